@@ -1,0 +1,41 @@
+// Our library as a user has it: servers by configuration, every guard at its default, express lane on.
+
+/** @param {import('../subjects.mjs').ServerSpec} server */
+const toConfig = (server) =>
+  server.transport === 'http'
+    ? { type: 'http', url: server.url }
+    : { command: server.command, args: server.args };
+
+/** @returns {import('../subjects.mjs').Session['call']} */
+const createCall = (runtime) => async (server, tool, args) => {
+  const result = await runtime.call({ server, tool, arguments: args });
+  return result.content[0].text;
+};
+
+/** @returns {import('../subjects.mjs').Session['call']} */
+const createExecute = (runtime) => async (server, tool, args) => {
+  const { result, error } = await runtime.execute(`mcp__${server}__${tool}`, args);
+  if (error) throw new Error(JSON.stringify(error));
+  return result;
+};
+
+/** @type {import('../subjects.mjs').LoadClient} */
+export async function load({ settings }) {
+  const { createRuntime } = await import('turnbuckle');
+
+  return async (servers) => {
+    const runtime = await createRuntime({
+      servers: Object.fromEntries(servers.map((server) => [server.name, toConfig(server)])),
+      expressLane: true,
+      ...(settings.stateDir === undefined ? {} : { stateDir: settings.stateDir }),
+    });
+    await runtime.connectAll();
+    // Nothing of the list is kept here: the memory figure counts what the library itself holds.
+    const toolCount = runtime.tools().filter((tool) => !tool.native).length;
+    return {
+      toolCount,
+      call: settings.method === 'execute' ? createExecute(runtime) : createCall(runtime),
+      close: () => runtime.close(),
+    };
+  };
+}

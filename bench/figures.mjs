@@ -1,0 +1,84 @@
+/**
+ * What is measured and the bound each figure must keep. A figure `against: 'reference'` is our value over
+ * the raw SDK's of the same round; one `against: 'itself'` is recorded as it is judged.
+ * @typedef {object} Figure
+ * @property {string} id
+ * @property {string} name
+ * @property {'reference' | 'itself'} against
+ * @property {'µs' | 'ms' | 'calls/s' | 'KB' | 'starts' | ''} unit of the recorded values
+ * @property {{ atMost: number } | { atLeast: number } | { exactly: number }} bound
+ * @property {string} [column] heading in the table of clients
+ */
+
+/** @type {readonly Figure[]} */
+export const figures = [
+  {
+    id: 'stdio-sequential',
+    name: 'stdio, one call after the other, p50',
+    against: 'reference',
+    unit: 'µs',
+    bound: { atMost: 0.6 },
+    column: 'stdio p50',
+  },
+  {
+    id: 'stdio-in-flight',
+    name: 'stdio, 64 in flight, throughput',
+    against: 'reference',
+    unit: 'calls/s',
+    bound: { atLeast: 2.4 },
+    column: 'stdio 64-way',
+  },
+  {
+    id: 'http-sequential',
+    name: 'HTTP, one call after the other, p50',
+    against: 'reference',
+    unit: 'µs',
+    bound: { atMost: 0.5 },
+    column: 'HTTP p50',
+  },
+  {
+    id: 'http-in-flight',
+    name: 'HTTP, 64 in flight, throughput',
+    against: 'reference',
+    unit: 'calls/s',
+    bound: { atLeast: 1.5 },
+    column: 'HTTP 64-way',
+  },
+  {
+    id: 'first-call',
+    name: 'first call after 1,000 tools with output schemas',
+    against: 'reference',
+    unit: 'ms',
+    bound: { atMost: 0.1 },
+    column: 'first call',
+  },
+  {
+    id: 'fan-out',
+    name: '20 stdio servers connected and listed',
+    against: 'reference',
+    unit: 'ms',
+    bound: { atMost: 1 },
+    column: '20 servers',
+  },
+  {
+    id: 'catalogue-growth',
+    name: 'call with 5,000 tools over call with 10, p50',
+    against: 'itself',
+    unit: '',
+    bound: { atMost: 1.05 },
+  },
+  {
+    id: 'heap-per-tool',
+    name: 'heap per tool beyond its JSON, 5,000 tools',
+    against: 'itself',
+    unit: 'KB',
+    bound: { atMost: 3 },
+  },
+  {
+    id: 'single-start',
+    name: 'process starts of a server whose era is known',
+    against: 'itself',
+    unit: 'starts',
+    bound: { exactly: 1 },
+  },
+];

@@ -1,0 +1,49 @@
+import { ours, reference } from '../subjects.mjs';
+import { shuffle } from './statistics.mjs';
+
+/**
+ * What a suite works with.
+ * @typedef {object} RunContext
+ * @property {number} rounds
+ * @property {readonly import('../subjects.mjs').Subject[]} subjects
+ * @property {(figure: string) => boolean} wants
+ * @property {import('./measurements.mjs').Measurements} measurements
+ * @property {string} scratchDirectory emptied when the run ends
+ * @property {(line: string) => void} note
+ */
+
+// The peers are there for context: where each sample costs a fresh process they get fewer rounds.
+const peerRounds = 3;
+
+/**
+ * The subjects of one round in random order, with ours and the reference side by side.
+ * @param {readonly import('../subjects.mjs').Subject[]} subjects
+ */
+export function toRoundOrder(subjects) {
+  const isBounded = (subject) => subject.id === reference.id || subject.id === ours.id;
+  const pair = shuffle(subjects.filter(isBounded));
+  return shuffle([pair, ...subjects.filter((subject) => !isBounded(subject))]).flat();
+}
+
+/**
+ * Takes one sample per subject and round, each in a process of its own; a subject that failed is not
+ * asked again.
+ * @param {RunContext} context
+ * @param {string} figure
+ * @param {(subject: import('../subjects.mjs').Subject) => Promise<number>} sample
+ */
+export async function sampleFresh(context, figure, sample) {
+  const { measurements } = context;
+  const taking = context.subjects.filter((subject) => !subject.informative);
+  for (let round = 0; round < context.rounds; round++) {
+    for (const subject of toRoundOrder(taking)) {
+      if (subject.peer !== undefined && round >= peerRounds) continue;
+      if (measurements.reasonOf(figure, subject.id) !== undefined) continue;
+      try {
+        measurements.record({ figure, subject: subject.id, round, value: await sample(subject) });
+      } catch (error) {
+        measurements.fail({ figure, subject: subject.id, error });
+      }
+    }
+  }
+}

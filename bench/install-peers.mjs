@@ -1,0 +1,90 @@
+// Installs the peers into .cache/bench-peers/<id>, each with a package.json of its own. A peer that is
+// already there at the right version is left alone; one that cannot be installed is named with its reason.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { peers } from './peers.mjs';
+
+const cacheDirectory = fileURLToPath(new URL('../.cache/bench-peers/', import.meta.url));
+const installTimeoutMs = 240_000;
+
+/**
+ * Where a peer's node_modules live; the directory may not exist yet.
+ * @param {string} id
+ */
+export const peerDirectory = (id) => join(cacheDirectory, id);
+
+/** @param {import('./peers.mjs').Peer} peer */
+const toManifest = ({ id, dependencies }) =>
+  `${JSON.stringify({ name: `bench-peer-${id}`, private: true, type: 'module', dependencies }, null, 2)}\n`;
+
+/** @param {import('./peers.mjs').Peer} peer */
+function isInstalled(peer) {
+  const directory = peerDirectory(peer.id);
+  const manifest = join(directory, 'package.json');
+  // npm writes this lockfile last, so an interrupted install does not count.
+  const finished = existsSync(join(directory, 'node_modules', '.package-lock.json'));
+  return finished && existsSync(manifest) && readFileSync(manifest, 'utf8') === toManifest(peer);
+}
+
+/**
+ * @param {string} directory
+ * @returns {Promise<string | undefined>} the reason of a failure, or nothing
+ */
+function runInstall(directory) {
+  const command = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--fetch-retries=1'];
+  return new Promise((settle) => {
+    const child = spawn(command, ['install', '--loglevel=error', ...flags], {
+      cwd: directory,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: installTimeoutMs,
+      shell: process.platform === 'win32',
+    });
+    let complaint = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      complaint = (complaint + chunk).slice(-2000);
+    });
+    child.once('error', (error) => settle(error.message));
+    child.once('close', (code, signal) => {
+      const lines = complaint.trim().split('\n');
+      settle(code === 0 ? undefined : `npm ended with ${code ?? signal}: ${lines[0] ?? ''}`);
+    });
+  });
+}
+
+/**
+ * Makes every peer available, one install at a time. Never rejects: answers which are ready and why
+ * the others are missing.
+ * @param {(line: string) => void} [report]
+ */
+export async function installPeers(report = () => {}) {
+  /** @type {string[]} */
+  const ready = [];
+  /** @type {Record<string, string>} */
+  const missing = {};
+  for (const peer of peers) {
+    if (!isInstalled(peer)) {
+      report(`installing ${peer.label}`);
+      const directory = peerDirectory(peer.id);
+      rmSync(directory, { recursive: true, force: true });
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(join(directory, 'package.json'), toManifest(peer));
+      const reason = await runInstall(directory);
+      if (reason !== undefined) {
+        missing[peer.id] = reason;
+        report(`missing ${peer.label}: ${reason}`);
+        continue;
+      }
+    }
+    ready.push(peer.id);
+  }
+  return { ready, missing };
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const { ready, missing } = await installPeers((line) => console.log(line));
+  console.log(`ready: ${ready.join(', ') || 'none'}`);
+  process.exitCode = Object.keys(missing).length > 0 ? 1 : 0;
+}

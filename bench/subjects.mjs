@@ -1,0 +1,77 @@
+// Who takes part, and what a client file in clients/ must offer: an export `load` of type LoadClient. A subject
+// is a client file with settings; `informative` ones vary a client that is already there.
+import { peers } from './peers.mjs';
+
+/**
+ * @typedef {object} Subject
+ * @property {string} id
+ * @property {string} label
+ * @property {string} client file in clients/, without its ending
+ * @property {string} [peer] id of the peer whose packages it needs
+ * @property {'legacy' | 'both'} era what its server speaks
+ * @property {ClientSettings} settings
+ * @property {boolean} [informative]
+ */
+
+/**
+ * @typedef {{ method?: 'execute', pin?: string, stateDir?: string }} ClientSettings
+ *
+ * @typedef {{ name: string, transport: 'stdio', command: string, args: string[] }} StdioSpec
+ * @typedef {{ name: string, transport: 'http', url: string }} HttpSpec
+ * @typedef {StdioSpec | HttpSpec} ServerSpec
+ *
+ * An open client that knows all its tools. `call` answers the text of the result's first block.
+ * @typedef {object} Session
+ * @property {number} toolCount
+ * @property {(server: string, tool: string, args: Record<string, unknown>) => Promise<string>} call
+ * @property {() => Promise<unknown>} close
+ *
+ * Connects to all servers and lists their tools; resolves when both are done.
+ * @typedef {(servers: readonly ServerSpec[]) => Promise<Session>} OpenSession
+ *
+ * Loads the library, which is not timed. `importPeer` imports from the peer's own packages.
+ * @typedef {(options: { importPeer: ImportPeer, settings: ClientSettings }) => Promise<OpenSession>} LoadClient
+ * @typedef {<Module>(specifier: string) => Promise<Module>} ImportPeer
+ */
+
+/** @type {Subject} */
+export const reference = { id: 'sdk', label: 'MCP SDK 2.4.0', client: 'sdk', era: 'legacy', settings: {} };
+
+/** @type {Subject} */
+export const ours = {
+  id: 'turnbuckle',
+  label: 'turnbuckle',
+  client: 'turnbuckle',
+  era: 'legacy',
+  settings: {},
+};
+
+/** @type {readonly Subject[]} */
+export const subjects = [
+  reference,
+  ours,
+  {
+    ...ours,
+    id: 'turnbuckle-execute',
+    label: 'turnbuckle, execute',
+    settings: { method: 'execute' },
+    informative: true,
+  },
+  { ...ours, id: 'turnbuckle-modern', label: 'turnbuckle, modern era', era: 'both', informative: true },
+  {
+    ...reference,
+    id: 'sdk-modern',
+    label: 'MCP SDK, modern era',
+    era: 'both',
+    settings: { pin: '2026-07-28' },
+    informative: true,
+  },
+  ...peers.map(({ id, label }) => ({
+    id,
+    label,
+    client: id,
+    peer: id,
+    era: /** @type {const} */ ('legacy'),
+    settings: {},
+  })),
+];

@@ -1,0 +1,95 @@
+// The client under test: node client.mjs [--lane express|sdk] <server url>. What any host would do with a
+// server it does not know: connect, list, call every tool, read a resource, get a prompt, leave.
+// Nothing here looks at which scenario is played.
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { createRuntime } from 'turnbuckle';
+import { sampleArguments } from './sample-arguments.mjs';
+
+// The referee stops only the shell around a client that hangs, so the client bounds itself.
+setTimeout(() => {
+  process.stderr.write('gave up after 50 s\n');
+  process.exit(1);
+}, 50_000).unref();
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { lane: { type: 'string', default: 'express' } },
+});
+const url = positionals[0];
+if (url === undefined) throw new Error('The server URL is missing.');
+
+const stateDir = await mkdtemp(path.join(os.tmpdir(), 'turnbuckle-conformance-client-'));
+const runtime = await createRuntime({
+  servers: { referee: { type: 'http', url } },
+  expressLane: values.lane !== 'sdk',
+  stateDir,
+  handlers: { elicitation: async () => ({ action: 'accept', content: {} }) },
+});
+
+try {
+  await runtime.connectAll();
+  const { status, era, protocolVersion, error } = runtime.serverStatus('referee');
+  note(`${status}, ${era ?? 'no era'} ${protocolVersion ?? ''}`);
+  if (status !== 'connected') throw error ?? new Error(`The server is ${status}.`);
+  await callTools();
+  await readFirstResource();
+  await getFirstPrompt();
+} catch (error) {
+  note(describe(error));
+  process.exitCode = 1;
+} finally {
+  await runtime.close();
+  await rm(stateDir, { recursive: true, force: true });
+}
+
+async function callTools() {
+  const tools = runtime.tools();
+  note(`tools: ${tools.map((tool) => tool.tool).join(', ') || 'none'}`);
+  /** @type {{ toolCalls?: { name: string, arguments?: Record<string, unknown> }[] }} */
+  const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
+  const calls =
+    context.toolCalls ?? tools.map((tool) => ({ name: tool.tool, arguments: sampleArguments(tool, tools) }));
+  for (const call of calls) {
+    await attempt(`call ${call.name}`, () => runtime.callTool('referee', call.name, call.arguments ?? {}));
+  }
+}
+
+async function readFirstResource() {
+  const [resource] = await runtime.listResources('referee');
+  if (resource !== undefined)
+    await attempt(`read ${resource.uri}`, () => runtime.readResource('referee', resource.uri));
+}
+
+async function getFirstPrompt() {
+  const [prompt] = await runtime.listPrompts('referee');
+  if (prompt !== undefined)
+    await attempt(`get ${prompt.name}`, () => runtime.getPrompt('referee', prompt.name, {}));
+}
+
+/**
+ * One refused request must not end a host's visit: it is noted, and the visit goes on.
+ * @param {string} what
+ * @param {() => Promise<unknown>} action
+ */
+async function attempt(what, action) {
+  try {
+    await action();
+    note(what);
+  } catch (error) {
+    note(`${what} failed: ${describe(error)}`);
+  }
+}
+
+/** @param {unknown} error */
+function describe(error) {
+  if (!(error instanceof Error)) return String(error);
+  return `${'code' in error ? `${error.code} ` : ''}${error.message}`;
+}
+
+/** @param {string} line */
+function note(line) {
+  process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,159 @@
+import path from 'node:path';
+import type { PublishedName } from './published-servers.mjs';
+
+const LATEST_WITH_SESSIONS = '2025-11-25';
+
+/** What a published server is and does, as seen by whoever connects to it. */
+export interface Expectation {
+  readonly era: 'legacy' | 'modern';
+  readonly protocolVersion: string;
+  readonly tools: number;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly calls: readonly ExpectedCall[];
+}
+
+interface ExpectedCall {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** `failed`: the server answers with a JSON-RPC error instead of a result. */
+  readonly outcome: 'ok' | 'tool-error' | 'failed';
+  readonly says?: RegExp;
+}
+
+/** Needs a browser that is not there, so that the answer is the same on every machine. */
+const navigate: ExpectedCall = {
+  tool: 'browser_navigate',
+  arguments: { url: 'about:blank' },
+  outcome: 'tool-error',
+  says: /executable/i,
+};
+
+/** Port 9 of the loopback answers nobody: the database is never there. */
+const connectDatabase: ExpectedCall = {
+  tool: 'connect',
+  arguments: { connectionString: 'mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=500' },
+  outcome: 'tool-error',
+};
+
+/** The nine servers; `directory` is where they may write. */
+export function expectations(directory: string): Record<PublishedName, Expectation> {
+  const note = path.join(directory, 'note.txt');
+  const legacy = { era: 'legacy', protocolVersion: LATEST_WITH_SESSIONS } as const;
+  const modern = { era: 'modern', protocolVersion: '2026-07-28' } as const;
+  const ok = 'ok';
+  return {
+    everything: {
+      ...legacy,
+      tools: 13,
+      calls: [
+        { tool: 'echo', arguments: { message: 'over here' }, outcome: ok, says: /^Echo: over here$/ },
+        { tool: 'get-sum', arguments: { a: 19, b: 23 }, outcome: ok, says: /42/ },
+      ],
+    },
+    filesystem: {
+      ...legacy,
+      tools: 14,
+      args: [directory],
+      calls: [
+        { tool: 'write_file', arguments: { path: note, content: 'kept' }, outcome: ok },
+        { tool: 'read_text_file', arguments: { path: note }, outcome: ok, says: /^kept$/ },
+        {
+          tool: 'read_text_file',
+          arguments: { path: '/etc/hostname' },
+          outcome: 'tool-error',
+          says: /denied/i,
+        },
+      ],
+    },
+    memory: {
+      ...legacy,
+      tools: 9,
+      env: { MEMORY_FILE_PATH: path.join(directory, 'memory.jsonl') },
+      calls: [
+        {
+          tool: 'create_entities',
+          arguments: { entities: [{ name: 'Ada', entityType: 'person', observations: ['writes programs'] }] },
+          outcome: ok,
+        },
+        { tool: 'search_nodes', arguments: { query: 'programs' }, outcome: ok, says: /Ada/ },
+      ],
+    },
+    thinking: {
+      ...legacy,
+      tools: 1,
+      calls: [
+        {
+          tool: 'sequentialthinking',
+          arguments: { thought: 'First.', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 },
+          outcome: ok,
+          says: /"thoughtHistoryLength": 1/,
+        },
+      ],
+    },
+    github: {
+      era: 'legacy',
+      protocolVersion: '2024-11-05',
+      tools: 26,
+      env: { GITHUB_PERSONAL_ACCESS_TOKEN: 'none' },
+      calls: [
+        { tool: 'get_file_contents', arguments: { owner: 'o', repo: 'r', path: 'p' }, outcome: 'failed' },
+      ],
+    },
+    mongodb: {
+      ...modern,
+      tools: 27,
+      env: { MDB_MCP_TELEMETRY: 'disabled' },
+      calls: [{ tool: 'list-connections', arguments: {}, outcome: ok }, connectDatabase],
+    },
+    shadcn: {
+      ...modern,
+      tools: 7,
+      args: ['mcp'],
+      calls: [{ tool: 'get_audit_checklist', arguments: {}, outcome: ok, says: /Component Audit Checklist/ }],
+    },
+    runner: {
+      ...legacy,
+      tools: 1,
+      calls: [
+        {
+          tool: 'run-code',
+          arguments: { code: 'console.log(6 * 7)', languageId: 'javascript' },
+          outcome: ok,
+          says: /^42\s*$/,
+        },
+      ],
+    },
+    playwright: {
+      ...legacy,
+      tools: 25,
+      args: ['--headless', '--executable-path', path.join(directory, 'no-browser')],
+      calls: [navigate],
+    },
+  };
+}
+
+/** The same servers where they also listen on a port. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  { server: 'everything', mode: ['streamableHttp'], path: '/mcp', type: 'http' },
+  { server: 'everything', mode: ['sse'], path: '/sse', type: 'sse' },
+  // Asked for Streamable HTTP, finds out by itself that only the older transport is there.
+  { server: 'everything', mode: ['sse'], path: '/sse', type: 'http' },
+  { server: 'playwright', mode: [], path: '/mcp', type: 'http' },
+  { server: 'playwright', mode: [], path: '/sse', type: 'sse' },
+  { server: 'mongodb', mode: ['--transport', 'http'], path: '/mcp', type: 'http' },
+];
+
+export interface Endpoint {
+  readonly server: 'everything' | 'playwright' | 'mongodb';
+  readonly mode: readonly string[];
+  readonly path: string;
+  readonly type: 'http' | 'sse';
+}
+
+/** How each of them is told its port. */
+export const PORT_OPTION: Readonly<Record<Endpoint['server'], string | undefined>> = {
+  everything: undefined,
+  playwright: '--port',
+  mongodb: '--httpPort',
+};

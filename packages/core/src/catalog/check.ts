@@ -1,0 +1,120 @@
+/**
+ * Arguments against a tool's input schema, results against its output schema. Each schema is compiled the
+ * first time its tool is called, never a whole list, and the compiled form goes with the tool.
+ */
+import { isRecord } from '../is-record.js';
+import { guardSchema } from './schema-guard.js';
+import type { CatalogTool } from './tool.js';
+
+export interface Fault {
+  /** Where in the value, as a path: `items[0].name`; empty for the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+type Compiled = { check(value: unknown): readonly Fault[] | undefined } | { readonly fault: string };
+type Compile = (schema: Record<string, unknown>) => {
+  Check(value: unknown): boolean;
+  Errors(
+    value: unknown,
+  ): [boolean, ReadonlyArray<{ keyword: string; instancePath: string; message: string; params: object }>];
+};
+
+const MAX_FAULTS = 8;
+/** A recursive schema is only applied to values this small: what it costs grows with their depth. */
+const RECURSIVE_VALUE_NODES = 500;
+const RECURSIVE_VALUE_DEPTH = 12;
+
+export class SchemaChecks {
+  readonly #inputs = new WeakMap<CatalogTool, Compiled>();
+  readonly #outputs = new WeakMap<CatalogTool, Compiled>();
+  #compile: Compile | undefined;
+  #loading: Promise<void> | undefined;
+
+  /** Loads the compiler; `checkInput` and `checkOutput` need it. Resolved from the second time on. */
+  load(): Promise<void> {
+    this.#loading ??= import('typebox/schema').then(({ Compile }) => {
+      this.#compile = (schema) => Compile(schema);
+    });
+    return this.#loading;
+  }
+
+  get loaded(): boolean {
+    return this.#compile !== undefined;
+  }
+
+  /** What is wrong with the arguments (empty when nothing), or why the schema cannot be used. */
+  checkInput(tool: CatalogTool, value: unknown): readonly Fault[] | { readonly fault: string } {
+    let compiled = this.#inputs.get(tool);
+    if (compiled === undefined) {
+      compiled = this.#compiled(tool.inputSchema);
+      this.#inputs.set(tool, compiled);
+    }
+    return 'fault' in compiled ? compiled : (compiled.check(value) ?? []);
+  }
+
+  checkOutput(tool: CatalogTool, value: unknown): readonly Fault[] | { readonly fault: string } {
+    if (tool.outputSchema === undefined) return [];
+    let compiled = this.#outputs.get(tool);
+    if (compiled === undefined) {
+      compiled = this.#compiled(tool.outputSchema);
+      this.#outputs.set(tool, compiled);
+    }
+    return 'fault' in compiled ? compiled : (compiled.check(value) ?? []);
+  }
+
+  #compiled(schema: Readonly<Record<string, unknown>>): Compiled {
+    const guarded = guardSchema(schema);
+    if ('fault' in guarded) return guarded;
+    if (this.#compile === undefined) throw new Error('The schema compiler is not loaded');
+    try {
+      const validator = this.#compile(guarded.schema);
+      return {
+        check(value) {
+          if (guarded.recursive && !isSmall(value)) return undefined;
+          return validator.Check(value) ? undefined : describe(validator.Errors(value)[1]);
+        },
+      };
+    } catch {
+      return { fault: 'it cannot be compiled' };
+    }
+  }
+}
+
+function describe(
+  errors: ReadonlyArray<{ keyword: string; instancePath: string; message: string; params: object }>,
+): Fault[] {
+  const faults = errors.slice(0, MAX_FAULTS).map(({ instancePath, message, params, keyword }) => ({
+    path: instancePath
+      .split('/')
+      .slice(1)
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .reduce(
+        (path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`),
+        '',
+      ),
+    message: `${message}${detail(keyword, params)}`,
+  }));
+  return faults.length > 0 ? faults : [{ path: '', message: 'does not match the schema' }];
+}
+
+function detail(keyword: string, params: object): string {
+  const values: unknown = keyword === 'enum' ? Reflect.get(params, 'allowedValues') : undefined;
+  return Array.isArray(values)
+    ? `: ${values
+        .slice(0, 10)
+        .map((value) => JSON.stringify(value))
+        .join(', ')}`
+    : '';
+}
+
+function isSmall(root: unknown): boolean {
+  let level: unknown[] = [root];
+  let nodes = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    nodes += level.length;
+    if (depth > RECURSIVE_VALUE_DEPTH || nodes > RECURSIVE_VALUE_NODES) return false;
+    level = level.flatMap((node) => (isRecord(node) || Array.isArray(node) ? Object.values(node) : []));
+  }
+  return true;
+}

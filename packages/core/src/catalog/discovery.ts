@@ -1,0 +1,174 @@
+/**
+ * When and how the lists of a server are read into the catalog: tools on every fresh link, resources and
+ * prompts when first asked for, all of them again when the server says so, when their time has run out, or
+ * on demand. A burst of reasons is one reading.
+ */
+import type { Link } from '../connection/link.js';
+import type { Events } from '../events.js';
+import { isRecord } from '../is-record.js';
+import type { Catalog, CatalogItem, ListKind } from './catalog.js';
+import { type Listing, type ListRequest, readListing } from './listing.js';
+import { readTool, type ToolReading } from './tool.js';
+
+export interface DiscoveryOptions {
+  readonly catalog: Catalog;
+  readonly events: Events;
+  readonly now: () => number;
+  readonly reading: Pick<ToolReading, 'naming' | 'describePrefix' | 'limits'>;
+  readonly maxPages: number;
+  readonly maxItems: number;
+}
+
+interface Source {
+  readonly method: ListRequest['method'];
+  readonly key: ListRequest['key'];
+  /** The capability without which a server has no such list. */
+  readonly capability: 'tools' | 'resources' | 'prompts';
+  /** The field that names an entry. */
+  readonly name: string;
+}
+
+const SOURCES: Readonly<Record<ListKind, Source>> = {
+  tools: { method: 'tools/list', key: 'tools', capability: 'tools', name: 'name' },
+  resources: { method: 'resources/list', key: 'resources', capability: 'resources', name: 'uri' },
+  templates: {
+    method: 'resources/templates/list',
+    key: 'resourceTemplates',
+    capability: 'resources',
+    name: 'uriTemplate',
+  },
+  prompts: { method: 'prompts/list', key: 'prompts', capability: 'prompts', name: 'name' },
+};
+
+const CHANGES: Readonly<Record<string, readonly ListKind[]>> = {
+  'notifications/tools/list_changed': ['tools'],
+  'notifications/resources/list_changed': ['resources', 'templates'],
+  'notifications/prompts/list_changed': ['prompts'],
+};
+
+/** Reasons that come this close together are one. */
+const COALESCE_MS = 100;
+
+export class Discovery {
+  readonly #options: DiscoveryOptions;
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #scheduled = new Map<string, NodeJS.Timeout>();
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
+  }
+
+  /** Reads a list now; concurrent readings of one list are one. */
+  read(server: string, kind: ListKind, link: Link, timeoutMs: number): Promise<void> {
+    const key = `${kind} ${server}`;
+    const running = this.#running.get(key);
+    if (running !== undefined) return running;
+    const reading = this.#read(server, kind, link, timeoutMs).finally(() => this.#running.delete(key));
+    this.#running.set(key, reading);
+    return reading;
+  }
+
+  /** Reads what a notification says has changed, a moment later; true when it was such a notification. */
+  noteChange(
+    server: string,
+    method: string,
+    source: { link: () => Link | undefined; timeoutMs: number },
+  ): boolean {
+    const kinds = CHANGES[method];
+    if (kinds === undefined) return false;
+    for (const kind of kinds) {
+      const { catalog, now } = this.#options;
+      // A list that nobody has asked for is read when somebody does.
+      if (kind === 'tools' || catalog.stateOf(server, kind, now()) !== 'empty')
+        this.#schedule(server, kind, source);
+    }
+    return true;
+  }
+
+  forget(server: string): void {
+    for (const [key, timer] of this.#scheduled) if (key.endsWith(` ${server}`)) clearTimeout(timer);
+    this.#options.catalog.remove(server);
+  }
+
+  #schedule(
+    server: string,
+    kind: ListKind,
+    source: { link: () => Link | undefined; timeoutMs: number },
+  ): void {
+    const key = `${kind} ${server}`;
+    if (this.#scheduled.has(key)) return;
+    const timer = setTimeout(async () => {
+      // A reading under way may have begun before the change: wait for it, then read again.
+      await this.#running.get(key)?.catch(() => {});
+      this.#scheduled.delete(key);
+      const link = source.link();
+      if (link === undefined) return;
+      await this.read(server, kind, link, source.timeoutMs).catch((error: unknown) => {
+        this.#options.catalog.mark(server, kind, 'stale');
+        this.#options.events.emit('catalog.dropped', {
+          server,
+          item: kind,
+          reason: `the list could not be read again: ${String(error)}`,
+        });
+      });
+    }, COALESCE_MS);
+    this.#scheduled.set(key, timer.unref());
+  }
+
+  async #read(server: string, kind: ListKind, link: Link, timeoutMs: number): Promise<void> {
+    const { catalog, events, maxPages, maxItems, now } = this.#options;
+    const { method, key, capability } = SOURCES[kind];
+    const offered = link.capabilities[capability] !== undefined;
+    const listing: Listing = offered
+      ? await readListing(link.lane, { server, method, key, timeoutMs, maxPages, maxItems })
+      : { items: [], ttlMs: undefined, truncated: undefined };
+    if (listing.truncated !== undefined) {
+      events.emit('catalog.dropped', {
+        server,
+        item: kind,
+        reason: `the rest of the list is left out: ${listing.truncated}`,
+      });
+    }
+    // A life of zero says "do not rely on it", not "ask all the time": then only notifications count.
+    const expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : Infinity;
+    if (kind === 'tools') catalog.setTools(server, this.#tools(server, link, listing), expiresAt);
+    else catalog.setItems(server, kind, this.#items(server, kind, listing), expiresAt);
+  }
+
+  #tools(server: string, link: Link, listing: Listing) {
+    const { events, reading } = this.#options;
+    const headersMatter = link.era === 'modern' && link.carrier.type === 'http';
+    const names = new Set<string>();
+    return listing.items.flatMap((entry, index) => {
+      const tool = readTool(entry, { ...reading, server, headersMatter });
+      const reason =
+        typeof tool === 'string' ? tool : names.has(tool.tool) ? 'its name is there twice' : undefined;
+      if (typeof tool !== 'string' && reason === undefined) {
+        names.add(tool.tool);
+        return [tool];
+      }
+      events.emit('catalog.dropped', { server, item: nameOf(entry, index), reason: reason ?? '' });
+      return [];
+    });
+  }
+
+  #items(server: string, kind: Exclude<ListKind, 'tools'>, listing: Listing): CatalogItem[] {
+    const field = SOURCES[kind].name;
+    return listing.items.flatMap((entry, index) => {
+      const key = isRecord(entry) ? entry[field] : undefined;
+      if (isRecord(entry) && typeof key === 'string' && key !== '')
+        return [{ server, key, definition: entry }];
+      this.#options.events.emit('catalog.dropped', {
+        server,
+        item: nameOf(entry, index),
+        reason: `it has no ${field}`,
+      });
+      return [];
+    });
+  }
+}
+
+function nameOf(entry: unknown, index: number): string {
+  const name = isRecord(entry) ? (entry.name ?? entry.uri) : undefined;
+  return typeof name === 'string' && name !== '' ? name.slice(0, 128) : `entry ${index + 1}`;
+}

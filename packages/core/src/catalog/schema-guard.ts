@@ -1,0 +1,146 @@
+/**
+ * Makes a foreign schema safe to compile: a copy without formats and identities, with patterns that could
+ * run away bounded or dropped, and with an account of what following its references would cost. Nothing
+ * is ever fetched: a reference that is not inside the schema is a fault.
+ */
+import { isRecord } from '../is-record.js';
+import { boundPattern } from './pattern-guard.js';
+
+export type GuardedSchema =
+  | { readonly schema: Record<string, unknown>; readonly recursive: boolean }
+  | { readonly fault: string };
+
+const DIALECTS = [
+  'json-schema.org/draft/2020-12/schema',
+  'json-schema.org/draft/2019-09/schema',
+  'json-schema.org/draft-07/schema',
+  'json-schema.org/draft-06/schema',
+  'json-schema.org/draft-04/schema',
+];
+
+const DROPPED = new Set([
+  '$schema',
+  '$id',
+  'id',
+  'format',
+  'title',
+  'description',
+  'examples',
+  'default',
+  '$comment',
+  'x-mcp-header',
+]);
+/** Keywords whose value is data, not schemas. */
+const DATA = new Set(['enum', 'const', 'required', 'dependentRequired']);
+/** Keywords whose value maps free names to schemas. */
+const MAPS = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+]);
+const MAX_COST = 100_000;
+
+export function guardSchema(root: Readonly<Record<string, unknown>>): GuardedSchema {
+  const dialect = root.$schema;
+  if (
+    typeof dialect === 'string' &&
+    !DIALECTS.includes(dialect.replace(/^https?:\/\//, '').replace(/#$/, ''))
+  ) {
+    return { fault: `its dialect "${dialect.slice(0, 100)}" is not supported` };
+  }
+  const references = new Set<string>();
+  const schema = copy(root, references);
+  if (!isRecord(schema)) return { fault: 'it is not an object' };
+  for (const reference of references) {
+    if (resolve(schema, reference) === undefined)
+      return { fault: `its reference "${reference.slice(0, 100)}" leads outside` };
+  }
+  const cost = references.size === 0 ? { total: 0, recursive: false } : countCost(schema);
+  if (cost.total > MAX_COST) return { fault: 'its references multiply beyond what can be checked' };
+  return { schema, recursive: cost.recursive };
+}
+
+function copy(node: unknown, references: Set<string>): unknown {
+  if (Array.isArray(node)) return node.map((item) => copy(item, references));
+  if (!isRecord(node)) return node;
+  const result: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(node)) {
+    if (DATA.has(key)) result[key] = value;
+    else if (MAPS.has(key) && isRecord(value)) result[key] = copyMap(key, value, references);
+    else if (!DROPPED.has(key) && key !== 'pattern') result[key] = copy(value, references);
+  }
+  for (const key of ['$ref', '$dynamicRef', '$recursiveRef'])
+    if (typeof node[key] === 'string') references.add(node[key]);
+  if (typeof node.pattern !== 'string') return result;
+  const bounded = boundPattern(node.pattern);
+  return bounded === undefined
+    ? result
+    : { ...result, allOf: [...(Array.isArray(result.allOf) ? result.allOf : []), bounded] };
+}
+
+function copyMap(
+  key: string,
+  map: Record<string, unknown>,
+  references: Set<string>,
+): Record<string, unknown> {
+  const entries = Object.entries(map).map(([name, value]) => [name, copy(value, references)] as const);
+  // The names of patternProperties are patterns too, and cannot be bounded by length.
+  const safe = key === 'patternProperties' ? entries.filter(([name]) => isHarmless(name)) : entries;
+  return Object.fromEntries(safe);
+}
+
+const isHarmless = (pattern: string): boolean =>
+  !/[*+{]/.test(pattern) || /^\^?[\w-]*(\.\*|\[[^\]]*\][*+])?\$?$/.test(pattern);
+
+/** The node that a local reference (`#`, `#/a/b`) points to. Anchors count as outside. */
+function resolve(root: Record<string, unknown>, reference: string): unknown {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let node: unknown = root;
+  for (const part of reference.slice(2).split('/')) {
+    const key = decode(part);
+    node = Array.isArray(node) || isRecord(node) ? Reflect.get(node, key) : undefined;
+  }
+  return node;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return part;
+  }
+}
+
+/** How many schema parts one value may be checked against when every reference is followed. */
+function countCost(root: Record<string, unknown>): { total: number; recursive: boolean } {
+  const known = new Map<unknown, number>();
+  const open = new Set<unknown>();
+  let recursive = false;
+  const cost = (node: unknown): number => {
+    if (typeof node !== 'object' || node === null) return 0;
+    const before = known.get(node);
+    if (before !== undefined) return before;
+    if (open.has(node)) {
+      recursive = true;
+      return 1;
+    }
+    open.add(node);
+    let total = 1;
+    for (const [key, value] of Object.entries(node)) {
+      if (key === '$defs' || key === 'definitions' || DATA.has(key)) continue;
+      total +=
+        (key === '$ref' || key === '$dynamicRef') && typeof value === 'string'
+          ? cost(resolve(root, value))
+          : cost(value);
+      if (total > MAX_COST) break;
+    }
+    open.delete(node);
+    known.set(node, total);
+    return total;
+  };
+  return { total: cost(root), recursive };
+}

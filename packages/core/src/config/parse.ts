@@ -1,0 +1,170 @@
+/**
+ * From what somebody wrote to validated servers: one bad entry is a problem with its key path, value and
+ * what was expected; the rest of the entries are still good.
+ */
+import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
+import { nearest } from './nearest.js';
+import { SERVER_SCHEMAS, type ServerConfig, TRANSPORT_ALIASES, type TransportType } from './schema.js';
+
+export interface ParsedServers {
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  /** A CONFIG_INVALID error for each entry that was refused. */
+  readonly problems: ReadonlyMap<string, TurnbuckleError>;
+}
+
+/** Never throws: what cannot be used is in `problems`, under the entry's name or position. */
+export function parseServers(input: unknown): ParsedServers {
+  const servers = new Map<string, ServerConfig>();
+  const problems = new Map<string, TurnbuckleError>();
+  for (const [key, name, value] of entries(input, problems)) {
+    try {
+      if (servers.has(name) || problems.has(name))
+        throw invalid(name, [{ path: key, text: `the name "${name}" is used twice` }]);
+      servers.set(name, parseServer(name, value, key));
+    } catch (error) {
+      if (!(error instanceof TurnbuckleError)) throw error;
+      problems.set(servers.has(name) ? `${name} (${key})` : name, error);
+    }
+  }
+  return { servers, problems };
+}
+
+/** One server, or a CONFIG_INVALID error that names every wrong key. */
+export function parseServer(name: string, value: unknown, path = `servers.${name}`): ServerConfig {
+  const nameProblem = checkName(name);
+  if (nameProblem !== undefined) throw invalid(name, [{ path, text: nameProblem }]);
+  if (!isRecord(value)) throw invalid(name, [{ path, text: `expected an object, found ${show(value)}` }]);
+  const type = transportOf(name, value, path);
+  const parsed = SERVER_SCHEMAS[type].safeParse({ ...value, type });
+  if (parsed.success) return parsed.data;
+  const known = Object.keys(SERVER_SCHEMAS[type].shape);
+  throw invalid(
+    name,
+    parsed.error.issues.flatMap((issue) => describeIssue(issue, value, path, known)),
+  );
+}
+
+type Entry = readonly [key: string, name: string, value: unknown];
+
+function entries(input: unknown, problems: Map<string, TurnbuckleError>): Entry[] {
+  if (Array.isArray(input))
+    return input.flatMap((value: unknown, index) => namedEntry(value, `servers[${index}]`, problems));
+  if (isRecord(input)) return Object.entries(input).map(([name, value]) => [`servers.${name}`, name, value]);
+  problems.set(
+    'servers',
+    invalid('servers', [
+      { path: 'servers', text: `expected a map or a list of servers, found ${show(input)}` },
+    ]),
+  );
+  return [];
+}
+
+function namedEntry(value: unknown, key: string, problems: Map<string, TurnbuckleError>): Entry[] {
+  if (!isRecord(value)) {
+    problems.set(key, invalid(key, [{ path: key, text: `expected an object, found ${show(value)}` }]));
+    return [];
+  }
+  // A hosted-proxy entry has an `id` of its own, so its name can only be `name`.
+  const { name, ...rest } = value;
+  if (typeof name === 'string') return [[key, name, rest]];
+  const { id, ...withoutId } = rest;
+  if (typeof id === 'string') return [[key, id, withoutId]];
+  problems.set(
+    key,
+    invalid(key, [{ path: `${key}.name`, text: `expected the server's name, found ${show(name ?? id)}` }]),
+  );
+  return [];
+}
+
+function checkName(name: string): string | undefined {
+  if (name.trim() === '' || name !== name.trim()) return 'a server needs a name without spaces around it';
+  if (name.length > 128) return `a server's name has at most 128 characters, this one has ${name.length}`;
+  if (/[\p{Cc}\p{Cs}]/u.test(name)) return "a server's name has no control characters";
+  return undefined;
+}
+
+function transportOf(name: string, value: Record<string, unknown>, path: string): TransportType {
+  const { type, command, url, server, baseUrl } = value;
+  if (typeof type === 'string') {
+    const unified = TRANSPORT_ALIASES[type] ?? type;
+    if (unified in SERVER_SCHEMAS) return unified as TransportType;
+    const names = [...Object.keys(SERVER_SCHEMAS), ...Object.keys(TRANSPORT_ALIASES)];
+    throw invalid(name, [
+      { path: `${path}.type`, text: `unknown transport ${show(type)}${meant(nearest(type, names))}` },
+    ]);
+  }
+  if (type !== undefined)
+    throw invalid(name, [{ path: `${path}.type`, text: `expected a transport's name, found ${show(type)}` }]);
+  if (command !== undefined) return 'stdio';
+  if (server !== undefined) return 'in-process';
+  if (baseUrl !== undefined) return 'proxy';
+  if (typeof url === 'string') return /^wss?:/i.test(url) ? 'websocket' : 'http';
+  if (url !== undefined) return 'http';
+  const close = Object.keys(value).flatMap((key) => {
+    const meantKey = nearest(key, ['command', 'url', 'type', 'server', 'baseUrl']);
+    return meantKey === undefined ? [] : [`"${key}" may be meant as "${meantKey}"`];
+  });
+  const guess = close.length === 0 ? '' : `; ${close.join(', ')}`;
+  throw invalid(name, [
+    { path, text: `has neither "command" (a local server) nor "url" (a remote one)${guess}` },
+  ]);
+}
+
+interface Fault {
+  readonly path: string;
+  readonly text: string;
+}
+
+interface Issue {
+  readonly code: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
+function describeIssue(issue: Issue, value: unknown, path: string, known: readonly string[]): Fault[] {
+  const at = issue.path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${String(part)}`),
+    path,
+  );
+  if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
+    return issue.keys.map((key) => ({
+      path: `${at}.${key}`,
+      text: `unknown key "${key}"${issue.path.length === 0 ? meant(nearest(key, known)) : ''}`,
+    }));
+  }
+  const found = issue.path.reduce<unknown>(
+    (part, key) => (isRecord(part) || Array.isArray(part) ? Reflect.get(part, key) : undefined),
+    value,
+  );
+  const secret = issue.path.some((part) => part === 'env' || part === 'headers' || part === 'token');
+  return [
+    {
+      path: at,
+      text: `${issue.message.replace(/^Invalid input: /, '')}, found ${secret ? `a ${typeof found}` : show(found)}`,
+    },
+  ];
+}
+
+function invalid(server: string, faults: readonly Fault[]): TurnbuckleError {
+  const text = faults.map((fault) => `${fault.path}: ${fault.text}`).join('; ');
+  return new TurnbuckleError(
+    'CONFIG_INVALID',
+    `The configuration of server "${server}" cannot be used: ${text}.`,
+    {
+      server,
+      hint: 'Correct the named keys. The other servers are not affected.',
+      data: { problems: faults },
+    },
+  );
+}
+
+const meant = (word: string | undefined): string => (word === undefined ? '' : `, did you mean "${word}"?`);
+
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'function') return 'a function';
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length > 80 ? `${json.slice(0, 77)}...` : json;
+}

@@ -1,0 +1,214 @@
+/** For each kind of server the transport that the SDK connects over, and the lane that rides on it. */
+import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type {
+  HttpServer,
+  InProcessServer,
+  ProxyServer,
+  ServerConfig,
+  SseServer,
+  StdioServer,
+  WebSocketServer,
+} from '../config/schema.js';
+import type { TurnbuckleError } from '../errors.js';
+import { type Channel, ChannelLane } from './channel-lane.js';
+import { childEnvironment } from './environment.js';
+import { HttpEndpoint } from './http-endpoint.js';
+import { HttpLane } from './http-lane.js';
+import type { Envelope, Lane } from './lane.js';
+import { NotificationGate } from './notification-gate.js';
+import type { ProcessTable } from './processes.js';
+import { loadSdk } from './sdk.js';
+import { SdkLane } from './sdk-lane.js';
+import { connectionLost } from './server-error.js';
+import { StdioTransport } from './stdio.js';
+import type { TextRing } from './text-ring.js';
+import { WebSocketTransport } from './websocket.js';
+
+export interface CarrierOptions {
+  readonly server: string;
+  readonly processes: ProcessTable;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly maxMessageBytes: number;
+  readonly maxDepth: number;
+  readonly notificationsPerSecond: number;
+  readonly expressLane: boolean;
+}
+
+export interface Carrier {
+  readonly type: 'stdio' | 'http' | 'sse' | 'websocket' | 'in-process';
+  readonly transport: Transport;
+  readonly pid?: number | undefined;
+  readonly stderr?: TextRing | undefined;
+  readonly exit?: StdioTransport['exit'];
+  /** Told when the connection is found broken although no close came. */
+  onBroken?: (error: TurnbuckleError) => void;
+  /** The lane, once the client has negotiated; the envelope is present in the newer revision. */
+  lane(client: Client, envelope: Envelope | undefined): Lane;
+  close(): Promise<void>;
+}
+
+/** Builds the carrier of a configured server; nothing is started or contacted yet. */
+export async function createCarrier(config: ServerConfig, options: CarrierOptions): Promise<Carrier> {
+  switch (config.type) {
+    case 'stdio':
+      return stdioCarrier(config, options);
+    case 'websocket':
+      return websocketCarrier(config, options);
+    case 'http':
+      return httpCarrier(config, options);
+    case 'sse':
+      return sseCarrier(config, options);
+    case 'proxy':
+      return httpCarrier(proxyTarget(config), options);
+    case 'in-process':
+      return inProcessCarrier(config, options);
+  }
+}
+
+/** A hosted proxy is a Streamable HTTP server whose address is made of the base, and whose token is the proxy's. */
+export function proxyTarget({ baseUrl, id, token, ...rest }: ProxyServer): HttpServer {
+  const base = new URL(baseUrl);
+  base.pathname = `${base.pathname.replace(/\/+$/, '')}/${encodeURIComponent(id)}`;
+  const credential = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return { ...rest, type: 'http', url: base.href, headers: { ...rest.headers, ...credential } };
+}
+
+const limitsOf = (options: CarrierOptions) => ({
+  maxBytes: options.maxMessageBytes,
+  maxDepth: options.maxDepth,
+});
+
+function stdioCarrier(config: StdioServer, options: CarrierOptions): Carrier {
+  const transport = new StdioTransport(
+    {
+      server: options.server,
+      command: config.command,
+      args: config.args,
+      env: childEnvironment(options.environment, config),
+      cwd: config.cwd,
+      limits: limitsOf(options),
+    },
+    options.processes,
+  );
+  const carrier = channelCarrier('stdio', transport, options);
+  return Object.defineProperties(carrier, {
+    pid: { get: () => transport.pid },
+    exit: { get: () => transport.exit },
+    stderr: { value: transport.stderr },
+  });
+}
+
+function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Carrier {
+  const { server } = options;
+  const { url, headers, connectTimeoutMs } = config;
+  return channelCarrier(
+    'websocket',
+    new WebSocketTransport({ server, url, headers, connectTimeoutMs, limits: limitsOf(options) }),
+    options,
+  );
+}
+
+function channelCarrier(type: Carrier['type'], channel: Channel, options: CarrierOptions): Carrier {
+  const { server, maxMessageBytes: maxBytes } = options;
+  const gate = new NotificationGate(options.notificationsPerSecond);
+  const lane = new ChannelLane(channel, { server, maxBytes, gate });
+  return {
+    type,
+    transport: lane,
+    lane(client, envelope) {
+      lane.envelope = envelope;
+      return options.expressLane ? lane : new SdkLane(client, server);
+    },
+    close: () => lane.close(),
+  };
+}
+
+async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<Carrier> {
+  const { SSEClientTransport } = await loadSdk();
+  const endpoint = await openEndpoint(config, options);
+  const transport = new SSEClientTransport(new URL(config.url), {
+    fetch: endpoint.fetch,
+    requestInit: { headers: config.headers },
+  });
+  const carrier = channelCarrier('sse', transport, options);
+  return { ...carrier, close: () => carrier.close().finally(() => endpoint.close()) };
+}
+
+const openEndpoint = (config: HttpServer | SseServer, options: CarrierOptions): Promise<HttpEndpoint> =>
+  HttpEndpoint.open({
+    server: options.server,
+    url: config.url,
+    headers: config.headers,
+    connectTimeoutMs: config.connectTimeoutMs,
+    maxBytes: options.maxMessageBytes,
+  });
+
+/** A server may ask for a new stream at once, for ever; it gets one at most this often. */
+const STREAM_FLOOR_MS = 250;
+const SESSION_END_MS = 1_000;
+
+async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise<Carrier> {
+  const { StreamableHTTPClientTransport } = await loadSdk();
+  const endpoint = await openEndpoint(config, options);
+  const transport = new StreamableHTTPClientTransport(new URL(config.url), {
+    fetch: endpoint.fetch,
+    requestInit: { headers: config.headers },
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const timer = setTimeout(reconnect, Math.max(delayMs, STREAM_FLOOR_MS)).unref();
+      return () => clearTimeout(timer);
+    },
+  });
+  const { server } = options;
+  const carrier: Carrier = {
+    type: 'http',
+    transport,
+    lane(client, envelope) {
+      if (!options.expressLane) return new SdkLane(client, server);
+      lane.envelope = envelope;
+      return lane;
+    },
+    async close() {
+      lane.close(connectionLost(server, { sent: true }));
+      const ended = transport.terminateSession().catch(() => {});
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, SESSION_END_MS).unref())]);
+      await transport.close();
+      await endpoint.close();
+    },
+  };
+  const lane = new HttpLane({
+    server,
+    endpoint,
+    limits: limitsOf(options),
+    session: {
+      get sessionId() {
+        return transport.sessionId;
+      },
+      get protocolVersion() {
+        return transport.protocolVersion;
+      },
+      deliver: (message: JSONRPCMessage) => transport.onmessage?.(message),
+    },
+    onBroken: (error) => carrier.onBroken?.(error),
+  });
+  return carrier;
+}
+
+async function inProcessCarrier(config: InProcessServer, options: CarrierOptions): Promise<Carrier> {
+  const { InMemoryTransport, StreamableHTTPClientTransport } = await loadSdk();
+  const target = typeof config.server === 'function' ? await config.server() : config.server;
+  if ('fetch' in target) {
+    const transport = new StreamableHTTPClientTransport(new URL('http://in-process.invalid/mcp'), {
+      fetch: (url, init) => target.fetch(new Request(url, init as RequestInit)),
+    });
+    return {
+      type: 'in-process',
+      transport,
+      lane: (client) => new SdkLane(client, options.server),
+      close: () => transport.close(),
+    };
+  }
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  // The SDK's servers take any transport; the parameter is `never` because their class is not ours to import.
+  await (target.connect as (transport: Transport) => Promise<void>).call(target, theirs);
+  return channelCarrier('in-process', ours, options);
+}

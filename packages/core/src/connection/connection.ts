@@ -1,0 +1,277 @@
+/**
+ * One configured server and its link: opens it once for all who ask, notices when it breaks, heals it with
+ * backoff and then a slow probe, and proves by real answers that it is alive. All state changes go through
+ * the table in state.ts. Does not know tools: what to do with a fresh link is handed in as `onOpen`.
+ */
+import type { ServerConfig } from '../config/schema.js';
+import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import type { Events } from '../events.js';
+import { backoffDelay, DEFAULT_BACKOFF } from '../resilience/backoff.js';
+import { Health } from './health.js';
+import { type Link, type LinkOptions, openLink } from './link.js';
+import { type ConnectionEvent, type ConnectionState, transition } from './state.js';
+import { Subscriptions } from './subscriptions.js';
+
+export interface ConnectionOptions {
+  readonly name: string;
+  readonly config: ServerConfig;
+  readonly events: Events;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly link: Omit<LinkOptions, 'config' | 'server' | 'onNotice'>;
+  /** Runs on every fresh link before it counts as ready; its failure is the connection's failure. */
+  readonly onOpen: (link: Link) => Promise<void>;
+  /** The link is in use from now on. */
+  readonly onReady: () => void;
+  readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A link that lived this long was a success: the next failure starts counting anew. */
+const STEADY_MS = 5_000;
+
+export class Connection {
+  readonly name: string;
+  readonly health: Health;
+  readonly #options: ConnectionOptions;
+  #state: ConnectionState = 'idle';
+  #error: TurnbuckleError | undefined;
+  #link: Link | undefined;
+  #subscriptions: Subscriptions | undefined;
+  #opening: Promise<Link> | undefined;
+  #abort: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #attempts = 0;
+  #wasReady = false;
+  #readyAt = 0;
+  #failedSince: number | undefined;
+  #wanted = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.health = new Health({
+      pingMs: options.config.pingMs,
+      now: options.now,
+      onDead: (error) => this.#lose(error),
+    });
+  }
+
+  get config(): ServerConfig {
+    return this.#options.config;
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  get error(): TurnbuckleError | undefined {
+    return this.#error;
+  }
+
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  get wasReady(): boolean {
+    return this.#wasReady;
+  }
+
+  /** The live link, if there is one now. The hot path's only question. */
+  get link(): Link | undefined {
+    return this.#link;
+  }
+
+  get subscriptions(): Subscriptions | undefined {
+    return this.#subscriptions;
+  }
+
+  /** The link: the live one, the one being opened, or a new one. Many callers share one attempt. */
+  open(): Promise<Link> {
+    if (this.#link !== undefined) return Promise.resolve(this.#link);
+    if (this.#state === 'closed') return Promise.reject(closedError(this.name));
+    this.#wanted = true;
+    this.#opening ??= this.#attempt().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  /** Takes it down until somebody opens it again. */
+  disconnect(): Promise<void> {
+    return this.#takeDown('disconnect');
+  }
+
+  /** The end of this connection. Safe to call twice. */
+  close(): Promise<void> {
+    return this.#takeDown('close');
+  }
+
+  /** A call found the link broken although no close came. */
+  reportBroken(link: Link, error: TurnbuckleError): void {
+    if (this.#link === link) this.#lose(error);
+  }
+
+  /** A call was answered: proof of life, and a reason to forgive earlier failures. */
+  reportAnswer(): void {
+    this.health.answered();
+    this.#attempts = 0;
+  }
+
+  async #attempt(): Promise<Link> {
+    clearTimeout(this.#timer);
+    this.#move('open');
+    this.#attempts += 1;
+    const abort = new AbortController();
+    this.#abort = abort;
+    const { name, config, link: linkOptions, onNotice, onOpen } = this.#options;
+    let link: Link | undefined;
+    try {
+      link = await openLink({ ...linkOptions, server: name, config, onNotice }, abort.signal);
+      const opened = link;
+      let broken: TurnbuckleError | undefined;
+      opened.client.onclose = () => {
+        broken = lostError(opened, name);
+        this.reportBroken(opened, broken);
+      };
+      opened.carrier.onBroken = (error) => {
+        broken = error;
+        this.reportBroken(opened, error);
+      };
+      await onOpen(opened);
+      if (abort.signal.aborted) throw abort.signal.reason;
+      if (broken !== undefined) throw broken;
+      this.#ready(opened);
+      return opened;
+    } catch (thrown) {
+      const error = abort.signal.aborted ? closedError(name) : toTurnbuckleError(thrown);
+      await link?.close().catch(() => {});
+      if (!abort.signal.aborted) this.#failed(error);
+      throw error;
+    }
+  }
+
+  #ready(link: Link): void {
+    const { now, events } = this.#options;
+    this.#link = link;
+    this.#subscriptions = new Subscriptions(link);
+    this.#wasReady = true;
+    this.#readyAt = now();
+    this.#move('opened');
+    this.#error = undefined;
+    if (this.#failedSince !== undefined) {
+      events.emit('server.recovered', { server: this.name, afterMs: now() - this.#failedSince });
+      this.#failedSince = undefined;
+    }
+    this.health.watch(link);
+    void this.#subscriptions.start();
+    this.#options.onReady();
+  }
+
+  /** An attempt failed: say so once, and schedule the next one if the kind of failure allows it. */
+  #failed(error: TurnbuckleError): void {
+    this.#error = error;
+    this.health.noteError(error);
+    const { events, now } = this.#options;
+    if (this.#failedSince === undefined) {
+      this.#failedSince = now();
+      events.emit('server.failed', { server: this.name, error });
+    }
+    if (error.code === 'AUTH_REQUIRED') return this.#move('refused-auth', error);
+    if (!canHeal(error)) return this.#move('gave-up', error);
+    this.#retryLater(error);
+  }
+
+  /** A live link broke. */
+  #lose(error: TurnbuckleError): void {
+    const link = this.#link;
+    if (link === undefined) return;
+    if (this.#options.now() - this.#readyAt >= STEADY_MS) this.#attempts = 0;
+    this.#release();
+    void link.close().catch(() => {});
+    this.#error = error;
+    this.health.noteError(error);
+    if (error.code === 'AUTH_REQUIRED') return this.#move('refused-auth', error);
+    // Whoever wanted it up wants it back; a lazy server waits for its next call.
+    if (!this.#wanted || this.config.start === 'lazy') return this.#move('lost', error);
+    this.#retryLater(error);
+  }
+
+  #retryLater(error: TurnbuckleError): void {
+    const delayMs = backoffDelay(this.#backoff(), Math.max(this.#attempts, 1), this.#options.random);
+    if (delayMs === undefined) return this.#move('gave-up', error);
+    this.#move('retry-scheduled', error);
+    this.#schedule(delayMs);
+  }
+
+  #schedule(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.open().catch(() => {}), delayMs).unref();
+  }
+
+  #release(): void {
+    this.#link = undefined;
+    this.health.stop();
+    void this.#subscriptions?.close();
+    this.#subscriptions = undefined;
+  }
+
+  async #takeDown(event: 'disconnect' | 'close'): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#wanted = false;
+    const link = this.#link;
+    this.#release();
+    this.#abort?.abort(closedError(this.name));
+    this.#move(event);
+    const previous = this.#closing;
+    this.#closing = Promise.all([
+      previous,
+      link?.close().catch(() => {}),
+      this.#opening?.catch(() => {}),
+    ]).then(() => {});
+    await this.#closing;
+  }
+
+  #backoff(): typeof DEFAULT_BACKOFF {
+    return { ...DEFAULT_BACKOFF, ...this.config.reconnect } as typeof DEFAULT_BACKOFF;
+  }
+
+  #move(event: ConnectionEvent, error?: TurnbuckleError): void {
+    const from = this.#state;
+    this.#state = transition(from, event);
+    if (from !== this.#state)
+      this.#options.events.emit('server.state', { server: this.name, from, to: this.#state, error });
+  }
+}
+
+/** Trying again helps only where something may have changed by itself. */
+function canHeal(error: TurnbuckleError): boolean {
+  return (
+    error.retryable ||
+    error.code === 'SERVER_ERROR' ||
+    error.code === 'CALL_TIMEOUT' ||
+    error.code === 'PROTOCOL_VIOLATION'
+  );
+}
+
+function closedError(server: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'RUNTIME_CLOSED',
+    `The connection to server "${server}" was closed by the host.`,
+    { server, data: { sent: false } },
+  );
+}
+
+function lostError(link: Link, server: string): TurnbuckleError {
+  const { exit, stderr } = link.carrier;
+  if (exit === undefined)
+    return new TurnbuckleError('CONNECTION_LOST', `The connection to server "${server}" was lost.`, {
+      server,
+    });
+  const how = exit.signal === null ? `with code ${exit.code}` : `by signal ${exit.signal}`;
+  const said = stderr?.tail() ?? '';
+  return new TurnbuckleError('SERVER_EXITED', `Server "${server}" ended ${how}.`, {
+    server,
+    hint: said === '' ? 'It is started again by itself.' : `It is started again by itself. It wrote: ${said}`,
+  });
+}

@@ -1,0 +1,36 @@
+/** Which variables of the host a child process sees: the few every program needs, never the host's keys. */
+
+const STANDARD: readonly string[] =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'COMSPEC',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'PROCESSOR_ARCHITECTURE',
+        'PROGRAMDATA',
+        'PROGRAMFILES',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'USERNAME',
+        'USERPROFILE',
+      ]
+    : ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
+
+/** The environment of a child: standard variables and named ones from the host, then its own. */
+export function childEnvironment(
+  host: Readonly<Record<string, string | undefined>>,
+  server: { readonly env: Readonly<Record<string, string>>; readonly inheritEnv: readonly string[] },
+): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of [...STANDARD, ...server.inheritEnv]) {
+    const value = host[name];
+    // An exported shell function is code that a shell-based server would run.
+    if (value !== undefined && !value.startsWith('()')) env[name] = value;
+  }
+  return { ...env, ...server.env };
+}

@@ -1,0 +1,114 @@
+/** One request on its way: a clock that progress resets, the caller's signal, and exactly one settlement. */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { TurnbuckleError } from '../errors.js';
+import type { LaneRequest, LaneResult, Progress } from './lane.js';
+import { serverError } from './server-error.js';
+
+export type Abandoned = 'timeout' | 'cancelled';
+
+export interface FlightOptions {
+  readonly id: number;
+  readonly server: string;
+  readonly request: LaneRequest;
+  /** The caller gave up or the clock ran out: tell the server, forget the id. */
+  readonly onAbandon: (flight: Flight, why: Abandoned) => void;
+}
+
+export class Flight {
+  readonly id: number;
+  readonly promise: Promise<LaneResult>;
+  readonly #options: FlightOptions;
+  readonly #startedAt = Date.now();
+  #lastActivity = this.#startedAt;
+  #timer: NodeJS.Timeout | undefined;
+  #settled = false;
+  #resolve: (result: LaneResult) => void = () => {};
+  #reject: (error: TurnbuckleError) => void = () => {};
+
+  constructor(options: FlightOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    const { signal, timeoutMs, maxTotalMs } = options.request;
+    this.#arm(Math.min(timeoutMs, maxTotalMs));
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Takes the answer of the server: a result, or its error. */
+  answer(message: JSONRPCMessage): void {
+    if ('error' in message) return this.fail(serverError(this.#options.server, message.error));
+    const result = 'result' in message ? message.result : undefined;
+    if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+      return this.fail(this.#error('PROTOCOL_VIOLATION', 'answered with neither a result nor an error'));
+    }
+    if (this.#finish()) this.#resolve(result as LaneResult);
+  }
+
+  fail(error: TurnbuckleError): void {
+    if (this.#finish()) this.#reject(error);
+  }
+
+  progress(params: Progress): void {
+    if (this.#settled) return;
+    this.#lastActivity = Date.now();
+    this.#options.request.onProgress?.({
+      progress: params.progress,
+      ...(params.total !== undefined && { total: params.total }),
+      ...(params.message !== undefined && { message: params.message }),
+    });
+  }
+
+  #finish(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#options.request.signal?.removeEventListener('abort', this.#onAbort);
+    return true;
+  }
+
+  #arm(delayMs: number): void {
+    this.#timer = setTimeout(this.#onTimer, delayMs);
+  }
+
+  readonly #onTimer = (): void => {
+    const { timeoutMs, maxTotalMs, method } = this.#options.request;
+    const now = Date.now();
+    const leftMs = Math.min(this.#lastActivity + timeoutMs, this.#startedAt + maxTotalMs) - now;
+    if (leftMs > 0) return this.#arm(leftMs);
+    const total = now - this.#startedAt >= maxTotalMs;
+    const what = total
+      ? `took longer than ${maxTotalMs} ms for ${method}`
+      : `did not answer ${method} within ${timeoutMs} ms`;
+    this.#abandon('timeout', this.#error('CALL_TIMEOUT', what));
+  };
+
+  readonly #onAbort = (): void => {
+    this.#abandon(
+      'cancelled',
+      this.#error('CALL_CANCELLED', `had ${this.#options.request.method} cancelled by the caller`),
+    );
+  };
+
+  #abandon(why: Abandoned, error: TurnbuckleError): void {
+    if (!this.#finish()) return;
+    this.#options.onAbandon(this, why);
+    this.#reject(error);
+  }
+
+  #error(code: 'CALL_TIMEOUT' | 'CALL_CANCELLED' | 'PROTOCOL_VIOLATION', what: string): TurnbuckleError {
+    const { server } = this.#options;
+    return new TurnbuckleError(code, `Server "${server}" ${what}.`, {
+      server,
+      ...(code === 'CALL_TIMEOUT' && {
+        hint: 'Raise callTimeoutMs or maxCallMs for this server if the work needs longer.',
+      }),
+    });
+  }
+}

@@ -1,0 +1,100 @@
+/** Whether a live connection is really alive: proved by answers, asked for when none came for a while. */
+import type { TurnbuckleError } from '../errors.js';
+import { toTurnbuckleError } from '../errors.js';
+import type { Link } from './link.js';
+
+export interface HealthOptions {
+  readonly pingMs: number;
+  readonly now: () => number;
+  /** Two pings in a row went unanswered. */
+  readonly onDead: (error: TurnbuckleError) => void;
+}
+
+const PING_TIMEOUT_MS = 10_000;
+const MAX_RECENT = 10;
+
+export class Health {
+  readonly #options: HealthOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #link: Link | undefined;
+  #lastAnswerAt: number | undefined;
+  #lastPing: { readonly at: number; readonly ok: boolean; readonly ms: number } | undefined;
+  #missed = 0;
+  #recent: Array<{ readonly at: number; readonly code: string; readonly message: string }> = [];
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  get lastPing(): { readonly at: number; readonly ok: boolean; readonly ms: number } | undefined {
+    return this.#lastPing;
+  }
+
+  get lastAnswerAt(): number | undefined {
+    return this.#lastAnswerAt;
+  }
+
+  get recentErrors(): ReadonlyArray<{
+    readonly at: number;
+    readonly code: string;
+    readonly message: string;
+  }> {
+    return this.#recent;
+  }
+
+  answered(): void {
+    this.#lastAnswerAt = this.#options.now();
+    this.#missed = 0;
+  }
+
+  noteError({ code, message }: TurnbuckleError): void {
+    this.#recent = [...this.#recent, { at: this.#options.now(), code, message }].slice(-MAX_RECENT);
+  }
+
+  watch(link: Link): void {
+    this.stop();
+    this.#link = link;
+    this.answered();
+    const { pingMs, now } = this.#options;
+    if (pingMs === 0) return;
+    this.#timer = setInterval(() => {
+      if (now() - (this.#lastAnswerAt ?? 0) >= pingMs) void this.ping();
+    }, pingMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#link = undefined;
+  }
+
+  /** Asks for a sign of life now; true when one came. The newer revision has no ping: it is asked who it is. */
+  async ping(): Promise<boolean> {
+    const link = this.#link;
+    if (link === undefined) return false;
+    const method = link.era === 'modern' ? 'server/discover' : 'ping';
+    const at = this.#options.now();
+    try {
+      await link.lane.request({
+        method,
+        params: {},
+        timeoutMs: PING_TIMEOUT_MS,
+        maxTotalMs: PING_TIMEOUT_MS,
+      });
+    } catch (thrown) {
+      const error = toTurnbuckleError(thrown);
+      // An error is an answer too: somebody is there.
+      if (error.code !== 'SERVER_ERROR') return this.#miss(link, error, at);
+    }
+    this.#lastPing = { at, ok: true, ms: this.#options.now() - at };
+    this.answered();
+    return true;
+  }
+
+  #miss(link: Link, error: TurnbuckleError, at: number): boolean {
+    this.#lastPing = { at, ok: false, ms: this.#options.now() - at };
+    this.#missed += 1;
+    this.noteError(error);
+    if (this.#missed >= 2 && this.#link === link) this.#options.onDead(error);
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * One remote endpoint and the socket pool to it. Has no time limits of its own on answers (a tool may take
+ * an hour; the call's clock decides), but limits on size. The SDK gets `fetch`, the express lane `dispatch`.
+ */
+import type { FetchLike } from '@modelcontextprotocol/client';
+import type { Dispatcher, Pool } from 'undici';
+import { TurnbuckleError } from '../errors.js';
+import { limitBody } from './limited-body.js';
+
+export interface EndpointOptions {
+  readonly server: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs: number;
+  readonly maxBytes: number;
+}
+
+export class HttpEndpoint {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #pool: Pool;
+  readonly #fetch: FetchLike;
+
+  private constructor(options: EndpointOptions, pool: Pool, fetch: FetchLike) {
+    this.url = new URL(options.url);
+    this.headers = options.headers;
+    this.#pool = pool;
+    this.#fetch = fetch;
+  }
+
+  /** Loads the HTTP client on first use: a runtime with local servers only never pays for it. */
+  static async open(options: EndpointOptions): Promise<HttpEndpoint> {
+    const undici = await import('undici');
+    const pool = new undici.Pool(new URL(options.url).origin, {
+      connections: 256,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: options.connectTimeoutMs },
+    });
+    const { origin } = new URL(options.url);
+    // The SDK is given a standard fetch; undici's own types differ from the platform's in name only.
+    const raw = undici.fetch as unknown as (url: string | URL, init: unknown) => Promise<Response>;
+    const agent = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 });
+    const fetch: FetchLike = async (url, init) => {
+      const dispatcher = new URL(url).origin === origin ? pool : agent;
+      const response = await raw(url, { ...init, dispatcher });
+      return limitBody(response, options.maxBytes, () => tooLarge(options));
+    };
+    return new HttpEndpoint(options, pool, fetch);
+  }
+
+  get fetch(): FetchLike {
+    return this.#fetch;
+  }
+
+  dispatch(
+    request: {
+      path: string;
+      method: 'POST' | 'GET' | 'DELETE';
+      headers: Record<string, string>;
+      body?: string;
+    },
+    sink: Dispatcher.DispatchHandler,
+  ): void {
+    this.#pool.dispatch(request, sink);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+export function tooLarge(options: { readonly server: string; readonly maxBytes: number }): TurnbuckleError {
+  return new TurnbuckleError(
+    'RESPONSE_TOO_LARGE',
+    `Server "${options.server}" sent more than ${options.maxBytes} bytes in one message.`,
+    {
+      server: options.server,
+      hint: 'Ask the tool for less (a page, a range), or raise limits.maxMessageBytes.',
+    },
+  );
+}

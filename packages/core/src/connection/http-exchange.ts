@@ -1,0 +1,252 @@
+/** One POST and its answer: a JSON body, an event stream, a redirect inside the origin, or a refusal. */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { createParser, type EventSourceParser } from 'eventsource-parser';
+import type { Dispatcher } from 'undici';
+import { TurnbuckleError } from '../errors.js';
+import { isProgress } from './channel-lane.js';
+import type { Flight } from './flight.js';
+import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
+import { refusal } from './http-refusal.js';
+import { bytesSinceEvent } from './limited-body.js';
+import { isMessage, type ParseLimits, parseMessage } from './message.js';
+import { connectionLost } from './server-error.js';
+
+const MAX_REDIRECTS = 3;
+const MAX_RESUMES = 5;
+const RESUME_FLOOR_MS = 250;
+const RESUME_DEFAULT_MS = 1_000;
+const REFUSAL_BYTES = 64 * 1_024;
+
+export interface ExchangeOptions {
+  readonly server: string;
+  readonly endpoint: HttpEndpoint;
+  readonly flight: Flight;
+  readonly limits: ParseLimits;
+  readonly headers: Record<string, string>;
+  /** The older revisions let a broken stream be picked up at its last event. */
+  readonly resumable: boolean;
+  readonly hasSession: boolean;
+  readonly deliver: (message: JSONRPCMessage) => void;
+  readonly onBroken: (error: TurnbuckleError) => void;
+  readonly onDone: () => void;
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+}
+
+export class HttpExchange {
+  readonly #options: ExchangeOptions;
+  #controller: Dispatcher.DispatchController | undefined;
+  #body: string | undefined;
+  #path: string;
+  #head: Head | undefined;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #events: EventSourceParser | undefined;
+  #decoder = new TextDecoder();
+  #lastEventId: string | undefined;
+  #retryMs = RESUME_DEFAULT_MS;
+  #redirects = 0;
+  #resumes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #done = false;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.#path = options.endpoint.url.pathname + options.endpoint.url.search;
+  }
+
+  post(body: string): void {
+    this.#body = body;
+    this.#dispatch('POST');
+  }
+
+  /** Stops reading; with an error the request fails with it, without one somebody already settled it. */
+  abort(error?: TurnbuckleError): void {
+    this.#finish();
+    if (error !== undefined) this.#options.flight.fail(error);
+    this.#controller?.abort(new Error('The request was abandoned'));
+  }
+
+  #dispatch(method: 'POST' | 'GET'): void {
+    const { endpoint, headers } = this.#options;
+    const resumed = method === 'GET' && this.#lastEventId !== undefined;
+    this.#head = undefined;
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#events = undefined;
+    this.#decoder = new TextDecoder();
+    endpoint.dispatch(
+      {
+        path: this.#path,
+        method,
+        headers: resumed
+          ? { ...headers, accept: 'text/event-stream', 'last-event-id': this.#lastEventId ?? '' }
+          : headers,
+        ...(method === 'POST' && this.#body !== undefined && { body: this.#body }),
+      },
+      {
+        onRequestStart: (controller) => {
+          this.#controller = controller;
+          if (this.#done) controller.abort(new Error('The request was abandoned'));
+        },
+        onResponseStart: (_controller, status, responseHeaders) =>
+          this.#onHead({ status, headers: responseHeaders }),
+        onResponseData: (controller, chunk) => this.#onData(controller, chunk),
+        onResponseEnd: () => this.#onEnd(),
+        onResponseError: (_controller, error) => this.#onError(error),
+      },
+    );
+  }
+
+  #onHead(head: Head): void {
+    this.#head = head;
+    if (head.status !== 200 || !String(head.headers['content-type']).includes('text/event-stream')) return;
+    this.#events = createParser({
+      onEvent: (event) => {
+        if (event.id !== undefined) this.#lastEventId = event.id;
+        if (event.data !== '' && (event.event === undefined || event.event === 'message'))
+          this.#onMessage(event.data);
+      },
+      onRetry: (ms) => {
+        this.#retryMs = Math.min(Math.max(ms, RESUME_FLOOR_MS), 30_000);
+      },
+    });
+  }
+
+  #onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { limits, server } = this.#options;
+    const max = this.#head?.status === 200 ? limits.maxBytes : REFUSAL_BYTES;
+    this.#bytes =
+      this.#events === undefined ? this.#bytes + chunk.length : bytesSinceEvent(chunk, this.#bytes);
+    if (this.#bytes > max) {
+      this.#fail(tooLarge({ server, maxBytes: max }));
+      controller.abort(new Error('The answer is too large'));
+    } else if (this.#events === undefined) this.#parts.push(chunk);
+    else this.#events.feed(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  #onMessage(text: string): void {
+    const { flight, limits, deliver } = this.#options;
+    const message = parseMessage(text, limits);
+    if (message === undefined) return;
+    if (!('method' in message)) {
+      if (message.id !== flight.id) return;
+      flight.answer(message);
+      return this.#finish();
+    }
+    if (
+      message.method === 'notifications/progress' &&
+      isProgress(message.params) &&
+      message.params.progressToken === flight.id
+    ) {
+      flight.progress(message.params);
+    } else deliver(message);
+  }
+
+  #onEnd(): void {
+    if (this.#done) return;
+    const { flight, server } = this.#options;
+    const { status, headers } = this.#head ?? { status: 0, headers: {} };
+    if (status >= 300 && status < 400 && this.#follow(headers.location)) return;
+    if (flight.id === 0 || status === 202)
+      return this.#fail(noAnswer(server, `HTTP ${status} without an answer`));
+    if (this.#events !== undefined) return this.#streamEnded();
+    const text = Buffer.concat(this.#parts).toString('utf8');
+    if (status !== 200) return this.#refused(text);
+    const message = this.#find(text);
+    if (message === undefined)
+      return this.#fail(noAnswer(server, 'the body is not an answer to the request'));
+    flight.answer(message);
+    this.#finish();
+  }
+
+  /** The answer in a JSON body: the message itself, or one of a batch (2025-03-26 allows it). */
+  #find(text: string): JSONRPCMessage | undefined {
+    const { flight, limits } = this.#options;
+    const message = parseMessage(text, limits);
+    if (message !== undefined)
+      return !('method' in message) && message.id === flight.id ? message : undefined;
+    try {
+      const batch: unknown = JSON.parse(text);
+      return Array.isArray(batch)
+        ? batch.filter(isMessage).find((one) => !('method' in one) && one.id === flight.id)
+        : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #follow(location: string | string[] | undefined): boolean {
+    const { url } = this.#options.endpoint;
+    if (typeof location !== 'string' || this.#redirects >= MAX_REDIRECTS || !URL.canParse(location, url.href))
+      return false;
+    const target = new URL(location, url);
+    // Credentials never leave the origin they were configured for.
+    if (target.origin !== url.origin || (this.#head?.status !== 307 && this.#head?.status !== 308))
+      return false;
+    this.#redirects += 1;
+    this.#path = target.pathname + target.search;
+    this.#dispatch('POST');
+    return true;
+  }
+
+  #refused(text: string): void {
+    const { server, hasSession, flight, onBroken } = this.#options;
+    const { status, headers } = this.#head ?? { status: 0, headers: {} };
+    const { error, broken } = refusal({ server, status, headers, text, hasSession, requestId: flight.id });
+    if (broken) onBroken(error);
+    this.#fail(error);
+  }
+
+  #streamEnded(cause?: unknown): void {
+    const { server, resumable } = this.#options;
+    const canResume = resumable && this.#lastEventId !== undefined && this.#resumes < MAX_RESUMES;
+    if (!canResume)
+      return this.#fail(connectionLost(server, { sent: true, cause, detail: 'the stream ended' }));
+    this.#resumes += 1;
+    this.#timer = setTimeout(() => this.#dispatch('GET'), this.#retryMs);
+  }
+
+  #onError(cause: Error): void {
+    if (this.#done) return;
+    if (this.#events !== undefined && this.#lastEventId !== undefined) return this.#streamEnded(cause);
+    const sent = !isConnectFailure(cause);
+    const error = connectionLost(this.#options.server, { sent, cause, detail: cause.message });
+    this.#options.onBroken(error);
+    this.#fail(error);
+  }
+
+  #fail(error: TurnbuckleError): void {
+    this.#options.flight.fail(error);
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#done) return;
+    this.#done = true;
+    clearTimeout(this.#timer);
+    this.#options.onDone();
+  }
+}
+
+function noAnswer(server: string, detail: string): TurnbuckleError {
+  return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" broke the protocol: ${detail}.`, {
+    server,
+  });
+}
+
+/** No connection was made, so nothing was sent. */
+function isConnectFailure(error: Error): boolean {
+  const code = 'code' in error ? String(error.code) : '';
+  return [
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'UND_ERR_CONNECT_TIMEOUT',
+  ].includes(code);
+}

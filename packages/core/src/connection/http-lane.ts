@@ -1,0 +1,124 @@
+/**
+ * The express lane over Streamable HTTP: a POST for each request on a pool of our own, answers as JSON or
+ * as an event stream, resumed where the revision allows it. Session and version come from the SDK's
+ * transport, which did the handshake.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { TurnbuckleError } from '../errors.js';
+import { FIRST_ID } from './channel-lane.js';
+import { type Abandoned, Flight } from './flight.js';
+import type { HttpEndpoint } from './http-endpoint.js';
+import { HttpExchange } from './http-exchange.js';
+import { completeParams, type Envelope, type Lane, type LaneRequest, type LaneResult } from './lane.js';
+import { encodeHeaderValue } from './mcp-headers.js';
+import type { ParseLimits } from './message.js';
+
+/** What the lane needs of the SDK's transport. */
+export interface HttpSession {
+  readonly sessionId: string | undefined;
+  readonly protocolVersion: string | undefined;
+  /** Messages on an answer's stream that are not for the lane: requests and notices of the server. */
+  deliver(message: JSONRPCMessage): void;
+}
+
+export interface HttpLaneOptions {
+  readonly server: string;
+  readonly endpoint: HttpEndpoint;
+  readonly session: HttpSession;
+  readonly limits: ParseLimits;
+  /** The endpoint cannot be reached, refuses us, or has forgotten the session. */
+  readonly onBroken: (error: TurnbuckleError) => void;
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+export class HttpLane implements Lane {
+  envelope: Envelope | undefined;
+  readonly #options: HttpLaneOptions;
+  readonly #exchanges = new Map<number, HttpExchange>();
+  #nextId = FIRST_ID;
+
+  constructor(options: HttpLaneOptions) {
+    this.#options = options;
+  }
+
+  request(request: LaneRequest): Promise<LaneResult> {
+    this.#nextId += 1;
+    const id = this.#nextId;
+    const { server, endpoint, session, limits, onBroken } = this.#options;
+    const flight = new Flight({ id, server, request, onAbandon: this.#onAbandon });
+    const params = completeParams(request, this.envelope, id);
+    const exchange = new HttpExchange({
+      server,
+      endpoint,
+      flight,
+      limits,
+      headers: this.#headers(request),
+      resumable: this.envelope === undefined,
+      hasSession: session.sessionId !== undefined,
+      deliver: session.deliver,
+      onBroken,
+      onDone: () => this.#exchanges.delete(id),
+    });
+    this.#exchanges.set(id, exchange);
+    exchange.post(JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }));
+    return flight.promise;
+  }
+
+  /** Ends every request on its way; what was sent may have happened. */
+  close(error: TurnbuckleError): void {
+    for (const exchange of [...this.#exchanges.values()]) exchange.abort(error);
+  }
+
+  #headers(request: LaneRequest): Record<string, string> {
+    const { endpoint, session } = this.#options;
+    const headers: Record<string, string> = {
+      ...endpoint.headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    if (session.protocolVersion !== undefined) headers['mcp-protocol-version'] = session.protocolVersion;
+    if (session.sessionId !== undefined) headers['mcp-session-id'] = session.sessionId;
+    if (this.envelope === undefined) return headers;
+    headers['mcp-method'] = request.method;
+    const named = NAMED[request.method];
+    const name = named === undefined ? undefined : request.params[named];
+    if (typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
+    return request.headers === undefined ? headers : { ...headers, ...request.headers };
+  }
+
+  readonly #onAbandon = (flight: Flight, why: Abandoned): void => {
+    this.#exchanges.get(flight.id)?.abort();
+    // In the newer revision the closed stream is the cancellation; the older one wants to be told.
+    if (this.envelope !== undefined) return;
+    const { endpoint, limits, server, session } = this.#options;
+    const params = {
+      requestId: flight.id,
+      reason: why === 'timeout' ? 'The request timed out' : 'The caller cancelled',
+    };
+    const request: LaneRequest = {
+      method: 'notifications/cancelled',
+      params,
+      timeoutMs: 5_000,
+      maxTotalMs: 5_000,
+    };
+    const notice = new Flight({ id: 0, server, request, onAbandon: () => {} });
+    notice.promise.catch(() => {});
+    new HttpExchange({
+      server,
+      endpoint,
+      flight: notice,
+      limits,
+      headers: this.#headers(request),
+      resumable: false,
+      hasSession: session.sessionId !== undefined,
+      deliver: () => {},
+      onBroken: () => {},
+      onDone: () => {},
+    }).post(JSON.stringify({ jsonrpc: '2.0', method: request.method, params }));
+  };
+}

@@ -1,0 +1,91 @@
+/** What an HTTP status other than 200 means for a request, told from the status and headers alone. */
+import { TurnbuckleError } from '../errors.js';
+import { connectionLost, serverError } from './server-error.js';
+
+export interface Refusal {
+  readonly server: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  readonly hasSession: boolean;
+  readonly requestId: number;
+}
+
+/** The error for the caller, and whether the connection as a whole is broken by it. */
+export function refusal(facts: Refusal): { readonly error: TurnbuckleError; readonly broken: boolean } {
+  const { server, status } = facts;
+  if (status === 401 || status === 403) return { error: authRequired(server, status), broken: true };
+  const rpc = rpcError(facts);
+  if (rpc !== undefined) return { error: serverError(server, rpc), broken: false };
+  if (status === 404 && facts.hasSession) {
+    return {
+      error: connectionLost(server, { sent: false, detail: 'the server has forgotten the session' }),
+      broken: true,
+    };
+  }
+  if (status === 429 || status === 503) return { error: rateLimited(facts), broken: false };
+  if (status >= 500)
+    return { error: connectionLost(server, { sent: true, detail: `HTTP ${status}` }), broken: false };
+  return {
+    error: new TurnbuckleError(
+      'SERVER_ERROR',
+      `Server "${server}" refused the request with HTTP ${status}.`,
+      {
+        server,
+        data: { status },
+      },
+    ),
+    broken: false,
+  };
+}
+
+export function authRequired(server: string, status: number): TurnbuckleError {
+  const what = status === 403 ? 'does not allow this' : 'wants to know who asks';
+  return new TurnbuckleError('AUTH_REQUIRED', `Server "${server}" ${what} (HTTP ${status}).`, {
+    server,
+    hint: 'Give it a credential that it accepts, for example an Authorization header in its configuration.',
+    data: { status, sent: false },
+  });
+}
+
+function rateLimited({ server, status, headers }: Refusal): TurnbuckleError {
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
+  return new TurnbuckleError(
+    'RATE_LIMITED',
+    `Server "${server}" asked for fewer requests (HTTP ${status}).`,
+    {
+      server,
+      hint:
+        retryAfterMs === undefined
+          ? 'Try again later.'
+          : `Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+      data: { status, sent: false, retryAfterMs },
+    },
+  );
+}
+
+/** Seconds or a date; garbage is no answer. Capped at an hour. */
+export function parseRetryAfter(value: string | string[] | undefined, now: number): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 3_600_000) : undefined;
+}
+
+/** The JSON-RPC error that newer servers put into the body of a refusal, if it answers this request. */
+function rpcError({
+  text,
+  requestId,
+}: Refusal): { code: number; message: string; data?: unknown } | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body !== 'object' || body === null || !('error' in body)) return undefined;
+    if ('id' in body && body.id !== null && body.id !== requestId) return undefined;
+    const { error } = body;
+    if (typeof error !== 'object' || error === null || !('code' in error) || typeof error.code !== 'number')
+      return undefined;
+    const message = 'message' in error ? String(error.message) : '';
+    return { code: error.code, message, ...('data' in error && { data: error.data }) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Cuts a byte stream into lines, however it arrives in chunks. A line over the limit is not kept: its
+ * first and last bytes are reported, so that the answer it was can still be told apart from others.
+ */
+
+const NEWLINE = 10;
+const CARRIAGE_RETURN = 13;
+const EDGE_BYTES = 1_024;
+
+export interface LineSink {
+  onLine(line: string): void;
+  /** A line longer than the limit ended; `edges` is its beginning and its end as text. */
+  onOversized(edges: string, bytes: number): void;
+}
+
+export class LineFraming {
+  readonly #sink: LineSink;
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #head: Buffer | undefined;
+  #tail: Buffer = Buffer.alloc(0);
+
+  constructor(sink: LineSink, maxBytes: number) {
+    this.#sink = sink;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.#keep(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end));
+      this.#finish();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start));
+  }
+
+  #keep(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#head === undefined && this.#bytes > this.#maxBytes) {
+      this.#head = Buffer.concat([...this.#parts, part].slice(0, 64)).subarray(0, EDGE_BYTES);
+      this.#tail = Buffer.concat(this.#parts).subarray(-EDGE_BYTES);
+      this.#parts = [];
+    }
+    if (this.#head === undefined) this.#parts.push(part);
+    else this.#tail = Buffer.concat([this.#tail, part.subarray(-EDGE_BYTES)]).subarray(-EDGE_BYTES);
+  }
+
+  #finish(): void {
+    const head = this.#head;
+    const bytes = this.#bytes;
+    const parts = this.#parts;
+    this.#bytes = 0;
+    this.#parts = [];
+    this.#head = undefined;
+    if (head !== undefined) {
+      this.#sink.onOversized(`${head.toString('utf8')}\n${this.#tail.toString('utf8')}`, bytes);
+      return;
+    }
+    const first = parts[0];
+    if (first === undefined) return;
+    const line = parts.length === 1 ? first : Buffer.concat(parts);
+    const end = line[line.length - 1] === CARRIAGE_RETURN ? line.length - 1 : line.length;
+    if (end > 0) this.#sink.onLine(line.toString('utf8', 0, end));
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * An open link to a server: negotiated, identified, with the lane for its requests. `openLink` does what it
+ * takes to get one (asking for the era, falling back to the older transport) inside one time limit.
+ */
+import type {
+  Client,
+  ClientCapabilities,
+  Implementation,
+  ServerCapabilities,
+} from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../config/schema.js';
+import { TurnbuckleError } from '../errors.js';
+import { type Carrier, type CarrierOptions, createCarrier } from './carrier.js';
+import type { Era, EraVerdicts } from './era-verdicts.js';
+import { offeredCapabilities, type ServerRequestAnswers, serveRequests } from './input-rounds.js';
+import type { Envelope, Lane } from './lane.js';
+import { loadSdk } from './sdk.js';
+import { translate } from './translate.js';
+
+export interface LinkOptions extends CarrierOptions {
+  readonly config: ServerConfig;
+  readonly clientInfo: Implementation;
+  readonly verdicts: EraVerdicts;
+  readonly answers: ServerRequestAnswers;
+  /** A notification of the server: its method and params, untrusted. */
+  readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface Link {
+  readonly lane: Lane;
+  readonly client: Client;
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly serverInfo: Implementation | undefined;
+  readonly capabilities: ServerCapabilities;
+  readonly instructions: string | undefined;
+  readonly carrier: Carrier;
+  close(): Promise<void>;
+}
+
+/** Resolves with a negotiated link or rejects with a TurnbuckleError; nothing is left running then. */
+export async function openLink(options: LinkOptions, signal: AbortSignal): Promise<Link> {
+  const { config, server } = options;
+  const timeoutMs = config.connectTimeoutMs;
+  const deadline = Date.now() + timeoutMs;
+  // A remembered newer server is asked all the same: that costs one message, and brings its capabilities.
+  const remembered = config.era === 'auto' ? await options.verdicts.get(config) : config.era;
+  const known = config.era === 'auto' && remembered === 'modern' ? undefined : remembered;
+  const attempt = (target: ServerConfig, era: Era | undefined): Promise<Link> =>
+    connectOnce({ ...options, config: target }, { era, leftMs: Math.max(deadline - Date.now(), 1), signal });
+  try {
+    return await attempt(config, known);
+  } catch (first) {
+    const retry = fallback(config, known, first);
+    if (retry === undefined || signal.aborted)
+      throw await translate(first, { server, step: 'connect', timeoutMs });
+    if (retry.forget) await options.verdicts.forget(config);
+    try {
+      return await attempt(retry.target, retry.era);
+    } catch (second) {
+      // What the configured way said is the more telling error, unless the other way got further.
+      const error = retry.target === config ? second : first;
+      throw await translate(error, { server, step: 'connect', timeoutMs });
+    }
+  }
+}
+
+interface Fallback {
+  readonly target: ServerConfig;
+  readonly era: Era | undefined;
+  readonly forget: boolean;
+}
+
+/** The other way to try after a failure, if its kind says that there is one. */
+function fallback(config: ServerConfig, known: Era | undefined, thrown: unknown): Fallback | undefined {
+  const status = statusOf(thrown);
+  if (config.type === 'http' && status !== undefined && [400, 404, 405, 406, 415].includes(status)) {
+    return { target: { ...config, type: 'sse' }, era: 'legacy', forget: false };
+  }
+  if (config.era !== 'auto') return undefined;
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  // Some older servers end at any request before `initialize`: start again without asking.
+  if (known === undefined && code === 'ERA_NEGOTIATION_FAILED')
+    return { target: config, era: 'legacy', forget: false };
+  // The server speaks, but not what we remembered: ask anew.
+  if (known === 'legacy' && typeof code === 'number') return { target: config, era: undefined, forget: true };
+  return undefined;
+}
+
+function statusOf(thrown: unknown): number | undefined {
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    if ('status' in error && typeof error.status === 'number') return error.status;
+  }
+  return undefined;
+}
+
+interface Attempt {
+  readonly era: Era | undefined;
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attempt): Promise<Link> {
+  const { Client } = await loadSdk();
+  const carrier = await createCarrier(options.config, options);
+  const capabilities = offeredCapabilities(options.answers);
+  const client = new Client(options.clientInfo, {
+    capabilities,
+    versionNegotiation: {
+      mode: era === 'modern' ? { pin: '2026-07-28' } : 'auto',
+      probe: { timeoutMs: Math.ceil(leftMs / 2) },
+    },
+    // Results are checked above the lane, one schema at a time; the SDK would compile all of them.
+    jsonSchemaValidator: {
+      getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+    },
+  });
+  serveRequests(client, options.server, options.answers);
+  client.onerror = () => {}; // every failure that matters also fails a request or closes the transport
+  client.fallbackNotificationHandler = async ({ method, params }) => options.onNotice(method, params ?? {});
+  try {
+    const prior = era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {};
+    await withDeadline(
+      client.connect(carrier.transport, { timeout: leftMs, signal, ...prior }),
+      leftMs,
+      signal,
+    );
+    await options.verdicts.set(options.config, client.getProtocolEra() ?? 'legacy');
+    return finishLink(options, { client, carrier, capabilities });
+  } catch (error) {
+    const explained = await explainExit(options.server, carrier, error);
+    await carrier.close().catch(() => {});
+    throw explained;
+  }
+}
+
+function finishLink(
+  options: LinkOptions,
+  { client, carrier, capabilities }: { client: Client; carrier: Carrier; capabilities: ClientCapabilities },
+): Link {
+  const era = client.getProtocolEra() ?? 'legacy';
+  const protocolVersion = client.getNegotiatedProtocolVersion() ?? 'unknown';
+  const envelope: Envelope | undefined =
+    era === 'modern'
+      ? {
+          'io.modelcontextprotocol/protocolVersion': protocolVersion,
+          'io.modelcontextprotocol/clientInfo': { ...options.clientInfo },
+          'io.modelcontextprotocol/clientCapabilities': { ...capabilities },
+        }
+      : undefined;
+  return {
+    lane: carrier.lane(client, envelope),
+    client,
+    era,
+    protocolVersion,
+    serverInfo: client.getServerVersion(),
+    capabilities: client.getServerCapabilities() ?? {},
+    instructions: client.getInstructions(),
+    carrier,
+    close: () => carrier.close(),
+  };
+}
+
+/** When the process ended, that is the reason, and what it said last is the explanation. */
+async function explainExit(server: string, carrier: Carrier, error: unknown): Promise<unknown> {
+  if (carrier.type !== 'stdio' || error instanceof TurnbuckleError) return error;
+  // The pipe often closes a moment before the exit is reported.
+  if (carrier.exit === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
+  const { exit } = carrier;
+  if (exit === undefined) return error;
+  const how = exit.signal === null ? `with code ${exit.code}` : `by signal ${exit.signal}`;
+  const said = carrier.stderr?.tail() ?? '';
+  const exited = new TurnbuckleError(
+    'SERVER_EXITED',
+    `Server "${server}" ended ${how} before the handshake was complete.`,
+    {
+      server,
+      cause: error,
+      hint:
+        said === '' ? 'It wrote nothing to stderr. Run its command by hand to see why.' : `It wrote: ${said}`,
+      data: { code: exit.code, signal: exit.signal, stderr: said },
+    },
+  );
+  // Keeps the code that tells an ended probe from an ended handshake.
+  return error instanceof Error && 'code' in error && error.code === 'ERA_NEGOTIATION_FAILED'
+    ? Object.assign(new Error('The server ended during the probe', { cause: exited }), { code: error.code })
+    : exited;
+}
+
+async function withDeadline<T>(work: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
+  const { SdkError, SdkErrorCode } = await loadSdk();
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort: (() => void) | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new SdkError(SdkErrorCode.RequestTimeout, 'The handshake took too long')),
+      ms,
+    );
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,37 @@
+/** Failures of the wire as TurnbuckleErrors, made in one place so that both lanes say the same. */
+import { TurnbuckleError } from '../errors.js';
+
+const MAX_FOREIGN_TEXT = 500;
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** The server's own JSON-RPC error; the whole of it is in `data.rpc`. */
+export function serverError(server: string, rpc: RpcError): TurnbuckleError {
+  const text = String(rpc.message).slice(0, MAX_FOREIGN_TEXT);
+  return new TurnbuckleError('SERVER_ERROR', `Server "${server}" answered with error ${rpc.code}: ${text}`, {
+    server,
+    data: { rpc },
+  });
+}
+
+/** The connection broke. `sent`: the request may have reached the server, so that it may have happened. */
+export function connectionLost(
+  server: string,
+  facts: { sent: boolean; cause?: unknown; detail?: string },
+): TurnbuckleError {
+  const when = facts.sent ? 'before it answered' : 'before the request was sent';
+  return new TurnbuckleError(
+    'CONNECTION_LOST',
+    `The connection to server "${server}" was lost ${when}${facts.detail === undefined ? '' : ` (${facts.detail})`}.`,
+    { server, cause: facts.cause, data: { sent: facts.sent } },
+  );
+}
+
+/** True when the request certainly did not reach the tool, so that repeating it does no harm. */
+export function wasNotSent(error: TurnbuckleError): boolean {
+  return error.data?.sent === false;
+}

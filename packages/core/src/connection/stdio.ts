@@ -1,0 +1,143 @@
+/** The stdio transport: one child process, messages as lines of JSON, junk between them tolerated. */
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { TurnbuckleError } from '../errors.js';
+import { LineFraming } from './line-framing.js';
+import { type ParseLimits, parseMessage } from './message.js';
+import type { Child, ProcessTable, SpawnOptions } from './processes.js';
+import { TextRing } from './text-ring.js';
+
+const STDERR_BYTES = 256 * 1_024;
+const WHOLE_WRITE_BYTES = 16 * 1_024;
+
+export interface StdioOptions extends SpawnOptions {
+  readonly server: string;
+  readonly limits: ParseLimits;
+}
+
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** A message over the size limit arrived; `edges` is its beginning and end. */
+  onoversized?: (edges: string, bytes: number) => void;
+  /** Present, with `pid`, because the SDK tells a process-like transport by these two members. */
+  readonly stderr = new TextRing(STDERR_BYTES);
+  /** These requests certainly never left: the pipe broke under the write. */
+  onunsent?: (ids: readonly unknown[]) => void;
+  readonly #options: StdioOptions;
+  readonly #processes: ProcessTable;
+  #child: Child | undefined;
+  #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
+  #outgoing = '';
+  #outgoingIds: unknown[] = [];
+  #closed = false;
+
+  constructor(options: StdioOptions, processes: ProcessTable) {
+    this.#options = options;
+    this.#processes = processes;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** How the process ended, once it has. */
+  get exit(): { readonly code: number | null; readonly signal: string | null } | undefined {
+    return this.#exit;
+  }
+
+  start(): Promise<void> {
+    const child = this.#processes.spawn(this.#options);
+    this.#child = child;
+    const { stdin, stdout, stderr } = child.process;
+    stdin?.on('error', () => this.#end());
+    stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk));
+    const framing = new LineFraming(
+      {
+        onLine: (line) => this.#receive(line),
+        onOversized: (edges, bytes) => this.onoversized?.(edges, bytes),
+      },
+      this.#options.limits.maxBytes,
+    );
+    stdout?.on('data', (chunk: Buffer) => framing.push(chunk));
+    return new Promise((resolve, reject) => {
+      child.process.once('spawn', resolve);
+      child.process.once('error', (cause) => reject(this.#spawnError(cause)));
+      child.process.once('exit', (code, signal) => {
+        this.#exit = { code, signal };
+      });
+      // `close` comes after the last output was read: an answer written just before the end still counts.
+      child.process.once('close', () => this.#end());
+      // A descendant may hold the pipes open after the server itself is gone.
+      child.process.once('exit', () => setTimeout(() => this.#end(), 100).unref());
+    });
+  }
+
+  /** Messages of one turn of the event loop leave in one write. */
+  send(message: JSONRPCMessage): Promise<void> {
+    const line = `${JSON.stringify(message)}\n`;
+    const stdin = this.#child?.process.stdin;
+    if (this.#closed || stdin == null || !stdin.writable) {
+      return Promise.reject(
+        new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" is not running.`),
+      );
+    }
+    if (this.#outgoing === '') queueMicrotask(() => this.#flush());
+    this.#outgoing += line;
+    if ('id' in message) this.#outgoingIds.push(message.id);
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    await this.#child?.stop();
+  }
+
+  #flush(): void {
+    const text = this.#outgoing;
+    const ids = this.#outgoingIds;
+    this.#outgoing = '';
+    this.#outgoingIds = [];
+    const stdin = this.#child?.process.stdin;
+    // A small write to an empty pipe goes whole or not at all; of a larger one a part may have arrived.
+    const whole = stdin?.writableLength === 0 && text.length < WHOLE_WRITE_BYTES;
+    stdin?.write(text, (error) => {
+      if (error != null && whole) this.onunsent?.(ids);
+    });
+  }
+
+  #receive(line: string): void {
+    const message = parseMessage(line, this.#options.limits);
+    if (message !== undefined) this.onmessage?.(message);
+  }
+
+  /** Once only, whether we closed it, its process ended or its pipe broke. */
+  #end(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.onclose?.();
+    // The server is gone for us; whatever of its tree is left has to go too.
+    void this.#child?.stop();
+  }
+
+  #spawnError(cause: Error): TurnbuckleError {
+    const { command, cwd, server } = this.#options;
+    const errno = 'code' in cause ? cause.code : undefined;
+    const missing = errno === 'ENOENT' || errno === 'EACCES' || errno === 'ENOTDIR';
+    const what = errno === 'EACCES' ? 'may not be executed' : 'was not found';
+    if (!missing)
+      return new TurnbuckleError('CONNECT_FAILED', `Server "${server}" could not be started.`, {
+        server,
+        cause,
+      });
+    return new TurnbuckleError(
+      'COMMAND_NOT_FOUND',
+      `Server "${server}" could not be started: the command "${command}" ${what}.`,
+      {
+        server,
+        cause,
+        hint: `Install "${command}", give its full path, or check that the working directory ${cwd ?? process.cwd()} exists.`,
+      },
+    );
+  }
+}

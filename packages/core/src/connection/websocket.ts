@@ -1,0 +1,117 @@
+/** The WebSocket transport (subprotocol `mcp`): one message a frame. The SDK has none since its version 2. */
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { WebSocket } from 'ws';
+import { TurnbuckleError } from '../errors.js';
+import { authRequired } from './http-refusal.js';
+import { type ParseLimits, parseMessage } from './message.js';
+
+export interface WebSocketOptions {
+  readonly server: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly limits: ParseLimits;
+  readonly connectTimeoutMs: number;
+}
+
+const CLOSE_GRACE_MS = 1_000;
+
+export class WebSocketTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #options: WebSocketOptions;
+  #socket: WebSocket | undefined;
+  #closed = false;
+
+  constructor(options: WebSocketOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { WebSocket } = await import('ws');
+    const { url, headers, limits, connectTimeoutMs } = this.#options;
+    const socket = new WebSocket(url, 'mcp', {
+      headers,
+      handshakeTimeout: connectTimeoutMs,
+      maxPayload: limits.maxBytes,
+      // Compression is where decompression bombs and malformed window sizes come in.
+      perMessageDeflate: false,
+      followRedirects: false,
+    });
+    this.#socket = socket;
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', (cause) => reject(this.#connectError(cause)));
+      socket.once('unexpected-response', (_request, response) => {
+        const { statusCode } = response;
+        response.destroy();
+        reject(this.#refused(statusCode ?? 0));
+        socket.terminate();
+      });
+    });
+    socket.on('error', (error) => this.onerror?.(error));
+    socket.on('close', () => this.#end());
+    socket.on('message', (data, isBinary) => {
+      if (isBinary) return; // MCP is text
+      const message = parseMessage(String(data), limits);
+      if (message !== undefined) this.onmessage?.(message);
+    });
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined || socket.readyState !== socket.OPEN) {
+      return Promise.reject(
+        new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" is not connected.`),
+      );
+    }
+    socket.send(JSON.stringify(message));
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    const socket = this.#socket;
+    this.#end();
+    if (socket === undefined || socket.readyState === socket.CLOSED) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => socket.terminate(), CLOSE_GRACE_MS);
+      socket.once('close', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      socket.close(1000);
+    });
+  }
+
+  #end(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.onclose?.();
+  }
+
+  #refused(status: number): TurnbuckleError {
+    const { server } = this.#options;
+    if (status === 401 || status === 403) return authRequired(server, status);
+    return new TurnbuckleError(
+      'CONNECT_FAILED',
+      `Server "${server}" refused the WebSocket with HTTP ${status}.`,
+      {
+        server,
+        hint: 'Check the address; it has to be a WebSocket endpoint that speaks the subprotocol "mcp".',
+      },
+    );
+  }
+
+  #connectError(cause: Error): TurnbuckleError {
+    const { server, url } = this.#options;
+    return new TurnbuckleError(
+      'CONNECT_FAILED',
+      `Server "${server}" could not be reached at ${new URL(url).origin}.`,
+      {
+        server,
+        cause,
+        hint: 'Check that it is running and that the address is right.',
+      },
+    );
+  }
+}

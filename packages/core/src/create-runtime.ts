@@ -1,0 +1,15 @@
+import { registerResourceTools } from './resource-tools.js';
+import { Runtime } from './runtime.js';
+import type { RuntimeOptions } from './runtime-options.js';
+
+/**
+ * Makes a runtime for these servers. Starts nothing yet: call `connectAll()`, or just call a tool. A server
+ * whose configuration cannot be used is a failed one in `status()`; it never keeps the others from working.
+ */
+export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const { parseServers } = await import('./config/parse.js');
+  const runtime = new Runtime(options, parseServers);
+  runtime.adoptServers(options.servers ?? {});
+  if (options.resourceTools === true) registerResourceTools(runtime);
+  return runtime;
+}

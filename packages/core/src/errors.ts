@@ -1,0 +1,120 @@
+/**
+ * Every failure Turnbuckle reports is one class with a code from one closed table. Foreign errors are
+ * translated at the connection's edge (connection/translate.ts), never here and never from their text.
+ */
+
+interface ErrorFacts {
+  /** Status on the HTTP surfaces. */
+  readonly http: number;
+  /** Code in a JSON-RPC error answer. */
+  readonly rpc: number;
+  /** Exit code of the command line. */
+  readonly exit: number;
+  /** True when the same request may succeed later without anybody changing anything. */
+  readonly retryable: boolean;
+}
+
+const facts = (http: number, rpc: number, exit: number, retryable = false): ErrorFacts => ({
+  http,
+  rpc,
+  exit,
+  retryable,
+});
+
+/** The closed table. `docs/errors.md` has a heading for each code; a test holds the two together. */
+export const ERRORS = {
+  CONFIG_INVALID: facts(400, -32602, 10),
+  SERVER_UNKNOWN: facts(404, -32602, 11),
+  SERVER_DISABLED: facts(409, -32001, 11),
+  SERVER_LIMIT: facts(409, -32001, 10),
+  TOOL_UNKNOWN: facts(404, -32602, 12),
+  RESOURCE_UNKNOWN: facts(404, -32602, 12),
+  PROMPT_UNKNOWN: facts(404, -32602, 12),
+  NAME_TAKEN: facts(409, -32602, 12),
+  ARGUMENTS_INVALID: facts(422, -32602, 13),
+  RESULT_INVALID: facts(502, -32603, 14),
+  SCHEMA_UNUSABLE: facts(502, -32603, 14),
+  CALL_DENIED: facts(403, -32003, 15),
+  APPROVAL_NEEDED: facts(403, -32003, 15),
+  AUTH_REQUIRED: facts(401, -32003, 16),
+  COMMAND_NOT_FOUND: facts(502, -32001, 17),
+  CONNECT_FAILED: facts(502, -32001, 17, true),
+  CONNECT_TIMEOUT: facts(504, -32001, 17, true),
+  SERVER_EXITED: facts(502, -32001, 17, true),
+  CONNECTION_LOST: facts(502, -32001, 17, true),
+  CONNECTION_WAITING: facts(503, -32001, 17, true),
+  BREAKER_OPEN: facts(503, -32001, 17, true),
+  OVERLOADED: facts(503, -32001, 18, true),
+  RATE_LIMITED: facts(429, -32001, 18, true),
+  CALL_TIMEOUT: facts(504, -32001, 19),
+  CALL_CANCELLED: facts(499, -32800, 20),
+  CALL_OUTCOME_UNKNOWN: facts(502, -32001, 21),
+  RESPONSE_TOO_LARGE: facts(502, -32603, 14),
+  PROTOCOL_VIOLATION: facts(502, -32603, 14),
+  SERVER_ERROR: facts(502, -32603, 14),
+  INPUT_REQUIRED: facts(409, -32001, 22),
+  RUNTIME_CLOSED: facts(503, -32001, 23),
+  INTERNAL: facts(500, -32603, 70),
+} as const satisfies Record<string, ErrorFacts>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ErrorDetails {
+  readonly hint?: string | undefined;
+  readonly server?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly cause?: unknown;
+  /** Facts for programs: the JSON-RPC error of the server, an HTTP status, key path and value. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The one error class. `message` says what happened to which server or tool, `hint` what to do next. */
+export class TurnbuckleError extends Error {
+  override readonly name = 'TurnbuckleError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly server: string | undefined;
+  readonly tool: string | undefined;
+  readonly data: Readonly<Record<string, unknown>> | undefined;
+  readonly time: Date = new Date();
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.hint = details.hint;
+    this.server = details.server;
+    this.tool = details.tool;
+    this.data = details.data;
+  }
+
+  get retryable(): boolean {
+    return ERRORS[this.code].retryable;
+  }
+
+  /** The same failure seen from a call: adds the tool (and server) where the origin could not know it. */
+  during(call: { readonly server: string; readonly tool: string }): TurnbuckleError {
+    if (this.tool !== undefined && this.server !== undefined) return this;
+    return new TurnbuckleError(this.code, this.message, {
+      hint: this.hint,
+      server: this.server ?? call.server,
+      tool: this.tool ?? call.tool,
+      cause: this.cause,
+      data: this.data,
+    });
+  }
+
+  toJSON(): Record<string, unknown> {
+    const { code, message, hint, server, tool, data } = this;
+    return { code, message, hint, server, tool, data, time: this.time.toISOString() };
+  }
+}
+
+/** Anything thrown, as a TurnbuckleError; what is not one yet is a defect of ours and says so. */
+export function toTurnbuckleError(thrown: unknown): TurnbuckleError {
+  if (thrown instanceof TurnbuckleError) return thrown;
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return new TurnbuckleError('INTERNAL', `Unexpected failure inside Turnbuckle: ${text}`, {
+    cause: thrown,
+    hint: 'This is a defect. Please report it with the cause of this error.',
+  });
+}

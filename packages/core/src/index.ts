@@ -1,0 +1,24 @@
+export {
+  type AdaptableTool,
+  toAiSdkTools,
+  toAnthropicToolResult,
+  toAnthropicTools,
+  toGeminiFunctionResponse,
+  toGeminiTools,
+  toOpenAiFunctionCallOutput,
+  toOpenAiToolMessage,
+  toOpenAiTools,
+} from './adapters/index.js';
+export type { CallOptions, CallRequest } from './call.js';
+export type { NativeTool } from './catalog/native.js';
+export type { CatalogTool } from './catalog/tool.js';
+export type { ServerConfig, ServerInput, ServersInput } from './config/schema.js';
+export { createRuntime } from './create-runtime.js';
+export { ERRORS, type ErrorCode, TurnbuckleError } from './errors.js';
+export type { RuntimeEvents } from './events.js';
+export type { Execution } from './execution.js';
+export type { Caller } from './policy/capabilities.js';
+export type { Runtime } from './runtime.js';
+export type { RuntimeOptions } from './runtime-options.js';
+export type { SetServersResult } from './server-set.js';
+export type { ServerStatus } from './status.js';

@@ -1,0 +1,27 @@
+/** Bounds on what servers and callers may make the host do. Each can be set; these are the defaults. */
+import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from './catalog/schema-limits.js';
+
+export interface RuntimeLimits extends SchemaLimits {
+  readonly maxServers: number;
+  /** One message, on any transport. */
+  readonly maxMessageBytes: number;
+  readonly maxDepth: number;
+  readonly maxToolsPerServer: number;
+  readonly maxPages: number;
+  readonly notificationsPerSecond: number;
+  /** Calls in flight, all servers together; each server has its own limit in its configuration. */
+  readonly maxInFlight: number;
+  readonly maxQueued: number;
+}
+
+export const DEFAULT_LIMITS: RuntimeLimits = {
+  ...DEFAULT_SCHEMA_LIMITS,
+  maxServers: 200,
+  maxMessageBytes: 10 * 1_024 * 1_024,
+  maxDepth: 200,
+  maxToolsPerServer: 1_000,
+  maxPages: 64,
+  notificationsPerSecond: 100,
+  maxInFlight: 1_000,
+  maxQueued: 256,
+};

@@ -1,0 +1,30 @@
+/** Running a native tool: its value becomes an MCP result, its exception the tool's own failure. */
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { NativeContext, NativeTool } from './catalog/native.js';
+import { TurnbuckleError } from './errors.js';
+import { isRecord } from './is-record.js';
+import { untilAborted } from './until-aborted.js';
+
+export async function runNative(
+  tool: NativeTool,
+  input: Readonly<Record<string, unknown>>,
+  context: NativeContext,
+): Promise<CallToolResult> {
+  try {
+    const value = await untilAborted(
+      Promise.resolve().then(() => tool.run(input, context)),
+      context.signal,
+    );
+    return toResult(value);
+  } catch (thrown) {
+    if (thrown instanceof TurnbuckleError) throw thrown;
+    const text = thrown instanceof Error ? thrown.message : String(thrown);
+    return { content: [{ type: 'text', text }], isError: true };
+  }
+}
+
+function toResult(value: unknown): CallToolResult {
+  if (isRecord(value) && Array.isArray(value.content)) return value as CallToolResult;
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return { content: [{ type: 'text', text }], ...(isRecord(value) && { structuredContent: value }) };
+}

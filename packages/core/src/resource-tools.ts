@@ -1,0 +1,42 @@
+/** Resources and prompts as tools, for agents that only know tools. */
+import type { Runtime } from './runtime.js';
+
+const server = { type: 'string', description: 'Name of the server; leave out for all' };
+const readOnly = { readOnlyHint: true, openWorldHint: false };
+
+export function registerResourceTools(runtime: Runtime): void {
+  runtime.registerTool({
+    name: 'list_mcp_resources',
+    description: 'Lists the resources (files, records, documents) that the connected MCP servers offer.',
+    inputSchema: { type: 'object', properties: { server }, additionalProperties: false },
+    annotations: readOnly,
+    run: async (input) => ({
+      resources: await runtime.listResources(text(input.server)),
+      templates: await runtime.listResourceTemplates(text(input.server)),
+    }),
+  });
+  runtime.registerTool({
+    name: 'read_mcp_resource',
+    description: 'Reads one resource of an MCP server by its URI.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        server: { ...server, description: 'Name of the server' },
+        uri: { type: 'string', description: 'URI of the resource' },
+      },
+      required: ['server', 'uri'],
+      additionalProperties: false,
+    },
+    annotations: readOnly,
+    run: (input, { signal }) => runtime.readResource(String(input.server), String(input.uri), { signal }),
+  });
+  runtime.registerTool({
+    name: 'list_mcp_prompts',
+    description: 'Lists the prompts that the connected MCP servers offer.',
+    inputSchema: { type: 'object', properties: { server }, additionalProperties: false },
+    annotations: readOnly,
+    run: async (input) => ({ prompts: await runtime.listPrompts(text(input.server)) }),
+  });
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

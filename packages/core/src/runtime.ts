@@ -1,0 +1,438 @@
+/**
+ * The runtime: wires the parts together and owns their end. Everything it does with a server goes through
+ * the server's connection, everything it calls through the one path in call.ts.
+ */
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
+import { type CallOptions, type CallRequest, Calls } from './call.js';
+import { Catalog, type ListKind } from './catalog/catalog.js';
+import { SchemaChecks } from './catalog/check.js';
+import { Discovery } from './catalog/discovery.js';
+import type { NativeTool } from './catalog/native.js';
+import type { CatalogTool } from './catalog/tool.js';
+import type { ServerConfig, ServersInput } from './config/schema.js';
+import { Connection } from './connection/connection.js';
+import { EraVerdicts } from './connection/era-verdicts.js';
+import { ProcessTable } from './connection/processes.js';
+import { TurnbuckleError, toTurnbuckleError } from './errors.js';
+import { type EventName, Events, type Listener } from './events.js';
+import { type Execution, toData, toolErrorText } from './execution.js';
+import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
+import type { Caller } from './policy/capabilities.js';
+import { mayKnow, type PolicyOptions } from './policy/decide.js';
+import { DEFAULT_BREAKER } from './resilience/breaker.js';
+import { Limiter } from './resilience/limiter.js';
+import { type ResourceListener, ResourceWatch } from './resource-watch.js';
+import type { RuntimeOptions } from './runtime-options.js';
+import { Sender } from './send.js';
+import { Server } from './server.js';
+import { ServerSet, type SetServersResult } from './server-set.js';
+import { defaultStateDirectory } from './state-directory.js';
+import type { ServerStatus } from './status.js';
+
+const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
+const APPROVAL_MS = 120_000;
+
+type ParseServers = typeof import('./config/parse.js').parseServers;
+
+/** An entry of a list of resources, templates or prompts: as its server wrote it, plus whose it is. */
+export type ListedItem = Readonly<Record<string, unknown>> & { readonly server: string };
+
+export class Runtime {
+  readonly catalog: Catalog;
+  readonly #options: RuntimeOptions;
+  readonly #limits: RuntimeLimits;
+  readonly #events = new Events();
+  readonly #now: () => number;
+  readonly #processes = new ProcessTable();
+  readonly #verdicts: EraVerdicts;
+  readonly #checks = new SchemaChecks();
+  readonly #discovery: Discovery;
+  readonly #policy: PolicyOptions;
+  readonly #servers: ServerSet;
+  readonly #calls: Calls;
+  readonly #watch = new ResourceWatch();
+  readonly #parseServers: ParseServers;
+  #closing: Promise<void> | undefined;
+
+  /** Use `createRuntime`. */
+  constructor(options: RuntimeOptions, parseServers: ParseServers) {
+    this.#options = options;
+    this.#parseServers = parseServers;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#now = options.now ?? Date.now;
+    const environment = options.environment ?? process.env;
+    this.#verdicts = new EraVerdicts(options.stateDir ?? defaultStateDirectory(environment), this.#now);
+    const naming = options.naming ?? 'mcp__server__tool';
+    this.catalog = new Catalog(naming, this.#events);
+    this.#discovery = new Discovery({
+      catalog: this.catalog,
+      events: this.#events,
+      now: this.#now,
+      reading: { naming, describePrefix: options.describePrefix ?? false, limits: this.#limits },
+      maxPages: this.#limits.maxPages,
+      maxItems: this.#limits.maxToolsPerServer,
+    });
+    this.#servers = new ServerSet({
+      catalog: this.catalog,
+      events: this.#events,
+      maxServers: this.#limits.maxServers,
+      create: (name, config) => this.#createServer(name, config),
+      onRemoved: (name) => {
+        this.#discovery.forget(name);
+        this.#events.emit('server.removed', { server: name });
+      },
+    });
+    this.#policy = this.#createPolicy();
+    this.#calls = new Calls({
+      catalog: this.catalog,
+      checks: this.#checks,
+      events: this.#events,
+      naming,
+      policy: this.#policy,
+      approve: options.approve,
+      approvalTimeoutMs: options.approvalTimeoutMs ?? APPROVAL_MS,
+      sender: new Sender({
+        answers: options.handlers ?? {},
+        limiter: new Limiter(this.#limits),
+        now: this.#now,
+        relist: (server, link) =>
+          this.#discovery.read(server.name, 'tools', link, server.config.listTimeoutMs),
+      }),
+      findServer: (name) => this.#servers.get(name),
+      serverNames: () => this.#servers.names(),
+      now: this.#now,
+    });
+    // What an earlier host that was killed left running; not before the host has gone on.
+    setImmediate(() => this.#processes.sweepOrphans());
+  }
+
+  // --- events ----------------------------------------------------------------------------------------
+
+  /** Listens; returns the function that stops it. */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
+    return this.#events.on(name, listener);
+  }
+
+  // --- servers ---------------------------------------------------------------------------------------
+
+  /** Brings up all servers that start by themselves, in parallel. Never rejects: `status()` tells who failed. */
+  async connectAll(): Promise<ServerStatus[]> {
+    this.#assertOpen();
+    // The compiler for schemas loads while the servers start.
+    void this.#checks.load();
+    await this.#servers.connectAll();
+    return this.status();
+  }
+
+  connect(server: string): Promise<void> {
+    this.#assertOpen();
+    return this.#servers.connect(server);
+  }
+
+  disconnect(server: string): Promise<void> {
+    return this.#servers.disconnect(server);
+  }
+
+  reconnect(server: string): Promise<void> {
+    this.#assertOpen();
+    return this.#servers.reconnect(server);
+  }
+
+  toggle(server: string, enabled: boolean): Promise<void> {
+    this.#assertOpen();
+    return this.#servers.toggle(server, enabled);
+  }
+
+  /** Takes over a new set of servers: what did not change is not touched. */
+  setServers(servers: ServersInput): Promise<SetServersResult> {
+    this.#assertOpen();
+    return this.#servers.replace(this.#parseServers(servers));
+  }
+
+  /** Takes over the first set without starting anything. */
+  adoptServers(servers: ServersInput): void {
+    this.#servers.adopt(this.#parseServers(servers));
+  }
+
+  /** Reads the lists of a server, or of all that are up, again. */
+  async refresh(server?: string): Promise<void> {
+    this.#assertOpen();
+    const servers = server === undefined ? this.#live() : [this.#servers.require(server)];
+    await Promise.all(servers.map((one) => this.#refresh(one)));
+  }
+
+  /** Asks a server for a sign of life now; true when one came. */
+  async ping(server: string): Promise<boolean> {
+    const { connection } = this.#servers.require(server);
+    await connection.open();
+    return connection.health.ping();
+  }
+
+  status(): ServerStatus[] {
+    return this.#servers.status();
+  }
+
+  serverStatus(server: string): ServerStatus {
+    return this.#servers.statusOf(server);
+  }
+
+  // --- tools -----------------------------------------------------------------------------------------
+
+  /** Every tool there is now, sorted by name. Lists whose time has run out are read again behind it. */
+  tools(): readonly CatalogTool[] {
+    for (const server of this.#live()) {
+      if (this.catalog.stateOf(server.name, 'tools', this.#now()) === 'stale')
+        void this.#refresh(server).catch(() => {});
+    }
+    return this.catalog.list();
+  }
+
+  /** The tools that this caller may see: the same answer that a call would get. */
+  toolsForAgent(agent: Caller): readonly CatalogTool[] {
+    return this.tools().filter((tool) => tool.native || mayKnow(agent, tool, this.#policy).action !== 'deny');
+  }
+
+  /** Adds a function of the host as a tool. */
+  registerTool(tool: NativeTool): void {
+    this.catalog.register(tool);
+  }
+
+  /** The MCP result unchanged; throws a TurnbuckleError when there is none. */
+  async call(request: CallRequest): Promise<CallToolResult> {
+    this.#assertOpen();
+    return this.#calls.tool(request);
+  }
+
+  callTool(
+    server: string,
+    tool: string,
+    args?: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<CallToolResult> {
+    return this.call({ ...options, server, tool, arguments: args });
+  }
+
+  /** Never throws: success or not, it is in the answer. */
+  async execute(
+    toolName: string,
+    input: Readonly<Record<string, unknown>> = {},
+    options?: CallOptions,
+  ): Promise<Execution> {
+    const started = performance.now();
+    const requestId = options?.requestId ?? this.#calls.nextRequestId();
+    const tool = this.catalog.get(toolName);
+    const facts = (
+      contentType: Execution['mcp']['contentType'],
+      error?: TurnbuckleError,
+    ): Execution['mcp'] => ({
+      server: tool?.server ?? error?.server,
+      tool: tool?.tool ?? error?.tool,
+      responseTimeMs: performance.now() - started,
+      contentType,
+      requestId,
+    });
+    try {
+      const result = await this.call({ ...options, requestId, tool: toolName, arguments: input });
+      const { data, contentType } = toData(result);
+      const success = result.isError !== true;
+      return {
+        toolName,
+        success,
+        result: data,
+        error: success ? undefined : toolErrorText(result),
+        failure: undefined,
+        mcp: facts(contentType),
+      };
+    } catch (thrown) {
+      const failure = toTurnbuckleError(thrown);
+      return {
+        toolName,
+        success: false,
+        result: undefined,
+        error: failure.message,
+        failure,
+        mcp: facts(undefined, failure),
+      };
+    }
+  }
+
+  // --- resources and prompts -------------------------------------------------------------------------
+
+  listResources(server?: string): Promise<ListedItem[]> {
+    return this.#list('resources', server);
+  }
+
+  listResourceTemplates(server?: string): Promise<ListedItem[]> {
+    return this.#list('templates', server);
+  }
+
+  listPrompts(server?: string): Promise<ListedItem[]> {
+    return this.#list('prompts', server);
+  }
+
+  async readResource(server: string, uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
+    this.#assertOpen();
+    const result = await this.#calls.read({
+      ...options,
+      kind: 'resource',
+      server,
+      item: uri,
+      method: 'resources/read',
+      params: { uri },
+    });
+    return result as ReadResourceResult;
+  }
+
+  async getPrompt(
+    server: string,
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: CallOptions = {},
+  ): Promise<GetPromptResult> {
+    this.#assertOpen();
+    const params = { name, arguments: args };
+    const result = await this.#calls.read({
+      ...options,
+      kind: 'prompt',
+      server,
+      item: name,
+      method: 'prompts/get',
+      params,
+    });
+    return result as GetPromptResult;
+  }
+
+  /** Tells when a resource changes, across reconnects; returns the function that ends it. */
+  async subscribeResource(
+    server: string,
+    uri: string,
+    listener: ResourceListener,
+  ): Promise<() => Promise<void>> {
+    this.#assertOpen();
+    const { connection } = this.#servers.require(server);
+    await connection.open();
+    if (this.#watch.add(server, uri, listener)) await connection.subscriptions?.add(uri);
+    return async () => {
+      if (this.#watch.remove(server, uri, listener)) await connection.subscriptions?.remove(uri);
+    };
+  }
+
+  // --- the end ---------------------------------------------------------------------------------------
+
+  /** Ends every connection; every process that was started is gone, with its descendants, when it resolves. */
+  close(): Promise<void> {
+    this.#closing ??= this.#servers.close().then(() => this.#verdicts.flush());
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  // --- inside ----------------------------------------------------------------------------------------
+
+  #createServer(name: string, config: ServerConfig): Server {
+    const { options, limits } = { options: this.#options, limits: this.#limits };
+    const connection: Connection = new Connection({
+      name,
+      config,
+      events: this.#events,
+      now: this.#now,
+      random: options.random ?? Math.random,
+      link: {
+        processes: this.#processes,
+        environment: options.environment ?? process.env,
+        maxMessageBytes: limits.maxMessageBytes,
+        maxDepth: limits.maxDepth,
+        notificationsPerSecond: limits.notificationsPerSecond,
+        expressLane: options.expressLane ?? true,
+        clientInfo: options.clientInfo ?? CLIENT_INFO,
+        verdicts: this.#verdicts,
+        answers: options.handlers ?? {},
+      },
+      onOpen: (link) => this.#discovery.read(name, 'tools', link, config.listTimeoutMs),
+      onReady: () => {
+        server.breaker.succeed();
+        void this.#watch.renew(connection);
+      },
+      onNotice: (method, params) => this.#notice(connection, method, params),
+    });
+    const server = new Server(connection, {
+      maxQueued: limits.maxQueued,
+      breaker: { ...DEFAULT_BREAKER, ...options.breaker },
+    });
+    return server;
+  }
+
+  #createPolicy(): PolicyOptions {
+    return {
+      defaultDecision: this.#options.defaultDecision,
+      known: {
+        hasServer: (name) => this.#servers.get(name) !== undefined,
+        hasTool: (server, tool) => this.catalog.find(server, tool) !== undefined,
+      },
+      serverPolicy: (name) => this.#servers.get(name)?.config ?? { trusted: true, requires: [] },
+    };
+  }
+
+  #notice(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
+    const server = connection.name;
+    const source = { link: () => connection.link, timeoutMs: connection.config.listTimeoutMs };
+    if (this.#discovery.noteChange(server, method, source)) return;
+    if (method === 'notifications/resources/updated' && typeof params.uri === 'string') {
+      this.#events.emit('resource.updated', { server, uri: params.uri });
+      this.#watch.notify(server, params.uri);
+    } else if (method === 'notifications/message') {
+      this.#events.emit('server.notice', {
+        server,
+        level: String(params.level ?? 'info'),
+        data: params.data,
+      });
+    }
+  }
+
+  #live(): Server[] {
+    return this.#servers.all().filter((server) => server.enabled && server.connection.link !== undefined);
+  }
+
+  async #refresh({ name, connection, config }: Server): Promise<void> {
+    const link = await connection.open();
+    const kinds: ListKind[] = ['tools', 'resources', 'templates', 'prompts'];
+    const known = kinds.filter(
+      (kind) => kind === 'tools' || this.catalog.stateOf(name, kind, this.#now()) !== 'empty',
+    );
+    await Promise.all(known.map((kind) => this.#discovery.read(name, kind, link, config.listTimeoutMs)));
+  }
+
+  async #list(kind: Exclude<ListKind, 'tools'>, name?: string): Promise<ListedItem[]> {
+    this.#assertOpen();
+    const servers = name === undefined ? this.#live() : [this.#servers.require(name)];
+    const lists = await Promise.all(
+      servers.map((server) =>
+        this.#listOf(kind, server).catch((error: unknown) => {
+          // Asked for one server, its failure is the answer; asked for all, one failure is no matter of the others.
+          if (name !== undefined) throw error;
+          return [];
+        }),
+      ),
+    );
+    return lists.flat();
+  }
+
+  async #listOf(
+    kind: Exclude<ListKind, 'tools'>,
+    { name, connection, config }: Server,
+  ): Promise<ListedItem[]> {
+    const state = this.catalog.stateOf(name, kind, this.#now());
+    if (state !== 'ready')
+      await this.#discovery.read(name, kind, await connection.open(), config.listTimeoutMs);
+    return this.catalog.items(name, kind).map(({ server, definition }) => ({ ...definition, server }));
+  }
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new TurnbuckleError('RUNTIME_CLOSED', 'The runtime is closed.', {
+      hint: 'Create a new one with createRuntime().',
+    });
+  }
+}

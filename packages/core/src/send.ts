@@ -1,0 +1,217 @@
+/**
+ * The steps "connect" and "send" of a call: the breaker, the places in flight, the link, the request, and
+ * the repeat where it is safe. Knows servers and wires, not tools.
+ */
+import { requestWithInput, type ServerRequestAnswers } from './connection/input-rounds.js';
+import type { LaneResult, Progress } from './connection/lane.js';
+import type { Link } from './connection/link.js';
+import { type HeaderParameter, headersFor } from './connection/mcp-headers.js';
+import { wasNotSent } from './connection/server-error.js';
+import { TurnbuckleError, toTurnbuckleError } from './errors.js';
+import { isRecord } from './is-record.js';
+import type { Limiter } from './resilience/limiter.js';
+import { type RetryPlan, retryPlan } from './resilience/retry-plan.js';
+import type { Server } from './server.js';
+import { pause, untilAborted } from './until-aborted.js';
+
+export interface Sending {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Doing it twice does no harm, by a trusted word. */
+  readonly safe: boolean;
+  readonly options: {
+    readonly signal?: AbortSignal | undefined;
+    readonly timeoutMs?: number | undefined;
+    readonly maxTotalMs?: number | undefined;
+    readonly onProgress?: ((progress: Progress) => void) | undefined;
+    readonly inputRequired?: 'answer' | 'return' | undefined;
+  };
+  readonly headerParameters?: readonly HeaderParameter[];
+  readonly headerArguments?: unknown;
+  readonly onAttempt: (attempt: number) => void;
+}
+
+export interface SenderOptions {
+  readonly answers: ServerRequestAnswers;
+  /** Places for calls of all servers together. */
+  readonly limiter: Limiter;
+  readonly now: () => number;
+  /** Reads the tools of a server again: it told us that what we know of them is old. */
+  readonly relist: (server: Server, link: Link) => Promise<void>;
+}
+
+export class Sender {
+  readonly #options: SenderOptions;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** The result as the server wrote it; rejects with a TurnbuckleError. */
+  async send(server: Server, sending: Sending): Promise<LaneResult> {
+    const { signal } = sending.options;
+    if (signal?.aborted)
+      throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
+    const waitMs = server.breaker.admit(this.#options.now());
+    if (waitMs > 0) throw breakerOpen(server, waitMs);
+    const { limiter } = this.#options;
+    if (!limiter.tryEnter()) await this.#queue(limiter, server, signal);
+    try {
+      if (!server.limiter.tryEnter()) await this.#queue(server.limiter, server, signal);
+      try {
+        return await this.#attempts(server, sending);
+      } finally {
+        server.limiter.leave();
+      }
+    } finally {
+      limiter.leave();
+    }
+  }
+
+  /** The link, opened if need be. A server that wants a sign-in is not bothered again. */
+  async connect(server: Server, signal: AbortSignal | undefined): Promise<Link> {
+    const { connection } = server;
+    if (connection.state === 'needs-auth' && connection.error !== undefined) throw connection.error;
+    return untilAborted(connection.open(), signal);
+  }
+
+  async #queue(limiter: Limiter, server: Server, signal: AbortSignal | undefined): Promise<void> {
+    const turn = limiter.enter(signal);
+    if (turn === undefined) {
+      server.breaker.abstain();
+      throw new TurnbuckleError('OVERLOADED', `Too many calls wait for server "${server.name}".`, {
+        server: server.name,
+        hint: `${limiter.inFlight} are in flight and ${limiter.queued} wait. Try again later, or raise maxInFlight.`,
+      });
+    }
+    await turn.catch(() => {
+      server.breaker.abstain();
+      throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled while it waited for its turn.');
+    });
+  }
+
+  async #attempts(server: Server, sending: Sending): Promise<LaneResult> {
+    const { config, connection, breaker, retries } = server;
+    const startedAt = Date.now();
+    const maxTotalMs = sending.options.maxTotalMs ?? config.maxCallMs;
+    for (let attempt = 1; ; attempt += 1) {
+      sending.onAttempt(attempt);
+      const link = connection.link ?? (await this.#connectCounted(server, sending.options.signal));
+      try {
+        const result = await this.#request(server, link, sending, maxTotalMs - (Date.now() - startedAt));
+        connection.reportAnswer();
+        breaker.succeed();
+        retries.earn();
+        return result;
+      } catch (thrown) {
+        const error = toTurnbuckleError(thrown);
+        this.#account(server, error);
+        const leftMs = maxTotalMs - (Date.now() - startedAt);
+        const plan = retryPlan(describeFailure(error), { safe: sending.safe, attempt, leftMs });
+        if (plan.kind === 'outcome-unknown') throw outcomeUnknown(server, error);
+        if (plan.kind === 'give-up' || !retries.spend()) throw error;
+        await this.#prepareRetry(server, link, plan, sending.options.signal);
+      }
+    }
+  }
+
+  #request(server: Server, link: Link, sending: Sending, leftMs: number): Promise<LaneResult> {
+    const { params, method, options, headerParameters = [], headerArguments } = sending;
+    const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.carrier.type === 'http';
+    return requestWithInput(
+      link.lane,
+      {
+        method,
+        params,
+        timeoutMs: options.timeoutMs ?? server.config.callTimeoutMs,
+        maxTotalMs: Math.max(leftMs, 1),
+        signal: options.signal,
+        onProgress: options.onProgress,
+        headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
+      },
+      { server: server.name, answers: this.#options.answers, passOn: options.inputRequired === 'return' },
+    );
+  }
+
+  async #connectCounted(server: Server, signal: AbortSignal | undefined): Promise<Link> {
+    try {
+      return await this.connect(server, signal);
+    } catch (thrown) {
+      const error = toTurnbuckleError(thrown);
+      this.#account(server, error);
+      throw error;
+    }
+  }
+
+  async #prepareRetry(
+    server: Server,
+    link: Link,
+    plan: RetryPlan & { kind: 'retry' },
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (plan.relist) await this.#options.relist(server, link);
+    if (plan.delayMs > 0) await pause(plan.delayMs, signal);
+  }
+
+  /** What a failure says about the server: that it is alive, that it is not, or nothing. */
+  #account({ breaker, connection }: Server, error: TurnbuckleError): void {
+    switch (error.code) {
+      case 'SERVER_ERROR':
+      case 'RESPONSE_TOO_LARGE':
+      case 'INPUT_REQUIRED':
+        connection.reportAnswer();
+        breaker.succeed();
+        break;
+      case 'CALL_CANCELLED':
+      case 'RATE_LIMITED':
+      case 'AUTH_REQUIRED':
+      case 'RUNTIME_CLOSED':
+        breaker.abstain();
+        break;
+      case 'CALL_TIMEOUT':
+        breaker.fail(this.#options.now());
+        // Slow, or gone? A question nobody waits for finds out.
+        void connection.health.ping();
+        break;
+      default:
+        breaker.fail(this.#options.now());
+    }
+  }
+}
+
+function describeFailure(error: TurnbuckleError): Parameters<typeof retryPlan>[0] {
+  const rpc = error.data?.rpc;
+  const retryAfterMs = error.data?.retryAfterMs;
+  return {
+    code: error.code,
+    sent: wasNotSent(error) ? false : error.code === 'CONNECTION_LOST' ? true : undefined,
+    retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
+    headerMismatch: isRecord(rpc) && rpc.code === -32020,
+  };
+}
+
+function breakerOpen(server: Server, waitMs: number): TurnbuckleError {
+  const { name, connection } = server;
+  return new TurnbuckleError(
+    'BREAKER_OPEN',
+    `Server "${name}" failed several times in a row and is left alone for a while.`,
+    {
+      server: name,
+      cause: connection.error,
+      hint: `It is tried again in ${Math.ceil(waitMs / 1_000)} s. Its last error: ${connection.error?.message ?? 'see its recent errors'}`,
+    },
+  );
+}
+
+function outcomeUnknown(server: Server, cause: TurnbuckleError): TurnbuckleError {
+  const why = server.connection.error?.message ?? cause.message;
+  return new TurnbuckleError(
+    'CALL_OUTCOME_UNKNOWN',
+    `The connection to server "${server.name}" was lost before it answered: the call may or may not have happened.`,
+    {
+      server: server.name,
+      cause,
+      hint: `Find out before you repeat it. ${why}`,
+    },
+  );
+}

@@ -1,0 +1,182 @@
+/**
+ * The configured servers and their lives: who exists, who is up, what changes when the configuration does.
+ * Only what changed is touched.
+ */
+import { unknownServer } from './call.js';
+import type { Catalog } from './catalog/catalog.js';
+import { canonicalJson } from './catalog/fingerprint.js';
+import type { ParsedServers } from './config/parse.js';
+import type { ServerConfig } from './config/schema.js';
+import { TurnbuckleError, toTurnbuckleError } from './errors.js';
+import type { Events } from './events.js';
+import type { Server } from './server.js';
+import { describeProblem, describeServer, type ServerStatus } from './status.js';
+
+export interface ServerSetOptions {
+  readonly catalog: Catalog;
+  readonly events: Events;
+  readonly maxServers: number;
+  readonly create: (name: string, config: ServerConfig) => Server;
+  /** The server is gone for good: forget what is known of it. */
+  readonly onRemoved: (name: string) => void;
+}
+
+export interface SetServersResult {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+  /** A sentence for each server that could not be used or did not come up. */
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+export class ServerSet {
+  readonly #options: ServerSetOptions;
+  readonly #servers = new Map<string, Server>();
+  #problems = new Map<string, TurnbuckleError>();
+
+  constructor(options: ServerSetOptions) {
+    this.#options = options;
+  }
+
+  get(name: string): Server | undefined {
+    return this.#servers.get(name);
+  }
+
+  names(): Iterable<string> {
+    return this.#servers.keys();
+  }
+
+  all(): Server[] {
+    return [...this.#servers.values()];
+  }
+
+  /** Takes over a configuration without starting anything. */
+  adopt(parsed: ParsedServers): { added: Server[]; removed: Server[]; changed: string[] } {
+    this.#problems = new Map(parsed.problems);
+    const removed: Server[] = [];
+    const added: Server[] = [];
+    const changed: string[] = [];
+    for (const [name, server] of this.#servers) {
+      const config = parsed.servers.get(name);
+      if (config !== undefined && isSame(server.config, config)) continue;
+      if (config !== undefined) changed.push(name);
+      this.#servers.delete(name);
+      removed.push(server);
+      this.#options.onRemoved(name);
+    }
+    for (const [name, config] of parsed.servers) {
+      if (this.#servers.has(name)) continue;
+      if (this.#servers.size >= this.#options.maxServers)
+        this.#problems.set(name, tooMany(name, this.#options.maxServers));
+      else added.push(this.#add(name, config));
+    }
+    for (const [server, error] of this.#problems)
+      this.#options.events.emit('server.failed', { server, error });
+    return { added, removed, changed };
+  }
+
+  /** Moves to a new set of servers; untouched ones keep their connection. Resolves when all is in effect. */
+  async replace(parsed: ParsedServers): Promise<SetServersResult> {
+    const { added, removed, changed } = this.adopt(parsed);
+    await Promise.all(removed.map((server) => server.connection.close()));
+    const errors = Object.fromEntries([...this.#problems].map(([name, error]) => [name, error.message]));
+    await Promise.all(
+      added.filter(startsByItself).map((server) =>
+        server.connection.open().catch((error: unknown) => {
+          errors[server.name] = toTurnbuckleError(error).message;
+        }),
+      ),
+    );
+    const names = (servers: readonly Server[]): string[] =>
+      servers.map(({ name }) => name).filter((name) => !changed.includes(name));
+    return { added: names(added), removed: names(removed), changed, errors };
+  }
+
+  /** Brings up every server that starts by itself, all at once; one that fails is no matter of the others. */
+  async connectAll(): Promise<void> {
+    await Promise.all(
+      this.all()
+        .filter(startsByItself)
+        .map((server) => server.connection.open().catch(() => {})),
+    );
+  }
+
+  async connect(name: string): Promise<void> {
+    const server = this.require(name);
+    if (!server.enabled) return this.toggle(name, true);
+    await server.connection.open();
+  }
+
+  async disconnect(name: string): Promise<void> {
+    await this.require(name).connection.disconnect();
+  }
+
+  async reconnect(name: string): Promise<void> {
+    const { connection } = this.require(name);
+    await connection.disconnect();
+    await connection.open();
+  }
+
+  /** Off: its tools are hidden and a live connection is kept. On: they are shown, and it is brought up. */
+  async toggle(name: string, enabled: boolean): Promise<void> {
+    const server = this.require(name);
+    if (server.enabled === enabled) return;
+    server.enabled = enabled;
+    this.#options.catalog.setHidden(name, !enabled);
+    this.#options.events.emit('server.toggled', { server: name, enabled });
+    if (enabled) await server.connection.open();
+  }
+
+  status(): ServerStatus[] {
+    const { catalog } = this.#options;
+    const servers = this.all().map((server) => describeServer(server, catalog.listByServer(server.name)));
+    const problems = [...this.#problems].map(([name, error]) => describeProblem(name, error));
+    return [...servers, ...problems].sort((left, right) => (left.name < right.name ? -1 : 1));
+  }
+
+  statusOf(name: string): ServerStatus {
+    const problem = this.#problems.get(name);
+    const server = this.#servers.get(name);
+    if (server === undefined && problem !== undefined) return describeProblem(name, problem);
+    return describeServer(this.require(name), this.#options.catalog.listByServer(name));
+  }
+
+  require(name: string): Server {
+    const server = this.#servers.get(name);
+    if (server !== undefined) return server;
+    throw this.#problems.get(name) ?? unknownServer(name, this.#servers.keys());
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all().map((server) => server.connection.close()));
+  }
+
+  #add(name: string, config: ServerConfig): Server {
+    const server = this.#options.create(name, config);
+    this.#servers.set(name, server);
+    if (!server.enabled) this.#options.catalog.setHidden(name, true);
+    this.#options.events.emit('server.added', { server: name });
+    return server;
+  }
+}
+
+const startsByItself = (server: Server): boolean => server.enabled && server.config.start === 'eager';
+
+/** Objects in this process are the same only if they are the same object. */
+function isSame(left: ServerConfig, right: ServerConfig): boolean {
+  if (left.type === 'in-process' && right.type === 'in-process' && left.server !== right.server) return false;
+  const comparable = (config: ServerConfig): string =>
+    canonicalJson(config.type === 'in-process' ? { ...config, server: null } : config);
+  return comparable(left) === comparable(right);
+}
+
+function tooMany(server: string, maxServers: number): TurnbuckleError {
+  return new TurnbuckleError(
+    'SERVER_LIMIT',
+    `Server "${server}" is one more than the ${maxServers} that are allowed.`,
+    {
+      server,
+      hint: 'Remove servers, or raise limits.maxServers.',
+    },
+  );
+}

@@ -1,0 +1,96 @@
+/** The truth about a server in the public words, secrets left out. */
+import type { CatalogTool } from './catalog/tool.js';
+import { redactConfig } from './config/redact.js';
+import type { ServerConfig } from './config/schema.js';
+import { describeState, type PublicState, type PublicStatus } from './connection/state.js';
+import type { TurnbuckleError } from './errors.js';
+import type { ServerStats } from './observe/server-stats.js';
+import type { BreakerState } from './resilience/breaker.js';
+import type { Server } from './server.js';
+
+export interface ServerStatus {
+  readonly name: string;
+  readonly status: PublicStatus;
+  readonly state: PublicState;
+  readonly scope: ServerConfig['scope'] | undefined;
+  /** The transport in use: the configured one, or `sse` where HTTP fell back to it. */
+  readonly transport: string | undefined;
+  readonly era: 'legacy' | 'modern' | undefined;
+  readonly protocolVersion: string | undefined;
+  readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
+  readonly instructions: string | undefined;
+  readonly error: TurnbuckleError | undefined;
+  readonly config: Readonly<Record<string, unknown>> | undefined;
+  readonly tools: ReadonlyArray<{
+    readonly name: string;
+    readonly description: string | undefined;
+    readonly annotations: CatalogTool['annotations'];
+  }>;
+  readonly pid: number | undefined;
+  /** What its process wrote to stderr last. Untrusted text. */
+  readonly stderr: string | undefined;
+  readonly calls: ServerStats['snapshot'];
+  readonly breaker: BreakerState;
+  readonly lastPing: { readonly at: number; readonly ok: boolean; readonly ms: number } | undefined;
+  readonly lastAnswerAt: number | undefined;
+  readonly recentErrors: ReadonlyArray<{
+    readonly at: number;
+    readonly code: string;
+    readonly message: string;
+  }>;
+}
+
+export function describeServer(server: Server, tools: readonly CatalogTool[]): ServerStatus {
+  const { connection, enabled, config } = server;
+  const { link, health } = connection;
+  const info = link?.serverInfo;
+  return {
+    name: server.name,
+    ...describeState(connection.state, {
+      enabled,
+      wasReady: connection.wasReady,
+      attempts: connection.attempts,
+    }),
+    scope: config.scope,
+    transport: link?.carrier.type ?? config.type,
+    era: link?.era,
+    protocolVersion: link?.protocolVersion,
+    serverInfo: info === undefined ? undefined : { name: info.name, version: info.version },
+    instructions: link?.instructions,
+    error: connection.error,
+    config: redactConfig(config),
+    tools: tools.map(({ tool, description, annotations }) => ({ name: tool, description, annotations })),
+    pid: link?.carrier.pid,
+    stderr: link?.carrier.stderr?.tail(4_000),
+    calls: server.stats.snapshot,
+    breaker: server.breaker.state,
+    lastPing: health.lastPing,
+    lastAnswerAt: health.lastAnswerAt,
+    recentErrors: health.recentErrors,
+  };
+}
+
+/** A server whose configuration could not be used: it failed before it could begin. */
+export function describeProblem(name: string, error: TurnbuckleError): ServerStatus {
+  return {
+    name,
+    status: 'failed',
+    state: 'error',
+    scope: undefined,
+    transport: undefined,
+    era: undefined,
+    protocolVersion: undefined,
+    serverInfo: undefined,
+    instructions: undefined,
+    error,
+    config: undefined,
+    tools: [],
+    pid: undefined,
+    stderr: undefined,
+    calls: { total: 0, succeeded: 0, failed: 0, averageMs: undefined, lastUsedAt: undefined },
+    breaker: 'closed',
+    lastPing: undefined,
+    lastAnswerAt: undefined,
+    recentErrors: [],
+  };
+}

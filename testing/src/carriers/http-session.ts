@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Channel } from '../kernel/channel.js';
+import type { FixtureServer } from '../kernel/fixture-server.js';
+import type { Session } from '../kernel/session.js';
+import { EventStream } from './event-stream.js';
+import { type Answers, Exchange } from './exchange.js';
+
+const RETRY_MS = 20;
+const PRIMED_SINCE = '2025-11-25';
+
+/** A handshake-era session over Streamable HTTP: its streams, and the kernel session behind them. */
+export class HttpSession implements Channel {
+  readonly id: string | undefined;
+  readonly session: Session;
+  readonly #answers: Answers;
+  readonly #streams = new Map<string, EventStream>();
+  #standing: EventStream | undefined;
+
+  constructor(server: FixtureServer, answers: Answers, id?: string) {
+    this.id = id;
+    this.#answers = answers;
+    this.session = server.open(this);
+  }
+
+  /** Answers one POST that carries a request. */
+  async post(message: unknown, response: ServerResponse): Promise<void> {
+    const exchange = new Exchange(response, {
+      answers: this.#answers,
+      stream: () => this.#createStream(),
+      aside: this,
+      headers: this.id === undefined ? {} : { 'mcp-session-id': this.id },
+    });
+    await this.session.receive(message, exchange);
+  }
+
+  /** Opens the standing stream, or resumes the one that `Last-Event-ID` names. */
+  get(request: IncomingMessage, response: ServerResponse): void {
+    const [streamId = '', number] = String(request.headers['last-event-id'] ?? '').split('.');
+    const resumed = this.#streams.get(streamId);
+    if (resumed === undefined) {
+      this.#standing?.finish();
+      this.#standing = this.#createStream();
+    }
+    (resumed ?? this.#standing)?.attach(response, Number(number ?? 0));
+  }
+
+  /** Ends the standing stream. */
+  finish(): void {
+    this.#standing?.finish();
+  }
+
+  deliver(text: string): void {
+    this.#standing?.push(text);
+  }
+
+  leak(bytes: string): void {
+    this.#standing?.leak(bytes);
+  }
+
+  drop(): void {
+    this.#standing?.drop();
+  }
+
+  #createStream(): EventStream {
+    const primed = (this.session.revision ?? '') >= PRIMED_SINCE;
+    const id = `stream${this.#streams.size}`;
+    const stream = new EventStream({ id, resumable: true, ...(primed && { retryMs: RETRY_MS }) });
+    this.#streams.set(stream.id, stream);
+    return stream;
+  }
+}

@@ -1,0 +1,11 @@
+// What tests use: real fixture servers to start, and eyes for processes. The servers themselves are run, not imported.
+export type { FixtureName, RunningFixture, StartFixtureOptions } from './fixture.js';
+export { fixture, readPids, startFixture } from './fixture.js';
+export { descendants, isAlive, processesWithEnvironment } from './processes.js';
+export type { TemporaryDirectory } from './temporary-directory.js';
+export { temporaryDirectory } from './temporary-directory.js';
+export { EVERY_CONTENT } from './tools/content-tool.js';
+export type { Direction, Toxic } from './toxic.js';
+export type { ToxicProxyOptions } from './toxic-proxy.js';
+export { ToxicProxy } from './toxic-proxy.js';
+export { waitUntil } from './wait-until.js';

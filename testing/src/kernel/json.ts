@@ -1,0 +1,19 @@
+/** Any JSON object whose members have not been looked at yet. */
+export type JsonObject = { [key: string]: unknown };
+
+export type RequestId = string | number;
+
+/** True for plain JSON objects: not null, not an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is an object, else an empty one; for reading optional members of foreign messages. */
+export function toObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** True for ids JSON-RPC allows in a request. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || typeof value === 'number';
+}

@@ -1,0 +1,25 @@
+import { Flags } from '../kernel/flags.js';
+import { serve } from '../serve.js';
+import { createBasicTools } from '../tools/basic-tools.js';
+
+// Knows the handshake only, and takes any request before it badly: --how exit ends the process, --how silent never
+// answers it (and goes on working for initialize), --how deaf never answers anything any more.
+const flags = new Flags([...process.argv.slice(2), '--era', 'legacy']);
+const how = flags.choice('how', ['exit', 'silent', 'deaf']);
+const never = new Promise(() => {});
+let deaf = false;
+
+await serve(
+  {
+    name: 'probe-hostile',
+    tools: createBasicTools(),
+    received: (method, { revision }) => {
+      if (deaf) return never;
+      if (revision !== undefined || method === 'initialize') return undefined;
+      if (how === 'exit') process.exit(1);
+      deaf = how === 'deaf';
+      return never;
+    },
+  },
+  { flags },
+);

@@ -1,0 +1,34 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface TemporaryDirectory {
+  readonly path: string;
+  /** The path of a file in it. */
+  file(name: string): string;
+  /** Removes it with everything inside; also happens when the process exits. */
+  remove(): Promise<void>;
+}
+
+const open = new Set<string>();
+
+/** Creates an empty directory of one's own. */
+export async function temporaryDirectory(): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(tmpdir(), 'turnbuckle-test-'));
+  if (open.size === 0) process.once('exit', removeAll);
+  open.add(path);
+  return {
+    path,
+    file: (name) => join(path, name),
+    remove: async () => {
+      await rm(path, { recursive: true, force: true });
+      open.delete(path);
+      if (open.size === 0) process.off('exit', removeAll);
+    },
+  };
+}
+
+function removeAll(): void {
+  for (const path of open) rmSync(path, { recursive: true, force: true });
+}

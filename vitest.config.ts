@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: { conditions: ['turnbuckle-source', 'import', 'node'] },
+  ssr: { resolve: { conditions: ['turnbuckle-source', 'import', 'node'] } },
+  test: {
+    include: ['packages/*/test/**/*.test.ts', 'testing/test/**/*.test.ts', 'docs/**/*.test.ts'],
+    pool: 'threads',
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});
