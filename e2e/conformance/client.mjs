@@ -59,14 +59,16 @@ async function callTools() {
 
 async function readFirstResource() {
   const [resource] = await runtime.listResources('referee');
-  if (resource !== undefined)
-    await attempt(`read ${resource.uri}`, () => runtime.readResource('referee', resource.uri));
+  if (resource === undefined) return;
+  const uri = String(resource.uri);
+  await attempt(`read ${uri}`, () => runtime.readResource('referee', uri));
 }
 
 async function getFirstPrompt() {
   const [prompt] = await runtime.listPrompts('referee');
-  if (prompt !== undefined)
-    await attempt(`get ${prompt.name}`, () => runtime.getPrompt('referee', prompt.name, {}));
+  if (prompt === undefined) return;
+  const name = String(prompt.name);
+  await attempt(`get ${name}`, () => runtime.getPrompt('referee', name, {}));
 }
 
 /**

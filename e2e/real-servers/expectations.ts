@@ -135,20 +135,22 @@ export function expectations(directory: string): Record<PublishedName, Expectati
 
 /** The same servers where they also listen on a port. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  { server: 'everything', mode: ['streamableHttp'], path: '/mcp', type: 'http' },
-  { server: 'everything', mode: ['sse'], path: '/sse', type: 'sse' },
+  { server: 'everything', mode: ['streamableHttp'], path: '/mcp', type: 'http', transport: 'http' },
+  { server: 'everything', mode: ['sse'], path: '/sse', type: 'sse', transport: 'sse' },
   // Asked for Streamable HTTP, finds out by itself that only the older transport is there.
-  { server: 'everything', mode: ['sse'], path: '/sse', type: 'http' },
-  { server: 'playwright', mode: [], path: '/mcp', type: 'http' },
-  { server: 'playwright', mode: [], path: '/sse', type: 'sse' },
-  { server: 'mongodb', mode: ['--transport', 'http'], path: '/mcp', type: 'http' },
+  { server: 'everything', mode: ['sse'], path: '/sse', type: 'http', transport: 'sse' },
+  { server: 'playwright', mode: [], path: '/mcp', type: 'http', transport: 'http' },
+  { server: 'playwright', mode: [], path: '/sse', type: 'sse', transport: 'sse' },
+  { server: 'mongodb', mode: ['--transport', 'http'], path: '/mcp', type: 'http', transport: 'http' },
 ];
 
 export interface Endpoint {
   readonly server: 'everything' | 'playwright' | 'mongodb';
   readonly mode: readonly string[];
   readonly path: string;
+  /** What the configuration says, and what is spoken in the end. */
   readonly type: 'http' | 'sse';
+  readonly transport: 'http' | 'sse';
 }
 
 /** How each of them is told its port. */

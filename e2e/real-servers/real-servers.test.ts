@@ -71,6 +71,7 @@ describe('the same servers over a port', () => {
     try {
       await runtime.connectAll();
       expectConnected(runtime, endpoint.server, expected);
+      expect(runtime.serverStatus(endpoint.server).transport).toBe(endpoint.transport);
       for (const call of expected.calls) await expectCall(runtime, endpoint.server, call);
     } finally {
       await runtime.close();

@@ -189,9 +189,9 @@ function printStatus(runtime) {
     .map((server) => [
       server.name,
       server.status,
-      server.transport,
+      server.transport ?? '-',
       server.protocolVersion ?? '-',
-      String(server.tools),
+      String(server.tools.length),
       String(server.pid ?? '-'),
     ]);
   table([['SERVER', 'STATUS', 'TRANSPORT', 'PROTOCOL', 'TOOLS', 'PROCESS'], ...rows], (cell, column, row) => {

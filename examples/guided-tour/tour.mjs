@@ -17,8 +17,13 @@ const directory = await realpath(await mkdtemp(path.join(os.tmpdir(), 'turnbuckl
 console.log(`\n${bold('Turnbuckle')} ${dim('every MCP server through one port')}`);
 /** @type {import('turnbuckle').Runtime | undefined} */
 let runtime;
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => void cleanUp().then(() => process.exit(130)));
+let interrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    interrupted = true;
+    void cleanUp().finally(() => process.exit(130));
+  });
+}
 try {
   await installServers(names, (line) => paragraph(line, dim));
   const servers = await configuration();
@@ -31,8 +36,10 @@ try {
   await leaveNothing(runtime, mark);
   farewell();
 } catch (error) {
-  heading('The tour stopped here');
-  paragraph(error instanceof Error ? error.message : String(error), red);
+  if (!interrupted) {
+    heading('The tour stopped here');
+    paragraph(error instanceof Error ? error.message : String(error), red);
+  }
   process.exitCode = 1;
 } finally {
   await cleanUp();

@@ -18,6 +18,7 @@ export { ERRORS, type ErrorCode, TurnbuckleError } from './errors.js';
 export type { RuntimeEvents } from './events.js';
 export type { Execution } from './execution.js';
 export type { Caller } from './policy/capabilities.js';
+export { preload } from './preload.js';
 export type { Runtime } from './runtime.js';
 export type { RuntimeOptions } from './runtime-options.js';
 export type { SetServersResult } from './server-set.js';

@@ -2,7 +2,14 @@
  * The runtime: wires the parts together and owns their end. Everything it does with a server goes through
  * the server's connection, everything it calls through the one path in call.ts.
  */
-import type { CallToolResult, GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
+import type {
+  CallToolResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+} from '@modelcontextprotocol/client';
 import { type CallOptions, type CallRequest, Calls } from './call.js';
 import { Catalog, type ListKind } from './catalog/catalog.js';
 import { SchemaChecks } from './catalog/check.js';
@@ -34,8 +41,8 @@ const APPROVAL_MS = 120_000;
 
 type ParseServers = typeof import('./config/parse.js').parseServers;
 
-/** An entry of a list of resources, templates or prompts: as its server wrote it, plus whose it is. */
-export type ListedItem = Readonly<Record<string, unknown>> & { readonly server: string };
+/** An entry of a list, as its server wrote it, plus whose it is. */
+type Listed<Item> = Item & { readonly server: string };
 
 export class Runtime {
   readonly catalog: Catalog;
@@ -124,27 +131,27 @@ export class Runtime {
     return this.status();
   }
 
-  connect(server: string): Promise<void> {
+  async connect(server: string): Promise<void> {
     this.#assertOpen();
     return this.#servers.connect(server);
   }
 
-  disconnect(server: string): Promise<void> {
+  async disconnect(server: string): Promise<void> {
     return this.#servers.disconnect(server);
   }
 
-  reconnect(server: string): Promise<void> {
+  async reconnect(server: string): Promise<void> {
     this.#assertOpen();
     return this.#servers.reconnect(server);
   }
 
-  toggle(server: string, enabled: boolean): Promise<void> {
+  async toggle(server: string, enabled: boolean): Promise<void> {
     this.#assertOpen();
     return this.#servers.toggle(server, enabled);
   }
 
   /** Takes over a new set of servers: what did not change is not touched. */
-  setServers(servers: ServersInput): Promise<SetServersResult> {
+  async setServers(servers: ServersInput): Promise<SetServersResult> {
     this.#assertOpen();
     return this.#servers.replace(this.#parseServers(servers));
   }
@@ -258,16 +265,16 @@ export class Runtime {
 
   // --- resources and prompts -------------------------------------------------------------------------
 
-  listResources(server?: string): Promise<ListedItem[]> {
-    return this.#list('resources', server);
+  listResources(server?: string): Promise<Listed<Resource>[]> {
+    return this.#list<Resource>('resources', server);
   }
 
-  listResourceTemplates(server?: string): Promise<ListedItem[]> {
-    return this.#list('templates', server);
+  listResourceTemplates(server?: string): Promise<Listed<ResourceTemplateType>[]> {
+    return this.#list<ResourceTemplateType>('templates', server);
   }
 
-  listPrompts(server?: string): Promise<ListedItem[]> {
-    return this.#list('prompts', server);
+  listPrompts(server?: string): Promise<Listed<Prompt>[]> {
+    return this.#list<Prompt>('prompts', server);
   }
 
   async readResource(server: string, uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
@@ -321,7 +328,10 @@ export class Runtime {
 
   /** Ends every connection; every process that was started is gone, with its descendants, when it resolves. */
   close(): Promise<void> {
-    this.#closing ??= this.#servers.close().then(() => this.#verdicts.flush());
+    this.#closing ??= this.#servers
+      .close()
+      .then(() => this.#processes.close())
+      .then(() => this.#verdicts.flush());
     return this.#closing;
   }
 
@@ -404,12 +414,12 @@ export class Runtime {
     await Promise.all(known.map((kind) => this.#discovery.read(name, kind, link, config.listTimeoutMs)));
   }
 
-  async #list(kind: Exclude<ListKind, 'tools'>, name?: string): Promise<ListedItem[]> {
+  async #list<Item>(kind: Exclude<ListKind, 'tools'>, name?: string): Promise<Listed<Item>[]> {
     this.#assertOpen();
     const servers = name === undefined ? this.#live() : [this.#servers.require(name)];
     const lists = await Promise.all(
       servers.map((server) =>
-        this.#listOf(kind, server).catch((error: unknown) => {
+        this.#listOf<Item>(kind, server).catch((error: unknown) => {
           // Asked for one server, its failure is the answer; asked for all, one failure is no matter of the others.
           if (name !== undefined) throw error;
           return [];
@@ -419,14 +429,17 @@ export class Runtime {
     return lists.flat();
   }
 
-  async #listOf(
+  async #listOf<Item>(
     kind: Exclude<ListKind, 'tools'>,
     { name, connection, config }: Server,
-  ): Promise<ListedItem[]> {
+  ): Promise<Listed<Item>[]> {
     const state = this.catalog.stateOf(name, kind, this.#now());
     if (state !== 'ready')
       await this.#discovery.read(name, kind, await connection.open(), config.listTimeoutMs);
-    return this.catalog.items(name, kind).map(({ server, definition }) => ({ ...definition, server }));
+    // The name of each item was checked when it was read; the rest of it is the server's word.
+    return this.catalog
+      .items(name, kind)
+      .map(({ server, definition }) => ({ ...definition, server }) as Listed<Item>);
   }
 
   #assertOpen(): void {

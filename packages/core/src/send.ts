@@ -52,8 +52,7 @@ export class Sender {
     const { signal } = sending.options;
     if (signal?.aborted)
       throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
-    const waitMs = server.breaker.admit(this.#options.now());
-    if (waitMs > 0) throw breakerOpen(server, waitMs);
+    this.#admit(server);
     const { limiter } = this.#options;
     if (!limiter.tryEnter()) await this.#queue(limiter, server, signal);
     try {
@@ -68,11 +67,16 @@ export class Sender {
     }
   }
 
-  /** The link, opened if need be. A server that wants a sign-in is not bothered again. */
-  async connect(server: Server, signal: AbortSignal | undefined): Promise<Link> {
-    const { connection } = server;
-    if (connection.state === 'needs-auth' && connection.error !== undefined) throw connection.error;
-    return untilAborted(connection.open(), signal);
+  /** Brings a server up before its tools are known, guarded by the breaker like a call. */
+  async connect(server: Server, signal: AbortSignal | undefined): Promise<void> {
+    this.#admit(server);
+    await this.#link(server, signal);
+    server.breaker.succeed();
+  }
+
+  #admit(server: Server): void {
+    const waitMs = server.breaker.admit(this.#options.now());
+    if (waitMs > 0) throw breakerOpen(server, waitMs);
   }
 
   async #queue(limiter: Limiter, server: Server, signal: AbortSignal | undefined): Promise<void> {
@@ -96,7 +100,7 @@ export class Sender {
     const maxTotalMs = sending.options.maxTotalMs ?? config.maxCallMs;
     for (let attempt = 1; ; attempt += 1) {
       sending.onAttempt(attempt);
-      const link = connection.link ?? (await this.#connectCounted(server, sending.options.signal));
+      const link = connection.link ?? (await this.#link(server, sending.options.signal));
       try {
         const result = await this.#request(server, link, sending, maxTotalMs - (Date.now() - startedAt));
         connection.reportAnswer();
@@ -133,9 +137,12 @@ export class Sender {
     );
   }
 
-  async #connectCounted(server: Server, signal: AbortSignal | undefined): Promise<Link> {
+  /** The link, opened if need be. A server that wants a sign-in is not bothered again. */
+  async #link(server: Server, signal: AbortSignal | undefined): Promise<Link> {
+    const { connection } = server;
     try {
-      return await this.connect(server, signal);
+      if (connection.state === 'needs-auth' && connection.error !== undefined) throw connection.error;
+      return await untilAborted(connection.open(), signal);
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
       this.#account(server, error);

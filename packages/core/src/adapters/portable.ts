@@ -12,7 +12,7 @@ export interface ObjectSchema extends Keywords {
 }
 
 /** `parameters`: the names the API takes, all if absent; `refs`: false when references must be inlined. */
-export interface PortableOptions {
+interface PortableOptions {
   readonly parameters?: NameRule;
   readonly refs?: boolean;
 }

@@ -10,7 +10,7 @@ export interface MediaPart {
 export type ResultPart = { readonly text: string } | MediaPart;
 
 /** An MCP result as every API can use it: never without parts, and structured content said exactly once. */
-export interface ResultParts {
+interface ResultParts {
   readonly failed: boolean;
   readonly parts: readonly ResultPart[];
   readonly structured?: Keywords;
@@ -35,7 +35,7 @@ export function toParts(result: unknown): ResultParts {
 
 const IMAGES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
-export type ImagePart = MediaPart & {
+type ImagePart = MediaPart & {
   readonly mimeType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 };
 
@@ -44,7 +44,7 @@ export function isImage(part: ResultPart): part is ImagePart {
   return 'data' in part && IMAGES.includes(part.mimeType);
 }
 
-export type PdfPart = MediaPart & { readonly mimeType: 'application/pdf' };
+type PdfPart = MediaPart & { readonly mimeType: 'application/pdf' };
 
 /** Whether it is a document that can be sent as a file. */
 export function isPdf(part: ResultPart): part is PdfPart {

@@ -32,14 +32,12 @@ const STRUCTURE: Readonly<Partial<Record<ShapeKind, readonly string[]>>> = {
   array: ['items', 'prefixItems'],
 };
 
-/** The shape of a schema; never throws, and is bounded in depth and size whatever the schema says. */
-export function toShape(schema: unknown): Shape {
-  return shapeOf(schema, { root: schema, depth: 0, refs: [], budget: { left: MAX_NODES } });
-}
-
-/** Parameters are one object for every API: unions of objects are collapsed, anything else is wrapped as `input`. */
+/**
+ * The parameters a schema describes. They are one object for every API, so a union of objects is collapsed
+ * and anything else is wrapped as `input`. Never throws; bounded in depth and size whatever the schema says.
+ */
 export function toRootShape(schema: unknown): { readonly shape: Shape; readonly wrapped: boolean } {
-  const shape = toShape(schema);
+  const shape = shapeOf(schema, { root: schema, depth: 0, refs: [], budget: { left: MAX_NODES } });
   const { kind, description } = shape;
   if (kind === 'object') return { shape: { ...shape, nullable: false }, wrapped: false };
   if (kind === 'any' || kind === 'never')

@@ -50,7 +50,12 @@ export class SchemaChecks {
       compiled = this.#compiled(tool.inputSchema);
       this.#inputs.set(tool, compiled);
     }
-    return 'fault' in compiled ? compiled : (compiled.check(value) ?? []);
+    if ('fault' in compiled) return compiled;
+    const faults = compiled.check(value);
+    if (faults === undefined) return [];
+    // Models write null for what they leave out; the server sees what was written.
+    const spoken = withoutNulls(value, tool.inputSchema.required);
+    return spoken === value ? faults : (compiled.check(spoken) ?? []);
   }
 
   checkOutput(tool: CatalogTool, value: unknown): readonly Fault[] | { readonly fault: string } {
@@ -106,6 +111,14 @@ function detail(keyword: string, params: object): string {
         .map((value) => JSON.stringify(value))
         .join(', ')}`
     : '';
+}
+
+/** The same object without the optional properties that are null. */
+function withoutNulls(value: unknown, required: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const needed = Array.isArray(required) ? required : [];
+  const kept = Object.entries(value).filter(([key, part]) => part !== null || needed.includes(key));
+  return kept.length === Object.keys(value).length ? value : Object.fromEntries(kept);
 }
 
 function isSmall(root: unknown): boolean {

@@ -36,13 +36,23 @@ export function parseServer(name: string, value: unknown, path = `servers.${name
   if (nameProblem !== undefined) throw invalid(name, [{ path, text: nameProblem }]);
   if (!isRecord(value)) throw invalid(name, [{ path, text: `expected an object, found ${show(value)}` }]);
   const type = transportOf(name, value, path);
-  const parsed = SERVER_SCHEMAS[type].safeParse({ ...value, type });
+  const parsed = SERVER_SCHEMAS[type].safeParse({ ...patience(value), ...value, type });
   if (parsed.success) return parsed.data;
   const known = Object.keys(SERVER_SCHEMAS[type].shape);
   throw invalid(
     name,
     parsed.error.issues.flatMap((issue) => describeIssue(issue, value, path, known)),
   );
+}
+
+/** Programs that may fetch a package before the server even starts. */
+const LAUNCHERS = /(^|[\\/])(npx|npm|pnpm|pnpx|yarn|bunx|bun|uvx|uv|pipx|docker|podman|deno)(\.(cmd|exe))?$/;
+const LAUNCHER_PATIENCE_MS = 60_000;
+
+function patience({ command }: Record<string, unknown>): { connectTimeoutMs?: number } {
+  return typeof command === 'string' && LAUNCHERS.test(command)
+    ? { connectTimeoutMs: LAUNCHER_PATIENCE_MS }
+    : {};
 }
 
 type Entry = readonly [key: string, name: string, value: unknown];

@@ -33,8 +33,7 @@ const SECRET_FLAG = /(token|secret|password|passwd|api[-_]?key|access[-_]?key|au
 function redactArguments(args: readonly string[]): string[] {
   return args.map((arg, index) => {
     const before = args[index - 1];
-    if (before !== undefined && before.startsWith('-') && !before.includes('=') && SECRET_FLAG.test(before))
-      return HIDDEN;
+    if (before?.startsWith('-') && !before.includes('=') && SECRET_FLAG.test(before)) return HIDDEN;
     const equals = arg.indexOf('=');
     if (equals > 0 && SECRET_FLAG.test(arg.slice(0, equals))) return `${arg.slice(0, equals + 1)}${HIDDEN}`;
     return arg;

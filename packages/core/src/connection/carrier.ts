@@ -42,6 +42,8 @@ export interface Carrier {
   readonly exit?: StdioTransport['exit'];
   /** Told when the connection is found broken although no close came. */
   onBroken?: (error: TurnbuckleError) => void;
+  /** Begins what can begin before the SDK is loaded. */
+  prepare?: () => void;
   /** The lane, once the client has negotiated; the envelope is present in the newer revision. */
   lane(client: Client, envelope: Envelope | undefined): Lane;
   close(): Promise<void>;
@@ -95,6 +97,7 @@ function stdioCarrier(config: StdioServer, options: CarrierOptions): Carrier {
     pid: { get: () => transport.pid },
     exit: { get: () => transport.exit },
     stderr: { value: transport.stderr },
+    prepare: { value: () => void transport.start() },
   });
 }
 

@@ -91,9 +91,7 @@ export class Connection {
     if (this.#link !== undefined) return Promise.resolve(this.#link);
     if (this.#state === 'closed') return Promise.reject(closedError(this.name));
     this.#wanted = true;
-    this.#opening ??= this.#attempt().finally(() => {
-      this.#opening = undefined;
-    });
+    this.#opening ??= this.#openAnew();
     return this.#opening;
   }
 
@@ -118,7 +116,17 @@ export class Connection {
     this.#attempts = 0;
   }
 
+  #openAnew(): Promise<Link> {
+    const opening: Promise<Link> = Promise.resolve(this.#closing)
+      .then(() => this.#attempt())
+      .finally(() => {
+        if (this.#opening === opening) this.#opening = undefined;
+      });
+    return opening;
+  }
+
   async #attempt(): Promise<Link> {
+    if (this.#state === 'closed') throw closedError(this.name);
     clearTimeout(this.#timer);
     this.#move('open');
     this.#attempts += 1;
@@ -178,7 +186,8 @@ export class Connection {
       events.emit('server.failed', { server: this.name, error });
     }
     if (error.code === 'AUTH_REQUIRED') return this.#move('refused-auth', error);
-    if (!canHeal(error)) return this.#move('gave-up', error);
+    // A lazy server is tried again by its next call.
+    if (!canHeal(error) || this.config.start === 'lazy') return this.#move('gave-up', error);
     this.#retryLater(error);
   }
 
@@ -216,20 +225,22 @@ export class Connection {
     this.#subscriptions = undefined;
   }
 
-  async #takeDown(event: 'disconnect' | 'close'): Promise<void> {
+  #takeDown(event: 'disconnect' | 'close'): Promise<void> {
     clearTimeout(this.#timer);
     this.#wanted = false;
     const link = this.#link;
+    const opening = this.#opening;
+    this.#opening = undefined;
     this.#release();
     this.#abort?.abort(closedError(this.name));
     this.#move(event);
-    const previous = this.#closing;
-    this.#closing = Promise.all([
-      previous,
-      link?.close().catch(() => {}),
-      this.#opening?.catch(() => {}),
-    ]).then(() => {});
-    await this.#closing;
+    const down = Promise.all([this.#closing, link?.close().catch(() => {}), opening?.catch(() => {})]).then(
+      () => {
+        if (this.#closing === down) this.#closing = undefined;
+      },
+    );
+    this.#closing = down;
+    return down;
   }
 
   #backoff(): typeof DEFAULT_BACKOFF {

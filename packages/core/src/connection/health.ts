@@ -20,6 +20,7 @@ export class Health {
   #lastAnswerAt: number | undefined;
   #lastPing: { readonly at: number; readonly ok: boolean; readonly ms: number } | undefined;
   #missed = 0;
+  #asking: Promise<boolean> | undefined;
   #recent: Array<{ readonly at: number; readonly code: string; readonly message: string }> = [];
 
   constructor(options: HealthOptions) {
@@ -67,10 +68,18 @@ export class Health {
     this.#link = undefined;
   }
 
-  /** Asks for a sign of life now; true when one came. The newer revision has no ping: it is asked who it is. */
-  async ping(): Promise<boolean> {
+  /** Asks for a sign of life now; true when one came. One question at a time, shared by all who want to know. */
+  ping(): Promise<boolean> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #ask(): Promise<boolean> {
     const link = this.#link;
     if (link === undefined) return false;
+    // The newer revision has no ping: it is asked who it is.
     const method = link.era === 'modern' ? 'server/discover' : 'ping';
     const at = this.#options.now();
     try {

@@ -101,8 +101,9 @@ interface Attempt {
 }
 
 async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attempt): Promise<Link> {
-  const { Client } = await loadSdk();
   const carrier = await createCarrier(options.config, options);
+  carrier.prepare?.();
+  const { Client } = await loadSdk();
   const capabilities = offeredCapabilities(options.answers);
   const client = new Client(options.clientInfo, {
     capabilities,

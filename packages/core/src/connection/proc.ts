@@ -2,7 +2,7 @@
  * What Linux tells about processes under /proc. Elsewhere every question answers "cannot tell", and the
  * process table then relies on process groups alone.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export const canInspectProcesses: boolean = process.platform === 'linux';
 
@@ -26,6 +26,15 @@ export function inspectProcess(pid: number): ProcessFacts | undefined {
     };
   } catch {
     return undefined;
+  }
+}
+
+/** Names the space in which this process's ids are valid: a container has one of its own. */
+export function processSpace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
+  } catch {
+    return '0';
   }
 }
 

@@ -6,10 +6,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import spawn from 'cross-spawn';
-import { findByEnvironment, inspectProcess, isGroupAlive } from './proc.js';
+import { findByEnvironment, inspectProcess, isGroupAlive, processSpace } from './proc.js';
 
 const TAG = 'TURNBUCKLE_TAG';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** How long a killed process may take to be gone: one that hangs in the kernel is not waited for. */
+const GONE_MS = 2_000;
 
 export interface SpawnOptions {
   readonly command: string;
@@ -35,11 +37,10 @@ export interface ProcessTableOptions {
 export class ProcessTable {
   readonly #host = hostIdentity();
   readonly #id = randomUUID().slice(0, 8);
-  readonly #live = new Map<number, string>();
+  readonly #live = new Map<number, Child>();
   readonly #leaveMs: number;
   readonly #termMs: number;
   #spawned = 0;
-  #guarding = false;
 
   constructor(options: ProcessTableOptions = {}) {
     this.#leaveMs = options.leaveMs ?? 1_000;
@@ -57,25 +58,38 @@ export class ProcessTable {
       windowsHide: true,
       shell: false,
     });
-    const { pid } = child;
-    if (pid !== undefined) {
-      this.#live.set(pid, tag);
-      this.#guard();
-    }
     let stopping: Promise<void> | undefined;
-    return {
+    const owned: Child = {
       process: child,
-      pid,
+      pid: child.pid,
       stop: () => {
         stopping ??= this.#stop(child, tag);
         return stopping;
       },
     };
+    if (child.pid !== undefined) {
+      this.#live.set(child.pid, owned);
+      guard(this);
+    }
+    return owned;
+  }
+
+  /** Stops every child, also those whose server is long forgotten but whose descendants still run. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#live.values()].map((child) => child.stop()));
+  }
+
+  /** Ends every child and its descendants at once, without a question: for the last moment of the host. */
+  endAll(): void {
+    for (const pid of this.#live.keys()) kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+    const mine = `${this.#host}.${this.#id}.`;
+    for (const { pid } of findByEnvironment(TAG).filter(({ value }) => value.startsWith(mine)))
+      kill(pid, 'SIGKILL');
   }
 
   /** Ends what an earlier host left behind when it was killed; answers how many processes that were. */
   sweepOrphans(): number {
-    const orphans = findByEnvironment(TAG).filter(({ value }) => !isHostAlive(value));
+    const orphans = findByEnvironment(TAG).filter(({ value }) => isOrphan(value));
     for (const { pid } of orphans) kill(pid, 'SIGKILL');
     return orphans.length;
   }
@@ -90,11 +104,10 @@ export class ProcessTable {
     await within(exited, this.#leaveMs);
     if (process.platform === 'win32') await killWindowsTree(pid);
     else await this.#stopGroup(pid);
-    for (const { pid: escapee } of findByEnvironment(TAG).filter(({ value }) => value === tag))
-      kill(escapee, 'SIGKILL');
+    await forceTree(pid, tag);
     await exited;
     this.#live.delete(pid);
-    if (this.#live.size === 0) this.#unguard();
+    if (this.#live.size === 0) unguard(this);
   }
 
   async #stopGroup(group: number): Promise<void> {
@@ -103,52 +116,71 @@ export class ProcessTable {
     const deadline = Date.now() + this.#termMs;
     for (let pauseMs = 5; isGroupAlive(group) && Date.now() < deadline; pauseMs = Math.min(pauseMs * 2, 100))
       await pause(pauseMs);
-    if (isGroupAlive(group)) kill(-group, 'SIGKILL');
   }
-
-  /** From the first child on, the end of the host is the end of its children, whichever way it comes. */
-  #guard(): void {
-    if (this.#guarding) return;
-    this.#guarding = true;
-    guards.add(this.#onSignal);
-    process.once('exit', this.#endAll);
-    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
-  }
-
-  #unguard(): void {
-    this.#guarding = false;
-    process.off('exit', this.#endAll);
-    for (const signal of SIGNALS) process.off(signal, this.#onSignal);
-  }
-
-  readonly #endAll = (): void => {
-    for (const pid of this.#live.keys()) kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-    const mine = `${this.#host}.${this.#id}.`;
-    for (const { pid } of findByEnvironment(TAG).filter(({ value }) => value.startsWith(mine)))
-      kill(pid, 'SIGKILL');
-  };
-
-  readonly #onSignal = (signal: NodeJS.Signals): void => {
-    // A program with handlers of its own decides when to end; it then reaches close() or the exit hook.
-    const foreign = process.listeners(signal).filter((listener) => !guards.has(listener));
-    if (foreign.length > 0) return;
-    this.#endAll();
-    this.#unguard();
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
-  };
 }
 
-/** Which signal listeners are a process table's, so that several runtimes in one host know each other's. */
-const guards = new WeakSet<object>();
+/** Kills what is left of a group and what left it, until nothing is: a dying process may have forked once more. */
+async function forceTree(group: number, tag: string): Promise<void> {
+  const deadline = Date.now() + GONE_MS;
+  for (let pauseMs = 1; Date.now() < deadline; pauseMs = Math.min(pauseMs * 2, 50)) {
+    const grouped = process.platform !== 'win32' && isGroupAlive(group);
+    const tagged = findByEnvironment(TAG).filter(({ value }) => value === tag);
+    if (!grouped && tagged.length === 0) return;
+    if (grouped) kill(-group, 'SIGKILL');
+    for (const { pid } of tagged) kill(pid, 'SIGKILL');
+    await pause(pauseMs);
+  }
+}
+
+/** Tables with children: the end of the host is their end, whichever way it comes. */
+const guarded = new Set<ProcessTable>();
+
+/** Tells our signal listeners from the host's, also those of a second copy of this module. */
+const GUARD = Symbol.for('turnbuckle.guard');
+
+function guard(table: ProcessTable): void {
+  guarded.add(table);
+  if (guarded.size > 1) return;
+  process.on('exit', endGuarded);
+  // First in line, so that a `once` listener of the host is still there to be counted.
+  for (const signal of SIGNALS) process.prependListener(signal, onSignal);
+}
+
+function unguard(table: ProcessTable): void {
+  if (guarded.delete(table) && guarded.size === 0) stopListening();
+}
+
+function stopListening(): void {
+  process.off('exit', endGuarded);
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+}
+
+function endGuarded(): void {
+  for (const table of guarded) table.endAll();
+}
+
+const onSignal = Object.assign(
+  (signal: NodeJS.Signals): void => {
+    // A program with handlers of its own decides when to end; it then reaches close() or the exit hook.
+    if (process.listeners(signal).some((listener) => !(GUARD in listener))) return;
+    endGuarded();
+    guarded.clear();
+    stopListening();
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  },
+  { [GUARD]: true },
+);
 
 function hostIdentity(): string {
-  return `${process.pid}.${inspectProcess(process.pid)?.startTicks ?? '0'}`;
+  return `${processSpace()}.${process.pid}.${inspectProcess(process.pid)?.startTicks ?? '0'}`;
 }
 
-function isHostAlive(tag: string): boolean {
-  const [pid, startTicks] = tag.split('.');
+/** Its host is gone. What another process space (a container) started is not ours to judge: its ids mean others here. */
+function isOrphan(tag: string): boolean {
+  const [space, pid, startTicks] = tag.split('.');
+  if (space !== processSpace()) return false;
   const facts = inspectProcess(Number(pid));
-  return facts !== undefined && !facts.zombie && facts.startTicks === startTicks;
+  return facts === undefined || facts.zombie || facts.startTicks !== startTicks;
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {

@@ -75,7 +75,9 @@ export function describeState(
   const again = facts.wasReady || facts.attempts > 1;
   const words: Record<ConnectionState, { status: PublicStatus; state: PublicState }> = {
     idle: { status: 'pending', state: 'disconnected' },
-    connecting: { status: 'pending', state: again ? 'reconnecting' : 'connecting' },
+    connecting: again
+      ? { status: 'failed', state: 'reconnecting' }
+      : { status: 'pending', state: 'connecting' },
     ready: { status: 'connected', state: 'connected' },
     // A server that is being retried has failed until it is proved otherwise: "pending" would hide it.
     waiting: { status: 'failed', state: 'reconnecting' },

@@ -27,6 +27,7 @@ export class StdioTransport implements Transport {
   readonly #options: StdioOptions;
   readonly #processes: ProcessTable;
   #child: Child | undefined;
+  #started: Promise<void> | undefined;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
   #outgoing = '';
   #outgoingIds: unknown[] = [];
@@ -46,7 +47,15 @@ export class StdioTransport implements Transport {
     return this.#exit;
   }
 
+  /** Starts the process, once; may be called ahead of the SDK, so that both load at the same time. */
   start(): Promise<void> {
+    this.#started ??= this.#spawn();
+    // Whoever awaits it sees the failure; started ahead, nobody does yet.
+    this.#started.catch(() => {});
+    return this.#started;
+  }
+
+  #spawn(): Promise<void> {
     const child = this.#processes.spawn(this.#options);
     this.#child = child;
     const { stdin, stdout, stderr } = child.process;
@@ -136,7 +145,10 @@ export class StdioTransport implements Transport {
       {
         server,
         cause,
-        hint: `Install "${command}", give its full path, or check that the working directory ${cwd ?? process.cwd()} exists.`,
+        hint:
+          cwd === undefined
+            ? `Install "${command}", or give its full path.`
+            : `Install "${command}", give its full path, or check that the working directory ${cwd} exists.`,
       },
     );
   }

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { fixture, processesWithEnvironment, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
+import { expect, it, onTestFinished } from 'vitest';
+import { ONCE, openRuntime } from '../lifecycle/open-runtime.js';
+
+const linux = it.skipIf(process.platform !== 'linux');
+
+async function openStubborn() {
+  const directory = await temporaryDirectory();
+  const mark = randomUUID();
+  const marked = (): number[] => processesWithEnvironment('CYCLE', mark);
+  onTestFinished(async () => {
+    for (const pid of marked()) process.kill(pid, 'SIGKILL');
+    await directory.remove();
+  });
+  const file = directory.file('pids');
+  const server = {
+    ...fixture('stubborn', '--pid-file', file, '--life-ms', '60000'),
+    env: { CYCLE: mark },
+    reconnect: ONCE,
+  };
+  const runtime = await openRuntime({ servers: { server } });
+  await runtime.connectAll();
+  await waitUntil(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length === 6);
+  return { runtime, marked, pid: runtime.serverStatus('server').pid ?? 0 };
+}
+
+linux(
+  'a server that was killed from outside leaves no descendants, without anybody closing anything',
+  async () => {
+    const { runtime, marked, pid } = await openStubborn();
+    process.kill(pid, 'SIGKILL');
+    await waitUntil(() => runtime.serverStatus('server').status === 'failed');
+    await waitUntil(() => marked().length === 0, 10_000);
+  },
+);
+
+linux('close() also waits for the descendants of a server that was lost before', async () => {
+  const { runtime, marked, pid } = await openStubborn();
+  process.kill(pid, 'SIGKILL');
+  await waitUntil(() => runtime.serverStatus('server').status === 'failed');
+  expect(marked().length).toBeGreaterThan(0);
+  await runtime.close();
+  expect(marked()).toEqual([]);
+});
+
+linux('close() also waits for a server that is just being removed', async () => {
+  const { runtime, marked } = await openStubborn();
+  const removed = runtime.setServers({});
+  await runtime.close();
+  expect(marked()).toEqual([]);
+  await removed;
+});
+
+linux('disconnect() resolves when the whole tree is gone', async () => {
+  const { runtime, marked } = await openStubborn();
+  await runtime.disconnect('server');
+  expect(marked()).toEqual([]);
+});
+
+linux('close() while a server is still starting leaves nothing of it', async () => {
+  const mark = randomUUID();
+  const server = { ...fixture('slow', '--start-ms', '60000'), env: { CYCLE: mark } };
+  const runtime = await openRuntime({ servers: { server } });
+  const connecting = runtime.connectAll();
+  await waitUntil(() => processesWithEnvironment('CYCLE', mark).length === 1);
+  await runtime.close();
+  expect(processesWithEnvironment('CYCLE', mark)).toEqual([]);
+  await connecting;
+});
