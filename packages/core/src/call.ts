@@ -163,7 +163,7 @@ export class Calls {
     const server = this.#knownServer(identity, caller);
     if (server.connection.link === undefined) await this.#parts.sender.connect(server, request.signal);
     const found = catalog.find(identity.server, identity.tool);
-    if (found === undefined) throw this.#unknownTool(tool, caller, identity.server);
+    if (found === undefined) throw this.#unknownTool(tool, caller, named);
     return found;
   }
 

@@ -139,11 +139,12 @@ const guarded = new Set<ProcessTable>();
 const GUARD = Symbol.for('turnbuckle.guard');
 
 function guard(table: ProcessTable): void {
+  if (guarded.size === 0) {
+    process.on('exit', endGuarded);
+    // First in line, so that a `once` listener of the host is still there to be counted.
+    for (const signal of SIGNALS) process.prependListener(signal, onSignal);
+  }
   guarded.add(table);
-  if (guarded.size > 1) return;
-  process.on('exit', endGuarded);
-  // First in line, so that a `once` listener of the host is still there to be counted.
-  for (const signal of SIGNALS) process.prependListener(signal, onSignal);
 }
 
 function unguard(table: ProcessTable): void {

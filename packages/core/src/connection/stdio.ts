@@ -32,6 +32,7 @@ export class StdioTransport implements Transport {
   #outgoing = '';
   #outgoingIds: unknown[] = [];
   #closed = false;
+  #stopped = false;
 
   constructor(options: StdioOptions, processes: ProcessTable) {
     this.#options = options;
@@ -42,7 +43,7 @@ export class StdioTransport implements Transport {
     return this.#child?.pid;
   }
 
-  /** How the process ended, once it has. */
+  /** How the process ended, once it has ended by itself; what we ended ourselves explains nothing. */
   get exit(): { readonly code: number | null; readonly signal: string | null } | undefined {
     return this.#exit;
   }
@@ -73,7 +74,7 @@ export class StdioTransport implements Transport {
       child.process.once('spawn', resolve);
       child.process.once('error', (cause) => reject(this.#spawnError(cause)));
       child.process.once('exit', (code, signal) => {
-        this.#exit = { code, signal };
+        if (!this.#stopped) this.#exit = { code, signal };
       });
       // `close` comes after the last output was read: an answer written just before the end still counts.
       child.process.once('close', () => this.#end());
@@ -98,6 +99,8 @@ export class StdioTransport implements Transport {
   }
 
   async close(): Promise<void> {
+    // A pipe that broke by itself is a sign that the process is about to be reported as ended.
+    if (!this.#closed) this.#stopped = true;
     this.#end();
     await this.#child?.stop();
   }

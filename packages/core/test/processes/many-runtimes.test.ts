@@ -8,7 +8,7 @@ it('twelve runtimes in one host listen to its signals once, and no more when the
   process.on('warning', note);
   onTestFinished(() => void process.off('warning', note));
   const before = process.listenerCount('SIGTERM');
-  const servers = { echo: fixture('echo') };
+  const servers = { one: fixture('echo'), two: fixture('echo') };
   const runtimes = await Promise.all(Array.from({ length: 12 }, () => openRuntime({ servers })));
   await Promise.all(runtimes.map((runtime) => runtime.connectAll()));
   expect(process.listenerCount('SIGTERM')).toBe(before + 1);

@@ -1,0 +1,101 @@
+import { fixture, temporaryDirectory } from '@turnbuckle/testing';
+import { createRuntime, type Runtime } from 'turnbuckle';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const home = await temporaryDirectory();
+let runtime: Runtime;
+
+beforeAll(async () => {
+  runtime = await createRuntime({
+    stateDir: home.path,
+    naming: 'server_tool',
+    resourceTools: true,
+    servers: { echo: fixture('echo') },
+  });
+  runtime.registerTool({
+    name: 'echo_add',
+    description: 'shadows the name that a tool of the server would get',
+    inputSchema: { type: 'object' },
+    run: () => 'native',
+  });
+  await runtime.connectAll();
+});
+
+afterAll(async () => {
+  await runtime.close();
+  await home.remove();
+});
+
+describe('native tools', () => {
+  it('live in the same catalog under their own name', () => {
+    const names = runtime.tools().map((tool) => tool.name);
+    expect(names).toContain('echo_add');
+    expect(names).toContain('echo_echo');
+    expect(runtime.catalog.isMcpTool('echo_add')).toBe(false);
+    expect(runtime.catalog.isMcpTool('echo_echo')).toBe(true);
+    expect(runtime.catalog.count()).toBe(names.length);
+    expect(names).toEqual([...names].sort());
+  });
+
+  it('keep their name; the tool of the server gets another that still leads to it', async () => {
+    await expect(runtime.execute('echo_add')).resolves.toMatchObject({ result: 'native' });
+    const moved = runtime.catalog.listByServer('echo').find(({ tool }) => tool === 'add');
+    expect(moved?.name).toMatch(/^echo_add_x/);
+    await expect(runtime.execute(moved?.name ?? '', { a: 2, b: 2 })).resolves.toMatchObject({
+      result: { sum: 4 },
+    });
+  });
+
+  it('fail as tools do when they throw', async () => {
+    runtime.registerTool({
+      name: 'broken',
+      inputSchema: { type: 'object' },
+      run: () => {
+        throw new Error('out of paper');
+      },
+    });
+    await expect(runtime.call({ tool: 'broken' })).resolves.toMatchObject({
+      isError: true,
+      content: [{ text: 'out of paper' }],
+    });
+    expect(runtime.catalog.unregister('broken')).toBe(true);
+    expect(runtime.catalog.unregister('broken')).toBe(false);
+  });
+
+  it.each([['echo_add'], ['with space'], ['x'.repeat(65)], ['tool_x0123456789abc']])(
+    'refuse the name %s',
+    (name) => {
+      const register = (): void =>
+        runtime.registerTool({ name, inputSchema: { type: 'object' }, run: () => null });
+      expect(register).toThrow(expect.objectContaining({ code: 'NAME_TAKEN' }));
+    },
+  );
+
+  it('can be cancelled', async () => {
+    runtime.registerTool({ name: 'wait', inputSchema: { type: 'object' }, run: () => new Promise(() => {}) });
+    const abort = new AbortController();
+    const waiting = runtime.call({ tool: 'wait', signal: abort.signal });
+    abort.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
+    runtime.catalog.unregister('wait');
+  });
+});
+
+describe('resources as tools', () => {
+  it('list and read', async () => {
+    const listed = await runtime.execute('list_mcp_resources', { server: 'echo' });
+    const { resources } = listed.result as { resources: Array<{ uri: string; server: string }> };
+    expect(resources.length).toBeGreaterThan(0);
+    const read = await runtime.call({
+      tool: 'read_mcp_resource',
+      arguments: { server: 'echo', uri: resources[0]?.uri },
+    });
+    expect(read.isError).toBeUndefined();
+    await expect(runtime.execute('list_mcp_prompts')).resolves.toMatchObject({ success: true });
+  });
+
+  it('say which server is unknown', async () => {
+    const read = await runtime.execute('read_mcp_resource', { server: 'nonesuch', uri: 'x:' });
+    expect(read).toMatchObject({ success: false, failure: { code: 'SERVER_UNKNOWN' } });
+  });
+});

@@ -1,0 +1,44 @@
+import { fixture } from '@turnbuckle/testing';
+import { expect, it } from 'vitest';
+import { crowd } from './crowd.js';
+import { ONCE, openRuntime, textOf } from './open-runtime.js';
+
+it('ten good servers work while ten bad ones are still being waited for, and each status tells the truth', async () => {
+  const { servers, good, expected } = crowd({ connectTimeoutMs: 2_500 });
+  const runtime = await openRuntime({ servers });
+  let allSettled = false;
+  const connecting = runtime.connectAll().then(() => {
+    allSettled = true;
+  });
+  const ready = new Set<string>();
+  await new Promise<void>((resolve) => {
+    runtime.on('server.state', ({ server, to }) => {
+      if (to === 'ready' && ready.add(server).size === good.length) resolve();
+    });
+  });
+  expect([...ready].sort()).toEqual([...good].sort());
+  const answers = await Promise.all(good.map((name) => runtime.callTool(name, 'echo', { text: name })));
+  expect(answers.map(textOf)).toEqual(good);
+  expect(new Set(runtime.tools().map(({ server }) => server))).toEqual(new Set(good));
+  // The point of it all: the above did not wait for the hanging ones.
+  expect(allSettled).toBe(false);
+  expect(runtime.serverStatus('hang-0')).toMatchObject({ status: 'pending', state: 'connecting' });
+
+  await connecting;
+  const told = Object.fromEntries(
+    runtime
+      .status()
+      .map(({ name, status, error }) => [name, error === undefined ? status : `${status} ${error.code}`]),
+  );
+  expect(told).toEqual(expected);
+});
+
+it('a server that hangs when asked for its tools fails in the time for lists', async () => {
+  const server = { ...fixture('slow', '--hang-at', 'list'), listTimeoutMs: 300, reconnect: ONCE };
+  const runtime = await openRuntime({ servers: { server } });
+  await runtime.connectAll();
+  expect(runtime.serverStatus('server')).toMatchObject({
+    status: 'failed',
+    error: { code: 'CONNECT_TIMEOUT' },
+  });
+});
