@@ -34,7 +34,10 @@ function parseOptions() {
     },
   });
   const rounds = Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1');
+  if (!Number.isInteger(rounds) || rounds < 1) {
+    console.error(`--rounds takes a whole number from 1\n\n${usage}`);
+    process.exit(2);
+  }
   return { ...values, rounds, only: new RegExp(values.only) };
 }
 

@@ -3,9 +3,11 @@
  * send, settle. The order of the steps is a security property; there is no other way to a server.
  */
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { checkArguments, checkResult } from './call-checks.js';
+import { denied, isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
-import { type NamingPreset, parseToolName, type ToolIdentity } from './catalog/names.js';
+import { type NamingPreset, parseToolName } from './catalog/names.js';
 import type { CatalogTool } from './catalog/tool.js';
 import { nearest } from './config/nearest.js';
 import type { LaneResult, Progress } from './connection/lane.js';
@@ -16,8 +18,8 @@ import { isRecord } from './is-record.js';
 import { runNative } from './native-call.js';
 import { type Approve, approve } from './policy/approve.js';
 import type { Caller } from './policy/capabilities.js';
-import { decide, mayKnow, type PolicyOptions } from './policy/decide.js';
-import type { Sender } from './send.js';
+import { type Decision, decide, mayKnow, type PolicyOptions } from './policy/decide.js';
+import type { Sender, Sending } from './send.js';
 import type { Server } from './server.js';
 
 export interface CallOptions {
@@ -67,6 +69,8 @@ export interface CallParts {
   readonly sender: Sender;
   readonly findServer: (name: string) => Server | undefined;
   readonly serverNames: () => Iterable<string>;
+  /** Why a configured server could not be taken on. */
+  readonly problemOf: (name: string) => TurnbuckleError | undefined;
   readonly now: () => number;
 }
 
@@ -84,10 +88,19 @@ interface Invocation {
   readonly arguments: unknown;
 }
 
+/** What a decision is about, beyond the names that the call has itself. */
+interface Asked {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly annotations: CatalogTool['annotations'];
+  /** What to say when the caller may not know that it exists. */
+  readonly unknown: () => TurnbuckleError;
+}
+
 export class Calls {
   readonly #parts: CallParts;
   readonly #headerParameters = new WeakMap<CatalogTool, readonly HeaderParameter[]>();
   readonly #prefix = Math.floor(Math.random() * 36 ** 6).toString(36);
+  readonly #told = new Set<string>();
   #count = 0;
 
   constructor(parts: CallParts) {
@@ -107,14 +120,22 @@ export class Calls {
       call.toolName = tool.name;
       this.#announce(call);
       const args = request.arguments ?? {};
-      const asked = this.#decide(call, tool, args, request);
+      const asked = this.#decide(
+        call,
+        {
+          arguments: args,
+          annotations: tool.annotations,
+          unknown: () => this.#unknownTool(request.tool, request.caller),
+        },
+        request,
+      );
       if (asked !== undefined) await asked;
       if (!this.#parts.checks.loaded) await this.#parts.checks.load();
-      this.#checkArguments(tool, args);
+      checkArguments(this.#parts.checks, tool, args);
       const result = tool.native
         ? await this.#runNative(tool, args, request)
         : await this.#sendTool(call, tool, args, request);
-      this.#checkResult(tool, result);
+      checkResult(this.#parts.checks, tool, result);
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
@@ -129,22 +150,25 @@ export class Calls {
       request,
     );
     try {
-      const server = this.#knownServer({ server: request.server, tool: request.item }, request.caller);
+      const server = this.#knownServer(request, request.caller, () => unknownItem(request));
       this.#announce(call);
-      this.#decideRead(call, request);
+      const asked = this.#decide(
+        call,
+        { arguments: request.params, annotations: undefined, unknown: () => unknownItem(request) },
+        request,
+      );
+      if (asked !== undefined) await asked;
       const result = await this.#parts.sender.send(server, {
         method: request.method,
         params: withMeta(request.params, request),
         safe: true,
         options: request,
-        onAttempt: (attempt) => {
-          call.attempts = attempt;
-        },
+        ...this.#listen(call, request),
       });
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
-      throw this.#settleFailed(call, thrown);
+      throw this.#settleFailed(call, isMissing(thrown, request) ? unknownItem(request, thrown) : thrown);
     }
   }
 
@@ -160,21 +184,31 @@ export class Calls {
     const { server: named, tool, caller } = request;
     const identity = named === undefined ? parseToolName(naming, tool) : { server: named, tool };
     if (identity === undefined) throw this.#unknownTool(tool, caller);
-    const server = this.#knownServer(identity, caller);
+    const server = this.#knownServer(identity, caller, () => this.#unknownTool(tool, caller));
     if (server.connection.link === undefined) await this.#parts.sender.connect(server, request.signal);
     const found = catalog.find(identity.server, identity.tool);
     if (found === undefined) throw this.#unknownTool(tool, caller, named);
     return found;
   }
 
-  /** The server, if it exists, the caller may know it, and it is switched on. */
-  #knownServer(identity: ToolIdentity, caller: Caller | undefined): Server {
-    const server = this.#parts.findServer(identity.server);
-    const hidden = caller !== undefined && mayKnow(caller, identity, this.#parts.policy).action === 'deny';
-    if (server === undefined || hidden) {
-      if (caller !== undefined) throw this.#unknownTool(identity.tool, caller);
-      throw unknownServer(identity.server, this.#parts.serverNames());
+  /** The server, if it exists, the caller may know it, and it is switched on. To a caller the rest is `unknown`. */
+  #knownServer(
+    what: { readonly server: string; readonly tool?: string; readonly item?: string },
+    caller: Caller | undefined,
+    unknown: () => TurnbuckleError,
+  ): Server {
+    const server = this.#parts.findServer(what.server);
+    if (caller !== undefined) {
+      const decision = mayKnow(
+        caller,
+        { server: what.server, tool: what.tool ?? what.item ?? '' },
+        this.#parts.policy,
+      );
+      this.#tellAmbiguity(caller, decision);
+      if (server === undefined || decision.action === 'deny') throw unknown();
     }
+    if (server === undefined)
+      throw this.#parts.problemOf(what.server) ?? unknownServer(what.server, this.#parts.serverNames());
     if (!server.enabled) {
       throw new TurnbuckleError('SERVER_DISABLED', `Server "${server.name}" is switched off.`, {
         server: server.name,
@@ -209,42 +243,28 @@ export class Calls {
   // --- decide ----------------------------------------------------------------------------------------
 
   /** Throws when denied; a promise when somebody has to be asked; nothing when allowed. */
-  #decide(
-    call: Invocation,
-    tool: CatalogTool,
-    args: Readonly<Record<string, unknown>>,
-    request: CallRequest,
-  ): Promise<void> | undefined {
+  #decide(call: Invocation, subject: Asked, options: CallOptions): Promise<void> | undefined {
     const { policy, approve: ask, approvalTimeoutMs } = this.#parts;
-    const readOnlyHint = tool.annotations?.readOnlyHint === true;
-    const decision = decide(
-      request.caller,
-      { server: tool.server, tool: tool.tool, kind: 'tool', readOnlyHint },
-      policy,
-    );
+    const { server, tool, toolName } = call;
+    const readOnlyHint = call.kind !== 'tool' || subject.annotations?.readOnlyHint === true;
+    const decision = decide(options.caller, { server, tool, kind: call.kind, readOnlyHint }, policy);
     this.#tellDecision(call, decision);
     if (decision.action === 'allow') return undefined;
-    if (decision.hidden) throw this.#unknownTool(request.tool, request.caller);
-    if (decision.action === 'deny') throw denied(tool.name, decision.reason);
+    if (options.caller !== undefined) this.#tellAmbiguity(options.caller, decision);
+    if (decision.hidden) throw subject.unknown();
+    if (decision.action === 'deny') throw denied(toolName, decision.reason);
     return approve(
       {
-        server: tool.server,
-        tool: tool.tool,
-        toolName: tool.name,
-        callerId: request.caller?.id,
-        arguments: args,
-        annotations: tool.annotations === undefined ? undefined : { ...tool.annotations },
+        server,
+        tool,
+        toolName,
+        callerId: options.caller?.id,
+        arguments: subject.arguments,
+        annotations: subject.annotations === undefined ? undefined : { ...subject.annotations },
         reason: decision.reason,
       },
-      { approve: ask, timeoutMs: approvalTimeoutMs, signal: request.signal },
+      { approve: ask, timeoutMs: approvalTimeoutMs, signal: options.signal },
     );
-  }
-
-  #decideRead(call: Invocation, request: ReadRequest): void {
-    const { server, item, kind, caller } = request;
-    const decision = decide(caller, { server, tool: item, kind, readOnlyHint: true }, this.#parts.policy);
-    this.#tellDecision(call, decision);
-    if (decision.action !== 'allow') throw denied(item, decision.reason);
   }
 
   #tellDecision(
@@ -262,66 +282,12 @@ export class Calls {
     });
   }
 
-  // --- check -----------------------------------------------------------------------------------------
-
-  #checkArguments(tool: CatalogTool, args: unknown): void {
-    const faults = this.#parts.checks.checkInput(tool, args);
-    if ('fault' in faults) {
-      throw new TurnbuckleError(
-        'SCHEMA_UNUSABLE',
-        `The input schema of "${tool.name}" cannot be used: ${faults.fault}.`,
-        {
-          server: tool.server,
-          tool: tool.tool,
-          hint: 'This is a defect of the server; its arguments cannot be checked.',
-        },
-      );
-    }
-    if (faults.length === 0) return;
-    const text = faults
-      .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
-      .join('; ');
-    throw new TurnbuckleError(
-      'ARGUMENTS_INVALID',
-      `The arguments of "${tool.name}" do not fit its schema: ${text}.`,
-      {
-        server: tool.server,
-        tool: tool.tool,
-        hint: 'Nothing was sent. Correct the named arguments.',
-        data: { faults },
-      },
-    );
-  }
-
-  #checkResult(tool: CatalogTool, result: CallToolResult): void {
-    const about = { server: tool.server, tool: tool.tool };
-    if (result.content !== undefined && !Array.isArray(result.content)) {
-      throw new TurnbuckleError(
-        'PROTOCOL_VIOLATION',
-        `The result of "${tool.name}" has content that is not a list.`,
-        about,
-      );
-    }
-    if (tool.outputSchema === undefined || result.isError === true || result.resultType === 'input_required')
-      return;
-    const faults =
-      result.structuredContent === undefined
-        ? [{ path: '', message: 'there is no structured content' }]
-        : this.#parts.checks.checkOutput(tool, result.structuredContent);
-    // A schema that cannot be applied says nothing about the result; the call itself did happen.
-    if ('fault' in faults || faults.length === 0) return;
-    const text = faults
-      .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
-      .join('; ');
-    throw new TurnbuckleError(
-      'RESULT_INVALID',
-      `The result of "${tool.name}" does not fit its output schema: ${text}.`,
-      {
-        ...about,
-        hint: 'The tool did run; its whole result is in data.result.',
-        data: { faults, result },
-      },
-    );
+  /** Said once for each caller and word: somebody meant to grant something. */
+  #tellAmbiguity(caller: Caller, { ambiguous }: Decision): void {
+    if (ambiguous === undefined || this.#told.has(`${caller.id} ${ambiguous.word}`)) return;
+    this.#told.add(`${caller.id} ${ambiguous.word}`);
+    const { word: capability, meanings } = ambiguous;
+    this.#parts.events.emit('capability.ambiguous', { callerId: caller.id, capability, meanings });
   }
 
   // --- connect and send ------------------------------------------------------------------------------
@@ -342,11 +308,9 @@ export class Calls {
       options: request,
       headerParameters: this.#headersOf(tool),
       headerArguments: args,
-      onAttempt: (attempt) => {
-        call.attempts = attempt;
-      },
+      ...this.#listen(call, request),
     });
-    // The structure we rely on is checked in #checkResult; the rest is the server's and passes as it is.
+    // The structure we rely on is checked in call-checks.ts; the rest is the server's and passes as it is.
     return result as CallToolResult;
   }
 
@@ -401,6 +365,21 @@ export class Calls {
     this.#parts.events.emit('call.started', { requestId, server, tool, toolName, callerId, kind, startedAt });
   }
 
+  /** What the way to the server reports while the call is on it. */
+  #listen(call: Invocation, { onProgress }: CallOptions): Pick<Sending, 'onAttempt' | 'onProgress'> {
+    const { events } = this.#parts;
+    return {
+      onAttempt: (attempt) => {
+        call.attempts = attempt;
+      },
+      onProgress: (progress) => {
+        onProgress?.(progress);
+        const { requestId, server, tool } = call;
+        events.emit('call.progress', { requestId, server, tool, ...progress });
+      },
+    };
+  }
+
   #settle(call: Invocation, result: unknown, error: TurnbuckleError | undefined): void {
     const durationMs = performance.now() - call.started;
     const toolFailed = isRecord(result) && result.isError === true;
@@ -444,16 +423,4 @@ function withMeta(
     ...(inputResponses !== undefined && { inputResponses }),
     ...(requestState !== undefined && { requestState }),
   };
-}
-
-export function unknownServer(name: string, known: Iterable<string>): TurnbuckleError {
-  const close = nearest(name, known);
-  return new TurnbuckleError('SERVER_UNKNOWN', `There is no server named "${name}".`, {
-    server: name,
-    hint: close === undefined ? 'status() lists the servers there are.' : `Did you mean "${close}"?`,
-  });
-}
-
-function denied(name: string, reason: string): TurnbuckleError {
-  return new TurnbuckleError('CALL_DENIED', `The call of "${name}" is not allowed: ${reason}.`);
 }

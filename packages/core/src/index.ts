@@ -1,5 +1,6 @@
 export {
   type AdaptableTool,
+  toAiSdkModelOutput,
   toAiSdkTools,
   toAnthropicToolResult,
   toAnthropicTools,
@@ -8,15 +9,18 @@ export {
   toOpenAiFunctionCallOutput,
   toOpenAiToolMessage,
   toOpenAiTools,
+  toToolCall,
 } from './adapters/index.js';
 export type { CallOptions, CallRequest } from './call.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';
 export type { ServerConfig, ServerInput, ServersInput } from './config/schema.js';
+export type { ServerRequestAnswers } from './connection/input-rounds.js';
 export { createRuntime } from './create-runtime.js';
 export { ERRORS, type ErrorCode, TurnbuckleError } from './errors.js';
 export type { RuntimeEvents } from './events.js';
 export type { Execution } from './execution.js';
+export type { ApprovalRequest, Approve } from './policy/approve.js';
 export type { Caller } from './policy/capabilities.js';
 export { preload } from './preload.js';
 export type { Runtime } from './runtime.js';

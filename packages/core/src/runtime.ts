@@ -14,7 +14,7 @@ import { type CallOptions, type CallRequest, Calls } from './call.js';
 import { Catalog, type ListKind } from './catalog/catalog.js';
 import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';
-import type { NativeTool } from './catalog/native.js';
+import { NATIVE_SERVER, type NativeTool } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig, ServersInput } from './config/schema.js';
 import { Connection } from './connection/connection.js';
@@ -107,6 +107,7 @@ export class Runtime {
       }),
       findServer: (name) => this.#servers.get(name),
       serverNames: () => this.#servers.names(),
+      problemOf: (name) => this.#servers.problemOf(name),
       now: this.#now,
     });
     // What an earlier host that was killed left running; not before the host has gone on.
@@ -196,7 +197,7 @@ export class Runtime {
 
   /** The tools that this caller may see: the same answer that a call would get. */
   toolsForAgent(agent: Caller): readonly CatalogTool[] {
-    return this.tools().filter((tool) => tool.native || mayKnow(agent, tool, this.#policy).action !== 'deny');
+    return this.tools().filter((tool) => mayKnow(agent, tool, this.#policy).action !== 'deny');
   }
 
   /** Adds a function of the host as a tool. */
@@ -381,7 +382,8 @@ export class Runtime {
         hasServer: (name) => this.#servers.get(name) !== undefined,
         hasTool: (server, tool) => this.catalog.find(server, tool) !== undefined,
       },
-      serverPolicy: (name) => this.#servers.get(name)?.config ?? { trusted: true, requires: [] },
+      serverPolicy: (name) =>
+        this.#servers.get(name)?.config ?? { trusted: true, requires: [], open: name === NATIVE_SERVER },
     };
   }
 

@@ -23,11 +23,12 @@ export interface Sending {
     readonly signal?: AbortSignal | undefined;
     readonly timeoutMs?: number | undefined;
     readonly maxTotalMs?: number | undefined;
-    readonly onProgress?: ((progress: Progress) => void) | undefined;
     readonly inputRequired?: 'answer' | 'return' | undefined;
   };
   readonly headerParameters?: readonly HeaderParameter[];
   readonly headerArguments?: unknown;
+  /** Always listened to, whoever wants to know: progress also keeps the call's clock from running out. */
+  readonly onProgress: (progress: Progress) => void;
   readonly onAttempt: (attempt: number) => void;
 }
 
@@ -121,19 +122,20 @@ export class Sender {
 
   #request(server: Server, link: Link, sending: Sending, leftMs: number): Promise<LaneResult> {
     const { params, method, options, headerParameters = [], headerArguments } = sending;
-    const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.carrier.type === 'http';
+    const passOn = options.inputRequired === 'return';
+    const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.carrier.hasHeaders;
     return requestWithInput(
       link.lane,
       {
         method,
-        params,
+        params: passOn && link.era === 'modern' ? offeringAll(params) : params,
         timeoutMs: options.timeoutMs ?? server.config.callTimeoutMs,
         maxTotalMs: Math.max(leftMs, 1),
         signal: options.signal,
-        onProgress: options.onProgress,
+        onProgress: sending.onProgress,
         headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
       },
-      { server: server.name, answers: this.#options.answers, passOn: options.inputRequired === 'return' },
+      { server: server.name, answers: this.#options.answers, passOn },
     );
   }
 
@@ -195,6 +197,13 @@ function describeFailure(error: TurnbuckleError): Parameters<typeof retryPlan>[0
     retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
     headerMismatch: isRecord(rpc) && rpc.code === -32020,
   };
+}
+
+/** A caller that goes on itself can answer anything: the server may ask. */
+function offeringAll(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const offered = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+  const meta = isRecord(params._meta) ? params._meta : {};
+  return { ...params, _meta: { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta } };
 }
 
 function breakerOpen(server: Server, waitMs: number): TurnbuckleError {

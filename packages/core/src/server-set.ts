@@ -2,7 +2,7 @@
  * The configured servers and their lives: who exists, who is up, what changes when the configuration does.
  * Only what changed is touched.
  */
-import { unknownServer } from './call.js';
+import { unknownServer } from './call-errors.js';
 import type { Catalog } from './catalog/catalog.js';
 import { canonicalJson } from './catalog/fingerprint.js';
 import type { ParsedServers } from './config/parse.js';
@@ -40,6 +40,11 @@ export class ServerSet {
 
   get(name: string): Server | undefined {
     return this.#servers.get(name);
+  }
+
+  /** Why a configured server could not be taken on. */
+  problemOf(name: string): TurnbuckleError | undefined {
+    return this.#problems.get(name);
   }
 
   names(): Iterable<string> {

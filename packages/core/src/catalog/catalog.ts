@@ -180,6 +180,7 @@ export class Catalog {
     if (hidden) for (const tool of shelf.tools.values()) this.#byName.delete(tool.name);
     else this.#show(server, shelf.tools.values());
     this.#sorted = undefined;
+    this.#changed(server, 'tools', { [hidden ? 'removed' : 'added']: [...shelf.tools.keys()] });
   }
 
   remove(server: string): void {

@@ -137,7 +137,7 @@ export class Discovery {
 
   #tools(server: string, link: Link, listing: Listing) {
     const { events, reading } = this.#options;
-    const headersMatter = link.era === 'modern' && link.carrier.type === 'http';
+    const headersMatter = link.era === 'modern' && link.carrier.hasHeaders;
     const names = new Set<string>();
     return listing.items.flatMap((entry, index) => {
       const tool = readTool(entry, { ...reading, server, headersMatter });

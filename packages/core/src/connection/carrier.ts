@@ -37,6 +37,8 @@ export interface CarrierOptions {
 export interface Carrier {
   readonly type: 'stdio' | 'http' | 'sse' | 'websocket' | 'in-process';
   readonly transport: Transport;
+  /** Each request has HTTP headers of its own. */
+  readonly hasHeaders: boolean;
   readonly pid?: number | undefined;
   readonly stderr?: TextRing | undefined;
   readonly exit?: StdioTransport['exit'];
@@ -118,6 +120,7 @@ function channelCarrier(type: Carrier['type'], channel: Channel, options: Carrie
   return {
     type,
     transport: lane,
+    hasHeaders: false,
     lane(client, envelope) {
       lane.envelope = envelope;
       return options.expressLane ? lane : new SdkLane(client, server);
@@ -127,13 +130,19 @@ function channelCarrier(type: Carrier['type'], channel: Channel, options: Carrie
 }
 
 async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<Carrier> {
-  const { SSEClientTransport } = await loadSdk();
+  const { SSEClientTransport, SseError } = await loadSdk();
   const endpoint = await openEndpoint(config, options);
   const transport = new SSEClientTransport(new URL(config.url), {
     fetch: endpoint.fetch,
     requestInit: { headers: config.headers },
   });
   const carrier = channelCarrier('sse', transport, options);
+  const report = transport.onerror;
+  transport.onerror = (error) => {
+    report?.(error);
+    // The stream is the session: one that was opened anew by itself knows nothing of us.
+    if (error instanceof SseError) void transport.close();
+  };
   return { ...carrier, close: () => carrier.close().finally(() => endpoint.close()) };
 }
 
@@ -165,9 +174,15 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
   const carrier: Carrier = {
     type: 'http',
     transport,
+    hasHeaders: true,
     lane(client, envelope) {
       if (!options.expressLane) return new SdkLane(client, server);
       lane.envelope = envelope;
+      // Older servers may send progress, and resumed answers, on the stream that the SDK keeps open.
+      const pass = transport.onmessage;
+      transport.onmessage = (message: JSONRPCMessage) => {
+        if (!lane.accept(message)) pass?.(message);
+      };
       return lane;
     },
     async close() {
@@ -206,6 +221,7 @@ async function inProcessCarrier(config: InProcessServer, options: CarrierOptions
     return {
       type: 'in-process',
       transport,
+      hasHeaders: true,
       lane: (client) => new SdkLane(client, options.server),
       close: () => transport.close(),
     };

@@ -4,7 +4,7 @@
  * the table in state.ts. Does not know tools: what to do with a fresh link is handed in as `onOpen`.
  */
 import type { ServerConfig } from '../config/schema.js';
-import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import { type ErrorCode, TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import { backoffDelay, DEFAULT_BACKOFF } from '../resilience/backoff.js';
 import { Health } from './health.js';
@@ -18,7 +18,7 @@ export interface ConnectionOptions {
   readonly events: Events;
   readonly now: () => number;
   readonly random: () => number;
-  readonly link: Omit<LinkOptions, 'config' | 'server' | 'onNotice'>;
+  readonly link: Omit<LinkOptions, 'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy'>;
   /** Runs on every fresh link before it counts as ready; its failure is the connection's failure. */
   readonly onOpen: (link: Link) => Promise<void>;
   /** The link is in use from now on. */
@@ -45,6 +45,7 @@ export class Connection {
   #readyAt = 0;
   #failedSince: number | undefined;
   #wanted = false;
+  #assumeLegacy = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -128,35 +129,64 @@ export class Connection {
   async #attempt(): Promise<Link> {
     if (this.#state === 'closed') throw closedError(this.name);
     clearTimeout(this.#timer);
-    this.#move('open');
     this.#attempts += 1;
+    this.#move('open');
     const abort = new AbortController();
     this.#abort = abort;
-    const { name, config, link: linkOptions, onNotice, onOpen } = this.#options;
     let link: Link | undefined;
+    let broken: TurnbuckleError | undefined;
     try {
-      link = await openLink({ ...linkOptions, server: name, config, onNotice }, abort.signal);
-      const opened = link;
-      let broken: TurnbuckleError | undefined;
+      const opened = await openLink(this.#linkOptions(), abort.signal);
+      link = opened;
       opened.client.onclose = () => {
-        broken = lostError(opened, name);
+        broken = lostError(opened, this.name);
         this.reportBroken(opened, broken);
       };
       opened.carrier.onBroken = (error) => {
         broken = error;
         this.reportBroken(opened, error);
       };
-      await onOpen(opened);
+      await this.#options.onOpen(opened);
       if (abort.signal.aborted) throw abort.signal.reason;
       if (broken !== undefined) throw broken;
       this.#ready(opened);
       return opened;
     } catch (thrown) {
-      const error = abort.signal.aborted ? closedError(name) : toTurnbuckleError(thrown);
-      await link?.close().catch(() => {});
+      const error = abort.signal.aborted ? closedError(this.name) : this.#connectError(broken ?? thrown);
+      if (link !== undefined) this.#cleanUp(link.close().catch(() => {}));
       if (!abort.signal.aborted) this.#failed(error);
       throw error;
     }
+  }
+
+  #linkOptions(): LinkOptions {
+    const { name, config, link, onNotice } = this.#options;
+    const onCleanup = (done: Promise<void>): void => this.#cleanUp(done);
+    return { ...link, server: name, config, onNotice, onCleanup, assumeLegacy: this.#assumeLegacy };
+  }
+
+  /** The next attempt begins when this is done; nobody else has to wait for it. */
+  #cleanUp(done: Promise<void>): void {
+    const all: Promise<void> = Promise.all([this.#closing, done]).then(() => {
+      if (this.#closing === all) this.#closing = undefined;
+    });
+    this.#closing = all;
+  }
+
+  /** A list that did not come in time is a connection that did not come up: there was no call. */
+  #connectError(thrown: unknown): TurnbuckleError {
+    const error = toTurnbuckleError(thrown);
+    if (error.code !== 'CALL_TIMEOUT') return error;
+    const { name, config } = this.#options;
+    return new TurnbuckleError(
+      'CONNECT_TIMEOUT',
+      `Server "${name}" did not list its tools within ${config.listTimeoutMs} ms.`,
+      {
+        server: name,
+        cause: error,
+        hint: 'Raise listTimeoutMs if it needs longer, or look at what it writes to stderr.',
+      },
+    );
   }
 
   #ready(link: Link): void {
@@ -180,6 +210,8 @@ export class Connection {
   #failed(error: TurnbuckleError): void {
     this.#error = error;
     this.health.noteError(error);
+    // A process that never answered may be one that dies of, or stays deaf after, the question for its era.
+    this.#assumeLegacy = this.config.type === 'stdio' && DEAF.has(error.code) && !this.#assumeLegacy;
     const { events, now } = this.#options;
     if (this.#failedSince === undefined) {
       this.#failedSince = now();
@@ -234,13 +266,8 @@ export class Connection {
     this.#release();
     this.#abort?.abort(closedError(this.name));
     this.#move(event);
-    const down = Promise.all([this.#closing, link?.close().catch(() => {}), opening?.catch(() => {})]).then(
-      () => {
-        if (this.#closing === down) this.#closing = undefined;
-      },
-    );
-    this.#closing = down;
-    return down;
+    this.#cleanUp(Promise.all([link?.close().catch(() => {}), opening?.catch(() => {})]).then(() => {}));
+    return this.#closing ?? Promise.resolve();
   }
 
   #backoff(): typeof DEFAULT_BACKOFF {
@@ -254,6 +281,8 @@ export class Connection {
       this.#options.events.emit('server.state', { server: this.name, from, to: this.#state, error });
   }
 }
+
+const DEAF = new Set<ErrorCode>(['CONNECT_TIMEOUT', 'SERVER_EXITED', 'CONNECTION_LOST']);
 
 /** Trying again helps only where something may have changed by itself. */
 function canHeal(error: TurnbuckleError): boolean {

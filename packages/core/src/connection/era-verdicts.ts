@@ -37,7 +37,9 @@ export class EraVerdicts {
   async set(config: ServerConfig, era: Era): Promise<void> {
     const all = await this.#all();
     const key = keyOf(config);
-    if (all.get(key)?.era === era) return;
+    const known = all.get(key);
+    // Confirmed again, it counts anew; written only now and then.
+    if (known?.era === era && this.#now() - known.foundAt < KEEP_MS / 2) return;
     all.set(key, { era, foundAt: this.#now() });
     this.#save(all);
   }

@@ -129,20 +129,21 @@ export class HttpExchange {
   }
 
   #onMessage(text: string): void {
-    const { flight, limits, deliver } = this.#options;
-    const message = parseMessage(text, limits);
-    if (message === undefined) return;
+    const message = parseMessage(text, this.#options.limits);
+    if (message !== undefined) this.accept(message);
+  }
+
+  /** A message on the answer's stream, or one for this request that came another way. */
+  accept(message: JSONRPCMessage): void {
+    const { flight, deliver } = this.#options;
     if (!('method' in message)) {
       if (message.id !== flight.id) return;
       flight.answer(message);
       return this.#finish();
     }
-    if (
-      message.method === 'notifications/progress' &&
-      isProgress(message.params) &&
-      message.params.progressToken === flight.id
-    ) {
-      flight.progress(message.params);
+    const { method, params } = message;
+    if (method === 'notifications/progress' && isProgress(params) && params.progressToken === flight.id) {
+      flight.progress(params);
     } else deliver(message);
   }
 
@@ -197,8 +198,9 @@ export class HttpExchange {
     const { server, hasSession, flight, onBroken } = this.#options;
     const { status, headers } = this.#head ?? { status: 0, headers: {} };
     const { error, broken } = refusal({ server, status, headers, text, hasSession, requestId: flight.id });
-    if (broken) onBroken(error);
+    // First this request, then the connection: its end would settle the request as one that may have happened.
     this.#fail(error);
+    if (broken) onBroken(error);
   }
 
   #streamEnded(cause?: unknown): void {
@@ -215,8 +217,8 @@ export class HttpExchange {
     if (this.#events !== undefined && this.#lastEventId !== undefined) return this.#streamEnded(cause);
     const sent = !isConnectFailure(cause);
     const error = connectionLost(this.#options.server, { sent, cause, detail: cause.message });
-    this.#options.onBroken(error);
     this.#fail(error);
+    this.#options.onBroken(error);
   }
 
   #fail(error: TurnbuckleError): void {

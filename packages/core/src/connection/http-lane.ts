@@ -5,7 +5,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { TurnbuckleError } from '../errors.js';
-import { FIRST_ID } from './channel-lane.js';
+import { FIRST_ID, isProgress } from './channel-lane.js';
 import { type Abandoned, Flight } from './flight.js';
 import type { HttpEndpoint } from './http-endpoint.js';
 import { HttpExchange } from './http-exchange.js';
@@ -67,6 +67,20 @@ export class HttpLane implements Lane {
     this.#exchanges.set(id, exchange);
     exchange.post(JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }));
     return flight.promise;
+  }
+
+  /** Takes a message that came another way than on its request's own answer; true when it was for the lane. */
+  accept(message: JSONRPCMessage): boolean {
+    if (!('method' in message)) {
+      const exchange = typeof message.id === 'number' ? this.#exchanges.get(message.id) : undefined;
+      exchange?.accept(message);
+      return exchange !== undefined;
+    }
+    if (message.method !== 'notifications/progress' || !isProgress(message.params)) return false;
+    const { progressToken } = message.params;
+    const exchange = typeof progressToken === 'number' ? this.#exchanges.get(progressToken) : undefined;
+    exchange?.accept(message);
+    return exchange !== undefined;
   }
 
   /** Ends every request on its way; what was sent may have happened. */

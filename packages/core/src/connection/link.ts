@@ -22,6 +22,10 @@ export interface LinkOptions extends CarrierOptions {
   readonly clientInfo: Implementation;
   readonly verdicts: EraVerdicts;
   readonly answers: ServerRequestAnswers;
+  /** The question for the era got no answer last time: go without it. */
+  readonly assumeLegacy: boolean;
+  /** A failed attempt is being cleaned up; the next one has to wait for it. */
+  readonly onCleanup: (done: Promise<void>) => void;
   /** A notification of the server: its method and params, untrusted. */
   readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
 }
@@ -45,9 +49,18 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
   const deadline = Date.now() + timeoutMs;
   // A remembered newer server is asked all the same: that costs one message, and brings its capabilities.
   const remembered = config.era === 'auto' ? await options.verdicts.get(config) : config.era;
-  const known = config.era === 'auto' && remembered === 'modern' ? undefined : remembered;
+  const asked = config.era === 'auto' && remembered === 'modern' ? undefined : remembered;
+  const known = asked ?? (options.assumeLegacy ? 'legacy' : undefined);
+  let cleanup = Promise.resolve();
+  const track = (done: Promise<void>): void => {
+    cleanup = done;
+    options.onCleanup(done);
+  };
   const attempt = (target: ServerConfig, era: Era | undefined): Promise<Link> =>
-    connectOnce({ ...options, config: target }, { era, leftMs: Math.max(deadline - Date.now(), 1), signal });
+    connectOnce(
+      { ...options, config: target, onCleanup: track },
+      { era, leftMs: Math.max(deadline - Date.now(), 1), signal },
+    );
   try {
     return await attempt(config, known);
   } catch (first) {
@@ -55,6 +68,7 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
     if (retry === undefined || signal.aborted)
       throw await translate(first, { server, step: 'connect', timeoutMs });
     if (retry.forget) await options.verdicts.forget(config);
+    await cleanup;
     try {
       return await attempt(retry.target, retry.era);
     } catch (second) {
@@ -126,11 +140,13 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
       leftMs,
       signal,
     );
-    await options.verdicts.set(options.config, client.getProtocolEra() ?? 'legacy');
+    // What lives in this process needs no memory.
+    if (options.config.type !== 'in-process')
+      await options.verdicts.set(options.config, client.getProtocolEra() ?? 'legacy');
     return finishLink(options, { client, carrier, capabilities });
   } catch (error) {
     const explained = await explainExit(options.server, carrier, error);
-    await carrier.close().catch(() => {});
+    options.onCleanup(carrier.close().catch(() => {}));
     throw explained;
   }
 }

@@ -1,7 +1,7 @@
 /** The lane through the SDK's client: for connections the express lane cannot ride, and to switch it off. */
 import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
-import { translate } from './translate.js';
+import { timedOut, translate } from './translate.js';
 
 /** Accepts any result: what a call brings back is passed on as it is, checks are made above the lane. */
 const ANY_RESULT: StandardSchemaV1<unknown, LaneResult> = {
@@ -23,23 +23,25 @@ export class SdkLane implements Lane {
 
   async request(request: LaneRequest): Promise<LaneResult> {
     const { method, params, timeoutMs, maxTotalMs, signal, onProgress, headers } = request;
+    // The SDK looks at its own maximum only when progress comes.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), maxTotalMs);
     const options: RequestOptions = {
       timeout: timeoutMs,
-      maxTotalTimeout: maxTotalMs,
       resetTimeoutOnProgress: true,
       allowInputRequired: true,
-      ...(signal && { signal }),
+      signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
       ...(onProgress && { onprogress: onProgress }),
       ...(headers && { headers }),
     };
     try {
       return await this.#client.request({ method, params }, ANY_RESULT, options);
     } catch (thrown) {
-      throw await translate(thrown, {
-        server: this.#server,
-        step: 'call',
-        cancelled: signal?.aborted === true,
-      });
+      const server = this.#server;
+      if (limit.signal.aborted) throw timedOut({ server, step: 'call', timeoutMs: maxTotalMs }, thrown);
+      throw await translate(thrown, { server, step: 'call', timeoutMs, cancelled: signal?.aborted === true });
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -24,7 +24,9 @@ export async function translate(thrown: unknown, where: Circumstances): Promise<
       server,
       cause: thrown,
     });
-  if (thrown instanceof sdk.UnauthorizedError) return authRequired(server, 401);
+  const chain = causes(thrown);
+  if (chain.some((cause) => cause instanceof sdk.UnauthorizedError)) return authRequired(server, 401);
+  if (chain.some((cause) => cause instanceof sdk.InsufficientScopeError)) return authRequired(server, 403);
   if (thrown instanceof sdk.SdkHttpError) return fromStatus(thrown, where);
   if (thrown instanceof sdk.ProtocolError) return serverError(server, thrown);
   if (thrown instanceof sdk.SdkError) {
@@ -58,7 +60,8 @@ function fromSdkCode(
   return undefined;
 }
 
-function timedOut({ server, step, timeoutMs }: Circumstances, cause: unknown): TurnbuckleError {
+/** No answer, or no handshake, in time. */
+export function timedOut({ server, step, timeoutMs }: Circumstances, cause: unknown): TurnbuckleError {
   const limit = timeoutMs === undefined ? '' : ` within ${timeoutMs} ms`;
   if (step === 'call')
     return new TurnbuckleError('CALL_TIMEOUT', `Server "${server}" did not answer${limit}.`, {

@@ -40,22 +40,47 @@ export async function approve(
       },
     );
   }
-  const abort = new AbortController();
-  const onAbort = (): void => abort.abort(options.signal?.reason);
-  options.signal?.addEventListener('abort', onAbort, { once: true });
+  const answer = await ask(request, options.approve, options);
+  if (answer === 'allow') return;
+  const cancelled = answer === 'cancelled';
+  throw new TurnbuckleError(
+    cancelled ? 'CALL_CANCELLED' : 'CALL_DENIED',
+    `The call of "${toolName}" was ${cancelled ? 'cancelled while its approval was waited for' : 'not approved'}.`,
+    { server, tool },
+  );
+}
+
+/** The host's answer; silence is no, and so is an approver that fails. */
+async function ask(
+  request: Omit<ApprovalRequest, 'expiresAt'>,
+  approver: Approve,
+  { timeoutMs, signal }: ApproveOptions,
+): Promise<'allow' | 'deny' | 'cancelled'> {
+  const over = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<'deny'>((resolve) => {
-    timer = setTimeout(() => resolve('deny'), options.timeoutMs);
-    abort.signal.addEventListener('abort', () => resolve('deny'), { once: true });
+  let onAbort: (() => void) | undefined;
+  const silence = new Promise<'deny' | 'cancelled'>((resolve) => {
+    timer = setTimeout(() => resolve('deny'), timeoutMs);
+    onAbort = () => resolve('cancelled');
+    signal?.addEventListener('abort', onAbort, { once: true });
   });
   try {
-    const expiresAt = new Date(Date.now() + options.timeoutMs);
-    const answer = await Promise.race([options.approve({ ...request, expiresAt }, abort.signal), silence]);
-    if (answer === 'allow') return;
+    const expiresAt = new Date(Date.now() + timeoutMs);
+    return await Promise.race([approver({ ...request, expiresAt }, over.signal), silence]);
+  } catch (cause) {
+    const { server, tool, toolName } = request;
+    throw new TurnbuckleError(
+      'CALL_DENIED',
+      `The call of "${toolName}" was not approved: asking for it failed.`,
+      {
+        server,
+        tool,
+        cause,
+      },
+    );
   } finally {
     clearTimeout(timer);
-    options.signal?.removeEventListener('abort', onAbort);
-    abort.abort();
+    if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
+    over.abort();
   }
-  throw new TurnbuckleError('CALL_DENIED', `The call of "${toolName}" was not approved.`, { server, tool });
 }

@@ -12,6 +12,8 @@ export interface Decision {
   readonly reason: string;
   /** The caller may not even know that it exists: answer as if it did not. */
   readonly hidden: boolean;
+  /** A word of the caller that would have granted it if it had one meaning only. */
+  readonly ambiguous?: { readonly word: string; readonly meanings: readonly string[] } | undefined;
 }
 
 export interface Subject {
@@ -21,15 +23,19 @@ export interface Subject {
   readonly readOnlyHint: boolean;
 }
 
+export interface ServerPolicy {
+  readonly trusted: boolean;
+  readonly requires: readonly string[];
+  /** Needs no capability: the host's own functions, registered for its agents. */
+  readonly open?: boolean;
+}
+
 export interface PolicyOptions {
   /** What holds when nothing more special does; absent: allow for the host, ask for agents. */
   readonly defaultDecision?: Action | undefined;
   readonly known: KnownTools;
   /** What the server's configuration says: is its word believed, what does it require? */
-  readonly serverPolicy: (server: string) => {
-    readonly trusted: boolean;
-    readonly requires: readonly string[];
-  };
+  readonly serverPolicy: (server: string) => ServerPolicy;
 }
 
 const allow = (reason: string): Decision => ({ action: 'allow', reason, hidden: false });
@@ -63,17 +69,14 @@ export function mayKnow(
   subject: { server: string; tool: string },
   options: PolicyOptions,
 ): Decision {
+  const { requires, open } = options.serverPolicy(subject.server);
+  if (open === true) return allow('a function of the host');
   const grant = findGrant(caller, subject, options.known);
   if (!grant.granted) {
-    const vague = grant.ambiguous[0];
-    return hide(
-      vague === undefined
-        ? 'the caller has no capability for it'
-        : `"${vague.word}" could mean ${vague.meanings.join(' or ')}`,
-    );
+    const [ambiguous] = grant.ambiguous;
+    if (ambiguous === undefined) return hide('the caller has no capability for it');
+    return { ...hide(`"${ambiguous.word}" could mean ${ambiguous.meanings.join(' or ')}`), ambiguous };
   }
-  const missing = options
-    .serverPolicy(subject.server)
-    .requires.find((word) => !caller.capabilities.includes(word));
+  const missing = requires.find((word) => !caller.capabilities.includes(word));
   return missing === undefined ? allow(`granted by "${grant.by}"`) : hide(`the caller lacks "${missing}"`);
 }

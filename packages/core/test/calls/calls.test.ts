@@ -120,7 +120,7 @@ describe('settle', () => {
       .catch(() => {});
     setTimeout(() => abort.abort(), 30);
     await sleeping;
-    await runtime.callTool('echo', 'sleep', { ms: 5_000 }, { timeoutMs: 30 }).catch(() => {});
+    await runtime.callTool('echo', 'sleep', { ms: 5_000 }, { maxTotalMs: 30 }).catch(() => {});
     stop();
     expect(settled.map(({ outcome, error }) => error?.code ?? outcome)).toEqual([
       'ok',
@@ -224,5 +224,15 @@ describe('execute', () => {
   it('does not throw on arguments that are no object either', async () => {
     const execution = await runtime.execute('mcp__echo__echo', 'text' as never);
     expect(execution).toMatchObject({ success: false, failure: { code: 'ARGUMENTS_INVALID' } });
+  });
+});
+
+describe('progress', () => {
+  it('keeps the clock from running out even if the caller does not listen, and is an event', async () => {
+    const seen: number[] = [];
+    const stop = runtime.on('call.progress', (event) => seen.push(event.progress));
+    await expect(runtime.callTool('echo', 'sleep', { ms: 600 }, { timeoutMs: 300 })).resolves.toBeDefined();
+    stop();
+    expect(seen.length).toBeGreaterThan(0);
   });
 });

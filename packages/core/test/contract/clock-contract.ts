@@ -69,7 +69,7 @@ export function clockContract(cell: () => Cell): void {
 
   it('resumes a broken stream, or says that the outcome is unknown and heals', async () => {
     const { bare, setting } = cell();
-    const call = bare.callTool('main', 'drop');
+    const call = bare.callTool('main', 'drop', {}, { timeoutMs: 6_000 });
     if (setting.outlivesDrop) expect(textOf(await call)).toBe('answered after the break');
     else
       await expect(call).rejects.toMatchObject({

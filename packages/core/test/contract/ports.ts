@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { fixture, type StartFixtureOptions, startFixture } from '@turnbuckle/testing';
+import { Forwarder } from './forwarder.js';
 import type { OpenPort } from './setting.js';
 
 export const openStdio: OpenPort = async (name, ...flags) => ({
@@ -71,49 +68,15 @@ const TOKEN = 'proxy-token';
 /** A hosted proxy that knows the server `the-id` and wants its own token. */
 export const openProxy: OpenPort = async (name, ...flags) => {
   const running = await startFixture(name, { transport: 'http', flags });
-  const proxy = createServer(async (request, response) => {
-    if (request.headers.authorization !== `Bearer ${TOKEN}`) return void response.writeHead(401).end();
-    if (request.url !== '/v1/mcp/the-id') return void response.writeHead(404).end();
-    const abort = new AbortController();
-    response.on('close', () => abort.abort());
-    try {
-      const {
-        host: _,
-        connection: __,
-        'content-length': ___,
-        authorization: ____,
-        ...headers
-      } = request.headers;
-      const answer = await fetch(running.url, {
-        method: request.method ?? 'POST',
-        headers: headers as Record<string, string>,
-        body: request.method === 'POST' ? await readAll(request) : null,
-        signal: abort.signal,
-      });
-      response.writeHead(answer.status, Object.fromEntries(answer.headers));
-      response.flushHeaders();
-      if (answer.body === null) return void response.end();
-      const body = Readable.fromWeb(answer.body as ReadableStream);
-      body.on('error', () => response.destroy());
-      body.pipe(response);
-    } catch {
-      response.destroy();
-    }
+  const proxy = await Forwarder.start(running.url, ({ headers, url }) => {
+    if (headers.authorization !== `Bearer ${TOKEN}`) return { status: 401 };
+    return url === '/v1/mcp/the-id' ? undefined : { status: 404 };
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const { port } = proxy.address() as AddressInfo;
   return {
-    config: { type: 'proxy', baseUrl: `http://127.0.0.1:${port}/v1/mcp/`, id: 'the-id', token: TOKEN },
+    config: { type: 'proxy', baseUrl: `${proxy.origin}/v1/mcp/`, id: 'the-id', token: TOKEN },
     close: async () => {
-      proxy.closeAllConnections();
       proxy.close();
       await running.stop();
     },
   };
 };
-
-async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
-}

@@ -9,8 +9,15 @@ export interface Crowd {
   readonly expected: Readonly<Record<string, string>>;
 }
 
+export interface CrowdOptions {
+  /** Of the bad ones. */
+  readonly connectTimeoutMs: number;
+  /** How long the slowest of the good ones takes before it says anything; the others take a share of it. */
+  readonly slowestMs?: number;
+}
+
 /** Twenty servers: ten good ones, five that hang in different places, three that crash, two that do not exist. */
-export function crowd({ connectTimeoutMs }: { readonly connectTimeoutMs: number }): Crowd {
+export function crowd({ connectTimeoutMs, slowestMs = 0 }: CrowdOptions): Crowd {
   const servers: Record<string, ServerInput> = {};
   const expected: Record<string, string> = {};
   const add = (name: string, server: ServerInput, told: string): void => {
@@ -18,12 +25,15 @@ export function crowd({ connectTimeoutMs }: { readonly connectTimeoutMs: number 
     expected[name] = told;
   };
   const good = Array.from({ length: 10 }, (_, index) => `good-${index}`);
-  for (const [index, name] of good.entries())
-    add(name, fixture('echo', '--era', index % 2 === 0 ? 'both' : 'legacy'), 'connected');
+  for (const [index, name] of good.entries()) {
+    const startMs = Math.round((slowestMs * (index + 1)) / good.length);
+    const era = index % 2 === 0 ? 'both' : 'legacy';
+    add(name, fixture('slow', '--era', era, '--start-ms', `${startMs}`), 'connected');
+  }
   const bad = { connectTimeoutMs, reconnect: ONCE };
   const hanging = [
     ['--era', 'legacy', '--hang-at', 'initialize'],
-    ['--era', 'modern', '--hang-at', 'discover'],
+    ['--revision', '2024-11-05', '--hang-at', 'initialize'],
     ['--start-ms', '60000'],
     ['--era', 'legacy', '--answer-ms', '60000'],
     ['--era', 'modern', '--answer-ms', '60000'],

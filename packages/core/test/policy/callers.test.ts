@@ -84,7 +84,7 @@ describe('a caller', () => {
     const [resource] = await runtime.listResources('echo');
     const uri = resource?.uri ?? '';
     await expect(runtime.readResource('echo', uri, { caller: agent('mcp_sure') })).rejects.toMatchObject({
-      code: 'TOOL_UNKNOWN',
+      code: 'RESOURCE_UNKNOWN',
     });
     await expect(runtime.readResource('echo', uri, { caller: agent('mcp_echo') })).resolves.toHaveProperty(
       'contents',

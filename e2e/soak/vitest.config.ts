@@ -1,0 +1,19 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const conditions = ['turnbuckle-source', 'import', 'node'];
+
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ['e2e/soak/*.test.ts'],
+    pool: 'threads',
+    // Each file measures or counts on the whole machine: one after the other.
+    fileParallelism: false,
+    reporters: ['verbose'],
+    testTimeout: 1_800_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -1,0 +1,41 @@
+/** The errors of a call that come from us, not from a server. */
+import { nearest } from './config/nearest.js';
+import { TurnbuckleError } from './errors.js';
+import { isRecord } from './is-record.js';
+
+interface ItemRequest {
+  readonly kind: 'resource' | 'prompt';
+  readonly server: string;
+  readonly item: string;
+}
+
+/** The codes by which servers say that a resource is not there: the old one, and the one of the newer revision. */
+const MISSING_RESOURCE = new Set<unknown>([-32002, -32602]);
+
+export function isMissing(thrown: unknown, { kind }: ItemRequest): boolean {
+  if (kind !== 'resource' || !(thrown instanceof TurnbuckleError) || thrown.code !== 'SERVER_ERROR')
+    return false;
+  return isRecord(thrown.data?.rpc) && MISSING_RESOURCE.has(thrown.data.rpc.code);
+}
+
+/** What is told about a resource or prompt that is not there, or not for this caller. */
+export function unknownItem({ kind, item, server }: ItemRequest, cause?: unknown): TurnbuckleError {
+  const code = kind === 'resource' ? 'RESOURCE_UNKNOWN' : 'PROMPT_UNKNOWN';
+  return new TurnbuckleError(code, `There is no ${kind} "${item}" at server "${server}".`, {
+    server,
+    tool: item,
+    cause,
+  });
+}
+
+export function unknownServer(name: string, known: Iterable<string>): TurnbuckleError {
+  const close = nearest(name, known);
+  return new TurnbuckleError('SERVER_UNKNOWN', `There is no server named "${name}".`, {
+    server: name,
+    hint: close === undefined ? 'status() lists the servers there are.' : `Did you mean "${close}"?`,
+  });
+}
+
+export function denied(name: string, reason: string): TurnbuckleError {
+  return new TurnbuckleError('CALL_DENIED', `The call of "${name}" is not allowed: ${reason}.`);
+}

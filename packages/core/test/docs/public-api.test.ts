@@ -1,0 +1,77 @@
+import * as turnbuckle from 'turnbuckle';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { listFiles, readText } from './repository.js';
+
+const VALUES = [
+  'ERRORS',
+  'TurnbuckleError',
+  'createRuntime',
+  'preload',
+  'toAiSdkModelOutput',
+  'toAiSdkTools',
+  'toAnthropicToolResult',
+  'toAnthropicTools',
+  'toGeminiFunctionResponse',
+  'toGeminiTools',
+  'toOpenAiFunctionCallOutput',
+  'toOpenAiToolMessage',
+  'toOpenAiTools',
+  'toToolCall',
+];
+
+const TYPES = [
+  'AdaptableTool',
+  'ApprovalRequest',
+  'Approve',
+  'CallOptions',
+  'CallRequest',
+  'Caller',
+  'CatalogTool',
+  'ErrorCode',
+  'Execution',
+  'NativeTool',
+  'Runtime',
+  'RuntimeEvents',
+  'RuntimeOptions',
+  'ServerConfig',
+  'ServerInput',
+  'ServerRequestAnswers',
+  'ServerStatus',
+  'ServersInput',
+  'SetServersResult',
+];
+
+/** What index.ts exports by name, values and types apart. */
+function exportedNames(): { values: string[]; types: string[] } {
+  const source = ts.createSourceFile(
+    'index.ts',
+    readText('packages/core/src/index.ts'),
+    ts.ScriptTarget.Latest,
+  );
+  const names = { values: [] as string[], types: [] as string[] };
+  for (const statement of source.statements) {
+    if (!ts.isExportDeclaration(statement) || !statement.exportClause) throw new Error('No export by name');
+    if (!ts.isNamedExports(statement.exportClause)) throw new Error('export * hides what is public');
+    for (const { name, isTypeOnly } of statement.exportClause.elements)
+      names[isTypeOnly || statement.isTypeOnly ? 'types' : 'values'].push(name.text);
+  }
+  return names;
+}
+
+describe('the public names of turnbuckle', () => {
+  it('are these values', () => {
+    expect(Object.keys(turnbuckle).sort()).toEqual(VALUES);
+    expect(exportedNames().values.sort()).toEqual(VALUES);
+  });
+
+  it('are these types', () => {
+    expect(exportedNames().types.sort()).toEqual(TYPES);
+  });
+
+  it.each([...VALUES, ...TYPES])('are explained: %s', (name) => {
+    const pages = ['README.md', 'packages/core/README.md', ...listFiles('docs', /\.md$/)];
+    const mentions = pages.filter((page) => new RegExp(`\\b${name}\\b`).test(readText(page)));
+    expect(mentions).not.toEqual([]);
+  });
+});

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Breaker } from '../../../src/resilience/breaker.js';
+
+const OPTIONS = { failures: 3, openMs: 100, maxOpenMs: 250 };
+
+/** What a breaker is supposed to be, written down a second time and more plainly. */
+interface Model {
+  now: number;
+  failures: number;
+  /** How often it opened since it was last closed; 0: it is closed. */
+  opened: number;
+  until: number;
+  probing: boolean;
+}
+
+type Command = fc.Command<Model, Breaker>;
+
+const admit: Command = {
+  check: () => true,
+  run: (model, breaker) => {
+    const wait = breaker.admit(model.now);
+    if (model.opened === 0) expect(wait).toBe(0);
+    else if (model.now < model.until) expect(wait).toBe(model.until - model.now);
+    else if (model.probing) expect(wait).toBeGreaterThan(0);
+    else {
+      expect(wait).toBe(0);
+      model.probing = true;
+    }
+  },
+  toString: () => 'admit',
+};
+
+const succeed: Command = {
+  check: () => true,
+  run: (model, breaker) => {
+    breaker.succeed();
+    Object.assign(model, { failures: 0, opened: 0, probing: false });
+    expect(breaker.state).toBe('closed');
+  },
+  toString: () => 'succeed',
+};
+
+const fail: Command = {
+  check: () => true,
+  run: (model, breaker) => {
+    breaker.fail(model.now);
+    model.failures += 1;
+    const wasProbe = model.probing;
+    model.probing = false;
+    if (!wasProbe && model.failures < OPTIONS.failures) return;
+    model.failures = 0;
+    model.opened += 1;
+    model.until = model.now + Math.min(OPTIONS.openMs * model.opened, OPTIONS.maxOpenMs);
+    expect(breaker.state).toBe('open');
+  },
+  toString: () => 'fail',
+};
+
+const abstain: Command = {
+  check: () => true,
+  run: (model, breaker) => {
+    breaker.abstain();
+    model.probing = false;
+  },
+  toString: () => 'abstain',
+};
+
+const pass = (ms: number): Command => ({
+  check: () => true,
+  run: (model) => {
+    model.now += ms;
+  },
+  toString: () => `pass ${ms} ms`,
+});
+
+describe('Breaker', () => {
+  it('does what its model does, in any order of events', () => {
+    const steps = [
+      fc.constant(admit),
+      fc.constant(succeed),
+      fc.constant(fail),
+      fc.constant(abstain),
+      fc.nat(300).map(pass),
+    ];
+    fc.assert(
+      fc.property(fc.commands(steps, { maxCommands: 25 }), (commands) => {
+        const model: Model = { now: 0, failures: 0, opened: 0, until: 0, probing: false };
+        fc.modelRun(() => ({ model, real: new Breaker(OPTIONS) }), commands);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it('is never longer shut than its maximum', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1_000), { maxLength: 40 }), (gaps) => {
+        const breaker = new Breaker(OPTIONS);
+        let now = 0;
+        for (const gap of gaps) {
+          now += gap;
+          expect(breaker.admit(now)).toBeLessThanOrEqual(OPTIONS.maxOpenMs);
+          breaker.fail(now);
+        }
+        expect(breaker.admit(now + OPTIONS.maxOpenMs)).toBe(0);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findGrant, type KnownTools, meaningsOf } from '../../../src/policy/capabilities.js';
+
+const RUNS = { numRuns: 10_000 };
+const word = fc.string({ unit: fc.constantFrom('a', 'b', '_'), minLength: 1, maxLength: 4 });
+const world = fc.uniqueArray(fc.record({ server: word, tool: word }), {
+  selector: ({ server, tool }) => `${server}/${tool}`,
+  minLength: 1,
+  maxLength: 12,
+});
+
+function knownTools(pairs: ReadonlyArray<{ server: string; tool: string }>): KnownTools {
+  return {
+    hasServer: (server) => pairs.some((pair) => pair.server === server),
+    hasTool: (server, tool) => pairs.some((pair) => pair.server === server && pair.tool === tool),
+  };
+}
+
+/** Everything a word can mean, by trying all there is. */
+function everyMeaning(
+  capability: string,
+  pairs: ReadonlyArray<{ server: string; tool: string }>,
+): Set<string> {
+  return new Set(
+    pairs.flatMap(({ server, tool }) => [
+      ...(capability === `mcp_${server}` ? [`mcp:${server}`] : []),
+      ...(capability === `mcp_${server}_${tool}` ? [`mcp:${server}/${tool}`] : []),
+    ]),
+  );
+}
+
+describe('capabilities', () => {
+  it('grant nothing by a word with two meanings, and exactly its one meaning otherwise', () => {
+    fc.assert(
+      fc.property(world, fc.nat(), (pairs, pick) => {
+        const one = pairs[pick % pairs.length];
+        if (one === undefined) return;
+        const known = knownTools(pairs);
+        for (const capability of [`mcp_${one.server}`, `mcp_${one.server}_${one.tool}`]) {
+          const meanings = everyMeaning(capability, pairs);
+          expect(new Set(meaningsOf(capability, known))).toEqual(meanings);
+          for (const pair of pairs) {
+            const grant = findGrant({ id: 'agent', capabilities: [capability] }, pair, known);
+            const [only] = meanings;
+            const meant = only === `mcp:${pair.server}` || only === `mcp:${pair.server}/${pair.tool}`;
+            expect(grant.granted).toBe(meanings.size === 1 && meant);
+          }
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('always work in the exact spelling, and for nothing else', () => {
+    fc.assert(
+      fc.property(world, fc.nat(), (pairs, pick) => {
+        const one = pairs[pick % pairs.length];
+        if (one === undefined) return;
+        const known = knownTools(pairs);
+        const granted = (capability: string) =>
+          pairs.filter((pair) => findGrant({ id: 'agent', capabilities: [capability] }, pair, known).granted);
+        expect(granted(`mcp:${one.server}/${one.tool}`)).toEqual([one]);
+        expect(granted(`mcp:${one.server}`)).toEqual(pairs.filter(({ server }) => server === one.server));
+        expect(granted('mcp_integration')).toEqual(pairs);
+        expect(granted('mcp')).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('never give more for a word that grants nothing', () => {
+    fc.assert(
+      fc.property(
+        world,
+        fc.array(
+          fc.oneof(
+            word,
+            word.map((text) => `mcp_${text}`),
+          ),
+        ),
+        (pairs, capabilities) => {
+          const known = knownTools(pairs);
+          for (const pair of pairs) {
+            const grant = findGrant({ id: 'agent', capabilities }, pair, known);
+            if (grant.granted) expect(capabilities).toContain(grant.by);
+            expect(findGrant({ id: 'agent', capabilities: [] }, pair, known).granted).toBe(false);
+          }
+        },
+      ),
+      RUNS,
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { boundPattern, worstDegree } from '../../../src/catalog/pattern-guard.js';
+
+const atom = fc.constantFrom(
+  'a',
+  'b',
+  'ab',
+  '[ab]',
+  '\\w',
+  '.',
+  'a?',
+  '^',
+  '$',
+  '\\d',
+  '[^b]',
+  '\\\\',
+  '[\\]a]',
+);
+const quantifier = fc.constantFrom('', '', '*', '+', '?', '{2}', '{1,3}', '{0,}', '{1,200}', '*?', '+?');
+const piece = fc
+  .tuple(atom, quantifier)
+  .map(([what, often]) => what + (/[\^$]/.test(what[0] ?? '') ? '' : often));
+const group = fc
+  .tuple(
+    fc.constantFrom('(', '(?:'),
+    fc.array(piece, { minLength: 1, maxLength: 3 }),
+    fc.constantFrom('', '|'),
+    quantifier,
+  )
+  .map(([open, parts, join, often]) => `${open}${parts.join(join)})${often}`);
+const nested = fc
+  .tuple(
+    fc.array(fc.oneof(piece, group), { minLength: 1, maxLength: 3 }),
+    fc.constantFrom('', '|'),
+    quantifier,
+  )
+  .map(([parts, join, often]) => `(${parts.join(join)})${often}`);
+const pattern = fc
+  .array(fc.oneof(piece, group, nested), { minLength: 1, maxLength: 4 })
+  .map((parts) => parts.join(''));
+
+/** The longest text the guard lets a pattern see; 0 when it is not applied. */
+function longestText(source: string): number {
+  const bounded = boundPattern(source);
+  const [, limit] = Array.isArray(bounded?.anyOf) ? bounded.anyOf : [];
+  return limit === undefined ? 0 : Number(limit.minLength) - 1;
+}
+
+describe('the guard of patterns', () => {
+  it('only lets through what is fast on the worst texts it may see', () => {
+    const slow: string[] = [];
+    fc.assert(
+      fc.property(pattern, fc.constantFrom('a', 'b', 'ab', 'aab'), (source, unit) => {
+        const longest = longestText(source);
+        if (longest === 0) return;
+        const text = `${unit.repeat(Math.ceil(longest / unit.length)).slice(0, longest - 1)}!`;
+        const started = performance.now();
+        new RegExp(source, 'u').test(text);
+        const took = performance.now() - started;
+        if (took > 500) slow.push(`${source} took ${Math.round(took)} ms on ${text.length} characters`);
+      }),
+      { numRuns: 10_000, interruptAfterTimeLimit: 40_000 },
+    );
+    expect(slow).toEqual([]);
+  }, 60_000);
+
+  it('never throws, and applies nothing that does not compile', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string()), (source) => {
+        const degree = worstDegree(source);
+        expect(degree).toBeGreaterThanOrEqual(0);
+        if (degree !== Infinity) expect(() => new RegExp(source, 'u')).not.toThrow();
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it.each([
+    '^(a+)+$',
+    '(a*)*b',
+    '^(a|aa)+$',
+    '^(a|a)*$',
+    '(.*a){20}',
+    '^((a+)b?)*c$',
+    '(?=a+)+b',
+    '^(\\w+\\s?)*$',
+    '(x+x+)+y',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+    '(a?){40}a{40}',
+    '(?:a?a?){30}b',
+  ])('does not apply %s to long texts', (source) => {
+    const longest = longestText(source);
+    const started = performance.now();
+    if (longest > 0) new RegExp(source, 'u').test(`${'a'.repeat(longest - 1)}!`);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});

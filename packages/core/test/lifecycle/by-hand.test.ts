@@ -1,0 +1,75 @@
+import { fixture, isAlive } from '@turnbuckle/testing';
+import { expect, it } from 'vitest';
+import { openRuntime, record, textOf } from './open-runtime.js';
+
+it('disconnect takes the process down and a call brings it back', async () => {
+  const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
+  await runtime.connectAll();
+  const { pid = 0 } = runtime.serverStatus('echo');
+  await runtime.disconnect('echo');
+  expect(isAlive(pid)).toBe(false);
+  expect(runtime.serverStatus('echo')).toMatchObject({
+    status: 'pending',
+    state: 'disconnected',
+    pid: undefined,
+  });
+  await runtime.disconnect('echo');
+  expect(textOf(await runtime.callTool('echo', 'echo', { text: 'again' }))).toBe('again');
+});
+
+it('reconnect gives a fresh process, connect keeps the one there is', async () => {
+  const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
+  await runtime.connect('echo');
+  const { pid = 0 } = runtime.serverStatus('echo');
+  await runtime.connect('echo');
+  expect(runtime.serverStatus('echo').pid).toBe(pid);
+  await runtime.reconnect('echo');
+  expect(runtime.serverStatus('echo').pid).not.toBe(pid);
+  expect(isAlive(pid)).toBe(false);
+});
+
+it('many who ask at once share one attempt', async () => {
+  const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
+  const states = record(runtime, 'server.state');
+  const pids = await Promise.all(
+    Array.from({ length: 20 }, async () => textOf(await runtime.callTool('echo', 'pid'))),
+  );
+  await Promise.all(Array.from({ length: 5 }, () => runtime.connect('echo')));
+  expect(new Set(pids).size).toBe(1);
+  expect(states.map(({ to }) => to)).toEqual(['connecting', 'ready']);
+});
+
+it('who asks for a server while it is being taken down gets it', async () => {
+  const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
+  const starting = runtime.connect('echo').catch(() => {});
+  const stopping = runtime.disconnect('echo');
+  await runtime.connect('echo');
+  await Promise.all([starting, stopping]);
+  expect(runtime.serverStatus('echo').status).toBe('connected');
+  expect(textOf(await runtime.callTool('echo', 'echo', { text: 'up' }))).toBe('up');
+});
+
+it('a failed connect says why, and an unknown server is named', async () => {
+  const runtime = await openRuntime({ servers: { nowhere: { command: 'no-such-command-anywhere' } } });
+  await expect(runtime.connect('nowhere')).rejects.toMatchObject({
+    code: 'COMMAND_NOT_FOUND',
+    server: 'nowhere',
+  });
+  await expect(runtime.connect('nowere')).rejects.toMatchObject({
+    code: 'SERVER_UNKNOWN',
+    hint: 'Did you mean "nowhere"?',
+  });
+});
+
+it('refresh reads the tools again, of one server or of all', async () => {
+  const runtime = await openRuntime({ servers: { list: fixture('list-changing', '--silent') } });
+  await runtime.connectAll();
+  const has = (tool: string): boolean => runtime.tools().some((one) => one.tool === tool);
+  await runtime.callTool('list', 'mutate', { action: 'add', name: 'second' });
+  expect(has('second')).toBe(false);
+  await runtime.refresh('list');
+  expect(has('second')).toBe(true);
+  await runtime.callTool('list', 'mutate', { action: 'remove', name: 'second' });
+  await runtime.refresh();
+  expect(has('second')).toBe(false);
+});

@@ -1,0 +1,66 @@
+import { fixture, isAlive } from '@turnbuckle/testing';
+import { createRuntime } from 'turnbuckle';
+import { expect, it } from 'vitest';
+import { openRuntime } from './open-runtime.js';
+
+const CLOSED = { code: 'RUNTIME_CLOSED' };
+
+it('after close everything that needs a server is refused in the same way, as a rejection', async () => {
+  const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
+  await runtime.connectAll();
+  const { pid = 0 } = runtime.serverStatus('echo');
+  await runtime.close();
+  expect(isAlive(pid)).toBe(false);
+  await expect(runtime.callTool('echo', 'pid')).rejects.toMatchObject(CLOSED);
+  await expect(runtime.call({ tool: 'mcp__echo__pid' })).rejects.toMatchObject(CLOSED);
+  await expect(runtime.connectAll()).rejects.toMatchObject(CLOSED);
+  await expect(runtime.connect('echo')).rejects.toMatchObject(CLOSED);
+  await expect(runtime.reconnect('echo')).rejects.toMatchObject(CLOSED);
+  await expect(runtime.toggle('echo', false)).rejects.toMatchObject(CLOSED);
+  await expect(runtime.setServers({})).rejects.toMatchObject(CLOSED);
+  await expect(runtime.refresh()).rejects.toMatchObject(CLOSED);
+  await expect(runtime.ping('echo')).rejects.toMatchObject(CLOSED);
+  await expect(runtime.listResources()).rejects.toMatchObject(CLOSED);
+  await expect(runtime.readResource('echo', 'test://x')).rejects.toMatchObject(CLOSED);
+  await expect(runtime.getPrompt('echo', 'x')).rejects.toMatchObject(CLOSED);
+  await expect(runtime.subscribeResource('echo', 'test://x', () => {})).rejects.toMatchObject(CLOSED);
+  expect((await runtime.execute('mcp__echo__pid')).failure).toMatchObject(CLOSED);
+});
+
+it('closing twice, also at once, is one close', async () => {
+  const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
+  await runtime.connectAll();
+  await Promise.all([runtime.close(), runtime.close()]);
+  await runtime.close();
+  const { status, pid } = runtime.serverStatus('echo');
+  expect({ status, pid }).toEqual({ status: 'pending', pid: undefined });
+});
+
+it('a runtime that never started anything closes too, and so does one at the end of its block', async () => {
+  const runtime = await createRuntime({ servers: { echo: fixture('echo') } });
+  await runtime.close();
+  const disposed = await createRuntime({});
+  await disposed[Symbol.asyncDispose]();
+  await expect(disposed.connectAll()).rejects.toMatchObject(CLOSED);
+});
+
+it('calls that are under way when it closes end, each once, with a reason', async () => {
+  const runtime = await openRuntime({
+    servers: { echo: { ...fixture('echo'), trusted: true, maxInFlight: 2 } },
+  });
+  await runtime.connectAll();
+  let settled = 0;
+  runtime.on('call.settled', () => {
+    settled += 1;
+  });
+  const calls = Array.from({ length: 4 }, () =>
+    runtime.callTool('echo', 'sleep', { ms: 20_000, everyMs: 20_000 }).then(
+      () => 'ok',
+      (error: { code: string }) => error.code,
+    ),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await runtime.close();
+  expect(await Promise.all(calls)).toEqual(Array.from({ length: 4 }, () => 'RUNTIME_CLOSED'));
+  expect(settled).toBe(4);
+});

@@ -1,0 +1,51 @@
+import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
+import { expect, it } from 'vitest';
+import { openRuntime, QUICK, record, textOf } from './open-runtime.js';
+
+it.each(['legacy', 'modern'] as const)(
+  'ping asks a %s server for a sign of life and notes it',
+  async (era) => {
+    const runtime = await openRuntime({ servers: { echo: fixture('echo', '--era', era) } });
+    expect(await runtime.ping('echo')).toBe(true);
+    expect(runtime.serverStatus('echo')).toMatchObject({ era, lastPing: { ok: true } });
+  },
+);
+
+it.skipIf(process.platform !== 'linux')(
+  'a server that stops answering is found by pings, ended, and replaced',
+  async () => {
+    const server = { ...fixture('echo'), pingMs: 500, reconnect: QUICK };
+    const runtime = await openRuntime({ servers: { server } });
+    await runtime.connectAll();
+    const { pid = 0 } = runtime.serverStatus('server');
+    const states = record(runtime, 'server.state');
+    process.kill(pid, 'SIGSTOP');
+    await waitUntil(() => states.some(({ to }) => to === 'ready'), 25_000);
+    expect(states[0]).toMatchObject({
+      from: 'ready',
+      to: 'waiting',
+      error: { code: expect.stringMatching(/TIMEOUT$/) },
+    });
+    expect(runtime.serverStatus('server').pid).not.toBe(pid);
+    expect(runtime.serverStatus('server').recentErrors.length).toBeGreaterThanOrEqual(2);
+    expect(textOf(await runtime.callTool('server', 'echo', { text: 'back' }))).toBe('back');
+    await waitUntil(() => !isAlive(pid), 5_000);
+  },
+);
+
+it.skipIf(process.platform !== 'linux')(
+  'a server that pauses for less than two pings is not given up',
+  async () => {
+    const server = { ...fixture('echo'), pingMs: 1_000 };
+    const runtime = await openRuntime({ servers: { server } });
+    await runtime.connectAll();
+    const { pid = 0 } = runtime.serverStatus('server');
+    const states = record(runtime, 'server.state');
+    process.kill(pid, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    process.kill(pid, 'SIGCONT');
+    await waitUntil(() => runtime.serverStatus('server').lastPing?.ok === true, 10_000);
+    expect(states).toEqual([]);
+    expect(runtime.serverStatus('server').pid).toBe(pid);
+  },
+);
