@@ -123,7 +123,7 @@ function channelCarrier(type: Carrier['type'], channel: Channel, options: Carrie
     hasHeaders: false,
     lane(client, envelope) {
       lane.envelope = envelope;
-      return options.expressLane ? lane : new SdkLane(client, server);
+      return options.expressLane ? lane : new SdkLane(client, { server });
     },
     close: () => lane.close(),
   };
@@ -171,12 +171,14 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     },
   });
   const { server } = options;
+  const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
+  const hasSession = (): boolean => transport.sessionId !== undefined;
   const carrier: Carrier = {
     type: 'http',
     transport,
     hasHeaders: true,
     lane(client, envelope) {
-      if (!options.expressLane) return new SdkLane(client, server);
+      if (!options.expressLane) return new SdkLane(client, { server, hasSession, onBroken });
       lane.envelope = envelope;
       // Older servers may send progress, and resumed answers, on the stream that the SDK keeps open.
       const pass = transport.onmessage;
@@ -206,7 +208,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
       },
       deliver: (message: JSONRPCMessage) => transport.onmessage?.(message),
     },
-    onBroken: (error) => carrier.onBroken?.(error),
+    onBroken,
   });
   return carrier;
 }
@@ -222,7 +224,7 @@ async function inProcessCarrier(config: InProcessServer, options: CarrierOptions
       type: 'in-process',
       transport,
       hasHeaders: true,
-      lane: (client) => new SdkLane(client, options.server),
+      lane: (client) => new SdkLane(client, { server: options.server }),
       close: () => transport.close(),
     };
   }

@@ -7,6 +7,7 @@ import type { ServerConfig } from '../config/schema.js';
 import { type ErrorCode, TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import { backoffDelay, DEFAULT_BACKOFF } from '../resilience/backoff.js';
+import { exitError, explainExit } from './exit.js';
 import { Health } from './health.js';
 import { type Link, type LinkOptions, openLink } from './link.js';
 import { type ConnectionEvent, type ConnectionState, transition } from './state.js';
@@ -152,7 +153,9 @@ export class Connection {
       this.#ready(opened);
       return opened;
     } catch (thrown) {
-      const error = abort.signal.aborted ? closedError(this.name) : this.#connectError(broken ?? thrown);
+      const error = abort.signal.aborted
+        ? closedError(this.name)
+        : await this.#connectError(broken ?? thrown, link);
       if (link !== undefined) this.#cleanUp(link.close().catch(() => {}));
       if (!abort.signal.aborted) this.#failed(error);
       throw error;
@@ -174,8 +177,10 @@ export class Connection {
   }
 
   /** A list that did not come in time is a connection that did not come up: there was no call. */
-  #connectError(thrown: unknown): TurnbuckleError {
-    const error = toTurnbuckleError(thrown);
+  async #connectError(thrown: unknown, link: Link | undefined): Promise<TurnbuckleError> {
+    const error = toTurnbuckleError(
+      link === undefined ? thrown : await explainExit(this.name, link.carrier, thrown),
+    );
     if (error.code !== 'CALL_TIMEOUT') return error;
     const { name, config } = this.#options;
     return new TurnbuckleError(
@@ -302,16 +307,6 @@ function closedError(server: string): TurnbuckleError {
   );
 }
 
-function lostError(link: Link, server: string): TurnbuckleError {
-  const { exit, stderr } = link.carrier;
-  if (exit === undefined)
-    return new TurnbuckleError('CONNECTION_LOST', `The connection to server "${server}" was lost.`, {
-      server,
-    });
-  const how = exit.signal === null ? `with code ${exit.code}` : `by signal ${exit.signal}`;
-  const said = stderr?.tail() ?? '';
-  return new TurnbuckleError('SERVER_EXITED', `Server "${server}" ended ${how}.`, {
-    server,
-    hint: said === '' ? 'It is started again by itself.' : `It is started again by itself. It wrote: ${said}`,
-  });
-}
+const lostError = (link: Link, server: string): TurnbuckleError =>
+  exitError(server, link.carrier) ??
+  new TurnbuckleError('CONNECTION_LOST', `The connection to server "${server}" was lost.`, { server });

@@ -5,6 +5,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Dispatcher, Pool } from 'undici';
 import { TurnbuckleError } from '../errors.js';
+import { rateLimited } from './http-refusal.js';
 import { limitBody } from './limited-body.js';
 
 export interface EndpointOptions {
@@ -45,6 +46,8 @@ export class HttpEndpoint {
     const fetch: FetchLike = async (url, init) => {
       const dispatcher = new URL(url).origin === origin ? pool : agent;
       const response = await raw(url, { ...init, dispatcher });
+      const refused = init?.method === 'POST' ? tryLater(options.server, response) : undefined;
+      if (refused !== undefined) throw refused;
       return limitBody(response, options.maxBytes, () => tooLarge(options));
     };
     return new HttpEndpoint(options, pool, fetch);
@@ -69,6 +72,12 @@ export class HttpEndpoint {
   async close(): Promise<void> {
     await this.#pool.destroy();
   }
+}
+
+/** The SDK drops the header that says when to come back. */
+function tryLater(server: string, { status, headers }: Response): TurnbuckleError | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  return rateLimited(server, status, headers.get('retry-after') ?? undefined);
 }
 
 export function tooLarge(options: { readonly server: string; readonly maxBytes: number }): TurnbuckleError {

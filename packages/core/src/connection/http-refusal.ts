@@ -1,6 +1,7 @@
 /** What an HTTP status other than 200 means for a request, told from the status and headers alone. */
 import { TurnbuckleError } from '../errors.js';
-import { connectionLost, serverError } from './server-error.js';
+import { isRecord } from '../is-record.js';
+import { connectionLost, type RpcError, serverError } from './server-error.js';
 
 export interface Refusal {
   readonly server: string;
@@ -16,14 +17,16 @@ export function refusal(facts: Refusal): { readonly error: TurnbuckleError; read
   const { server, status } = facts;
   if (status === 401 || status === 403) return { error: authRequired(server, status), broken: true };
   const rpc = rpcError(facts);
-  if (rpc !== undefined) return { error: serverError(server, rpc), broken: false };
-  if (status === 404 && facts.hasSession) {
+  const forgotten = status === 404 && facts.hasSession && rpc?.answersRequest !== true;
+  if (rpc !== undefined && !forgotten) return { error: serverError(server, rpc.error), broken: false };
+  if (forgotten) {
     return {
       error: connectionLost(server, { sent: false, detail: 'the server has forgotten the session' }),
       broken: true,
     };
   }
-  if (status === 429 || status === 503) return { error: rateLimited(facts), broken: false };
+  if (status === 429 || status === 503)
+    return { error: rateLimited(server, status, facts.headers['retry-after']), broken: false };
   if (status >= 500)
     return { error: connectionLost(server, { sent: true, detail: `HTTP ${status}` }), broken: false };
   return {
@@ -48,8 +51,13 @@ export function authRequired(server: string, status: number): TurnbuckleError {
   });
 }
 
-function rateLimited({ server, status, headers }: Refusal): TurnbuckleError {
-  const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
+/** Told to come back later; nothing was done. */
+export function rateLimited(
+  server: string,
+  status: number,
+  retryAfter: string | string[] | undefined,
+): TurnbuckleError {
+  const retryAfterMs = parseRetryAfter(retryAfter, Date.now());
   return new TurnbuckleError(
     'RATE_LIMITED',
     `Server "${server}" asked for fewer requests (HTTP ${status}).`,
@@ -71,20 +79,17 @@ export function parseRetryAfter(value: string | string[] | undefined, now: numbe
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 3_600_000) : undefined;
 }
 
-/** The JSON-RPC error that newer servers put into the body of a refusal, if it answers this request. */
+/** The JSON-RPC error that servers put into the body of a refusal; some of them without saying to which request. */
 function rpcError({
   text,
   requestId,
-}: Refusal): { code: number; message: string; data?: unknown } | undefined {
+}: Refusal): { readonly error: RpcError; readonly answersRequest: boolean } | undefined {
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body !== 'object' || body === null || !('error' in body)) return undefined;
-    if ('id' in body && body.id !== null && body.id !== requestId) return undefined;
-    const { error } = body;
-    if (typeof error !== 'object' || error === null || !('code' in error) || typeof error.code !== 'number')
-      return undefined;
-    const message = 'message' in error ? String(error.message) : '';
-    return { code: error.code, message, ...('data' in error && { data: error.data }) };
+    if (!isRecord(body) || !isRecord(body.error) || typeof body.error.code !== 'number') return undefined;
+    if (body.id !== undefined && body.id !== null && body.id !== requestId) return undefined;
+    const { code, message, data } = body.error;
+    return { error: { code, message: String(message ?? ''), data }, answersRequest: body.id === requestId };
   } catch {
     return undefined;
   }

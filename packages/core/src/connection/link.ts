@@ -12,6 +12,7 @@ import type { ServerConfig } from '../config/schema.js';
 import { TurnbuckleError } from '../errors.js';
 import { type Carrier, type CarrierOptions, createCarrier } from './carrier.js';
 import type { Era, EraVerdicts } from './era-verdicts.js';
+import { explainExit } from './exit.js';
 import { offeredCapabilities, type ServerRequestAnswers, serveRequests } from './input-rounds.js';
 import type { Envelope, Lane } from './lane.js';
 import { loadSdk } from './sdk.js';
@@ -92,14 +93,18 @@ function fallback(config: ServerConfig, known: Era | undefined, thrown: unknown)
     return { target: { ...config, type: 'sse' }, era: 'legacy', forget: false };
   }
   if (config.era !== 'auto') return undefined;
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  const code = codeOf(thrown);
   // Some older servers end at any request before `initialize`: start again without asking.
-  if (known === undefined && code === 'ERA_NEGOTIATION_FAILED')
-    return { target: config, era: 'legacy', forget: false };
+  if (known === undefined && code === PROBE_FAILED) return { target: config, era: 'legacy', forget: false };
   // The server speaks, but not what we remembered: ask anew.
   if (known === 'legacy' && typeof code === 'number') return { target: config, era: undefined, forget: true };
   return undefined;
 }
+
+const PROBE_FAILED = 'ERA_NEGOTIATION_FAILED';
+
+const codeOf = (thrown: unknown): unknown =>
+  thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 
 function statusOf(thrown: unknown): number | undefined {
   for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
@@ -147,7 +152,12 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
   } catch (error) {
     const explained = await explainExit(options.server, carrier, error);
     options.onCleanup(carrier.close().catch(() => {}));
-    throw explained;
+    // An ended probe has another way out than an ended handshake: the code that tells them apart stays on top.
+    throw codeOf(error) === PROBE_FAILED && explained !== error
+      ? Object.assign(new Error('The server ended during the probe', { cause: explained }), {
+          code: PROBE_FAILED,
+        })
+      : explained;
   }
 }
 
@@ -176,32 +186,6 @@ function finishLink(
     carrier,
     close: () => carrier.close(),
   };
-}
-
-/** When the process ended, that is the reason, and what it said last is the explanation. */
-async function explainExit(server: string, carrier: Carrier, error: unknown): Promise<unknown> {
-  if (carrier.type !== 'stdio' || error instanceof TurnbuckleError) return error;
-  // The pipe often closes a moment before the exit is reported.
-  if (carrier.exit === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
-  const { exit } = carrier;
-  if (exit === undefined) return error;
-  const how = exit.signal === null ? `with code ${exit.code}` : `by signal ${exit.signal}`;
-  const said = carrier.stderr?.tail() ?? '';
-  const exited = new TurnbuckleError(
-    'SERVER_EXITED',
-    `Server "${server}" ended ${how} before the handshake was complete.`,
-    {
-      server,
-      cause: error,
-      hint:
-        said === '' ? 'It wrote nothing to stderr. Run its command by hand to see why.' : `It wrote: ${said}`,
-      data: { code: exit.code, signal: exit.signal, stderr: said },
-    },
-  );
-  // Keeps the code that tells an ended probe from an ended handshake.
-  return error instanceof Error && 'code' in error && error.code === 'ERA_NEGOTIATION_FAILED'
-    ? Object.assign(new Error('The server ended during the probe', { cause: exited }), { code: error.code })
-    : exited;
 }
 
 async function withDeadline<T>(work: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {

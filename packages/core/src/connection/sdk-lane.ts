@@ -1,5 +1,6 @@
 /** The lane through the SDK's client: for connections the express lane cannot ride, and to switch it off. */
 import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client';
+import type { TurnbuckleError } from '../errors.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
 import { timedOut, translate } from './translate.js';
 
@@ -12,13 +13,21 @@ const ANY_RESULT: StandardSchemaV1<unknown, LaneResult> = {
   },
 };
 
+export interface SdkLaneOptions {
+  readonly server: string;
+  /** An older HTTP server keeps a session, and may forget it. */
+  readonly hasSession?: () => boolean;
+  /** Told on transports that do not notice their own end. */
+  readonly onBroken?: (error: TurnbuckleError) => void;
+}
+
 export class SdkLane implements Lane {
   readonly #client: Client;
-  readonly #server: string;
+  readonly #options: SdkLaneOptions;
 
-  constructor(client: Client, server: string) {
+  constructor(client: Client, options: SdkLaneOptions) {
     this.#client = client;
-    this.#server = server;
+    this.#options = options;
   }
 
   async request(request: LaneRequest): Promise<LaneResult> {
@@ -37,9 +46,18 @@ export class SdkLane implements Lane {
     try {
       return await this.#client.request({ method, params }, ANY_RESULT, options);
     } catch (thrown) {
-      const server = this.#server;
+      const { server, hasSession, onBroken } = this.#options;
       if (limit.signal.aborted) throw timedOut({ server, step: 'call', timeoutMs: maxTotalMs }, thrown);
-      throw await translate(thrown, { server, step: 'call', timeoutMs, cancelled: signal?.aborted === true });
+      const cancelled = signal?.aborted === true;
+      const error = await translate(thrown, {
+        server,
+        step: 'call',
+        timeoutMs,
+        cancelled,
+        hasSession: hasSession?.() ?? false,
+      });
+      if (error.code === 'AUTH_REQUIRED' || error.code === 'CONNECTION_LOST') onBroken?.(error);
+      throw error;
     } finally {
       clearTimeout(timer);
     }

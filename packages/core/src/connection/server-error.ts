@@ -12,26 +12,10 @@ export interface RpcError {
 /** The server's own JSON-RPC error; the whole of it is in `data.rpc`. */
 export function serverError(server: string, rpc: RpcError): TurnbuckleError {
   const text = String(rpc.message).slice(0, MAX_FOREIGN_TEXT);
-  if (rpc.code === MISSING_CAPABILITY) return inputNeeded(server, rpc, text);
   return new TurnbuckleError('SERVER_ERROR', `Server "${server}" answered with error ${rpc.code}: ${text}`, {
     server,
     data: { rpc },
   });
-}
-
-/** A server of the newer revision refuses to ask a host that did not offer to answer. */
-const MISSING_CAPABILITY = -32021;
-
-function inputNeeded(server: string, rpc: RpcError, text: string): TurnbuckleError {
-  return new TurnbuckleError(
-    'INPUT_REQUIRED',
-    `Server "${server}" needs to ask back, and nobody answers: ${text}`,
-    {
-      server,
-      hint: "Give createRuntime the handlers it needs, or call with inputRequired: 'return' and go on yourself.",
-      data: { rpc },
-    },
-  );
 }
 
 /** The connection broke. `sent`: the request may have reached the server, so that it may have happened. */

@@ -3,7 +3,8 @@
  * status and errno, never by their text.
  */
 import { TurnbuckleError } from '../errors.js';
-import { authRequired } from './http-refusal.js';
+import { isRecord } from '../is-record.js';
+import { authRequired, refusal } from './http-refusal.js';
 import { loadSdk } from './sdk.js';
 import { connectionLost, serverError } from './server-error.js';
 
@@ -12,6 +13,8 @@ export interface Circumstances {
   readonly step: 'connect' | 'call';
   readonly cancelled?: boolean;
   readonly timeoutMs?: number;
+  /** An older HTTP server keeps a session, and may have forgotten it. */
+  readonly hasSession?: boolean;
 }
 
 export async function translate(thrown: unknown, where: Circumstances): Promise<TurnbuckleError> {
@@ -86,7 +89,17 @@ function fromStatus(
   const { server, step } = where;
   const status = typeof thrown.status === 'number' ? thrown.status : 0;
   if (status === 401 || status === 403) return authRequired(server, status);
-  if (step === 'call') return connectionLost(server, { sent: true, cause: thrown, detail: `HTTP ${status}` });
+  if (step === 'call') {
+    const text = isRecord(thrown.data) && typeof thrown.data.text === 'string' ? thrown.data.text : '';
+    return refusal({
+      server,
+      status,
+      headers: {},
+      text,
+      hasSession: where.hasSession ?? false,
+      requestId: -1,
+    }).error;
+  }
   return new TurnbuckleError(
     'CONNECT_FAILED',
     `Server "${server}" refused the handshake with HTTP ${status}.`,

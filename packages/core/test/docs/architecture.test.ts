@@ -100,7 +100,7 @@ describe('decisions', () => {
   it('are numbered without gaps', () => {
     const numbers = decisions
       .map((path) => Number(/^(\d{4})-[a-z\d-]+\.md$/.exec(basename(path))?.[1]))
-      .sort();
+      .sort((left, right) => left - right);
     expect(numbers.length).toBeGreaterThan(0);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   });

@@ -40,7 +40,7 @@ export function crowd({ connectTimeoutMs, slowestMs = 0 }: CrowdOptions): Crowd 
   ];
   for (const [index, flags] of hanging.entries())
     add(`hang-${index}`, { ...fixture('slow', ...flags), ...bad }, 'failed CONNECT_TIMEOUT');
-  const crashing = [['--at-start'], ['--at-start', '--how', 'kill'], ['--after-init']];
+  const crashing = [['--at-start'], ['--at-start', '--how', 'kill'], ['--after-init', '--era', 'legacy']];
   for (const [index, flags] of crashing.entries())
     add(`crash-${index}`, { ...fixture('crash-mid-call', ...flags), ...bad }, 'failed SERVER_EXITED');
   add('missing-0', { command: 'no-such-command-anywhere', ...bad }, 'failed COMMAND_NOT_FOUND');

@@ -1,0 +1,50 @@
+import { fixture } from '@turnbuckle/testing';
+import { describe, expect, it } from 'vitest';
+import { say, withRuntime } from './with-runtime.js';
+
+const QUICK = { connectTimeoutMs: 2_000, listTimeoutMs: 1_000, reconnect: { tries: 0, probeMs: 0 } };
+
+describe.each([true, false])('servers that fall silent (express lane: %s)', (expressLane) => {
+  it('are told apart by the step, and are no matter of the others', async () => {
+    const servers = {
+      good: fixture('echo'),
+      initialize: { ...fixture('slow', '--era', 'legacy', '--hang-at', 'initialize'), ...QUICK },
+      discover: { ...fixture('slow', '--era', 'modern', '--hang-at', 'discover'), ...QUICK },
+      list: { ...fixture('slow', '--hang-at', 'list'), ...QUICK, connectTimeoutMs: 10_000 },
+      call: { ...fixture('slow', '--hang-at', 'call'), callTimeoutMs: 300 },
+    };
+    await withRuntime({ servers, expressLane }, async (runtime) => {
+      const failures = runtime.status().map(({ name, status, error }) => [name, status, error?.code]);
+      expect(failures).toEqual([
+        ['call', 'connected', undefined],
+        ['discover', 'failed', 'CONNECT_TIMEOUT'],
+        ['good', 'connected', undefined],
+        ['initialize', 'failed', 'CONNECT_TIMEOUT'],
+        ['list', 'failed', 'CALL_TIMEOUT'],
+      ]);
+      expect(runtime.serverStatus('initialize').error?.message).toContain('handshake');
+      expect(runtime.serverStatus('list').error?.message).toContain(expressLane ? 'tools/list' : 'list');
+      const silent = runtime.callTool('call', 'echo', { text: 'hello?' });
+      expect(await say(runtime, 'good', 'meanwhile')).toBe('meanwhile');
+      await expect(silent).rejects.toMatchObject({ code: 'CALL_TIMEOUT', server: 'call', tool: 'echo' });
+    });
+  });
+
+  it('are used in the older way when only the question for the newer one stays unanswered', async () => {
+    const quiet = { ...fixture('slow', '--era', 'both', '--hang-at', 'discover'), connectTimeoutMs: 4_000 };
+    await withRuntime({ servers: { quiet }, expressLane }, async (runtime) => {
+      expect(runtime.serverStatus('quiet')).toMatchObject({ status: 'connected', era: 'legacy' });
+    });
+  });
+
+  it('cannot prolong a call for ever by reporting progress', async () => {
+    const busy = { ...fixture('echo'), callTimeoutMs: 5_000, maxCallMs: 500 };
+    await withRuntime({ servers: { busy }, expressLane }, async (runtime) => {
+      const started = performance.now();
+      const call = runtime.callTool('busy', 'sleep', { ms: 60_000, everyMs: 20 }, { onProgress: () => {} });
+      await expect(call).rejects.toMatchObject({ code: 'CALL_TIMEOUT' });
+      expect(performance.now() - started).toBeLessThan(5_000);
+      expect(await say(runtime, 'busy', 'still here')).toBe('still here');
+    });
+  });
+});

@@ -1,0 +1,25 @@
+import { temporaryDirectory } from '@turnbuckle/testing';
+import { createRuntime, type Runtime, type RuntimeOptions } from 'turnbuckle';
+
+/** A connected runtime for the length of a test. */
+export async function withRuntime(
+  options: RuntimeOptions,
+  test: (runtime: Runtime) => Promise<void>,
+): Promise<void> {
+  const home = await temporaryDirectory();
+  const runtime = await createRuntime({ stateDir: home.path, ...options });
+  try {
+    await runtime.connectAll();
+    await test(runtime);
+  } finally {
+    await runtime.close();
+    await home.remove();
+  }
+}
+
+/** The text of a tool's answer. */
+export async function say(runtime: Runtime, server: string, text: string): Promise<string> {
+  const result = await runtime.callTool(server, 'echo', { text }, { timeoutMs: 10_000 });
+  const [part] = result.content;
+  return part?.type === 'text' ? part.text : '';
+}
