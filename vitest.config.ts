@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/test/**/*.test.ts', 'testing/test/**/*.test.ts', 'docs/**/*.test.ts'],
     pool: 'threads',
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

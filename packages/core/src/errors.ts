@@ -24,6 +24,8 @@ const facts = (http: number, rpc: number, exit: number, retryable = false): Erro
 /** The closed table. `docs/errors.md` has a heading for each code; a test holds the two together. */
 export const ERRORS = {
   CONFIG_INVALID: facts(400, -32602, 10),
+  VARIABLE_MISSING: facts(400, -32602, 10),
+  TRUST_REQUIRED: facts(403, -32003, 15),
   SERVER_UNKNOWN: facts(404, -32602, 11),
   SERVER_DISABLED: facts(409, -32001, 11),
   SERVER_LIMIT: facts(409, -32001, 10),

@@ -14,7 +14,18 @@ export {
 export type { CallOptions, CallRequest } from './call.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';
+export { editServers, type ServerEdit } from './config/edit/config-editor.js';
+export { jsonSchema } from './config/json-schema.js';
+export type { ConfiguredServer, LoadedConfig } from './config/load.js';
 export type { ServerConfig, ServerInput, ServersInput } from './config/schema.js';
+export type { TrustStore } from './config/trust.js';
+export {
+  type ConfiguredOptions,
+  type ConfiguredRuntime,
+  createConfiguredRuntime,
+  loadConfiguration,
+  type Reload,
+} from './configured-runtime.js';
 export type { ServerRequestAnswers } from './connection/input-rounds.js';
 export { createRuntime } from './create-runtime.js';
 export { ERRORS, type ErrorCode, TurnbuckleError } from './errors.js';

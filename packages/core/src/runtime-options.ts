@@ -1,5 +1,6 @@
 import type { NamingPreset } from './catalog/names.js';
-import type { ServersInput } from './config/schema.js';
+import type { ParsedServers } from './config/parse.js';
+import type { ServerConfig, ServersInput } from './config/schema.js';
 import type { ServerRequestAnswers } from './connection/input-rounds.js';
 import type { RuntimeLimits } from './limits.js';
 import type { Approve } from './policy/approve.js';
@@ -8,7 +9,9 @@ import type { BreakerOptions } from './resilience/breaker.js';
 
 /** How a runtime is set up. Everything has a default; the last group exists so that tests can be exact. */
 export interface RuntimeOptions {
-  readonly servers?: ServersInput | undefined;
+  readonly servers?: ServersInput | ParsedServers | undefined;
+  /** Fills in what a server's configuration leaves open (placeholders), each time it is connected. */
+  readonly resolve?: ((server: string, config: ServerConfig) => Promise<ServerConfig>) | undefined;
   readonly naming?: NamingPreset | undefined;
   /** Puts `[MCP:server]` before each tool's description. */
   readonly describePrefix?: boolean | undefined;

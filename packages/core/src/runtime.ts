@@ -16,6 +16,7 @@ import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';
 import { NATIVE_SERVER, type NativeTool } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
+import type { ParsedServers } from './config/parse.js';
 import type { ServerConfig, ServersInput } from './config/schema.js';
 import { Connection } from './connection/connection.js';
 import { EraVerdicts } from './connection/era-verdicts.js';
@@ -23,6 +24,7 @@ import { ProcessTable } from './connection/processes.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { type EventName, Events, type Listener } from './events.js';
 import { type Execution, toData, toolErrorText } from './execution.js';
+import { isRecord } from './is-record.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
 import type { Caller } from './policy/capabilities.js';
 import { mayKnow, type PolicyOptions } from './policy/decide.js';
@@ -39,7 +41,7 @@ import type { ServerStatus } from './status.js';
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
 const APPROVAL_MS = 120_000;
 
-type ParseServers = typeof import('./config/parse.js').parseServers;
+type ParseServers = (input: unknown) => ParsedServers;
 
 /** An entry of a list, as its server wrote it, plus whose it is. */
 type Listed<Item> = Item & { readonly server: string };
@@ -101,9 +103,9 @@ export class Runtime {
       sender: new Sender({
         answers: options.handlers ?? {},
         limiter: new Limiter(this.#limits),
+        maxDepth: this.#limits.maxDepth,
         now: this.#now,
-        relist: (server, link) =>
-          this.#discovery.read(server.name, 'tools', link, server.config.listTimeoutMs),
+        relist: (server, link) => this.#discovery.read(server.name, 'tools', link, server.config),
       }),
       findServer: (name) => this.#servers.get(name),
       serverNames: () => this.#servers.names(),
@@ -152,14 +154,14 @@ export class Runtime {
   }
 
   /** Takes over a new set of servers: what did not change is not touched. */
-  async setServers(servers: ServersInput): Promise<SetServersResult> {
+  async setServers(servers: ServersInput | ParsedServers): Promise<SetServersResult> {
     this.#assertOpen();
-    return this.#servers.replace(this.#parseServers(servers));
+    return this.#servers.replace(this.#parse(servers));
   }
 
   /** Takes over the first set without starting anything. */
-  adoptServers(servers: ServersInput): void {
-    this.#servers.adopt(this.#parseServers(servers));
+  adoptServers(servers: ServersInput | ParsedServers): void {
+    this.#servers.adopt(this.#parse(servers));
   }
 
   /** Reads the lists of a server, or of all that are up, again. */
@@ -342,6 +344,10 @@ export class Runtime {
 
   // --- inside ----------------------------------------------------------------------------------------
 
+  #parse(servers: ServersInput | ParsedServers): ParsedServers {
+    return isParsed(servers) ? servers : this.#parseServers(servers);
+  }
+
   #createServer(name: string, config: ServerConfig): Server {
     const { options, limits } = { options: this.#options, limits: this.#limits };
     const connection: Connection = new Connection({
@@ -354,14 +360,14 @@ export class Runtime {
         processes: this.#processes,
         environment: options.environment ?? process.env,
         maxMessageBytes: limits.maxMessageBytes,
-        maxDepth: limits.maxDepth,
         notificationsPerSecond: limits.notificationsPerSecond,
         expressLane: options.expressLane ?? true,
         clientInfo: options.clientInfo ?? CLIENT_INFO,
         verdicts: this.#verdicts,
         answers: options.handlers ?? {},
       },
-      onOpen: (link) => this.#discovery.read(name, 'tools', link, config.listTimeoutMs),
+      resolve: async () => (await options.resolve?.(name, config)) ?? config,
+      onOpen: (link) => this.#discovery.read(name, 'tools', link, config),
       onReady: () => {
         server.breaker.succeed();
         void this.#watch.renew(connection);
@@ -389,7 +395,7 @@ export class Runtime {
 
   #notice(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
     const server = connection.name;
-    const source = { link: () => connection.link, timeoutMs: connection.config.listTimeoutMs };
+    const source = { link: () => connection.link, settings: connection.config };
     if (this.#discovery.noteChange(server, method, source)) return;
     if (method === 'notifications/resources/updated' && typeof params.uri === 'string') {
       this.#events.emit('resource.updated', { server, uri: params.uri });
@@ -413,7 +419,7 @@ export class Runtime {
     const known = kinds.filter(
       (kind) => kind === 'tools' || this.catalog.stateOf(name, kind, this.#now()) !== 'empty',
     );
-    await Promise.all(known.map((kind) => this.#discovery.read(name, kind, link, config.listTimeoutMs)));
+    await Promise.all(known.map((kind) => this.#discovery.read(name, kind, link, config)));
   }
 
   async #list<Item>(kind: Exclude<ListKind, 'tools'>, name?: string): Promise<Listed<Item>[]> {
@@ -436,8 +442,7 @@ export class Runtime {
     { name, connection, config }: Server,
   ): Promise<Listed<Item>[]> {
     const state = this.catalog.stateOf(name, kind, this.#now());
-    if (state !== 'ready')
-      await this.#discovery.read(name, kind, await connection.open(), config.listTimeoutMs);
+    if (state !== 'ready') await this.#discovery.read(name, kind, await connection.open(), config);
     // The name of each item was checked when it was read; the rest of it is the server's word.
     return this.catalog
       .items(name, kind)
@@ -451,3 +456,7 @@ export class Runtime {
     });
   }
 }
+
+/** Told apart by its map: what people write has plain objects only. */
+const isParsed = (servers: ServersInput | ParsedServers): servers is ParsedServers =>
+  isRecord(servers) && servers.servers instanceof Map;

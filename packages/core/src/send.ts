@@ -6,6 +6,7 @@ import { requestWithInput, type ServerRequestAnswers } from './connection/input-
 import type { LaneResult, Progress } from './connection/lane.js';
 import type { Link } from './connection/link.js';
 import { type HeaderParameter, headersFor } from './connection/mcp-headers.js';
+import { isDeeperThan } from './connection/message.js';
 import { wasNotSent } from './connection/server-error.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { isRecord } from './is-record.js';
@@ -36,6 +37,8 @@ export interface SenderOptions {
   readonly answers: ServerRequestAnswers;
   /** Places for calls of all servers together. */
   readonly limiter: Limiter;
+  /** How deep a result may be nested. */
+  readonly maxDepth: number;
   readonly now: () => number;
   /** Reads the tools of a server again: it told us that what we know of them is old. */
   readonly relist: (server: Server, link: Link) => Promise<void>;
@@ -107,10 +110,13 @@ export class Sender {
         connection.reportAnswer();
         breaker.succeed();
         retries.earn();
+        if (isDeeperThan(result, this.#options.maxDepth)) throw tooDeep(server.name);
         return result;
       } catch (thrown) {
         const error = toTurnbuckleError(thrown);
         this.#account(server, error);
+        // A link that takes no request is gone, whether or not it has noticed.
+        if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) connection.reportBroken(link, error);
         const leftMs = maxTotalMs - (Date.now() - startedAt);
         const plan = retryPlan(describeFailure(error), { safe: sending.safe, attempt, leftMs });
         if (plan.kind === 'outcome-unknown') throw outcomeUnknown(server, error);
@@ -204,6 +210,14 @@ function offeringAll(params: Readonly<Record<string, unknown>>): Readonly<Record
   const offered = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
   const meta = isRecord(params._meta) ? params._meta : {};
   return { ...params, _meta: { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta } };
+}
+
+function tooDeep(server: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'PROTOCOL_VIOLATION',
+    `Server "${server}" answered with a result that is nested too deep.`,
+    { server },
+  );
 }
 
 function breakerOpen(server: Server, waitMs: number): TurnbuckleError {

@@ -3,7 +3,7 @@
  * first time its tool is called, never a whole list, and the compiled form goes with the tool.
  */
 import { isRecord } from '../is-record.js';
-import { guardSchema } from './schema-guard.js';
+import { type CheckCost, guardSchema } from './schema-guard.js';
 import type { CatalogTool } from './tool.js';
 
 export interface Fault {
@@ -21,9 +21,9 @@ type Compile = (schema: Record<string, unknown>) => {
 };
 
 const MAX_FAULTS = 8;
-/** A recursive schema is only applied to values this small: what it costs grows with their depth. */
-const RECURSIVE_VALUE_NODES = 500;
-const RECURSIVE_VALUE_DEPTH = 12;
+/** A recursive schema is only applied to values that it can be done with in so many steps, and so deep. */
+const RECURSIVE_STEPS = 200_000;
+const RECURSIVE_DEPTH = 64;
 
 export class SchemaChecks {
   readonly #inputs = new WeakMap<CatalogTool, Compiled>();
@@ -76,7 +76,7 @@ export class SchemaChecks {
       const validator = this.#compile(guarded.schema);
       return {
         check(value) {
-          if (guarded.recursive && !isSmall(value)) return undefined;
+          if (guarded.growth > 0 && !isAffordable(value, guarded)) return undefined;
           return validator.Check(value) ? undefined : describe(validator.Errors(value)[1]);
         },
       };
@@ -121,12 +121,12 @@ function withoutNulls(value: unknown, required: unknown): unknown {
   return kept.length === Object.keys(value).length ? value : Object.fromEntries(kept);
 }
 
-function isSmall(root: unknown): boolean {
+function isAffordable(root: unknown, { cost, growth }: CheckCost): boolean {
   let level: unknown[] = [root];
-  let nodes = 0;
+  let steps = 0;
   for (let depth = 0; level.length > 0; depth += 1) {
-    nodes += level.length;
-    if (depth > RECURSIVE_VALUE_DEPTH || nodes > RECURSIVE_VALUE_NODES) return false;
+    steps += level.length * cost * growth ** depth;
+    if (depth > RECURSIVE_DEPTH || steps > RECURSIVE_STEPS) return false;
     level = level.flatMap((node) => (isRecord(node) || Array.isArray(node) ? Object.values(node) : []));
   }
   return true;

@@ -10,6 +10,13 @@ import type { Catalog, CatalogItem, ListKind } from './catalog.js';
 import { type Listing, type ListRequest, readListing } from './listing.js';
 import { readTool, type ToolReading } from './tool.js';
 
+/** What a server's configuration says about its lists. */
+export interface ListSettings {
+  readonly listTimeoutMs: number;
+  readonly includeTools?: readonly string[] | undefined;
+  readonly excludeTools: readonly string[];
+}
+
 export interface DiscoveryOptions {
   readonly catalog: Catalog;
   readonly events: Events;
@@ -17,6 +24,11 @@ export interface DiscoveryOptions {
   readonly reading: Pick<ToolReading, 'naming' | 'describePrefix' | 'limits'>;
   readonly maxPages: number;
   readonly maxItems: number;
+}
+
+interface ListSource {
+  readonly link: () => Link | undefined;
+  readonly settings: ListSettings;
 }
 
 interface Source {
@@ -59,21 +71,17 @@ export class Discovery {
   }
 
   /** Reads a list now; concurrent readings of one list are one. */
-  read(server: string, kind: ListKind, link: Link, timeoutMs: number): Promise<void> {
+  read(server: string, kind: ListKind, link: Link, settings: ListSettings): Promise<void> {
     const key = `${kind} ${server}`;
     const running = this.#running.get(key);
     if (running !== undefined) return running;
-    const reading = this.#read(server, kind, link, timeoutMs).finally(() => this.#running.delete(key));
+    const reading = this.#read(server, kind, link, settings).finally(() => this.#running.delete(key));
     this.#running.set(key, reading);
     return reading;
   }
 
   /** Reads what a notification says has changed, a moment later; true when it was such a notification. */
-  noteChange(
-    server: string,
-    method: string,
-    source: { link: () => Link | undefined; timeoutMs: number },
-  ): boolean {
+  noteChange(server: string, method: string, source: ListSource): boolean {
     const kinds = CHANGES[method];
     if (kinds === undefined) return false;
     for (const kind of kinds) {
@@ -90,11 +98,7 @@ export class Discovery {
     this.#options.catalog.remove(server);
   }
 
-  #schedule(
-    server: string,
-    kind: ListKind,
-    source: { link: () => Link | undefined; timeoutMs: number },
-  ): void {
+  #schedule(server: string, kind: ListKind, source: ListSource): void {
     const key = `${kind} ${server}`;
     if (this.#scheduled.has(key)) return;
     const timer = setTimeout(async () => {
@@ -103,7 +107,7 @@ export class Discovery {
       this.#scheduled.delete(key);
       const link = source.link();
       if (link === undefined) return;
-      await this.read(server, kind, link, source.timeoutMs).catch((error: unknown) => {
+      await this.read(server, kind, link, source.settings).catch((error: unknown) => {
         this.#options.catalog.mark(server, kind, 'stale');
         this.#options.events.emit('catalog.dropped', {
           server,
@@ -115,12 +119,19 @@ export class Discovery {
     this.#scheduled.set(key, timer.unref());
   }
 
-  async #read(server: string, kind: ListKind, link: Link, timeoutMs: number): Promise<void> {
+  async #read(server: string, kind: ListKind, link: Link, settings: ListSettings): Promise<void> {
     const { catalog, events, maxPages, maxItems, now } = this.#options;
     const { method, key, capability } = SOURCES[kind];
     const offered = link.capabilities[capability] !== undefined;
     const listing: Listing = offered
-      ? await readListing(link.lane, { server, method, key, timeoutMs, maxPages, maxItems })
+      ? await readListing(link.lane, {
+          server,
+          method,
+          key,
+          timeoutMs: settings.listTimeoutMs,
+          maxPages,
+          maxItems,
+        })
       : { items: [], ttlMs: undefined, truncated: undefined };
     if (listing.truncated !== undefined) {
       events.emit('catalog.dropped', {
@@ -131,8 +142,10 @@ export class Discovery {
     }
     // A life of zero says "do not rely on it", not "ask all the time": then only notifications count.
     const expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : Infinity;
-    if (kind === 'tools') catalog.setTools(server, this.#tools(server, link, listing), expiresAt);
-    else catalog.setItems(server, kind, this.#items(server, kind, listing), expiresAt);
+    if (kind === 'tools') {
+      const tools = this.#tools(server, link, listing).filter(({ tool }) => isWanted(tool, settings));
+      catalog.setTools(server, tools, expiresAt);
+    } else catalog.setItems(server, kind, this.#items(server, kind, listing), expiresAt);
   }
 
   #tools(server: string, link: Link, listing: Listing) {
@@ -167,6 +180,9 @@ export class Discovery {
     });
   }
 }
+
+const isWanted = (tool: string, { includeTools, excludeTools }: ListSettings): boolean =>
+  (includeTools?.includes(tool) ?? true) && !excludeTools.includes(tool);
 
 function nameOf(entry: unknown, index: number): string {
   const name = isRecord(entry) ? (entry.name ?? entry.uri) : undefined;

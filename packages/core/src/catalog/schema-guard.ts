@@ -4,10 +4,18 @@
  * is ever fetched: a reference that is not inside the schema is a fault.
  */
 import { isRecord } from '../is-record.js';
+import { hasEndlessReference } from './endless-reference.js';
 import { boundPattern } from './pattern-guard.js';
 
+/** What one part of a value costs to check, and how many times more each level below it. */
+export interface CheckCost {
+  readonly cost: number;
+  /** 0: the schema does not refer to itself. */
+  readonly growth: number;
+}
+
 export type GuardedSchema =
-  | { readonly schema: Record<string, unknown>; readonly recursive: boolean }
+  | ({ readonly schema: Record<string, unknown> } & CheckCost)
   | { readonly fault: string };
 
 const DIALECTS = [
@@ -58,9 +66,11 @@ export function guardSchema(root: Readonly<Record<string, unknown>>): GuardedSch
     if (resolve(schema, reference) === undefined)
       return { fault: `its reference "${reference.slice(0, 100)}" leads outside` };
   }
-  const cost = references.size === 0 ? { total: 0, recursive: false } : countCost(schema);
-  if (cost.total > MAX_COST) return { fault: 'its references multiply beyond what can be checked' };
-  return { schema, recursive: cost.recursive };
+  if (references.size > 0 && hasEndlessReference(schema, (reference) => resolve(schema, reference)))
+    return { fault: 'it refers to itself without an end' };
+  const { cost, growth } = references.size === 0 ? { cost: 0, growth: 0 } : countCost(schema);
+  if (cost > MAX_COST) return { fault: 'its references multiply beyond what can be checked' };
+  return { schema, cost, growth };
 }
 
 function copy(node: unknown, references: Set<string>): unknown {
@@ -115,32 +125,51 @@ function decode(part: string): string {
   }
 }
 
-/** How many schema parts one value may be checked against when every reference is followed. */
-function countCost(root: Record<string, unknown>): { total: number; recursive: boolean } {
-  const known = new Map<unknown, number>();
-  const open = new Set<unknown>();
-  let recursive = false;
-  const cost = (node: unknown): number => {
-    if (typeof node !== 'object' || node === null) return 0;
+interface Extent {
+  /** How many schema parts one value may be checked against when every reference is followed. */
+  readonly parts: number;
+  /** How many ways lead from here back to a schema that is being followed already. */
+  readonly returns: number;
+}
+
+const NOTHING: Extent = { parts: 0, returns: 0 };
+
+function countCost(root: Record<string, unknown>): CheckCost {
+  const known = new Map<object, Extent>();
+  const open = new Set<object>();
+  let growth = 0;
+  const extentOf = (node: unknown): Extent => {
+    if (typeof node !== 'object' || node === null) return NOTHING;
     const before = known.get(node);
     if (before !== undefined) return before;
-    if (open.has(node)) {
-      recursive = true;
-      return 1;
-    }
+    if (open.has(node)) return { parts: 1, returns: 1 };
     open.add(node);
-    let total = 1;
+    const extent = sumOf(node);
+    open.delete(node);
+    known.set(node, extent);
+    growth = Math.max(growth, extent.returns);
+    return extent;
+  };
+  const sumOf = (node: object): Extent => {
+    let parts = 1;
+    let returns = 0;
     for (const [key, value] of Object.entries(node)) {
       if (key === '$defs' || key === 'definitions' || DATA.has(key)) continue;
-      total +=
-        (key === '$ref' || key === '$dynamicRef') && typeof value === 'string'
-          ? cost(resolve(root, value))
-          : cost(value);
-      if (total > MAX_COST) break;
+      const refers = (key === '$ref' || key === '$dynamicRef') && typeof value === 'string';
+      const extent = key === 'properties' ? widestOf(value) : extentOf(refers ? resolve(root, value) : value);
+      parts += extent.parts;
+      returns += extent.returns;
+      if (parts > MAX_COST) break;
     }
-    open.delete(node);
-    known.set(node, total);
-    return total;
+    return { parts, returns };
   };
-  return { total: cost(root), recursive };
+  /** Each part of a value belongs to one property, so that their ways do not add up. */
+  const widestOf = (properties: unknown): Extent => {
+    const extents = Object.values(isRecord(properties) ? properties : {}).map(extentOf);
+    return {
+      parts: extents.reduce((sum, { parts }) => sum + parts, 1),
+      returns: extents.reduce((most, { returns }) => Math.max(most, returns), 0),
+    };
+  };
+  return { cost: extentOf(root).parts, growth };
 }

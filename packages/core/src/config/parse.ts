@@ -5,7 +5,13 @@
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { nearest } from './nearest.js';
-import { SERVER_SCHEMAS, type ServerConfig, TRANSPORT_ALIASES, type TransportType } from './schema.js';
+import {
+  SERVER_SCHEMAS,
+  type ServerConfig,
+  TRANSPORT_ALIASES,
+  TRANSPORT_TYPES,
+  type TransportType,
+} from './schema.js';
 
 export interface ParsedServers {
   readonly servers: ReadonlyMap<string, ServerConfig>;
@@ -98,8 +104,9 @@ function checkName(name: string): string | undefined {
 function transportOf(name: string, value: Record<string, unknown>, path: string): TransportType {
   const { type, command, url, server, baseUrl } = value;
   if (typeof type === 'string') {
-    const unified = TRANSPORT_ALIASES[type] ?? type;
-    if (unified in SERVER_SCHEMAS) return unified as TransportType;
+    const unified = Object.hasOwn(TRANSPORT_ALIASES, type) ? TRANSPORT_ALIASES[type] : type;
+    const known = TRANSPORT_TYPES.find((one) => one === unified);
+    if (known !== undefined) return known;
     const names = [...Object.keys(SERVER_SCHEMAS), ...Object.keys(TRANSPORT_ALIASES)];
     throw invalid(name, [
       { path: `${path}.type`, text: `unknown transport ${show(type)}${meant(nearest(type, names))}` },
@@ -122,9 +129,11 @@ function transportOf(name: string, value: Record<string, unknown>, path: string)
   ]);
 }
 
-interface Fault {
+/** One thing that is wrong, and where: for people as a path, for programs as keys below the server. */
+export interface ConfigFault {
   readonly path: string;
   readonly text: string;
+  readonly keys?: readonly PropertyKey[];
 }
 
 interface Issue {
@@ -134,7 +143,10 @@ interface Issue {
   readonly keys?: readonly string[];
 }
 
-function describeIssue(issue: Issue, value: unknown, path: string, known: readonly string[]): Fault[] {
+/** Keys whose values may be secrets: an error tells their type only. */
+const SECRET_KEYS = new Set<PropertyKey>(['env', 'headers', 'token', 'args']);
+
+function describeIssue(issue: Issue, value: unknown, path: string, known: readonly string[]): ConfigFault[] {
   const at = issue.path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${String(part)}`),
     path,
@@ -143,22 +155,24 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
     return issue.keys.map((key) => ({
       path: `${at}.${key}`,
       text: `unknown key "${key}"${issue.path.length === 0 ? meant(nearest(key, known)) : ''}`,
+      keys: [...issue.path, key],
     }));
   }
   const found = issue.path.reduce<unknown>(
     (part, key) => (isRecord(part) || Array.isArray(part) ? Reflect.get(part, key) : undefined),
     value,
   );
-  const secret = issue.path.some((part) => part === 'env' || part === 'headers' || part === 'token');
+  const secret = issue.path.some((part) => SECRET_KEYS.has(part));
   return [
     {
       path: at,
+      keys: issue.path,
       text: `${issue.message.replace(/^Invalid input: /, '')}, found ${secret ? `a ${typeof found}` : show(found)}`,
     },
   ];
 }
 
-function invalid(server: string, faults: readonly Fault[]): TurnbuckleError {
+function invalid(server: string, faults: readonly ConfigFault[]): TurnbuckleError {
   const text = faults.map((fault) => `${fault.path}: ${fault.text}`).join('; ');
   return new TurnbuckleError(
     'CONFIG_INVALID',
@@ -176,6 +190,11 @@ const meant = (word: string | undefined): string => (word === undefined ? '' : `
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'function') return 'a function';
-  const json = JSON.stringify(value) ?? String(value);
+  // An address may carry a credential before its host or in its query.
+  const json = (JSON.stringify(value) ?? String(value)).replace(
+    /(:\/\/)(?:[^/@"]*@)?([^?"]*)(\?[^"]*)?/g,
+    (_, scheme: string, rest: string, query?: string) =>
+      `${scheme}${rest}${query === undefined ? '' : '?[redacted]'}`,
+  );
   return json.length > 80 ? `${json.slice(0, 77)}...` : json;
 }

@@ -21,6 +21,7 @@ export function redactConfig(config: ServerConfig): Record<string, unknown> {
 }
 
 function redactUrl(text: string): string {
+  if (!URL.canParse(text)) return text; // a placeholder in it: nothing has been filled in yet
   const url = new URL(text);
   if (url.username !== '') url.username = 'redacted';
   if (url.password !== '') url.password = 'redacted';

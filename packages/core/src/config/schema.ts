@@ -44,6 +44,10 @@ const shared = {
   callTimeoutMs: milliseconds.default(60_000),
   /** Longest duration of a call, whatever progress it reports. */
   maxCallMs: milliseconds.default(600_000),
+  /** Only these tools of it, by their own names. */
+  includeTools: z.array(text).max(10_000).optional(),
+  /** All but these. */
+  excludeTools: z.array(text).max(10_000).default([]),
   maxInFlight: z.number().int().min(1).max(10_000).default(64),
   pingMs: z
     .number()
@@ -54,7 +58,17 @@ const shared = {
   reconnect: reconnect.default({}),
 };
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// address' });
+/** An address, or one with a placeholder in it, which is looked at again when it has been filled in. */
+const address = (protocol: RegExp, expected: string) =>
+  z
+    .string()
+    .max(8_192)
+    .refine(
+      (value) => value.includes('${') || (URL.canParse(value) && protocol.test(new URL(value).protocol)),
+      expected,
+    );
+
+const httpUrl = address(/^https?:$/, 'expected an http:// or https:// address');
 const headers = textMap.default({});
 
 const stdio = z.strictObject({
@@ -74,7 +88,7 @@ const sse = z.strictObject({ ...shared, type: z.literal('sse'), url: httpUrl, he
 const websocket = z.strictObject({
   ...shared,
   type: z.literal('websocket'),
-  url: z.url({ protocol: /^wss?$/, error: 'expected a ws:// or wss:// address' }),
+  url: address(/^wss?:$/, 'expected a ws:// or wss:// address'),
   headers,
 });
 
@@ -109,7 +123,7 @@ const proxy = z.strictObject({
     .string()
     .min(1)
     .max(256)
-    .regex(/^[\w.-]+$/, 'expected letters, digits, dots, dashes and underscores'),
+    .regex(/^([\w.-]|\$\{[^}]*\})+$/, 'expected letters, digits, dots, dashes and underscores'),
   /** The proxy's credential, sent as a bearer token; the proxy adds the server's own. */
   token: text.optional(),
   headers,
@@ -118,6 +132,8 @@ const proxy = z.strictObject({
 export const SERVER_SCHEMAS = { stdio, http, sse, websocket, 'in-process': inProcess, proxy } as const;
 
 export type TransportType = keyof typeof SERVER_SCHEMAS;
+
+export const TRANSPORT_TYPES = Object.keys(SERVER_SCHEMAS) as readonly TransportType[];
 
 /** Other spellings of a transport's name that people write. */
 export const TRANSPORT_ALIASES: Readonly<Record<string, TransportType>> = {

@@ -1,5 +1,10 @@
 /** For each kind of server the transport that the SDK connects over, and the lane that rides on it. */
-import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type {
+  Client,
+  JSONRPCMessage,
+  StreamableHTTPClientTransport,
+  Transport,
+} from '@modelcontextprotocol/client';
 import type {
   HttpServer,
   InProcessServer,
@@ -12,14 +17,14 @@ import type {
 import type { TurnbuckleError } from '../errors.js';
 import { type Channel, ChannelLane } from './channel-lane.js';
 import { childEnvironment } from './environment.js';
-import { HttpEndpoint } from './http-endpoint.js';
+import { HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { HttpLane } from './http-lane.js';
 import type { Envelope, Lane } from './lane.js';
 import { NotificationGate } from './notification-gate.js';
 import type { ProcessTable } from './processes.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
-import { connectionLost } from './server-error.js';
+import { connectionLost, toAnswer } from './server-error.js';
 import { StdioTransport } from './stdio.js';
 import type { TextRing } from './text-ring.js';
 import { WebSocketTransport } from './websocket.js';
@@ -29,7 +34,6 @@ export interface CarrierOptions {
   readonly processes: ProcessTable;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly maxMessageBytes: number;
-  readonly maxDepth: number;
   readonly notificationsPerSecond: number;
   readonly expressLane: boolean;
 }
@@ -77,11 +81,6 @@ export function proxyTarget({ baseUrl, id, token, ...rest }: ProxyServer): HttpS
   return { ...rest, type: 'http', url: base.href, headers: { ...rest.headers, ...credential } };
 }
 
-const limitsOf = (options: CarrierOptions) => ({
-  maxBytes: options.maxMessageBytes,
-  maxDepth: options.maxDepth,
-});
-
 function stdioCarrier(config: StdioServer, options: CarrierOptions): Carrier {
   const transport = new StdioTransport(
     {
@@ -90,7 +89,7 @@ function stdioCarrier(config: StdioServer, options: CarrierOptions): Carrier {
       args: config.args,
       env: childEnvironment(options.environment, config),
       cwd: config.cwd,
-      limits: limitsOf(options),
+      maxBytes: options.maxMessageBytes,
     },
     options.processes,
   );
@@ -108,7 +107,7 @@ function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Car
   const { url, headers, connectTimeoutMs } = config;
   return channelCarrier(
     'websocket',
-    new WebSocketTransport({ server, url, headers, connectTimeoutMs, limits: limitsOf(options) }),
+    new WebSocketTransport({ server, url, headers, connectTimeoutMs, maxBytes: options.maxMessageBytes }),
     options,
   );
 }
@@ -131,12 +130,13 @@ function channelCarrier(type: Carrier['type'], channel: Channel, options: Carrie
 
 async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<Carrier> {
   const { SSEClientTransport, SseError } = await loadSdk();
-  const endpoint = await openEndpoint(config, options);
+  const endpoint = await openEndpoint(config, options, (bytes) => channel.onoversized?.('', bytes));
   const transport = new SSEClientTransport(new URL(config.url), {
     fetch: endpoint.fetch,
     requestInit: { headers: config.headers },
   });
-  const carrier = channelCarrier('sse', transport, options);
+  const channel: Channel = transport;
+  const carrier = channelCarrier('sse', channel, options);
   const report = transport.onerror;
   transport.onerror = (error) => {
     report?.(error);
@@ -146,8 +146,13 @@ async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<C
   return { ...carrier, close: () => carrier.close().finally(() => endpoint.close()) };
 }
 
-const openEndpoint = (config: HttpServer | SseServer, options: CarrierOptions): Promise<HttpEndpoint> =>
+const openEndpoint = (
+  config: HttpServer | SseServer,
+  options: CarrierOptions,
+  onTooLarge?: (bytes: number) => void,
+): Promise<HttpEndpoint> =>
   HttpEndpoint.open({
+    onTooLarge,
     server: options.server,
     url: config.url,
     headers: config.headers,
@@ -161,7 +166,10 @@ const SESSION_END_MS = 1_000;
 
 async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise<Carrier> {
   const { StreamableHTTPClientTransport } = await loadSdk();
-  const endpoint = await openEndpoint(config, options);
+  let cutOff = false;
+  const endpoint = await openEndpoint(config, options, () => {
+    cutOff = true;
+  });
   const transport = new StreamableHTTPClientTransport(new URL(config.url), {
     fetch: endpoint.fetch,
     requestInit: { headers: config.headers },
@@ -171,6 +179,14 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     },
   });
   const { server } = options;
+  const gate = new NotificationGate(options.notificationsPerSecond);
+  reportBrokenStreams(transport, () => {
+    const error = cutOff
+      ? tooLarge({ server, maxBytes: options.maxMessageBytes })
+      : connectionLost(server, { sent: true });
+    cutOff = false;
+    return error;
+  });
   const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
   const hasSession = (): boolean => transport.sessionId !== undefined;
   const carrier: Carrier = {
@@ -181,13 +197,14 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
       if (!options.expressLane) return new SdkLane(client, { server, hasSession, onBroken });
       lane.envelope = envelope;
       // Older servers may send progress, and resumed answers, on the stream that the SDK keeps open.
-      const pass = transport.onmessage;
+      const toClient = transport.onmessage;
       transport.onmessage = (message: JSONRPCMessage) => {
-        if (!lane.accept(message)) pass?.(message);
+        if (!lane.accept(message)) gate.passAny(message, (passed) => toClient?.(passed));
       };
       return lane;
     },
     async close() {
+      gate.stop();
       lane.close(connectionLost(server, { sent: true }));
       const ended = transport.terminateSession().catch(() => {});
       await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, SESSION_END_MS).unref())]);
@@ -198,7 +215,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
   const lane = new HttpLane({
     server,
     endpoint,
-    limits: limitsOf(options),
+    maxBytes: options.maxMessageBytes,
     session: {
       get sessionId() {
         return transport.sessionId;
@@ -206,7 +223,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
       get protocolVersion() {
         return transport.protocolVersion;
       },
-      deliver: (message: JSONRPCMessage) => transport.onmessage?.(message),
+      deliver: (message) => transport.onmessage?.(message),
     },
     onBroken,
   });
@@ -220,11 +237,13 @@ async function inProcessCarrier(config: InProcessServer, options: CarrierOptions
     const transport = new StreamableHTTPClientTransport(new URL('http://in-process.invalid/mcp'), {
       fetch: (url, init) => target.fetch(new Request(url, init as RequestInit)),
     });
+    const { server } = options;
+    reportBrokenStreams(transport, () => connectionLost(server, { sent: true }));
     return {
       type: 'in-process',
       transport,
       hasHeaders: true,
-      lane: (client) => new SdkLane(client, { server: options.server }),
+      lane: (client) => new SdkLane(client, { server }),
       close: () => transport.close(),
     };
   }
@@ -232,4 +251,21 @@ async function inProcessCarrier(config: InProcessServer, options: CarrierOptions
   // The SDK's servers take any transport; the parameter is `never` because their class is not ours to import.
   await (target.connect as (transport: Transport) => Promise<void>).call(target, theirs);
   return channelCarrier('in-process', ours, options);
+}
+
+/**
+ * The SDK does not tell a request that the stream of its answer broke: it would wait for its timeout. An
+ * error answer tells it; for a request that was answered it comes too late and is nobody's.
+ */
+function reportBrokenStreams(transport: StreamableHTTPClientTransport, why: () => TurnbuckleError): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) =>
+    send(message, {
+      ...options,
+      onRequestStreamEnd: () => {
+        options?.onRequestStreamEnd?.();
+        if (Array.isArray(message) || !('id' in message) || typeof message.id !== 'number') return;
+        transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error: toAnswer(why()) });
+      },
+    });
 }

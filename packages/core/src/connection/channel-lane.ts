@@ -14,7 +14,7 @@ import {
   type Progress,
 } from './lane.js';
 import type { NotificationGate } from './notification-gate.js';
-import { connectionLost } from './server-error.js';
+import { connectionLost, toAnswer } from './server-error.js';
 
 /** Own id space, far from the SDK's small numbers, yet a 32-bit integer for servers that want one. */
 export const FIRST_ID = 1_000_000_000;
@@ -95,14 +95,15 @@ export class ChannelLane implements Lane, Transport {
   #receive(message: JSONRPCMessage): void {
     if (!('method' in message)) {
       const { id } = message;
+      // The SDK would take "2" for 2; nobody here ever asked as "2".
+      if (typeof id === 'string' && /^\d+$/.test(id)) return;
       if (typeof id !== 'number' || id < FIRST_ID) return this.onmessage?.(message);
       const flight = this.#flights.get(id);
       this.#flights.delete(id);
       return flight?.answer(message);
     }
-    if ('id' in message) return this.onmessage?.(message);
     if (message.method === 'notifications/progress' && this.#progress(message.params)) return;
-    this.#options.gate.pass(message, (passed) => this.onmessage?.(passed));
+    this.#options.gate.passAny(message, (passed) => this.onmessage?.(passed));
   }
 
   #progress(params: unknown): boolean {
@@ -132,9 +133,13 @@ export class ChannelLane implements Lane, Transport {
         hint: 'Ask the tool for less (a page, a range), or raise limits.maxMessageBytes.',
       },
     );
-    const named = /"id"\s*:\s*(1\d{9})\b/.exec(edges)?.[1];
+    const named = /"id"\s*:\s*(\d{1,10})\b/.exec(edges)?.[1];
+    const id = named === undefined ? undefined : Number(named);
+    // One of the SDK's: it gets an answer that says so, and the others go on.
+    if (id !== undefined && id < FIRST_ID)
+      return this.onmessage?.({ jsonrpc: '2.0', id, error: toAnswer(error) });
     const only = this.#flights.size === 1 ? [...this.#flights.values()][0] : undefined;
-    const flight = (named === undefined ? undefined : this.#flights.get(Number(named))) ?? only;
+    const flight = (id === undefined ? undefined : this.#flights.get(id)) ?? only;
     if (flight === undefined) return void this.close();
     this.#flights.delete(flight.id);
     flight.fail(error);

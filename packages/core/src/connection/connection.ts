@@ -20,6 +20,8 @@ export interface ConnectionOptions {
   readonly now: () => number;
   readonly random: () => number;
   readonly link: Omit<LinkOptions, 'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy'>;
+  /** The configuration with everything filled in, asked for at each attempt. */
+  readonly resolve: () => Promise<ServerConfig>;
   /** Runs on every fresh link before it counts as ready; its failure is the connection's failure. */
   readonly onOpen: (link: Link) => Promise<void>;
   /** The link is in use from now on. */
@@ -137,7 +139,7 @@ export class Connection {
     let link: Link | undefined;
     let broken: TurnbuckleError | undefined;
     try {
-      const opened = await openLink(this.#linkOptions(), abort.signal);
+      const opened = await openLink(this.#linkOptions(await this.#options.resolve()), abort.signal);
       link = opened;
       opened.client.onclose = () => {
         broken = lostError(opened, this.name);
@@ -162,8 +164,8 @@ export class Connection {
     }
   }
 
-  #linkOptions(): LinkOptions {
-    const { name, config, link, onNotice } = this.#options;
+  #linkOptions(config: ServerConfig): LinkOptions {
+    const { name, link, onNotice } = this.#options;
     const onCleanup = (done: Promise<void>): void => this.#cleanUp(done);
     return { ...link, server: name, config, onNotice, onCleanup, assumeLegacy: this.#assumeLegacy };
   }
@@ -272,7 +274,12 @@ export class Connection {
     this.#abort?.abort(closedError(this.name));
     this.#move(event);
     this.#cleanUp(Promise.all([link?.close().catch(() => {}), opening?.catch(() => {})]).then(() => {}));
-    return this.#closing ?? Promise.resolve();
+    return this.#settled();
+  }
+
+  /** When nothing is being cleaned up any more: an attempt that is cut off begins to only as it ends. */
+  async #settled(): Promise<void> {
+    while (this.#closing !== undefined) await this.#closing;
   }
 
   #backoff(): typeof DEFAULT_BACKOFF {

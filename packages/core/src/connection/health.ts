@@ -81,14 +81,11 @@ export class Health {
     if (link === undefined) return false;
     // The newer revision has no ping: it is asked who it is.
     const method = link.era === 'modern' ? 'server/discover' : 'ping';
-    const at = this.#options.now();
+    const { pingMs, now } = this.#options;
+    const at = now();
+    const timeoutMs = pingMs === 0 ? PING_TIMEOUT_MS : Math.min(pingMs, PING_TIMEOUT_MS);
     try {
-      await link.lane.request({
-        method,
-        params: {},
-        timeoutMs: PING_TIMEOUT_MS,
-        maxTotalMs: PING_TIMEOUT_MS,
-      });
+      await link.lane.request({ method, params: {}, timeoutMs, maxTotalMs: timeoutMs });
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
       // An error is an answer too: somebody is there.

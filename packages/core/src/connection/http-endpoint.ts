@@ -14,6 +14,8 @@ export interface EndpointOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
   readonly maxBytes: number;
+  /** A body went over the limit and was cut off. */
+  readonly onTooLarge?: ((bytes: number) => void) | undefined;
 }
 
 export class HttpEndpoint {
@@ -48,7 +50,10 @@ export class HttpEndpoint {
       const response = await raw(url, { ...init, dispatcher });
       const refused = init?.method === 'POST' ? tryLater(options.server, response) : undefined;
       if (refused !== undefined) throw refused;
-      return limitBody(response, options.maxBytes, () => tooLarge(options));
+      return limitBody(response, options.maxBytes, () => {
+        options.onTooLarge?.(options.maxBytes);
+        return tooLarge(options);
+      });
     };
     return new HttpEndpoint(options, pool, fetch);
   }

@@ -8,7 +8,7 @@ import type { Flight } from './flight.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { refusal } from './http-refusal.js';
 import { bytesSinceEvent } from './limited-body.js';
-import { isMessage, type ParseLimits, parseMessage } from './message.js';
+import { isMessage, parseMessage } from './message.js';
 import { connectionLost } from './server-error.js';
 
 const MAX_REDIRECTS = 3;
@@ -21,7 +21,7 @@ export interface ExchangeOptions {
   readonly server: string;
   readonly endpoint: HttpEndpoint;
   readonly flight: Flight;
-  readonly limits: ParseLimits;
+  readonly maxBytes: number;
   readonly headers: Record<string, string>;
   /** The older revisions let a broken stream be picked up at its last event. */
   readonly resumable: boolean;
@@ -117,8 +117,8 @@ export class HttpExchange {
   }
 
   #onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { limits, server } = this.#options;
-    const max = this.#head?.status === 200 ? limits.maxBytes : REFUSAL_BYTES;
+    const { maxBytes, server } = this.#options;
+    const max = this.#head?.status === 200 ? maxBytes : REFUSAL_BYTES;
     this.#bytes =
       this.#events === undefined ? this.#bytes + chunk.length : bytesSinceEvent(chunk, this.#bytes);
     if (this.#bytes > max) {
@@ -129,7 +129,7 @@ export class HttpExchange {
   }
 
   #onMessage(text: string): void {
-    const message = parseMessage(text, this.#options.limits);
+    const message = parseMessage(text);
     if (message !== undefined) this.accept(message);
   }
 
@@ -166,8 +166,8 @@ export class HttpExchange {
 
   /** The answer in a JSON body: the message itself, or one of a batch (2025-03-26 allows it). */
   #find(text: string): JSONRPCMessage | undefined {
-    const { flight, limits } = this.#options;
-    const message = parseMessage(text, limits);
+    const { flight } = this.#options;
+    const message = parseMessage(text);
     if (message !== undefined)
       return !('method' in message) && message.id === flight.id ? message : undefined;
     try {

@@ -11,7 +11,6 @@ import type { HttpEndpoint } from './http-endpoint.js';
 import { HttpExchange } from './http-exchange.js';
 import { completeParams, type Envelope, type Lane, type LaneRequest, type LaneResult } from './lane.js';
 import { encodeHeaderValue } from './mcp-headers.js';
-import type { ParseLimits } from './message.js';
 
 /** What the lane needs of the SDK's transport. */
 export interface HttpSession {
@@ -25,7 +24,7 @@ export interface HttpLaneOptions {
   readonly server: string;
   readonly endpoint: HttpEndpoint;
   readonly session: HttpSession;
-  readonly limits: ParseLimits;
+  readonly maxBytes: number;
   /** The endpoint cannot be reached, refuses us, or has forgotten the session. */
   readonly onBroken: (error: TurnbuckleError) => void;
 }
@@ -49,14 +48,14 @@ export class HttpLane implements Lane {
   request(request: LaneRequest): Promise<LaneResult> {
     this.#nextId += 1;
     const id = this.#nextId;
-    const { server, endpoint, session, limits, onBroken } = this.#options;
+    const { server, endpoint, session, maxBytes, onBroken } = this.#options;
     const flight = new Flight({ id, server, request, onAbandon: this.#onAbandon });
     const params = completeParams(request, this.envelope, id);
     const exchange = new HttpExchange({
       server,
       endpoint,
       flight,
-      limits,
+      maxBytes,
       headers: this.#headers(request),
       resumable: this.envelope === undefined,
       hasSession: session.sessionId !== undefined,
@@ -109,7 +108,7 @@ export class HttpLane implements Lane {
     this.#exchanges.get(flight.id)?.abort();
     // In the newer revision the closed stream is the cancellation; the older one wants to be told.
     if (this.envelope !== undefined) return;
-    const { endpoint, limits, server, session } = this.#options;
+    const { endpoint, maxBytes, server, session } = this.#options;
     const params = {
       requestId: flight.id,
       reason: why === 'timeout' ? 'The request timed out' : 'The caller cancelled',
@@ -126,7 +125,7 @@ export class HttpLane implements Lane {
       server,
       endpoint,
       flight: notice,
-      limits,
+      maxBytes,
       headers: this.#headers(request),
       resumable: false,
       hasSession: session.sessionId !== undefined,

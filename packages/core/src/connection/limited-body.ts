@@ -7,10 +7,12 @@ export function limitBody(response: Response, maxBytes: number, onExceeded: () =
   let bytes = 0;
   const counted = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
+      async transform(chunk, controller) {
         bytes = perEvent ? bytesSinceEvent(chunk, bytes) : bytes + chunk.length;
         if (bytes > maxBytes) controller.error(onExceeded());
         else controller.enqueue(chunk);
+        // The reader takes all events of a chunk without a pause; a flood must not hold up everybody else.
+        if (perEvent) await new Promise((resolve) => setImmediate(resolve));
       },
     }),
   );

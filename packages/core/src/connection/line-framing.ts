@@ -39,8 +39,8 @@ export class LineFraming {
   #keep(part: Buffer): void {
     this.#bytes += part.length;
     if (this.#head === undefined && this.#bytes > this.#maxBytes) {
-      this.#head = Buffer.concat([...this.#parts, part].slice(0, 64)).subarray(0, EDGE_BYTES);
-      this.#tail = Buffer.concat(this.#parts).subarray(-EDGE_BYTES);
+      this.#head = edge([...this.#parts, part], 'head');
+      this.#tail = edge(this.#parts, 'tail');
       this.#parts = [];
     }
     if (this.#head === undefined) this.#parts.push(part);
@@ -64,4 +64,18 @@ export class LineFraming {
     const end = line[line.length - 1] === CARRIAGE_RETURN ? line.length - 1 : line.length;
     if (end > 0) this.#sink.onLine(line.toString('utf8', 0, end));
   }
+}
+
+/** The first or last bytes of a row of buffers, without joining all of it. */
+function edge(parts: readonly Buffer[], side: 'head' | 'tail'): Buffer {
+  const taken: Buffer[] = [];
+  let bytes = 0;
+  for (let index = 0; index < parts.length && bytes < EDGE_BYTES; index += 1) {
+    const part = (side === 'head' ? parts[index] : parts[parts.length - 1 - index]) ?? Buffer.alloc(0);
+    if (side === 'head') taken.push(part.subarray(0, EDGE_BYTES));
+    else taken.unshift(part.subarray(-EDGE_BYTES));
+    bytes += part.length;
+  }
+  const joined = Buffer.concat(taken);
+  return side === 'head' ? joined.subarray(0, EDGE_BYTES) : joined.subarray(-EDGE_BYTES);
 }

@@ -9,7 +9,6 @@ import type {
   ServerCapabilities,
 } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config/schema.js';
-import { TurnbuckleError } from '../errors.js';
 import { type Carrier, type CarrierOptions, createCarrier } from './carrier.js';
 import type { Era, EraVerdicts } from './era-verdicts.js';
 import { explainExit } from './exit.js';
@@ -122,13 +121,15 @@ interface Attempt {
 async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attempt): Promise<Link> {
   const carrier = await createCarrier(options.config, options);
   carrier.prepare?.();
-  const { Client } = await loadSdk();
+  const { Client, SdkError, SdkErrorCode } = await loadSdk();
+  const startedAt = Date.now();
+  const probeMs = Math.ceil(leftMs / 2);
   const capabilities = offeredCapabilities(options.answers);
   const client = new Client(options.clientInfo, {
     capabilities,
     versionNegotiation: {
       mode: era === 'modern' ? { pin: '2026-07-28' } : 'auto',
-      probe: { timeoutMs: Math.ceil(leftMs / 2) },
+      probe: { timeoutMs: probeMs },
     },
     // Results are checked above the lane, one schema at a time; the SDK would compile all of them.
     jsonSchemaValidator: {
@@ -139,6 +140,7 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
   client.onerror = () => {}; // every failure that matters also fails a request or closes the transport
   client.fallbackNotificationHandler = async ({ method, params }) => options.onNotice(method, params ?? {});
   try {
+    if (signal.aborted) throw signal.reason;
     const prior = era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {};
     await withDeadline(
       client.connect(carrier.transport, { timeout: leftMs, signal, ...prior }),
@@ -149,7 +151,10 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
     if (options.config.type !== 'in-process')
       await options.verdicts.set(options.config, client.getProtocolEra() ?? 'legacy');
     return finishLink(options, { client, carrier, capabilities });
-  } catch (error) {
+  } catch (thrown) {
+    // Told to speak the newer revision only, the SDK does not say that it merely waited in vain.
+    const silent = codeOf(thrown) === PROBE_FAILED && Date.now() - startedAt >= probeMs;
+    const error = silent ? new SdkError(SdkErrorCode.RequestTimeout, 'The server did not answer') : thrown;
     const explained = await explainExit(options.server, carrier, error);
     options.onCleanup(carrier.close().catch(() => {}));
     // An ended probe has another way out than an ended handshake: the code that tells them apart stays on top.

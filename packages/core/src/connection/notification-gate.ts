@@ -33,6 +33,12 @@ export class NotificationGate {
     else this.#kept.set(kind, () => deliver(message));
   }
 
+  /** Any message: only notifications are held back. */
+  passAny(message: JSONRPCMessage, deliver: (message: JSONRPCMessage) => void): void {
+    if ('method' in message && !('id' in message)) this.pass(message, deliver);
+    else deliver(message);
+  }
+
   stop(): void {
     clearTimeout(this.#timer);
     this.#kept.clear();

@@ -1,5 +1,6 @@
 /** Failures of the wire as TurnbuckleErrors, made in one place so that both lanes say the same. */
 import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
 
 const MAX_FOREIGN_TEXT = 500;
 
@@ -11,6 +12,8 @@ export interface RpcError {
 
 /** The server's own JSON-RPC error; the whole of it is in `data.rpc`. */
 export function serverError(server: string, rpc: RpcError): TurnbuckleError {
+  const own = isRecord(rpc.data) ? OWN.get(rpc.data) : undefined;
+  if (own !== undefined) return own;
   const text = String(rpc.message).slice(0, MAX_FOREIGN_TEXT);
   return new TurnbuckleError('SERVER_ERROR', `Server "${server}" answered with error ${rpc.code}: ${text}`, {
     server,
@@ -34,4 +37,14 @@ export function connectionLost(
 /** True when the request certainly did not reach the tool, so that repeating it does no harm. */
 export function wasNotSent(error: TurnbuckleError): boolean {
   return error.data?.sent === false;
+}
+
+/** Failures of ours on their way through the SDK, which only knows answers. */
+const OWN = new WeakMap<object, TurnbuckleError>();
+
+/** An error answer that stands for a failure of ours, for a request that the SDK made. */
+export function toAnswer(error: TurnbuckleError): RpcError {
+  const data = {};
+  OWN.set(data, error);
+  return { code: -32603, message: error.message, data };
 }

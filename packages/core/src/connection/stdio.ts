@@ -2,7 +2,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 import { LineFraming } from './line-framing.js';
-import { type ParseLimits, parseMessage } from './message.js';
+import { parseMessage } from './message.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
 import { TextRing } from './text-ring.js';
 
@@ -11,7 +11,7 @@ const WHOLE_WRITE_BYTES = 16 * 1_024;
 
 export interface StdioOptions extends SpawnOptions {
   readonly server: string;
-  readonly limits: ParseLimits;
+  readonly maxBytes: number;
 }
 
 export class StdioTransport implements Transport {
@@ -67,7 +67,7 @@ export class StdioTransport implements Transport {
         onLine: (line) => this.#receive(line),
         onOversized: (edges, bytes) => this.onoversized?.(edges, bytes),
       },
-      this.#options.limits.maxBytes,
+      this.#options.maxBytes,
     );
     stdout?.on('data', (chunk: Buffer) => framing.push(chunk));
     return new Promise((resolve, reject) => {
@@ -119,7 +119,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
-    const message = parseMessage(line, this.#options.limits);
+    const message = parseMessage(line);
     if (message !== undefined) this.onmessage?.(message);
   }
 

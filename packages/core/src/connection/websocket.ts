@@ -3,13 +3,13 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { WebSocket } from 'ws';
 import { TurnbuckleError } from '../errors.js';
 import { authRequired } from './http-refusal.js';
-import { type ParseLimits, parseMessage } from './message.js';
+import { parseMessage } from './message.js';
 
 export interface WebSocketOptions {
   readonly server: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly limits: ParseLimits;
+  readonly maxBytes: number;
   readonly connectTimeoutMs: number;
 }
 
@@ -19,6 +19,8 @@ export class WebSocketTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  /** A message over the size limit arrived; the socket closes after it. */
+  onoversized?: (edges: string, bytes: number) => void;
   readonly #options: WebSocketOptions;
   #socket: WebSocket | undefined;
   #closed = false;
@@ -29,11 +31,11 @@ export class WebSocketTransport implements Transport {
 
   async start(): Promise<void> {
     const { WebSocket } = await import('ws');
-    const { url, headers, limits, connectTimeoutMs } = this.#options;
+    const { url, headers, maxBytes, connectTimeoutMs } = this.#options;
     const socket = new WebSocket(url, 'mcp', {
       headers,
       handshakeTimeout: connectTimeoutMs,
-      maxPayload: limits.maxBytes,
+      maxPayload: maxBytes,
       // Compression is where decompression bombs and malformed window sizes come in.
       perMessageDeflate: false,
       followRedirects: false,
@@ -49,11 +51,15 @@ export class WebSocketTransport implements Transport {
         socket.terminate();
       });
     });
-    socket.on('error', (error) => this.onerror?.(error));
+    socket.on('error', (error) => {
+      if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
+        this.onoversized?.('', maxBytes);
+      this.onerror?.(error);
+    });
     socket.on('close', () => this.#end());
     socket.on('message', (data, isBinary) => {
       if (isBinary) return; // MCP is text
-      const message = parseMessage(String(data), limits);
+      const message = parseMessage(String(data));
       if (message !== undefined) this.onmessage?.(message);
     });
   }

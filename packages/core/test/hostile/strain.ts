@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect } from 'vitest';
 
 export interface Strain {
   /** Longest time in which the event loop could do nothing else. */
@@ -29,4 +30,9 @@ export async function strainOf(work: () => Promise<unknown>): Promise<Strain> {
     delay.disable();
   }
   return { stallMs: delay.max / 1e6, peakBytes: peak - before };
+}
+
+/** The event loop was never held up for long. A bound in time, so it only holds in the soak run. */
+export function expectCalm(stallMs: number): void {
+  if (process.env.TURNBUCKLE_TIMING === 'strict') expect(stallMs).toBeLessThan(250);
 }

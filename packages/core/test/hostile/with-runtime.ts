@@ -1,19 +1,17 @@
-import { temporaryDirectory } from '@turnbuckle/testing';
-import { createRuntime, type Runtime, type RuntimeOptions } from 'turnbuckle';
+import type { Runtime, RuntimeOptions } from 'turnbuckle';
+import { createOwnRuntime } from './own-runtime.js';
 
 /** A connected runtime for the length of a test. */
 export async function withRuntime(
   options: RuntimeOptions,
   test: (runtime: Runtime) => Promise<void>,
 ): Promise<void> {
-  const home = await temporaryDirectory();
-  const runtime = await createRuntime({ stateDir: home.path, ...options });
+  const runtime = await createOwnRuntime(options);
   try {
     await runtime.connectAll();
     await test(runtime);
   } finally {
     await runtime.close();
-    await home.remove();
   }
 }
 

@@ -20,7 +20,7 @@ it.skipIf(process.platform !== 'linux')(
     const { pid = 0 } = runtime.serverStatus('server');
     const states = record(runtime, 'server.state');
     process.kill(pid, 'SIGSTOP');
-    await waitUntil(() => states.some(({ to }) => to === 'ready'), 25_000);
+    await waitUntil(() => states.some(({ to }) => to === 'ready'), 50_000);
     expect(states[0]).toMatchObject({
       from: 'ready',
       to: 'waiting',
@@ -31,6 +31,7 @@ it.skipIf(process.platform !== 'linux')(
     expect(textOf(await runtime.callTool('server', 'echo', { text: 'back' }))).toBe('back');
     await waitUntil(() => !isAlive(pid), 5_000);
   },
+  60_000,
 );
 
 it.skipIf(process.platform !== 'linux')(

@@ -2,11 +2,17 @@ import { temporaryDirectory } from '@turnbuckle/testing';
 import { createRuntime, type Runtime, type RuntimeEvents, type RuntimeOptions } from 'turnbuckle';
 import { onTestFinished } from 'vitest';
 
-/** A runtime with a state directory of its own, closed when the test is over. */
-export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+/**
+ * A runtime with a state directory of its own, closed when the test is over. Tests that run at the same time as
+ * others hand in their own `onTestFinished`.
+ */
+export async function openRuntime(
+  options: RuntimeOptions,
+  whenFinished: typeof onTestFinished = onTestFinished,
+): Promise<Runtime> {
   const directory = await temporaryDirectory();
   const runtime = await createRuntime({ stateDir: directory.path, ...options });
-  onTestFinished(async () => {
+  whenFinished(async () => {
     await runtime.close();
     await directory.remove();
   });

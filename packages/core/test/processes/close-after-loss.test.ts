@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { fixture, processesWithEnvironment, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
 import { ONCE, openRuntime } from '../lifecycle/open-runtime.js';
 
-const linux = it.skipIf(process.platform !== 'linux');
+const linux = it.skipIf(process.platform !== 'linux').concurrent;
 
-async function openStubborn() {
+async function openStubborn({ onTestFinished }: TestContext) {
   const directory = await temporaryDirectory();
   const mark = randomUUID();
   const marked = (): number[] => processesWithEnvironment('CYCLE', mark);
@@ -20,7 +20,7 @@ async function openStubborn() {
     env: { CYCLE: mark },
     reconnect: ONCE,
   };
-  const runtime = await openRuntime({ servers: { server } });
+  const runtime = await openRuntime({ servers: { server } }, onTestFinished);
   await runtime.connectAll();
   await waitUntil(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length === 6);
   return { runtime, marked, pid: runtime.serverStatus('server').pid ?? 0 };
@@ -28,16 +28,16 @@ async function openStubborn() {
 
 linux(
   'a server that was killed from outside leaves no descendants, without anybody closing anything',
-  async () => {
-    const { runtime, marked, pid } = await openStubborn();
+  async (context) => {
+    const { runtime, marked, pid } = await openStubborn(context);
     process.kill(pid, 'SIGKILL');
     await waitUntil(() => runtime.serverStatus('server').status === 'failed');
     await waitUntil(() => marked().length === 0, 10_000);
   },
 );
 
-linux('close() also waits for the descendants of a server that was lost before', async () => {
-  const { runtime, marked, pid } = await openStubborn();
+linux('close() also waits for the descendants of a server that was lost before', async (context) => {
+  const { runtime, marked, pid } = await openStubborn(context);
   process.kill(pid, 'SIGKILL');
   await waitUntil(() => runtime.serverStatus('server').status === 'failed');
   expect(marked().length).toBeGreaterThan(0);
@@ -45,27 +45,16 @@ linux('close() also waits for the descendants of a server that was lost before',
   expect(marked()).toEqual([]);
 });
 
-linux('close() also waits for a server that is just being removed', async () => {
-  const { runtime, marked } = await openStubborn();
+linux('close() also waits for a server that is just being removed', async (context) => {
+  const { runtime, marked } = await openStubborn(context);
   const removed = runtime.setServers({});
   await runtime.close();
   expect(marked()).toEqual([]);
   await removed;
 });
 
-linux('disconnect() resolves when the whole tree is gone', async () => {
-  const { runtime, marked } = await openStubborn();
+linux('disconnect() resolves when the whole tree is gone', async (context) => {
+  const { runtime, marked } = await openStubborn(context);
   await runtime.disconnect('server');
   expect(marked()).toEqual([]);
-});
-
-linux('close() while a server is still starting leaves nothing of it', async () => {
-  const mark = randomUUID();
-  const server = { ...fixture('slow', '--start-ms', '60000'), env: { CYCLE: mark } };
-  const runtime = await openRuntime({ servers: { server } });
-  const connecting = runtime.connectAll();
-  await waitUntil(() => processesWithEnvironment('CYCLE', mark).length === 1);
-  await runtime.close();
-  expect(processesWithEnvironment('CYCLE', mark)).toEqual([]);
-  await connecting;
 });

@@ -1,0 +1,110 @@
+/** Other programs that gather servers behind one address. */
+import type { Client } from '../client.js';
+import type { Dialect, LooseDraft } from '../dialect.js';
+import type { Fields } from '../fields.js';
+import { ENV_PREFIX_STYLE, KEYRING_STYLE, SHELL_STYLE } from '../placeholder-styles.js';
+import { type Entry, isEntry, own, without } from '../plain-value.js';
+
+const shared: Dialect = {
+  container: ['mcpServers'],
+  style: SHELL_STYLE,
+  typeKey: 'type',
+  transports: { stdio: 'stdio', http: 'streamable-http', sse: 'sse' },
+  switchKey: 'disabled',
+};
+
+export const oneMcp: Client = {
+  id: '1mcp',
+  label: '1MCP',
+  format: 'json',
+  candidates: (at) => [
+    ...at.given('ONE_MCP_CONFIG'),
+    ...at.given('ONE_MCP_CONFIG_DIR', 'mcp.json'),
+    at.config('1mcp', 'mcp.json'),
+    // Chooses among servers and holds none; it is listed so that nobody looks for them there.
+    at.project('.1mcprc'),
+  ],
+  dialect: {
+    ...shared,
+    keys: { cwd: 'cwd', excludeTools: 'disabledTools' },
+    timeouts: [
+      { key: 'connectionTimeout', unit: 'ms', to: 'connectTimeoutMs' },
+      { key: 'requestTimeout', unit: 'ms', to: 'callTimeoutMs' },
+      { key: 'timeout', unit: 'ms', to: 'callTimeoutMs' },
+    ],
+  },
+};
+
+export const mcpProxyGo: Client = {
+  id: 'mcpproxy',
+  label: 'mcpproxy',
+  format: 'json',
+  candidates: (at) => [at.home('.mcpproxy', 'mcp_config.json')],
+  dialect: {
+    ...shared,
+    list: true,
+    style: KEYRING_STYLE,
+    typeKey: 'protocol',
+    transports: { stdio: 'stdio', http: 'streamable-http', sse: 'sse' },
+    keys: { cwd: 'working_dir' },
+    switchKey: 'enabled',
+    before(entry, notes) {
+      if (entry.quarantined !== true) return entry;
+      notes.push('was in quarantine there, so it is switched off here');
+      return { ...without(entry, 'quarantined'), enabled: false };
+    },
+  },
+};
+
+export const mcpHub: Client = {
+  id: 'mcphub',
+  label: 'MCPHub',
+  format: 'json',
+  candidates: (at) => [at.project('mcp_settings.json')],
+  dialect: { ...shared, switchKey: 'enabled', before: hubTools },
+};
+
+/** Tools are a map by name with a switch each. */
+function hubTools(entry: Entry): Entry {
+  if (!isEntry(entry.tools)) return entry;
+  const off = Object.entries(entry.tools).filter(([, tool]) => own(tool, 'enabled') === false);
+  return { ...without(entry, 'tools'), excludeTools: off.map(([name]) => name) };
+}
+
+export const mcporter: Client = {
+  id: 'mcporter',
+  label: 'mcporter',
+  format: 'json',
+  candidates: (at) => [
+    ...['mcporter.json', 'mcporter.jsonc'].map((file) => at.project('config', file)),
+    ...at.given('MCPORTER_CONFIG'),
+    ...['mcporter.json', 'mcporter.jsonc'].map((file) => at.home('.mcporter', file)),
+  ],
+  dialect: {
+    container: ['mcpServers'],
+    alsoIn: [['servers'], ['mcp']],
+    style: ENV_PREFIX_STYLE,
+    typeKey: 'transport',
+    transports: { stdio: '', http: '', sse: 'sse' },
+    keys: {
+      url: 'baseUrl',
+      cwd: 'cwd',
+      description: 'description',
+      includeTools: 'allowedTools',
+      excludeTools: 'blockedTools',
+    },
+    owns: ['bearerToken', 'bearerTokenEnv'],
+    finish,
+  },
+};
+
+function finish(draft: LooseDraft, fields: Fields): void {
+  const literal = fields.text('bearerToken');
+  const variable = fields.text('bearerTokenEnv');
+  const token = variable === undefined ? literal : `\${${variable}}`;
+  if (token === undefined || draft.type === 'stdio') return;
+  draft.headers = Object.fromEntries([
+    ...Object.entries(draft.headers ?? {}),
+    ['Authorization', `Bearer ${token}`],
+  ]);
+}

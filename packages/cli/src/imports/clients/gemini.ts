@@ -1,0 +1,95 @@
+/** Gemini CLI and Antigravity: addresses are named after their transport, switches are lists of names. */
+import type { Client, LocatedEntry, SettingsContext } from '../client.js';
+import type { Dialect } from '../dialect.js';
+import type { FileEdit } from '../file-edit.js';
+import { locateEntries } from '../locate.js';
+import { DOLLAR_STYLE } from '../placeholder-styles.js';
+import { type Entry, own, ownAt, textsIn } from '../plain-value.js';
+
+const dialect: Dialect = {
+  container: ['mcpServers'],
+  style: DOLLAR_STYLE,
+  transports: { stdio: '', http: '', sse: '' },
+  keys: {
+    cwd: 'cwd',
+    description: 'description',
+    includeTools: 'includeTools',
+    excludeTools: 'excludeTools',
+  },
+  timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
+  before: typedByAddress,
+  after({ url, ...rest }, { type }) {
+    if (url === undefined) return rest;
+    return type === 'http' ? { httpUrl: url, ...rest } : { url, ...rest };
+  },
+};
+
+const SYSTEM = {
+  darwin: '/Library/Application Support/GeminiCli',
+  win32: 'C:\\ProgramData\\gemini-cli',
+  linux: '/etc/gemini-cli',
+} as const;
+
+export const gemini: Client = {
+  id: 'gemini',
+  label: 'Gemini CLI',
+  format: 'json',
+  candidates: (at) => [
+    at.managed(SYSTEM, 'settings.json'),
+    at.project('.gemini', 'settings.json'),
+    at.home('.gemini', 'settings.json'),
+  ],
+  dialect,
+  locate: (root) =>
+    locateEntries(root, dialect).map((entry) => ({ ...entry, ...switchedOff(root, entry.name) })),
+  settings: switchLists,
+  switchesInSettings: true,
+};
+
+export const antigravity: Client = {
+  id: 'antigravity',
+  label: 'Antigravity',
+  format: 'json',
+  candidates: (at) => [at.home('.gemini', 'antigravity', 'mcp_config.json')],
+  dialect: {
+    container: ['mcpServers'],
+    style: DOLLAR_STYLE,
+    transports: { stdio: '', http: '' },
+    keys: { cwd: 'cwd', url: 'serverUrl', excludeTools: 'disabledTools' },
+    timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
+    switchKey: 'disabled',
+  },
+};
+
+/** `httpUrl` is Streamable HTTP and wins; a `url` without a type is SSE. */
+function typedByAddress(entry: Entry): Entry {
+  if (entry.httpUrl !== undefined && entry.command === undefined) {
+    const { url: _, ...rest } = entry;
+    return { ...rest, type: 'http' };
+  }
+  return entry.url !== undefined && entry.type === undefined && entry.command === undefined
+    ? { ...entry, type: 'sse' }
+    : entry;
+}
+
+function switchedOff(root: unknown, name: string): Pick<LocatedEntry, 'offBy'> {
+  const excluded = [...textsIn(ownAt(root, ['mcp', 'excluded'])), ...textsIn(own(root, 'excludeMCPServers'))];
+  if (excluded.includes(name)) return { offBy: 'mcp.excluded' };
+  const allowed = ownAt(root, ['mcp', 'allowed']) ?? own(root, 'allowMCPServers');
+  return Array.isArray(allowed) && !allowed.includes(name)
+    ? { offBy: 'mcp.allowed, which does not name it' }
+    : {};
+}
+
+function switchLists(root: unknown, { servers }: SettingsContext): FileEdit['settings'] {
+  const on = servers.filter(({ enabled }) => enabled).map(({ name }) => name);
+  const off = servers.filter(({ enabled }) => !enabled).map(({ name }) => name);
+  const before = textsIn(ownAt(root, ['mcp', 'excluded']));
+  const excluded = [...before.filter((name) => !on.includes(name) && !off.includes(name)), ...off];
+  const allowed = ownAt(root, ['mcp', 'allowed']);
+  const missing = Array.isArray(allowed) ? on.filter((name) => !allowed.includes(name)) : [];
+  return [
+    ...(excluded.join('\0') === before.join('\0') ? [] : [{ path: ['mcp', 'excluded'], value: excluded }]),
+    ...(missing.length === 0 ? [] : [{ path: ['mcp', 'allowed'], value: [...textsIn(allowed), ...missing] }]),
+  ];
+}

@@ -1,0 +1,87 @@
+/** opencode: commands are lists; version 2 moved the servers one level down and turned the switch around. */
+import type { Client, LocatedEntry } from '../client.js';
+import type { Dialect } from '../dialect.js';
+import { locateEntries } from '../locate.js';
+import { BRACE_STYLE } from '../placeholder-styles.js';
+import { type Entry, isEntry, own, ownAt, without } from '../plain-value.js';
+
+const first: Dialect = {
+  container: ['mcp'],
+  style: BRACE_STYLE,
+  typeKey: 'type',
+  transports: { stdio: 'local', http: 'remote' },
+  keys: { env: 'environment', cwd: 'cwd' },
+  timeouts: [{ key: 'timeout', unit: 'ms', to: 'connectTimeoutMs' }],
+  switchKey: 'enabled',
+  after: (entry) => joinCommand(entry),
+};
+
+const second: Dialect = {
+  ...first,
+  container: ['mcp', 'servers'],
+  timeouts: [
+    { key: 'timeout.startup', unit: 'ms', to: 'connectTimeoutMs' },
+    { key: 'timeout.request', unit: 'ms', to: 'callTimeoutMs' },
+  ],
+  switchKey: 'disabled',
+  owns: ['timeout'],
+  before(entry) {
+    if (!isEntry(entry.timeout)) return entry;
+    const parts = Object.entries(entry.timeout).map(([key, value]) => [`timeout.${key}`, value]);
+    return { ...without(entry, 'timeout'), ...Object.fromEntries(parts) };
+  },
+  after(entry) {
+    const { 'timeout.startup': startup, 'timeout.request': request, ...rest } = joinCommand(entry);
+    const timeout = {
+      ...(startup === undefined ? {} : { startup }),
+      ...(request === undefined ? {} : { request }),
+    };
+    return Object.keys(timeout).length === 0 ? rest : { ...rest, timeout };
+  },
+};
+
+export const opencode: Client = {
+  id: 'opencode',
+  label: 'opencode',
+  format: 'json',
+  candidates: (at) => {
+    const files = ['opencode.json', 'opencode.jsonc'];
+    return [
+      ...files.map((file) => at.project(file)),
+      ...files.map((file) => at.project('.opencode', file)),
+      ...at.given('OPENCODE_CONFIG'),
+      ...files.flatMap((file) => at.given('OPENCODE_CONFIG_DIR', file)),
+      ...files.map((file) => at.config('opencode', file)),
+    ];
+  },
+  dialect: first,
+  dialectOf,
+  locate: (root) =>
+    locateEntries(root, dialectOf(root)).map((entry) => ({ ...entry, ...toolSwitches(root, entry.name) })),
+};
+
+/** A server could be called "servers" in version 1, so its look counts too. */
+function dialectOf(root: unknown): Dialect {
+  const servers = ownAt(root, ['mcp', 'servers']);
+  const isServer = typeof own(servers, 'type') === 'string' || own(servers, 'enabled') !== undefined;
+  return isEntry(servers) && !isServer ? second : first;
+}
+
+/** `tools` at the top of the file switches tools by `server_tool`, with `*` for any text. */
+function toolSwitches(root: unknown, server: string): Pick<LocatedEntry, 'excludeTools' | 'notes'> {
+  const switches = own(root, 'tools');
+  const mine = Object.entries(isEntry(switches) ? switches : {}).filter(([name]) => name.startsWith(server));
+  const exact = mine.filter(
+    ([name, on]) => on === false && name.startsWith(`${server}_`) && !/[*?]/.test(name),
+  );
+  const patterns = mine.filter(([name]) => /[*?]/.test(name)).map(([name, on]) => `${name}: ${String(on)}`);
+  return {
+    excludeTools: exact.map(([name]) => name.slice(server.length + 1)),
+    notes:
+      patterns.length === 0 ? [] : [`not carried over: tools switched by pattern (${patterns.join(', ')})`],
+  };
+}
+
+function joinCommand({ command, args, ...rest }: Entry): Record<string, unknown> {
+  return command === undefined ? rest : { command: [command, ...(Array.isArray(args) ? args : [])], ...rest };
+}

@@ -1,0 +1,71 @@
+/** From a file's text to plain values, for each format that the clients use. Never throws. */
+import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { parse as parseToml } from 'smol-toml';
+import { parseDocument } from 'yaml';
+
+export type FileFormat = 'json' | 'toml' | 'yaml' | 'frontmatter';
+
+export const MAX_FILE_BYTES = 5 * 1024 * 1024;
+
+export type ParsedDocument = { readonly value: unknown } | { readonly problem: string };
+
+/** `value` is undefined for an empty text. Comments and trailing commas are fine in JSON. */
+export function parseText(text: string, format: FileFormat): ParsedDocument {
+  if (text.length > MAX_FILE_BYTES) return { problem: 'the file is larger than 5 MB' };
+  if (text.includes('\0')) return { problem: 'the file is not text' };
+  const body = withoutByteOrderMark(text);
+  if (body.trim() === '') return { value: undefined };
+  try {
+    if (format === 'toml') return { value: parseToml(body, { integersAsBigInt: 'asNeeded' }) };
+    if (format === 'yaml') return parseYaml(body);
+    if (format === 'frontmatter') return parseYaml(frontmatterOf(body));
+    return parseJson(body);
+  } catch (error) {
+    // Deep nesting overflows the stack of the recursive parsers; syntax errors of TOML come this way too.
+    return { problem: `the file cannot be read as ${format}: ${firstLine(error)}` };
+  }
+}
+
+export const withoutByteOrderMark = (text: string): string =>
+  text.startsWith('\uFEFF') ? text.slice(1) : text;
+
+function parseJson(text: string): ParsedDocument {
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (first !== undefined) {
+    const line = text.slice(0, first.offset).split('\n').length;
+    return {
+      problem: `the file cannot be read as json: ${printParseErrorCode(first.error)} in line ${line}`,
+    };
+  }
+  return { value: tree === undefined ? undefined : toValue(tree) };
+}
+
+/** The library's own conversion assigns keys, which would make `__proto__` a prototype. */
+function toValue(node: Node): unknown {
+  if (node.type === 'array') return (node.children ?? []).map(toValue);
+  if (node.type !== 'object') return node.value;
+  return Object.fromEntries(
+    (node.children ?? []).map((property) => {
+      const [key, value] = property.children ?? [];
+      return [String(key?.value), value === undefined ? undefined : toValue(value)];
+    }),
+  );
+}
+
+function parseYaml(text: string): ParsedDocument {
+  const document = parseDocument(text, { merge: true, logLevel: 'silent' });
+  const [first] = document.errors;
+  if (first !== undefined) return { problem: `the file cannot be read as yaml: ${firstLine(first)}` };
+  return { value: document.toJS({ maxAliasCount: 100 }) ?? undefined };
+}
+
+function frontmatterOf(text: string): string {
+  return /^---\r?\n([\s\S]*?)\r?\n---(\r?\n|$)/.exec(text)?.[1] ?? '';
+}
+
+function firstLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return (message.split('\n')[0] ?? message).slice(0, 200);
+}

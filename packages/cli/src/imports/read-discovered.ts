@@ -1,0 +1,32 @@
+/** Reads a discovered file, never more of it than the bound, and never throws. */
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import type { ReadOptions } from './client.js';
+import type { DiscoveredFile } from './discover.js';
+import { MAX_FILE_BYTES } from './document.js';
+import type { ImportResult } from './imported-server.js';
+import { readClientConfig } from './read-client-config.js';
+
+/** The file's servers; its scope is the one it was found in. */
+export function readDiscovered(
+  file: DiscoveredFile,
+  options: Omit<ReadOptions, 'file' | 'scope'> = {},
+): ImportResult {
+  const text = file.problem === undefined ? readBounded(file.path) : { problem: file.problem };
+  if ('problem' in text) return { servers: [], skipped: [], problems: [text.problem], inputs: [] };
+  return readClientConfig(file.client, text.text, { ...options, file: file.path, scope: file.scope });
+}
+
+function readBounded(path: string): { text: string } | { problem: string } {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, 'r');
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) return { problem: 'is not a file' };
+    if (found.size > MAX_FILE_BYTES) return { problem: 'is larger than 5 MB' };
+    return { text: readFileSync(descriptor, 'utf8') };
+  } catch (error) {
+    return { problem: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

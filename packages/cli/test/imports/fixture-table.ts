@@ -1,0 +1,244 @@
+/** What every client's fixture holds, and how each one differs from the others. */
+import type { ServerDraft } from '../../src/imports/index.js';
+
+const files: ServerDraft = {
+  type: 'stdio',
+  command: 'node',
+  args: ['server.js', '--root', '/data'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of ours
+  env: { API_TOKEN: '${API_TOKEN}', MODE: 'fast' },
+};
+const inFolder: ServerDraft = { ...files, cwd: '/srv/files' };
+const literal: ServerDraft = { ...files, env: { API_TOKEN: 'token', MODE: 'fast' } };
+
+const web: ServerDraft = {
+  type: 'http',
+  url: 'https://mcp.example.com/mcp',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of ours
+  headers: { Authorization: 'Bearer ${WEB_TOKEN}' },
+};
+const literalWeb: ServerDraft = { ...web, headers: { Authorization: 'Bearer token' } };
+const secretWeb: ServerDraft = { ...web, headers: { Authorization: `Bearer \${secret:WEB_TOKEN}` } };
+const secretEnv = { API_TOKEN: `\${secret:API_TOKEN}`, MODE: 'fast' };
+
+const old: ServerDraft = { type: 'sse', url: 'https://old.example.com/sse' };
+const off: ServerDraft = { type: 'stdio', command: 'node', args: ['off.js'], enabled: false };
+const usual = { files, web, off };
+
+export interface FixtureRow {
+  readonly client: string;
+  readonly file: string;
+  readonly project?: string;
+  readonly servers: Readonly<Record<string, ServerDraft>>;
+  readonly skipped?: readonly string[];
+  /** Words that must be in the notes of a server. */
+  readonly notes?: Readonly<Record<string, readonly string[]>>;
+}
+
+const node = (...args: string[]): ServerDraft => ({
+  type: 'stdio',
+  command: 'node',
+  ...(args.length === 0 ? {} : { args }),
+});
+const http = (host: string): ServerDraft => ({ type: 'http', url: `https://${host}.example.com/mcp` });
+
+export const FIXTURES: readonly FixtureRow[] = [
+  {
+    client: 'claude-code',
+    file: 'claude-code.json',
+    project: '/work/site',
+    servers: {
+      'local-one': node(`\${ROOT:-/srv}/local.js`),
+      files,
+      web: { ...web, callTimeoutMs: 45_000 },
+      old,
+      off,
+    },
+    skipped: ['inside'],
+    notes: { files: ['alwaysLoad'], web: ['oauth', 'headersHelper'], off: ['disabledMcpServers'] },
+  },
+  {
+    client: 'claude-desktop',
+    file: 'claude-desktop.json',
+    servers: {
+      files: literal,
+      web: literalWeb,
+      old,
+      shell: { type: 'stdio', command: 'sh', args: ['-c', `exec $\${HOME}/bin/server`] },
+    },
+    notes: { web: ['mcp-remote is taken off', 'AUTH_HEADER'], old: ['mcp-remote is taken off'] },
+  },
+  {
+    client: 'cursor',
+    file: 'cursor.jsonc',
+    servers: {
+      files,
+      web,
+      folders: { type: 'stdio', command: `\${workspaceFolder}/bin/run`, args: [`\${userHome}/notes`] },
+    },
+    skipped: ['editor-only'],
+    notes: { files: ['envFile'], web: ['auth'] },
+  },
+  {
+    client: 'vscode',
+    file: 'vscode.json',
+    servers: {
+      files: inFolder,
+      web: { ...web, headers: { Authorization: `Bearer \${input:web-token}` } },
+      old,
+    },
+    skipped: ['socket', 'pipe'],
+    notes: { files: ['sandboxEnabled', 'sandbox', 'dev'] },
+  },
+  {
+    client: 'copilot',
+    file: 'copilot.json',
+    servers: { files, web: { ...web, includeTools: ['search', 'fetch'] }, old },
+  },
+  {
+    client: 'codex',
+    file: 'codex.toml',
+    servers: {
+      files: {
+        ...inFolder,
+        env: { MODE: 'fast' },
+        inheritEnv: ['API_TOKEN'],
+        connectTimeoutMs: 20_000,
+        callTimeoutMs: 90_500,
+        includeTools: ['read', 'list'],
+        excludeTools: ['write'],
+      },
+      web: {
+        ...web,
+        headers: { 'X-Version': '1', 'X-Team': `\${TEAM}`, Authorization: `Bearer \${WEB_TOKEN}` },
+        connectTimeoutMs: 15_000,
+      },
+      off,
+      'remote-env': { type: 'stdio', command: 'node', inheritEnv: ['TOKEN', 'HOME_URL'] },
+    },
+    skipped: ['refused'],
+    notes: {
+      files: ['default_tools_approval_mode', 'required', 'tools'],
+      web: ['scopes'],
+      'remote-env': ['TOKEN came from the remote machine'],
+    },
+  },
+  {
+    client: 'opencode',
+    file: 'opencode.jsonc',
+    servers: { files: { ...inFolder, connectTimeoutMs: 8_000, excludeTools: ['write'] }, web, off },
+    skipped: ['secret-file', 'org-default'],
+    notes: { web: ['oauth', 'web_*: false'] },
+  },
+  {
+    client: 'opencode',
+    file: 'opencode-second.jsonc',
+    servers: { files: { ...inFolder, connectTimeoutMs: 8_000, callTimeoutMs: 30_000 }, web, off },
+  },
+  {
+    client: 'windsurf',
+    file: 'windsurf.json',
+    servers: { ...usual, files: { ...files, excludeTools: ['write'] }, plain: http('plain') },
+  },
+  {
+    client: 'zed',
+    file: 'zed.jsonc',
+    servers: { files: literal, nested: { ...node('nested.js'), env: { A: '1' } }, web: literalWeb, off },
+    skipped: ['from-extension'],
+    notes: { nested: ['settings'] },
+  },
+  {
+    client: 'goose',
+    file: 'goose.yaml',
+    servers: {
+      files: { ...files, env: secretEnv, callTimeoutMs: 300_000 },
+      web: { ...web, includeTools: ['search'] },
+      old,
+      off,
+    },
+    skipped: ['developer'],
+    notes: { files: ['API_TOKEN'] },
+  },
+  {
+    client: 'gemini',
+    file: 'gemini.json',
+    servers: {
+      files: { ...inFolder, callTimeoutMs: 30_000, includeTools: ['read', 'list'], excludeTools: ['write'] },
+      web,
+      old,
+      typed: http('typed'),
+      off,
+      unlisted: { ...node('unlisted.js'), enabled: false },
+    },
+    notes: { files: ['trust'], off: ['mcp.excluded'], unlisted: ['mcp.allowed'] },
+  },
+  { client: 'antigravity', file: 'antigravity.json', servers: { ...usual, files: inFolder } },
+  {
+    client: 'cline',
+    file: 'cline.json',
+    servers: { ...usual, files: { ...inFolder, callTimeoutMs: 60_000 }, old },
+    notes: { files: ['read, list (autoApprove)'] },
+  },
+  {
+    client: 'kiro',
+    file: 'kiro.json',
+    servers: { ...usual, files: { ...files, excludeTools: ['write'] } },
+    notes: { files: ['read (autoApprove)'] },
+  },
+  {
+    client: 'continue',
+    file: 'continue.yaml',
+    servers: { files: { ...inFolder, env: secretEnv, connectTimeoutMs: 20_000 }, web: secretWeb, old },
+    skipped: ['mcpServers[3]'],
+    notes: { web: ['requestOptions'] },
+  },
+  { client: 'lm-studio', file: 'lm-studio.json', servers: { files, web, more: node() } },
+  { client: 'amp', file: 'amp.json', servers: { files: { ...files, includeTools: ['read'] }, web } },
+  {
+    client: 'crush',
+    file: 'crush.json',
+    servers: { ...usual, files: { ...files, connectTimeoutMs: 120_000, excludeTools: ['write'] }, old },
+    skipped: ['computed'],
+  },
+  { client: 'factory', file: 'factory.json', servers: { ...usual, old } },
+  { client: 'kimi', file: 'kimi.json', servers: { ...usual, old } },
+  { client: 'trae', file: 'trae.json', servers: usual },
+  { client: 'qoder', file: 'qoder.json', servers: { ...usual, old } },
+  {
+    client: 'vibe',
+    file: 'vibe.toml',
+    servers: {
+      files: { ...literal, connectTimeoutMs: 15_000, callTimeoutMs: 120_000 },
+      web: { ...web, headers: { 'X-Version': '1', Authorization: `Bearer \${WEB_TOKEN}` } },
+      off,
+    },
+  },
+  {
+    client: '1mcp',
+    file: '1mcp.json',
+    servers: { ...usual, files: { ...inFolder, connectTimeoutMs: 5_000, callTimeoutMs: 30_000 }, old },
+    notes: { files: ['tags'] },
+  },
+  {
+    client: 'mcpproxy',
+    file: 'mcpproxy.json',
+    servers: { files: inFolder, web: secretWeb, old, off, held: { ...http('held'), enabled: false } },
+    notes: { held: ['quarantine'] },
+  },
+  {
+    client: 'mcphub',
+    file: 'mcphub.json',
+    servers: { ...usual, files: { ...files, excludeTools: ['write'] }, old },
+    notes: { web: ['owner'] },
+  },
+  {
+    client: 'mcporter',
+    file: 'mcporter.jsonc',
+    servers: {
+      files: { ...inFolder, includeTools: ['read'] },
+      web,
+      old: { ...old, description: 'The old one' },
+    },
+    notes: { files: ['lifecycle'] },
+  },
+];

@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { CLIENTS, readClientConfig, readUnknownConfig, writeClientConfig } from '../../src/imports/index.js';
+import { FIXTURES } from './fixture-table.js';
+import { readFixture } from './read-fixture.js';
+
+const added = [{ name: 'added', config: { command: 'node' } }];
+const ids = [...CLIENTS.map(({ id }) => id), 'generic'];
+
+afterEach(() => {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+});
+
+describe.each(ids)('%s', (client) => {
+  it.each([
+    ['empty', ''],
+    ['only spaces', ' \n\t\n'],
+    ['only a byte order mark', '\uFEFF'],
+    ['too large', `{"a": "${'x'.repeat(6 * 1024 * 1024)}"}`],
+    ['binary', '\u0000\u0001\u0002ELF\uFFFD'],
+    ['deeply nested', '['.repeat(200_000)],
+    ['a text', '"text"'],
+    ['a number', '42'],
+    ['nothing', 'null'],
+  ])('a file that is %s gives a problem', (_, text) => {
+    const result = readClientConfig(client, text);
+    expect(result.servers).toEqual([]);
+    expect(result.problems).toHaveLength(1);
+  });
+
+  it('a file with wrong types gives reasons', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom('mcpServers', 'servers', 'mcp', 'extensions', 'projects', 'mcp_servers', 'context_servers', 'inputs', 'tools'), (value, container) => {
+        const text = JSON.stringify({ [container]: value, mcpServers: { a: value, b: { command: value }, c: { url: value, headers: value }, d: { command: 'x', args: value, env: value, tools: value } } });
+        const { servers, skipped } = readClientConfig(client, text, { file: 'any.json' });
+        for (const { reason } of skipped) expect(reason).not.toBe('');
+        for (const { config } of servers) expect(config.command ?? config.url).toBeTypeOf('string');
+        writeClientConfig({ client, file: 'any.json' }, text, added);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe.each(FIXTURES)('$file', ({ client, file }) => {
+  const whole = readFixture(file);
+
+  it('never throws, wherever it is cut', () => {
+    for (let cut = 0; cut < whole.length; cut += 7) {
+      readClientConfig(client, whole.slice(0, cut), { file });
+      readUnknownConfig(whole.slice(0, cut), { file });
+      writeClientConfig({ client, file }, whole.slice(0, cut), added);
+    }
+  });
+
+  it('never throws on changed bytes', () => {
+    fc.assert(
+      fc.property(fc.nat(whole.length), fc.string({ unit: 'binary', maxLength: 3 }), (at, noise) => {
+        const text = whole.slice(0, at) + noise + whole.slice(at + 1);
+        readClientConfig(client, text, { file });
+        writeClientConfig({ client, file }, text, added);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is read with a byte order mark too', () => {
+    const plain = readClientConfig(client, whole, { file });
+    expect(readClientConfig(client, `\uFEFF${whole}`, { file })).toEqual(plain);
+  });
+
+  it('is recognised without its client', () => {
+    const { servers, problems } = readUnknownConfig(whole, { file });
+    expect(problems).toEqual([]);
+    expect(servers.length).toBeGreaterThan(0);
+  });
+});
+
+describe('names that are dangerous as keys', () => {
+  const evil = '{"command": "node", "env": {"__proto__": "a", "constructor": "b"}, "__proto__": {"polluted": true}}';
+
+  it.each([
+    ['cursor', `{"mcpServers": {"__proto__": ${evil}, "constructor": ${evil}}, "__proto__": {"polluted": true}}`],
+    ['mcpproxy', `{"mcpServers": [{"name": "__proto__", "command": "node"}, {"name": "constructor", ${evil.slice(1)}]}`],
+    ['goose', `extensions:\n  __proto__: ${evil}\n  constructor: ${evil}\n__proto__: {polluted: true}\n`],
+    ['generic', `{"__proto__": ${evil}, "constructor": ${evil}}`],
+  ])('are names and nothing else for %s', (client, text) => {
+    const { servers, skipped } = readClientConfig(client, text);
+    expect(skipped.map(({ name }) => name)).toEqual(['__proto__']);
+    expect(servers.map(({ name }) => name)).toEqual(['constructor']);
+    const { env = {} } = servers[0]?.config ?? {};
+    expect(Object.entries(env)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
+    expect(Object.getPrototypeOf(env)).toBe(Object.prototype);
+  });
+
+  it('do no harm in TOML', () => {
+    const text = '[mcp_servers.__proto__]\ncommand = "node"\npolluted = true\n[mcp_servers.constructor]\ncommand = "node"\n';
+    const { servers } = readClientConfig('codex', text);
+    expect(servers.map(({ name }) => name)).toEqual(['constructor']);
+    expect(writeClientConfig('codex', text, added).text).toContain('[mcp_servers.__proto__]');
+  });
+});

@@ -1,0 +1,109 @@
+/** Puts a value into an object or list without touching what the user wrote around it. */
+import type { Node } from 'jsonc-parser';
+import { gapTokens, isComment, trailingEnd } from './gap.js';
+import { endOf, valueOfMember } from './jsonc-document.js';
+import {
+  indentAt,
+  type Layout,
+  LINE_WIDTH,
+  layoutOf,
+  spacingOf,
+  startsLine,
+  staysOnOneLine,
+} from './layout.js';
+import { renderLine, renderLines } from './render-json.js';
+
+export interface Member {
+  /** Absent for a member of a list. */
+  readonly key?: string;
+  readonly value: unknown;
+}
+
+/** The text with the member at that position of the container; at the end unless told otherwise. */
+export function insertMember(text: string, container: Node, member: Member, index = Infinity): string {
+  const members = container.children ?? [];
+  const previous = members[Math.min(index, members.length) - 1];
+  const [first] = members;
+  if (first === undefined) return fill(text, container, member);
+  if (previous === undefined) return putBefore(text, container, member, first);
+  return putBehind(text, container, member, previous);
+}
+
+/** The text with another value in the place of this one. */
+export function replaceValue(text: string, node: Node, value: unknown): string {
+  const rendered = staysOnOneLine(text, node)
+    ? renderLine(value, spacingOf(text, node))
+    : renderLines(value, indentAt(text, node.offset), layoutOf(text, node));
+  return text.slice(0, node.offset) + rendered + text.slice(endOf(node));
+}
+
+function fill(text: string, container: Node, member: Member): string {
+  const start = container.offset + 1;
+  const end = endOf(container) - 1;
+  // A comment keeps every byte, the spaces at its end included, so only what follows the last one goes.
+  const kept = text.slice(start, gapTokens(text, start, end).findLast(isComment)?.end ?? start);
+  if (staysOnOneLine(text, container)) {
+    const { pad } = spacingOf(text, container);
+    const lead = kept === '' ? pad : ' ';
+    return `${text.slice(0, start)}${kept}${lead}${onOneLine(text, container, member)}${pad}${text.slice(end)}`;
+  }
+  const layout = layoutOf(text, container);
+  const outer = indentAt(text, container.offset);
+  const inner = outer + layout.unit;
+  const piece = overLines(member, inner, layout);
+  return `${text.slice(0, start)}${kept}${layout.eol}${inner}${piece}${layout.eol}${outer}${text.slice(end)}`;
+}
+
+function putBefore(text: string, container: Node, member: Member, next: Node): string {
+  const { piece, separator } = besides(text, container, member, next);
+  return `${text.slice(0, next.offset)}${piece},${separator}${text.slice(next.offset)}`;
+}
+
+function putBehind(text: string, container: Node, member: Member, previous: Node): string {
+  const members = container.children ?? [];
+  const next = members[members.indexOf(previous) + 1];
+  const end = endOf(previous);
+  const gap = gapTokens(text, end, next?.offset ?? endOf(container) - 1);
+  const comma = gap.find(({ kind }) => kind === 'comma');
+  const place = trailingEnd(gap, comma?.end ?? end, next !== undefined);
+  const { piece, separator } = besides(text, container, member, previous);
+  const own = text.slice(end, place);
+  // On one line a comment behind the comma would be read as the new member's.
+  const joined = staysOnOneLine(text, container) ? `${own},` : `,${own}`;
+  return [
+    text.slice(0, end),
+    comma === undefined ? joined : own,
+    separator,
+    piece,
+    comma === undefined ? '' : ',',
+    text.slice(place),
+  ].join('');
+}
+
+/** The member as text, laid out like its neighbour, and what separates the two. */
+function besides(text: string, container: Node, member: Member, neighbour: Node) {
+  if (staysOnOneLine(text, container))
+    return {
+      piece: onOneLine(text, container, member),
+      separator: spacingOf(text, container).comma.slice(1),
+    };
+  const layout = layoutOf(text, container);
+  const indent = startsLine(text, neighbour.offset)
+    ? indentAt(text, neighbour.offset)
+    : indentAt(text, container.offset) + layout.unit;
+  const value = valueOfMember(neighbour);
+  if (value?.type === 'object' && value.children?.length && staysOnOneLine(text, value)) {
+    const piece = onOneLine(text, value, member);
+    if (indent.length + piece.length <= LINE_WIDTH) return { piece, separator: layout.eol + indent };
+  }
+  return { piece: overLines(member, indent, layout), separator: layout.eol + indent };
+}
+
+function onOneLine(text: string, model: Node, { key, value }: Member): string {
+  const spacing = spacingOf(text, model);
+  return (key === undefined ? '' : JSON.stringify(key) + spacing.colon) + renderLine(value, spacing);
+}
+
+function overLines({ key, value }: Member, indent: string, layout: Layout): string {
+  return (key === undefined ? '' : `${JSON.stringify(key)}: `) + renderLines(value, indent, layout);
+}

@@ -1,0 +1,98 @@
+/**
+ * Takes a member out of an object or list, with the comments that are about it: those on its lines, and
+ * those on the lines directly above. Above the first member the comments stay, as they may be about all of
+ * them; so does everything behind an empty line.
+ */
+import type { Node } from 'jsonc-parser';
+import { type GapToken, gapLines, gapTokens, isComment, trailingEnd } from './gap.js';
+import { endOf } from './jsonc-document.js';
+import { lineStart } from './layout.js';
+
+interface Cut {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text without that member; a container that is left with nothing but white space closes up. */
+export function removeMember(text: string, container: Node, index: number): string {
+  const members = container.children ?? [];
+  const member = members[index];
+  if (member === undefined) return text;
+  const previous = members[index - 1];
+  const next = members[index + 1];
+  const before = gapTokens(text, previous ? endOf(previous) : container.offset + 1, member.offset);
+  const after = gapTokens(text, endOf(member), next?.offset ?? endOf(container) - 1);
+  const commaBefore = before.find(isComma);
+  const commaAfter = after.find(isComma);
+  const { end, cuts } = cutsBehind(text, after, { member, valueFollows: next !== undefined });
+  const start = attachedStart(before, member, previous !== undefined);
+  cuts.push(withSpace(text, { start, end }, next === undefined));
+  // Without a comma of its own it was the last one: the comma before it would now end the container.
+  if (commaAfter === undefined && commaBefore !== undefined) cuts.push(commaBefore);
+  const result = cutOut(text, cuts);
+  return members.length > 1 ? result : closeUp(result, container.offset, endOf(container) - text.length);
+}
+
+const isComma = ({ kind }: GapToken): boolean => kind === 'comma';
+
+interface Removed {
+  readonly member: Node;
+  readonly valueFollows: boolean;
+}
+
+function cutsBehind(text: string, after: readonly GapToken[], { member, valueFollows }: Removed) {
+  const comma = after.find(isComma);
+  const own = endOf(member);
+  if (comma === undefined || !/[\r\n]/.test(text.slice(own, comma.start)))
+    return { end: trailingEnd(after, comma?.end ?? own, valueFollows), cuts: [] as Cut[] };
+  // A comma on a later line: the comments between are not on the member's lines, so they stay.
+  return { end: trailingEnd(after, own, false), cuts: [comma] as Cut[] };
+}
+
+function attachedStart(before: readonly GapToken[], member: Node, hasPrevious: boolean): number {
+  const lines = gapLines(before.slice(before.findIndex(isComma) + 1));
+  const above = lines.slice(0, -1);
+  let start = member.offset;
+  if (hasPrevious || above.length > 0) start = lines.at(-1)?.find(isComment)?.start ?? start;
+  if (!hasPrevious) return start;
+  // The first of the lines is the one the member before ends on.
+  for (const line of above.slice(1).reverse()) {
+    const comment = line.find(isComment);
+    if (comment === undefined) break;
+    start = comment.start;
+  }
+  return start;
+}
+
+/** Whole lines go with their line end; within a line one of the two spaces around goes. */
+function withSpace(text: string, { start, end }: Cut, isLast: boolean): Cut {
+  const line = lineStart(text, start);
+  const opensLine = line > 0 && /^[ \t]*$/.test(text.slice(line, start));
+  const rest = /^[ \t]*(\r\n|\r|\n|$)?/.exec(text.slice(end));
+  const closesLine = rest?.[1] !== undefined;
+  if (opensLine && closesLine) return wholeLines(text, { start: line, end: end + (rest?.[0].length ?? 0) });
+  if (closesLine || (isLast && !opensLine)) {
+    const space = /[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0;
+    return { start: start - space, end };
+  }
+  return { start, end: end + (rest?.[0].length ?? 0) };
+}
+
+/** Between two empty lines, or an empty line and the end of the container, one empty line goes too. */
+function wholeLines(text: string, { start, end }: Cut): Cut {
+  const empty = /(?<=\n|\r(?!\n))[ \t]*(\r\n|\r|\n)$/.exec(text.slice(0, start));
+  if (empty === null || !/^[ \t]*[\r\n}\]]/.test(text.slice(end))) return { start, end };
+  return { start: start - empty[0].length, end };
+}
+
+function closeUp(text: string, start: number, endFromBack: number): string {
+  const end = text.length + endFromBack;
+  if (!/^[ \t\r\n]*$/.test(text.slice(start + 1, end - 1))) return text;
+  return text.slice(0, start + 1) + text.slice(end - 1);
+}
+
+function cutOut(text: string, cuts: readonly Cut[]): string {
+  return cuts
+    .toSorted((left, right) => right.start - left.start)
+    .reduce((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
+}

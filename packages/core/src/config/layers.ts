@@ -1,0 +1,82 @@
+/**
+ * Which files make up the configuration, from the weakest to the strongest, and what each may do. Pure but
+ * for the walk upwards to the project, whose look at the file system is handed in.
+ */
+import { dirname, join } from 'node:path';
+
+export type LayerScope = 'user' | 'project' | 'local' | 'environment' | 'flags' | 'managed';
+
+export interface Layer {
+  readonly scope: LayerScope;
+  readonly file: string;
+  /** Missing, it is a problem: somebody named it. */
+  readonly required: boolean;
+  /** The directory that its relative paths and placeholders mean. */
+  readonly directory: string;
+}
+
+export interface LayerPlace {
+  readonly cwd: string;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Files named on the command line. */
+  readonly files?: readonly string[] | undefined;
+  readonly exists: (path: string) => boolean;
+}
+
+/** From the weakest to the strongest. */
+export function findLayers(place: LayerPlace): Layer[] {
+  const { cwd, environment } = place;
+  const layer = (scope: LayerScope, file: string, required = false, directory = cwd): Layer => ({
+    scope,
+    file,
+    required,
+    directory,
+  });
+  const project = findProject(place);
+  const named = environment.MCP_CONFIG_PATH;
+  return [
+    layer('user', userFile(place)),
+    ...(project === undefined ? [] : [layer('project', project.file, false, project.directory)]),
+    layer('project', join(cwd, 'mcp-servers.json')),
+    ...(project === undefined
+      ? []
+      : [layer('local', join(project.directory, '.turnbuckle', 'mcp.local.json'), false, project.directory)]),
+    ...(named === undefined || named === '' ? [] : [layer('environment', absolute(cwd, named), true)]),
+    ...(place.files ?? []).map((file) => layer('flags', absolute(cwd, file), true)),
+    layer('managed', managedFile(place)),
+  ];
+}
+
+/** Where the user's own file is, by the custom of the platform. */
+export function userFile({
+  home,
+  platform,
+  environment,
+}: Pick<LayerPlace, 'home' | 'platform' | 'environment'>): string {
+  if (platform === 'win32')
+    return join(environment.APPDATA ?? join(home, 'AppData', 'Roaming'), 'turnbuckle', 'mcp.json');
+  return join(environment.XDG_CONFIG_HOME ?? join(home, '.config'), 'turnbuckle', 'mcp.json');
+}
+
+function managedFile({ platform, environment }: LayerPlace): string {
+  if (platform === 'darwin') return '/Library/Application Support/turnbuckle/managed-mcp.json';
+  if (platform === 'win32')
+    return join(environment.PROGRAMDATA ?? 'C:\\ProgramData', 'turnbuckle', 'managed-mcp.json');
+  return '/etc/turnbuckle/managed-mcp.json';
+}
+
+function absolute(cwd: string, file: string): string {
+  return file.startsWith('/') || /^[A-Za-z]:[\\/]/.test(file) ? file : join(cwd, file);
+}
+
+/** The project's file, found by walking up; the walk ends above the home directory's own settings. */
+function findProject({ cwd, home, exists }: LayerPlace): { file: string; directory: string } | undefined {
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    const shared = join(directory, '.turnbuckle', 'mcp.json');
+    const own = join(directory, '.turnbuckle', 'mcp.local.json');
+    if (exists(shared) || exists(own)) return { file: shared, directory };
+    if (directory === home || directory === dirname(directory)) return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import { fixture, startFixture } from '@turnbuckle/testing';
+import { describe, expect, it } from 'vitest';
+import { expectCalm, strainOf } from './strain.js';
+import { say, withRuntime } from './with-runtime.js';
+
+const MB = 1024 * 1024;
+
+describe('messages that are too large', () => {
+  it.each(['id_first', 'id_last'])('fail their own call only, over stdio (%s)', async (tool) => {
+    await withRuntime({ servers: { big: fixture('oversized') } }, async (runtime) => {
+      const { pid } = runtime.serverStatus('big');
+      const strain = await strainOf(async () => {
+        const beside = say(runtime, 'big', 'beside');
+        const large = runtime.callTool('big', tool, { size: 64 * MB });
+        await expect(large).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE', server: 'big', tool });
+        expect(await beside).toBe('beside');
+      });
+      expect(await say(runtime, 'big', 'after')).toBe('after');
+      expect(runtime.serverStatus('big')).toMatchObject({ status: 'connected', pid });
+      expect(strain.peakBytes).toBeLessThan(48 * MB);
+      expectCalm(strain.stallMs);
+    });
+  });
+
+  it.each(['http', 'sse', 'websocket'] as const)('fail with the same code over %s', async (transport) => {
+    const running = await startFixture('oversized', { transport });
+    const servers = { big: { type: transport, url: running.url, reconnect: { initialMs: 50 } } };
+    await withRuntime({ servers }, async (runtime) => {
+      const large = runtime.callTool('big', 'answer', { size: 20 * MB });
+      await expect(large).rejects.toMatchObject({
+        code: 'RESPONSE_TOO_LARGE',
+        server: 'big',
+        tool: 'answer',
+      });
+      expect(await say(runtime, 'big', 'after')).toBe('after');
+    }).finally(() => running.stop());
+  });
+
+  it('do not take the other calls with them through the SDK lane either', async () => {
+    await withRuntime({ servers: { big: fixture('oversized') }, expressLane: false }, async (runtime) => {
+      await expect(runtime.callTool('big', 'answer', { size: 64 * MB })).rejects.toMatchObject({
+        code: 'RESPONSE_TOO_LARGE',
+      });
+      expect(await say(runtime, 'big', 'after')).toBe('after');
+    });
+  });
+
+  it('pass where the limit allows it: 20 MB', async () => {
+    const limits = { maxMessageBytes: 32 * MB };
+    await withRuntime({ servers: { big: fixture('oversized') }, limits }, async (runtime) => {
+      const { content } = await runtime.callTool('big', 'answer', { size: 20 * MB });
+      expect(content).toMatchObject([{ type: 'text' }]);
+      expect(JSON.stringify(content).length).toBeGreaterThan(20 * MB);
+    });
+  });
+
+  it.each(['stdio', 'http'])(
+    'fail as nested too deep, not with an exhausted stack (%s)',
+    async (transport) => {
+      const running = transport === 'http' ? await startFixture('oversized', { transport }) : undefined;
+      const big = running === undefined ? fixture('oversized') : { type: 'http', url: running.url };
+      await withRuntime({ servers: { big } }, async (runtime) => {
+        const { stallMs } = await strainOf(async () => {
+          const deep = runtime.callTool('big', 'deep', { size: 200_000 });
+          await expect(deep).rejects.toMatchObject({
+            server: 'big',
+            message: expect.stringContaining('nested too deep'),
+          });
+        });
+        expectCalm(stallMs);
+        expect(await say(runtime, 'big', 'after')).toBe('after');
+      }).finally(() => running?.stop());
+    },
+  );
+});
