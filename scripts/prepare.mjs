@@ -48,3 +48,4 @@ if (!existsSync(marker) || readFileSync(marker, 'utf8') !== wanted) {
   writeFileSync(marker, fingerprint());
 }
 run('Building', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
+run('Bundling the command', process.execPath, [join(root, 'packages', 'cli', 'build.mjs')]);

@@ -14,7 +14,8 @@ export {
 export type { CallOptions, CallRequest } from './call.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';
-export { editServers, type ServerEdit } from './config/edit/config-editor.js';
+export { editConfig, editServers, type ServerEdit } from './config/edit/config-editor.js';
+export { setKey } from './config/edit/edit-servers.js';
 export { jsonSchema } from './config/json-schema.js';
 export type { ConfiguredServer, LoadedConfig } from './config/load.js';
 export type { ServerConfig, ServerInput, ServersInput } from './config/schema.js';

@@ -1,9 +1,9 @@
 /** A row of the table of clients. */
 import type { Dialect } from './dialect.js';
-import type { FileFormat } from './document.js';
 import type { FileEdit } from './file-edit.js';
 import type { Approvals, ImportedInput, Scope } from './imported-server.js';
-import type { Candidate, Lookout } from './paths.js';
+import type { Candidate, Lookout } from './lookout.js';
+import type { FileFormat } from './parse-text.js';
 
 export interface LocatedEntry {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface ReadOptions {
   readonly scope?: Scope;
   /** The folder whose local servers and switches are wanted; without it, all folders'. */
   readonly project?: string;
-  /** Earlier answers about shared files, from the files that keep them. */
+  /** Earlier answers about shared files, as other files of the client gave them. */
   readonly approvals?: Approvals;
 }
 

@@ -2,9 +2,9 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
 import { CLIENTS } from './clients.js';
-import { MAX_FILE_BYTES } from './document.js';
 import type { Scope } from './imported-server.js';
-import { type Candidate, lookAround, type Place } from './paths.js';
+import { type Candidate, lookAround, type Place } from './lookout.js';
+import { MAX_FILE_BYTES } from './parse-text.js';
 
 export interface DiscoveredFile {
   readonly client: string;

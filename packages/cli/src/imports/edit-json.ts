@@ -1,7 +1,7 @@
 /** Edits JSON with comments in its text, so that everything the edit does not name stays byte for byte. */
 import { type FileEdit, indexOfNamed, mergedEntry } from './file-edit.js';
-import { type JsonPath, setInJson } from './json-text.js';
 import { isEntry, ownAt } from './plain-value.js';
+import { type JsonPath, setInJson } from './set-in-json.js';
 
 /** `value` is what `text` parses to. Throws when the library finds no place for the edit. */
 export function editJson(text: string, value: unknown, edit: FileEdit): string {

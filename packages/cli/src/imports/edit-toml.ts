@@ -53,7 +53,14 @@ function patch(text: string, server: ServerEdit, edit: FileEdit): string {
 
 /** How many characters at a table's end are blank lines and comments: they belong to what follows. */
 function trailing(section: string): number {
-  return /(?<=\n)(?:[ \t]*(?:#[^\n]*)?\r?\n|[ \t]*#[^\n]*$)*$/.exec(section)?.[0].length ?? 0;
+  let start = section.length;
+  while (start > 0) {
+    const line = section.lastIndexOf('\n', start - 2) + 1;
+    // The first line is the table's header.
+    if (line === 0 || !/^[ \t]*(#.*)?\r?\n?$/.test(section.slice(line, start))) break;
+    start = line;
+  }
+  return section.length - start;
 }
 
 function render(entry: Readonly<Record<string, unknown>>, name: string, edit: FileEdit): string {

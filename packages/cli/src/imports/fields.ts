@@ -63,7 +63,7 @@ function asTexts(value: unknown): string[] | undefined {
 /** A map, or a list of `KEY=value` texts. */
 function asTextMap(value: unknown): Record<string, string> | undefined {
   if (Array.isArray(value)) {
-    const pairs = value.map((item) => /^([^=]+)=(.*)$/s.exec(String(item)));
+    const pairs = value.map((item) => (typeof item === 'string' ? /^([^=]+)=(.*)$/s.exec(item) : null));
     if (pairs.some((pair) => pair === null)) return undefined;
     return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
   }

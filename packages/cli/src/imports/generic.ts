@@ -3,6 +3,7 @@ import type { Client, LocatedEntry } from './client.js';
 import { codex } from './clients/codex.js';
 import { goose } from './clients/goose.js';
 import { opencode } from './clients/opencode.js';
+import { vibe } from './clients/vibe.js';
 import { readInputs } from './clients/vscode.js';
 import { zed } from './clients/zed.js';
 import type { Dialect } from './dialect.js';
@@ -70,6 +71,7 @@ export function recognise(root: unknown): Recognised | undefined {
 function specialDialect(root: unknown): Dialect | undefined {
   if (own(root, 'context_servers') !== undefined) return zed.dialect;
   if (isEntry(own(root, 'mcp_servers'))) return codex.dialect;
+  if (Array.isArray(own(root, 'mcp_servers'))) return vibe.dialect;
   if (own(root, 'extensions') !== undefined) return goose.dialect;
   const mcp = own(root, 'mcp');
   const entries = isEntry(mcp) ? Object.values(own(mcp, 'servers') ?? mcp) : [];

@@ -12,8 +12,8 @@ export type {
   ServerDraft,
   SkippedServer,
 } from './imported-server.js';
+export type { Place } from './lookout.js';
 export { configHash, type ImportSource, type MergedServer, mergeImports } from './merge-imports.js';
-export type { Place } from './paths.js';
 export { readClientConfig, readUnknownConfig } from './read-client-config.js';
 export { readDiscovered } from './read-discovered.js';
 export { type WriteResult, type WriteTarget, writeClientConfig } from './write-client-config.js';

@@ -1,7 +1,7 @@
 /** Finds the servers in a document: a map by name or a list of named entries, wherever the dialect says. */
 import type { LocatedEntry } from './client.js';
 import type { Dialect } from './dialect.js';
-import { isEntry, ownAt } from './plain-value.js';
+import { isEntry, own, ownAt, without } from './plain-value.js';
 
 /** The entries of every container that is there; a container of another kind is an entry that is left out. */
 export function locateEntries(root: unknown, { container, alsoIn = [] }: Dialect): LocatedEntry[] {
@@ -15,9 +15,9 @@ export function entriesOf(servers: unknown, spot: string): LocatedEntry[] {
   if (!Array.isArray(servers))
     return [{ name: spot, value: servers, refused: 'is neither a map nor a list of servers' }];
   return servers.map((item: unknown, index) => {
-    const { name, id, ...value } = isEntry(item) ? item : {};
-    const called = typeof name === 'string' ? name : id;
+    const key = typeof own(item, 'name') === 'string' ? 'name' : 'id';
+    const called = own(item, key);
     if (typeof called !== 'string') return { name: `${spot}[${index}]`, value: item, refused: 'has no name' };
-    return { name: called, value };
+    return { name: called, value: isEntry(item) ? without(item, key) : item };
   });
 }

@@ -1,11 +1,14 @@
 /** How each family of clients spells a placeholder. */
 import { isVariable, OURS, type PlaceholderStyle, patternStyle, type Segment } from './placeholders.js';
 
-const variable = (name: string, fallback?: string): Segment => ({
-  kind: 'env',
-  name,
-  ...(fallback === undefined ? {} : { fallback }),
-});
+const variable = (name: string, fallback?: string): Segment => withFallback({ kind: 'env', name }, fallback);
+
+function withFallback(
+  segment: { kind: 'env' | 'input' | 'secret'; name: string },
+  fallback: string | undefined,
+): Segment {
+  return fallback === undefined ? segment : { ...segment, fallback };
+}
 
 /** A client that passes every text on as it stands. */
 export const NO_PLACEHOLDERS: PlaceholderStyle = {
@@ -108,13 +111,15 @@ export const ENV_PREFIX_STYLE = patternStyle(
 /** Whatever looks like a placeholder of anybody, for files whose client is unknown or says nothing about it. */
 export const ANY_STYLE: PlaceholderStyle = {
   ...patternStyle(
-    /\$\{(?:(env|input|secret):([^}:]+)|([A-Za-z_]\w*)(?::-([^}]*))?)\}|\{env:([A-Za-z_]\w*)\}/g,
-    ([whole, kind, name = '', plain, fallback, braced]) => {
-      if (kind === 'input' || kind === 'secret') return { kind, name };
-      if (kind === 'env') return isVariable(name) ? variable(name) : { kind: 'foreign', text: whole };
-      if ((plain === 'workspaceFolder' || plain === 'userHome') && fallback === undefined)
-        return { kind: plain };
-      return variable(plain ?? braced ?? '', fallback);
+    /\$\{(?:(?:(env|input|secret):)?([^${}:]+)(?::-([^}]*))?)\}|\{env:([A-Za-z_]\w*)\}/g,
+    ([whole, kind, name = '', fallback, braced]) => {
+      if (braced !== undefined) return variable(braced);
+      if (kind === 'input' || kind === 'secret') return withFallback({ kind, name }, fallback);
+      if (kind === 'env')
+        return isVariable(name) ? variable(name, fallback) : { kind: 'foreign', text: whole };
+      if ((name === 'workspaceFolder' || name === 'userHome') && fallback === undefined)
+        return { kind: name };
+      return isVariable(name) ? variable(name, fallback) : undefined;
     },
     (segment) => OURS.print(segment),
   ),

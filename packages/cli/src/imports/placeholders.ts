@@ -115,7 +115,10 @@ function parseOurs(text: string): Segment[] {
       continue;
     }
     const end = closingBrace(text, start + 2);
-    if (end === -1) break;
+    if (end === -1) {
+      const open: Segment = { kind: 'foreign', text: text.slice(start) };
+      return [...segments, { kind: 'literal', text: text.slice(index, start) }, open];
+    }
     segments.push(
       { kind: 'literal', text: text.slice(index, start) },
       ourSegment(text.slice(start + 2, end), text.slice(start, end + 1)),

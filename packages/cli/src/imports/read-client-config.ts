@@ -2,10 +2,10 @@
 import type { Client, LocatedEntry, ReadOptions } from './client.js';
 import { clientById } from './clients.js';
 import type { Dialect } from './dialect.js';
-import { type FileFormat, parseText } from './document.js';
 import { generic, recognise } from './generic.js';
 import type { ImportedServer, ImportResult, SkippedServer } from './imported-server.js';
 import { locateEntries } from './locate.js';
+import { type FileFormat, parseText } from './parse-text.js';
 import { isEntry } from './plain-value.js';
 import { readEntry } from './read-entry.js';
 
@@ -13,7 +13,7 @@ import { readEntry } from './read-entry.js';
 export function readClientConfig(clientId: string, text: string, options: ReadOptions = {}): ImportResult {
   const client = clientById(clientId) ?? (clientId === generic.id ? generic : undefined);
   if (client === undefined) return failed(`there is no client "${clientId}"`);
-  const parsed = parseText(text, formatOf(client, options.file));
+  const parsed = parseText(text, formatOf(client, options.file), true);
   if ('problem' in parsed) return failed(parsed.problem);
   if (parsed.value === undefined) return failed('the file is empty');
   if (!isEntry(parsed.value) && !(client === generic && Array.isArray(parsed.value)))
@@ -37,7 +37,9 @@ function readDocument(client: Client, root: unknown, options: ReadOptions): Impo
     if ('reason' in outcome) skipped.push({ name: entry.name, reason: outcome.reason });
     else servers.push(outcome);
   }
-  const approvals = client.approvals?.(root, options.project);
+  const given = client.approvals?.(root, options.project);
+  // A file that comes with a project must not approve that project's servers.
+  const approvals = options.scope === 'project' && given ? { ...given, all: false, enabled: [] } : given;
   return {
     servers,
     skipped,

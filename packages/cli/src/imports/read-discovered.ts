@@ -2,8 +2,8 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { ReadOptions } from './client.js';
 import type { DiscoveredFile } from './discover.js';
-import { MAX_FILE_BYTES } from './document.js';
 import type { ImportResult } from './imported-server.js';
+import { MAX_FILE_BYTES } from './parse-text.js';
 import { readClientConfig } from './read-client-config.js';
 
 /** The file's servers; its scope is the one it was found in. */

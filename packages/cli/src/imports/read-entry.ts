@@ -1,8 +1,9 @@
 /** One entry of a client's file, read into our own shape. */
+
+import { describeRest } from './describe-rest.js';
 import { type Dialect, KEY_SPELLINGS, type LooseDraft } from './dialect.js';
 import { type Fields, takeFields } from './fields.js';
 import type { DraftTransport, ServerDraft } from './imported-server.js';
-import { describeRest } from './left-behind.js';
 import { OURS, translate } from './placeholders.js';
 import type { Entry } from './plain-value.js';
 import { unwrap } from './unwrap.js';
@@ -44,6 +45,7 @@ const TYPE_NAMES: ReadonlyMap<string, DraftTransport | 'auto'> = new Map([
   ['remote', 'http'],
   ['streamable', 'http'],
   ['streamablehttp', 'http'],
+  ['httpstream', 'http'],
   ['sse', 'sse'],
   ['ws', 'websocket'],
   ['websocket', 'websocket'],

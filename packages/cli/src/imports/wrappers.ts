@@ -1,7 +1,8 @@
 /** The wrappers we know: from their command line to the remote server behind them. */
-import { type ReadFlags, readFlags } from './flags.js';
+
 import type { ServerDraft } from './imported-server.js';
 import type { LaunchedProgram } from './launched-program.js';
+import { type ReadFlags, readFlags } from './read-flags.js';
 
 type Env = Readonly<Record<string, string>>;
 

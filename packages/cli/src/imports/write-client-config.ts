@@ -2,13 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from './client.js';
 import { clientById } from './clients.js';
-import { parseText, withoutByteOrderMark } from './document.js';
 import { editJson } from './edit-json.js';
 import { editToml } from './edit-toml.js';
 import { editYaml } from './edit-yaml.js';
 import { editedValue, type FileEdit } from './file-edit.js';
 import { generic } from './generic.js';
 import type { ImportedInput, OutgoingServer, SkippedServer } from './imported-server.js';
+import { parseText, withoutByteOrderMark } from './parse-text.js';
 import { OURS } from './placeholders.js';
 import { isEntry, ownAt } from './plain-value.js';
 import { formatOf, nameFault } from './read-client-config.js';

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are texts here
 /** What every client's fixture holds, and how each one differs from the others. */
 import type { ServerDraft } from '../../src/imports/index.js';
 
@@ -5,7 +6,6 @@ const files: ServerDraft = {
   type: 'stdio',
   command: 'node',
   args: ['server.js', '--root', '/data'],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of ours
   env: { API_TOKEN: '${API_TOKEN}', MODE: 'fast' },
 };
 const inFolder: ServerDraft = { ...files, cwd: '/srv/files' };
@@ -14,7 +14,6 @@ const literal: ServerDraft = { ...files, env: { API_TOKEN: 'token', MODE: 'fast'
 const web: ServerDraft = {
   type: 'http',
   url: 'https://mcp.example.com/mcp',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of ours
   headers: { Authorization: 'Bearer ${WEB_TOKEN}' },
 };
 const literalWeb: ServerDraft = { ...web, headers: { Authorization: 'Bearer token' } };

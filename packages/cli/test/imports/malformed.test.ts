@@ -29,15 +29,45 @@ describe.each(ids)('%s', (client) => {
     expect(result.problems).toHaveLength(1);
   });
 
+  it('a file that is nested too deeply for somebody is no exception', () => {
+    for (const depth of [500, 2_000, 3_500, 5_000, 8_000]) {
+      const text = `{"mcpServers": {"a": {"command": "x", "y": ${'['.repeat(depth)}${']'.repeat(depth)}}}}`;
+      readClientConfig(client, text, { file: 'any.json' });
+      writeClientConfig({ client, file: 'any.json' }, text, added);
+    }
+  });
+
   it('a file with wrong types gives reasons', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom('mcpServers', 'servers', 'mcp', 'extensions', 'projects', 'mcp_servers', 'context_servers', 'inputs', 'tools'), (value, container) => {
-        const text = JSON.stringify({ [container]: value, mcpServers: { a: value, b: { command: value }, c: { url: value, headers: value }, d: { command: 'x', args: value, env: value, tools: value } } });
-        const { servers, skipped } = readClientConfig(client, text, { file: 'any.json' });
-        for (const { reason } of skipped) expect(reason).not.toBe('');
-        for (const { config } of servers) expect(config.command ?? config.url).toBeTypeOf('string');
-        writeClientConfig({ client, file: 'any.json' }, text, added);
-      }),
+      fc.property(
+        fc.jsonValue({ maxDepth: 4 }),
+        fc.constantFrom(
+          'mcpServers',
+          'servers',
+          'mcp',
+          'extensions',
+          'projects',
+          'mcp_servers',
+          'context_servers',
+          'inputs',
+          'tools',
+        ),
+        (value, container) => {
+          const text = JSON.stringify({
+            [container]: value,
+            mcpServers: {
+              a: value,
+              b: { command: value },
+              c: { url: value, headers: value },
+              d: { command: 'x', args: value, env: value, tools: value },
+            },
+          });
+          const { servers, skipped } = readClientConfig(client, text, { file: 'any.json' });
+          for (const { reason } of skipped) expect(reason).not.toBe('');
+          for (const { config } of servers) expect(config.command ?? config.url).toBeTypeOf('string');
+          writeClientConfig({ client, file: 'any.json' }, text, added);
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -47,7 +77,7 @@ describe.each(FIXTURES)('$file', ({ client, file }) => {
   const whole = readFixture(file);
 
   it('never throws, wherever it is cut', () => {
-    for (let cut = 0; cut < whole.length; cut += 7) {
+    for (let cut = 0; cut < whole.length; cut += 11) {
       readClientConfig(client, whole.slice(0, cut), { file });
       readUnknownConfig(whole.slice(0, cut), { file });
       writeClientConfig({ client, file }, whole.slice(0, cut), added);
@@ -78,11 +108,18 @@ describe.each(FIXTURES)('$file', ({ client, file }) => {
 });
 
 describe('names that are dangerous as keys', () => {
-  const evil = '{"command": "node", "env": {"__proto__": "a", "constructor": "b"}, "__proto__": {"polluted": true}}';
+  const evil =
+    '{"command": "node", "env": {"__proto__": "a", "constructor": "b"}, "__proto__": {"polluted": true}}';
 
   it.each([
-    ['cursor', `{"mcpServers": {"__proto__": ${evil}, "constructor": ${evil}}, "__proto__": {"polluted": true}}`],
-    ['mcpproxy', `{"mcpServers": [{"name": "__proto__", "command": "node"}, {"name": "constructor", ${evil.slice(1)}]}`],
+    [
+      'cursor',
+      `{"mcpServers": {"__proto__": ${evil}, "constructor": ${evil}}, "__proto__": {"polluted": true}}`,
+    ],
+    [
+      'mcpproxy',
+      `{"mcpServers": [{"name": "__proto__", "command": "node"}, {"name": "constructor", ${evil.slice(1)}]}`,
+    ],
     ['goose', `extensions:\n  __proto__: ${evil}\n  constructor: ${evil}\n__proto__: {polluted: true}\n`],
     ['generic', `{"__proto__": ${evil}, "constructor": ${evil}}`],
   ])('are names and nothing else for %s', (client, text) => {
@@ -98,7 +135,8 @@ describe('names that are dangerous as keys', () => {
   });
 
   it('do no harm in TOML', () => {
-    const text = '[mcp_servers.__proto__]\ncommand = "node"\npolluted = true\n[mcp_servers.constructor]\ncommand = "node"\n';
+    const text =
+      '[mcp_servers.__proto__]\ncommand = "node"\npolluted = true\n[mcp_servers.constructor]\ncommand = "node"\n';
     const { servers } = readClientConfig('codex', text);
     expect(servers.map(({ name }) => name)).toEqual(['constructor']);
     expect(writeClientConfig('codex', text, added).text).toContain('[mcp_servers.__proto__]');

@@ -1,38 +1,40 @@
 /** What stands beside the servers in a configuration file. The servers themselves are in schema.ts. */
-import { z } from 'zod';
+import * as z from 'zod/mini';
+
+const short = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 
 const input = z.strictObject({
-  id: z.string().min(1).max(128),
-  type: z.enum(['promptString', 'pickString']).default('promptString'),
-  description: z.string().max(1_000).optional(),
-  password: z.boolean().default(false),
-  default: z.string().max(4_096).optional(),
-  options: z.array(z.string()).max(200).optional(),
+  id: short(128),
+  type: z._default(z.enum(['promptString', 'pickString']), 'promptString'),
+  description: z.optional(z.string().check(z.maxLength(1_000))),
+  password: z._default(z.boolean(), false),
+  default: z.optional(z.string().check(z.maxLength(4_096))),
+  options: z.optional(z.array(z.string()).check(z.maxLength(200))),
 });
 
 /** Keys that any file may have. */
 const common = {
-  $schema: z.string().optional(),
-  inputs: z.array(input).max(200).optional(),
-  naming: z.enum(['mcp__server__tool', 'mcp_server_tool', 'server_tool']).optional(),
-  describePrefix: z.boolean().optional(),
-  subAgentEnabled: z.boolean().optional(),
+  $schema: z.optional(z.string()),
+  inputs: z.optional(z.array(input).check(z.maxLength(200))),
+  naming: z.optional(z.enum(['mcp__server__tool', 'mcp_server_tool', 'server_tool'])),
+  describePrefix: z.optional(z.boolean()),
+  subAgentEnabled: z.optional(z.boolean()),
 };
 
 /** Keys that lower a guard or reach further: a project cannot set them for its user. */
 const privileged = {
   /** False: agents' calls are not asked for. */
-  toolApprovalRequired: z.boolean().optional(),
-  autoDiscoveryEnabled: z.boolean().optional(),
+  toolApprovalRequired: z.optional(z.boolean()),
+  autoDiscoveryEnabled: z.optional(z.boolean()),
   /** The command that prints a secret; `{name}` in it is the name. For example ["op", "read", "op://dev/{name}"]. */
-  secretCommand: z.array(z.string().min(1)).min(1).max(50).optional(),
+  secretCommand: z.optional(z.array(short(4_096)).check(z.minLength(1), z.maxLength(50))),
 };
 
 const managed = {
   /** Servers that may not be used: names, or patterns with `*`. */
-  forbid: z.array(z.string().min(1).max(256)).max(1_000).optional(),
+  forbid: z.optional(z.array(short(256)).check(z.maxLength(1_000))),
   /** If present, only these may be used. */
-  allowOnly: z.array(z.string().min(1).max(256)).max(1_000).optional(),
+  allowOnly: z.optional(z.array(short(256)).check(z.maxLength(1_000))),
 };
 
 export const FILE_SCHEMAS = {

@@ -1,5 +1,5 @@
 /** The JSON Schema of a configuration file, for editors: made from the same source as the validation. */
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { FILE_SCHEMAS } from './file-schema.js';
 import { SERVER_SCHEMAS } from './schema.js';
 
@@ -10,14 +10,14 @@ export function jsonSchema(): Record<string, unknown> {
     Object.values(WRITABLE).map((schema) => {
       const { type, ...rest } = schema.shape;
       // The transport can be told from the other keys.
-      return z.strictObject({ ...rest, type: type.or(z.string()).optional() });
+      return z.strictObject({ ...rest, type: z.optional(z.union([type, z.string()])) });
     }),
   );
   const map = z.record(z.string(), server);
   const file = z.strictObject({
     ...FILE_SCHEMAS.managed.shape,
-    servers: z.union([map, z.array(z.looseObject({}))]).optional(),
-    mcpServers: map.optional(),
+    servers: z.optional(z.union([map, z.array(z.looseObject({}))])),
+    mcpServers: z.optional(map),
   });
   return {
     ...z.toJSONSchema(file, { io: 'input', unrepresentable: 'any' }),

@@ -4,6 +4,7 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { describeType } from './issue-text.js';
 import { nearest } from './nearest.js';
 import {
   SERVER_SCHEMAS,
@@ -42,7 +43,10 @@ export function parseServer(name: string, value: unknown, path = `servers.${name
   if (nameProblem !== undefined) throw invalid(name, [{ path, text: nameProblem }]);
   if (!isRecord(value)) throw invalid(name, [{ path, text: `expected an object, found ${show(value)}` }]);
   const type = transportOf(name, value, path);
-  const parsed = SERVER_SCHEMAS[type].safeParse({ ...patience(value), ...value, type });
+  const parsed = SERVER_SCHEMAS[type].safeParse(
+    { ...patience(value), ...value, type },
+    { error: describeType },
+  );
   if (parsed.success) return parsed.data;
   const known = Object.keys(SERVER_SCHEMAS[type].shape);
   throw invalid(

@@ -4,6 +4,7 @@ import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { type ConfigDocument, type DocumentFault, type Place, parseDocument } from './document.js';
 import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS } from './file-schema.js';
+import { describeType } from './issue-text.js';
 import type { Layer } from './layers.js';
 import { nearest } from './nearest.js';
 
@@ -130,7 +131,7 @@ function settingFault(kind: keyof typeof FILE_SCHEMAS, key: string, item: unknow
     const close = nearest(key, [...known, ...SERVER_KEYS]);
     return `unknown key "${key}"${close === undefined ? '' : `, did you mean "${close}"?`}`;
   }
-  const parsed = FILE_SCHEMAS[kind].safeParse({ [key]: item });
+  const parsed = FILE_SCHEMAS[kind].safeParse({ [key]: item }, { error: describeType });
   return parsed.success
     ? undefined
     : parsed.error.issues.map(({ message }) => message.replace(/^Invalid input: /, '')).join(', ');

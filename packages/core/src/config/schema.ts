@@ -2,84 +2,77 @@
  * The one declaration of what a server's configuration may be. Everything that crosses into the runtime
  * as configuration passes through `parse.ts`, which uses these schemas; the types are inferred.
  */
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
-const milliseconds = z
-  .number()
-  .int()
-  .positive()
-  .max(24 * 3_600_000);
-const text = z.string().max(32_768);
+const DAY_MS = 24 * 3_600_000;
+
+const whole = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
+const fraction = (least: number, most: number) => z.number().check(z.gte(least), z.lte(most));
+const milliseconds = whole(1, DAY_MS);
+const text = z.string().check(z.maxLength(32_768));
+const short = z.string().check(z.minLength(1), z.maxLength(256));
 const noControl = /^[^\p{Cc}\p{Cs}]*$/u;
-const textMap = z.record(z.string().min(1).max(256).regex(noControl), text);
+const textMap = z.record(short.check(z.regex(noControl)), text);
+const list = (item: typeof text, most: number) => z.array(item).check(z.maxLength(most));
 
 const reconnect = z.strictObject({
-  initialMs: milliseconds.optional(),
-  factor: z.number().min(1).max(10).optional(),
-  maxMs: milliseconds.optional(),
-  tries: z.number().int().min(0).max(100).optional(),
-  probeMs: z
-    .number()
-    .int()
-    .min(0)
-    .max(24 * 3_600_000)
-    .optional(),
-  jitter: z.number().min(0).max(1).optional(),
+  initialMs: z.optional(milliseconds),
+  factor: z.optional(fraction(1, 10)),
+  maxMs: z.optional(milliseconds),
+  tries: z.optional(whole(0, 100)),
+  probeMs: z.optional(whole(0, DAY_MS)),
+  jitter: z.optional(fraction(0, 1)),
 });
 
 const shared = {
-  description: text.optional(),
+  description: z.optional(text),
   /** False: not started at start-up; a live one is kept and its tools are hidden. */
-  enabled: z.boolean().default(true),
-  start: z.enum(['eager', 'lazy']).default('eager'),
+  enabled: z._default(z.boolean(), true),
+  start: z._default(z.enum(['eager', 'lazy']), 'eager'),
   /** True: what its tools say about themselves (annotations) may lower the guard. */
-  trusted: z.boolean().default(false),
+  trusted: z._default(z.boolean(), false),
   /** Capabilities that a caller needs beyond the one for the server or tool. */
-  requires: z.array(z.string().min(1).max(256)).max(50).default([]),
-  era: z.enum(['auto', 'legacy', 'modern']).default('auto'),
-  scope: z.enum(['project', 'user', 'local', 'managed', 'claudeai']).default('user'),
-  connectTimeoutMs: milliseconds.default(10_000),
-  listTimeoutMs: milliseconds.default(15_000),
+  requires: z._default(list(short, 50), []),
+  era: z._default(z.enum(['auto', 'legacy', 'modern']), 'auto'),
+  scope: z._default(z.enum(['project', 'user', 'local', 'managed', 'claudeai']), 'user'),
+  connectTimeoutMs: z._default(milliseconds, 10_000),
+  listTimeoutMs: z._default(milliseconds, 15_000),
   /** Longest silence in a call: a progress notification starts it anew. */
-  callTimeoutMs: milliseconds.default(60_000),
+  callTimeoutMs: z._default(milliseconds, 60_000),
   /** Longest duration of a call, whatever progress it reports. */
-  maxCallMs: milliseconds.default(600_000),
+  maxCallMs: z._default(milliseconds, 600_000),
   /** Only these tools of it, by their own names. */
-  includeTools: z.array(text).max(10_000).optional(),
+  includeTools: z.optional(list(text, 10_000)),
   /** All but these. */
-  excludeTools: z.array(text).max(10_000).default([]),
-  maxInFlight: z.number().int().min(1).max(10_000).default(64),
-  pingMs: z
-    .number()
-    .int()
-    .min(0)
-    .max(24 * 3_600_000)
-    .default(30_000),
-  reconnect: reconnect.default({}),
+  excludeTools: z._default(list(text, 10_000), []),
+  maxInFlight: z._default(whole(1, 10_000), 64),
+  pingMs: z._default(whole(0, DAY_MS), 30_000),
+  reconnect: z._default(reconnect, {}),
 };
 
 /** An address, or one with a placeholder in it, which is looked at again when it has been filled in. */
 const address = (protocol: RegExp, expected: string) =>
-  z
-    .string()
-    .max(8_192)
-    .refine(
+  z.string().check(
+    z.maxLength(8_192),
+    z.refine(
       (value) => value.includes('${') || (URL.canParse(value) && protocol.test(new URL(value).protocol)),
       expected,
-    );
+    ),
+  );
 
 const httpUrl = address(/^https?:$/, 'expected an http:// or https:// address');
-const headers = textMap.default({});
+const headers = z._default(textMap, {});
+const path = z.string().check(z.minLength(1), z.maxLength(4_096), z.regex(noControl));
 
 const stdio = z.strictObject({
   ...shared,
   type: z.literal('stdio'),
-  command: z.string().min(1).max(4_096).regex(noControl),
-  args: z.array(text).max(1_000).default([]),
-  env: textMap.default({}),
+  command: path,
+  args: z._default(list(text, 1_000), []),
+  env: z._default(textMap, {}),
   /** Names of variables of the host that this server's process may see beyond the standard few. */
-  inheritEnv: z.array(z.string().min(1).max(256)).max(200).default([]),
-  cwd: z.string().min(1).max(4_096).optional(),
+  inheritEnv: z._default(list(short, 200), []),
+  cwd: z.optional(path),
 });
 
 const http = z.strictObject({ ...shared, type: z.literal('http'), url: httpUrl, headers });
@@ -119,13 +112,11 @@ const proxy = z.strictObject({
   ...shared,
   type: z.literal('proxy'),
   baseUrl: httpUrl,
-  id: z
-    .string()
-    .min(1)
-    .max(256)
-    .regex(/^([\w.-]|\$\{[^}]*\})+$/, 'expected letters, digits, dots, dashes and underscores'),
+  id: short.check(
+    z.regex(/^([\w.-]|\$\{[^}]*\})+$/, 'expected letters, digits, dots, dashes and underscores'),
+  ),
   /** The proxy's credential, sent as a bearer token; the proxy adds the server's own. */
-  token: text.optional(),
+  token: z.optional(text),
   headers,
 });
 

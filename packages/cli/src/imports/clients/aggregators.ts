@@ -49,9 +49,10 @@ export const mcpProxyGo: Client = {
     keys: { cwd: 'working_dir' },
     switchKey: 'enabled',
     before(entry, notes) {
-      if (entry.quarantined !== true) return entry;
+      const rest = without(entry, 'quarantined');
+      if (entry.quarantined !== true) return rest;
       notes.push('was in quarantine there, so it is switched off here');
-      return { ...without(entry, 'quarantined'), enabled: false };
+      return { ...rest, enabled: false };
     },
   },
 };
@@ -65,8 +66,10 @@ export const mcpHub: Client = {
 };
 
 /** Tools are a map by name with a switch each. */
-function hubTools(entry: Entry): Entry {
+function hubTools(entry: Entry, notes: string[]): Entry {
   if (!isEntry(entry.tools)) return entry;
+  const described = Object.values(entry.tools).some((tool) => own(tool, 'description') !== undefined);
+  if (described) notes.push('not carried over: descriptions of tools that were changed there');
   const off = Object.entries(entry.tools).filter(([, tool]) => own(tool, 'enabled') === false);
   return { ...without(entry, 'tools'), excludeTools: off.map(([name]) => name) };
 }
@@ -99,10 +102,11 @@ export const mcporter: Client = {
 };
 
 function finish(draft: LooseDraft, fields: Fields): void {
+  if (draft.type === 'stdio') return;
   const literal = fields.text('bearerToken');
   const variable = fields.text('bearerTokenEnv');
   const token = variable === undefined ? literal : `\${${variable}}`;
-  if (token === undefined || draft.type === 'stdio') return;
+  if (token === undefined) return;
   draft.headers = Object.fromEntries([
     ...Object.entries(draft.headers ?? {}),
     ['Authorization', `Bearer ${token}`],

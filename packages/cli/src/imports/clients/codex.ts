@@ -49,16 +49,19 @@ export const codex: Client = {
 };
 
 function finish(draft: LooseDraft, fields: Fields, notes: string[]): void {
+  if (draft.type === 'stdio') {
+    const names = inherited(fields.any('env_vars'), notes);
+    if (names.length > 0) draft.inheritEnv = names;
+    return;
+  }
   const fromEnv = Object.entries(fields.textMap('env_http_headers') ?? {});
   const bearer = fields.text('bearer_token_env_var');
-  const added = [
+  const headers = [
+    ...Object.entries(draft.headers ?? {}),
     ...fromEnv.map(([header, variable]) => [header, `\${${variable}}`] as const),
     ...(bearer === undefined ? [] : [['Authorization', `Bearer \${${bearer}}`] as const]),
   ];
-  if (added.length > 0 && draft.type !== 'stdio')
-    draft.headers = Object.fromEntries([...Object.entries(draft.headers ?? {}), ...added]);
-  const names = inherited(fields.any('env_vars'), notes);
-  if (names.length > 0 && draft.type === 'stdio') draft.inheritEnv = names;
+  draft.headers = Object.fromEntries(headers);
 }
 
 function inherited(listed: unknown, notes: string[]): string[] {

@@ -4,7 +4,7 @@ import type { Dialect } from '../dialect.js';
 import type { FileEdit } from '../file-edit.js';
 import { locateEntries } from '../locate.js';
 import { DOLLAR_STYLE } from '../placeholder-styles.js';
-import { type Entry, own, ownAt, textsIn } from '../plain-value.js';
+import { type Entry, own, ownAt, textsIn, without } from '../plain-value.js';
 
 const dialect: Dialect = {
   container: ['mcpServers'],
@@ -62,10 +62,10 @@ export const antigravity: Client = {
 };
 
 /** `httpUrl` is Streamable HTTP and wins; a `url` without a type is SSE. */
-function typedByAddress(entry: Entry): Entry {
+function typedByAddress(entry: Entry, notes: string[]): Entry {
   if (entry.httpUrl !== undefined && entry.command === undefined) {
-    const { url: _, ...rest } = entry;
-    return { ...rest, type: 'http' };
+    if (entry.url !== undefined) notes.push('not carried over: url, because httpUrl stands beside it');
+    return { ...without(entry, 'url'), type: 'http' };
   }
   return entry.url !== undefined && entry.type === undefined && entry.command === undefined
     ? { ...entry, type: 'sse' }

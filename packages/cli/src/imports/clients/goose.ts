@@ -6,6 +6,8 @@ import type { ServerDraft } from '../imported-server.js';
 import { SHELL_STYLE } from '../placeholder-styles.js';
 import { isEntry, without } from '../plain-value.js';
 
+const INTERNAL = ['builtin', 'platform', 'frontend', 'inline_python'];
+
 const KEPT = /^\$\{(?:(secret|env):)?([A-Za-z_]\w*)\}$/;
 
 export const goose: Client = {
@@ -36,10 +38,10 @@ export const goose: Client = {
     before(entry) {
       // Some versions put everything but the switch one level down.
       const flat = isEntry(entry.config) ? { ...without(entry, 'config'), ...entry.config } : entry;
-      if (['builtin', 'platform', 'frontend', 'inline_python'].includes(String(flat.type)))
-        return `is part of goose itself (${String(flat.type)})`;
+      if (typeof flat.type === 'string' && INTERNAL.includes(flat.type))
+        return `is part of goose itself (${flat.type})`;
       const all = Array.isArray(flat.available_tools) && flat.available_tools.length === 0;
-      return without(flat, 'name', 'display_name', 'bundled', ...(all ? ['available_tools'] : []));
+      return without(flat, 'name', ...(all ? ['available_tools'] : []));
     },
     finish,
     prepare,

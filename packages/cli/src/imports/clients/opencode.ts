@@ -69,14 +69,17 @@ function dialectOf(root: unknown): Dialect {
 
 /** `tools` at the top of the file switches tools by `server_tool`, with `*` for any text. */
 function toolSwitches(root: unknown, server: string): Pick<LocatedEntry, 'excludeTools' | 'notes'> {
+  const prefix = `${server}_`;
   const switches = own(root, 'tools');
-  const mine = Object.entries(isEntry(switches) ? switches : {}).filter(([name]) => name.startsWith(server));
-  const exact = mine.filter(
-    ([name, on]) => on === false && name.startsWith(`${server}_`) && !/[*?]/.test(name),
-  );
-  const patterns = mine.filter(([name]) => /[*?]/.test(name)).map(([name, on]) => `${name}: ${String(on)}`);
+  const all = Object.entries(isEntry(switches) ? switches : {});
+  const exact = all.filter(([name, on]) => on === false && name.startsWith(prefix) && !/[*?]/.test(name));
+  const patterns = all.flatMap(([name, on]) => {
+    const fixed = name.split(/[*?]/)[0] ?? '';
+    const concerned = fixed !== name && (fixed.startsWith(prefix) || prefix.startsWith(fixed));
+    return concerned ? [`${name}: ${on === true}`] : [];
+  });
   return {
-    excludeTools: exact.map(([name]) => name.slice(server.length + 1)),
+    excludeTools: exact.map(([name]) => name.slice(prefix.length)),
     notes:
       patterns.length === 0 ? [] : [`not carried over: tools switched by pattern (${patterns.join(', ')})`],
   };

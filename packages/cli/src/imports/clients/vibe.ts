@@ -32,10 +32,11 @@ export const vibe: Client = {
 };
 
 function finish(draft: LooseDraft, fields: Fields): void {
+  if (draft.type === 'stdio') return;
   const variable = fields.text('api_key_env');
   const header = fields.text('api_key_header') ?? 'Authorization';
   const format = fields.text('api_key_format') ?? 'Bearer {token}';
-  if (variable === undefined || variable === '' || draft.type === 'stdio') return;
+  if (variable === undefined || variable === '') return;
   const value = format.split('{token}').join(`\${${variable}}`);
   draft.headers = Object.fromEntries([...Object.entries(draft.headers ?? {}), [header, value]]);
 }

@@ -1,7 +1,7 @@
 /** Where clients keep their files on each platform. Pure: the machine comes in as a value. */
 import { posix, win32 } from 'node:path';
-import type { FileFormat } from './document.js';
 import type { Scope } from './imported-server.js';
+import type { FileFormat } from './parse-text.js';
 
 /** The machine and the folder that paths are worked out for. */
 export interface Place {

@@ -1,0 +1,28 @@
+/** Questions to the person at the terminal. Only loaded, and only asked, when there is one. */
+import { cancel, confirm, isCancel, password, select, text } from '@clack/prompts';
+import { TurnbuckleError } from 'turnbuckle';
+
+function answered(answer) {
+  if (!isCancel(answer)) return answer;
+  cancel('Nothing was done.');
+  throw new TurnbuckleError('CALL_CANCELLED', 'You left the question unanswered.');
+}
+/** The value of `${input:id}`. */
+export async function askInput(id, declared) {
+  const message = declared?.description ?? `Value of "${id}"`;
+  if (declared?.options !== undefined)
+    return answered(
+      await select({ message, options: declared.options.map((value) => ({ value, label: value })) }),
+    );
+  if (declared?.password === true) return answered(await password({ message }));
+  return answered(
+    await text({ message, ...(declared?.default !== undefined && { initialValue: declared.default }) }),
+  );
+}
+export async function askText(message) {
+  return answered(await text({ message }));
+}
+export async function askYes(message) {
+  return answered(await confirm({ message, initialValue: false }));
+}
+//# sourceMappingURL=ask.js.map

@@ -1,0 +1,285 @@
+const SCOPE_OPTION = {
+  type: 'string',
+  value: 'user|project|local',
+  summary: 'Which file to write (default: the one it is in, else user)',
+};
+const MANAGING = [
+  {
+    name: 'add',
+    arguments: '<name> <command|url|json> [arguments]',
+    summary: 'Add a server to the configuration',
+    description: 'Everything after -- is the command of a local server, as it is. Nothing is started.',
+    options: {
+      scope: SCOPE_OPTION,
+      env: {
+        type: 'string',
+        short: 'e',
+        multiple: true,
+        value: 'KEY=value',
+        summary: 'A variable for its process',
+      },
+      header: {
+        type: 'string',
+        short: 'H',
+        multiple: true,
+        value: 'Name: value',
+        summary: 'A header for a remote server',
+      },
+      transport: {
+        type: 'string',
+        short: 't',
+        value: 'http|sse|websocket',
+        summary: 'How to talk to an address',
+      },
+      force: { type: 'boolean', summary: 'Replace a server of that name' },
+    },
+    examples: [
+      {
+        line: 'turnbuckle add files -- npx -y @modelcontextprotocol/server-filesystem .',
+        what: 'a local server',
+      },
+      {
+        line: 'turnbuckle add docs https://example.com/mcp -H "Authorization: Bearer ${DOCS_TOKEN}"',
+        what: 'a remote one',
+      },
+      { line: `turnbuckle add db '{"command":"db-mcp","env":{"URL":"\${DB_URL}"}}'`, what: 'from JSON' },
+    ],
+    load: () => import('./commands/add.js'),
+  },
+  {
+    name: 'remove',
+    aliases: ['rm'],
+    arguments: '<name> [name...]',
+    summary: 'Remove servers from the configuration',
+    options: { scope: SCOPE_OPTION },
+    examples: [{ line: 'turnbuckle remove files', what: 'from the file it is in' }],
+    load: () => import('./commands/remove.js'),
+  },
+  {
+    name: 'enable',
+    arguments: '<name> [name...]',
+    summary: 'Switch servers on',
+    options: { scope: SCOPE_OPTION },
+    examples: [{ line: 'turnbuckle enable files', what: '' }],
+    load: () => import('./commands/enable.js'),
+  },
+  {
+    name: 'disable',
+    arguments: '<name> [name...]',
+    summary: 'Switch servers off without removing them',
+    options: { scope: SCOPE_OPTION },
+    examples: [{ line: 'turnbuckle disable files --scope local', what: 'for you alone, in this project' }],
+    load: () => import('./commands/disable.js'),
+  },
+];
+const USING = [
+  {
+    name: 'list',
+    aliases: ['status', 'ls'],
+    arguments: '[server...]',
+    summary: 'Connect the servers and show how each is',
+    options: {
+      'no-connect': { type: 'boolean', summary: 'Only what the configuration says; nothing is started' },
+    },
+    examples: [
+      { line: 'turnbuckle list', what: 'all servers, in parallel' },
+      { line: 'turnbuckle list --json', what: 'for programs' },
+    ],
+    load: () => import('./commands/list.js'),
+  },
+  {
+    name: 'tools',
+    arguments: '[server] [search words]',
+    summary: 'List tools, search them, show their schemas',
+    options: {
+      schema: { type: 'boolean', summary: 'With their input schemas' },
+      ts: { type: 'boolean', summary: 'As TypeScript signatures' },
+    },
+    examples: [
+      { line: 'turnbuckle tools', what: 'the tools of all servers' },
+      { line: 'turnbuckle tools github issue', what: 'those of github that have to do with issues' },
+      { line: 'turnbuckle tools files read_file --ts', what: 'a typed signature' },
+    ],
+    load: () => import('./commands/tools.js'),
+  },
+  {
+    name: 'call',
+    arguments: '<server> <tool> [key=value] [key:=json]',
+    summary: 'Call a tool',
+    description:
+      'key=value is read as its schema says (numbers, booleans, lists); key:=json is JSON. Images and audio are saved to files.',
+    options: {
+      'args-file': {
+        type: 'string',
+        value: 'file|-',
+        summary: 'All arguments as a JSON object from a file or stdin',
+      },
+      timeout: { type: 'string', value: 'seconds', summary: 'Longest silence of the server' },
+      output: {
+        type: 'string',
+        short: 'o',
+        value: 'directory',
+        summary: 'Where images and audio go (default: the current directory)',
+      },
+    },
+    examples: [
+      { line: 'turnbuckle call everything echo message=hi', what: '' },
+      {
+        line: 'turnbuckle call github create_issue title="It broke" labels:=\'["bug"]\'',
+        what: 'JSON for a list',
+      },
+      {
+        line: 'echo \'{"a":1,"b":2}\' | turnbuckle call everything add --args-file -',
+        what: 'arguments from a pipe',
+      },
+      { line: 'turnbuckle call mcp__everything__echo message=hi', what: 'by the name an agent sees' },
+    ],
+    load: () => import('./commands/call.js'),
+  },
+  {
+    name: 'resources',
+    arguments: '[server]',
+    summary: 'List resources and resource templates',
+    options: {},
+    examples: [{ line: 'turnbuckle resources docs', what: '' }],
+    load: () => import('./commands/resources.js'),
+  },
+  {
+    name: 'read',
+    arguments: '<server> <uri>',
+    summary: 'Read a resource',
+    options: {
+      output: { type: 'string', short: 'o', value: 'directory', summary: 'Where binary contents go' },
+    },
+    examples: [{ line: 'turnbuckle read docs docs://start', what: '' }],
+    load: () => import('./commands/read.js'),
+  },
+  {
+    name: 'prompts',
+    arguments: '[server]',
+    summary: 'List prompts',
+    options: {},
+    examples: [{ line: 'turnbuckle prompts', what: '' }],
+    load: () => import('./commands/prompts.js'),
+  },
+  {
+    name: 'prompt',
+    arguments: '<server> <prompt> [key=value]',
+    summary: 'Get a prompt, filled in',
+    options: {},
+    examples: [{ line: 'turnbuckle prompt everything greeting name=Ada', what: '' }],
+    load: () => import('./commands/prompt.js'),
+  },
+  {
+    name: 'ping',
+    arguments: '<server>',
+    summary: 'Ask a server for a sign of life',
+    options: {},
+    examples: [{ line: 'turnbuckle ping files', what: '' }],
+    load: () => import('./commands/ping.js'),
+  },
+  {
+    name: 'logs',
+    arguments: '<server>',
+    summary: 'Start a server and show what it writes to stderr and its protocol notices',
+    options: {
+      seconds: { type: 'string', short: 's', value: 'n', summary: 'Stop after so long (default: Ctrl-C)' },
+    },
+    examples: [{ line: 'turnbuckle logs files --seconds 5', what: '' }],
+    load: () => import('./commands/logs.js'),
+  },
+];
+const CONFIGURING = [
+  {
+    name: 'config',
+    arguments: '[server]',
+    summary: 'Explain the configuration: every value, where it comes from, what it shadows',
+    options: {},
+    examples: [{ line: 'turnbuckle config files', what: 'one server in full' }],
+    load: () => import('./commands/config.js'),
+  },
+  {
+    name: 'import',
+    arguments: '[client...]',
+    summary: 'Take over the servers of the other tools on this machine',
+    description:
+      'Shows what would change and asks; placeholders are kept as they are. --undo takes the last import back.',
+    options: {
+      from: { type: 'string', value: 'file', summary: 'A file, whatever tool it belongs to' },
+      scope: SCOPE_OPTION,
+      yes: { type: 'boolean', short: 'y', summary: 'Do it without asking' },
+      undo: { type: 'boolean', summary: 'Take the last import back' },
+    },
+    examples: [
+      { line: 'turnbuckle import', what: 'everything that is found' },
+      { line: 'turnbuckle import cursor vscode --yes', what: 'from these two' },
+      { line: 'turnbuckle import --from ~/old/mcp.json', what: 'from a file' },
+    ],
+    load: () => import('./commands/import.js'),
+  },
+  {
+    name: 'export',
+    arguments: '[server...]',
+    summary: "Write servers into another tool's configuration",
+    options: {
+      to: { type: 'string', value: 'client', summary: 'Which tool' },
+      file: { type: 'string', value: 'file', summary: 'Another file than its usual one; - prints it' },
+      yes: { type: 'boolean', short: 'y', summary: 'Do it without asking' },
+    },
+    examples: [
+      { line: 'turnbuckle export --to cursor', what: 'all servers' },
+      { line: 'turnbuckle export files --to codex --file -', what: 'look at it first' },
+    ],
+    load: () => import('./commands/export.js'),
+  },
+  {
+    name: 'trust',
+    arguments: '[server...]',
+    summary: "Look at the project's servers and agree to them",
+    options: {
+      yes: { type: 'boolean', short: 'y', summary: 'Agree without being asked' },
+      revoke: { type: 'boolean', summary: 'Take the agreement back' },
+    },
+    examples: [
+      { line: 'turnbuckle trust', what: 'each one is shown and asked for' },
+      { line: 'turnbuckle trust files --yes', what: '' },
+    ],
+    load: () => import('./commands/trust.js'),
+  },
+  {
+    name: 'doctor',
+    arguments: '[server...]',
+    summary: 'Check everything: Node, configuration, and for each server reach, sign-in, protocol and tools',
+    description:
+      'Exit code 0: all well; 10: the configuration has problems; 11: a server does not come up; 12: a server wants a sign-in.',
+    options: {},
+    examples: [{ line: 'turnbuckle doctor', what: '' }],
+    load: () => import('./commands/doctor.js'),
+  },
+  {
+    name: 'init',
+    arguments: '',
+    summary: 'Write a first configuration file, with comments',
+    options: { scope: SCOPE_OPTION },
+    examples: [{ line: 'turnbuckle init --scope project', what: 'for this directory' }],
+    load: () => import('./commands/init.js'),
+  },
+  {
+    name: 'schema',
+    arguments: '',
+    summary: 'Print the JSON Schema of configuration files, for editors',
+    options: {},
+    examples: [{ line: 'turnbuckle schema > mcp.schema.json', what: '' }],
+    load: () => import('./commands/schema.js'),
+  },
+  {
+    name: 'completion',
+    arguments: '<bash|zsh|fish>',
+    summary: 'Print the completion script of a shell',
+    options: {},
+    examples: [{ line: 'source <(turnbuckle completion bash)', what: '' }],
+    load: () => import('./commands/completion.js'),
+  },
+];
+export const COMMANDS = [...USING, ...MANAGING, ...CONFIGURING];
+//# sourceMappingURL=commands.js.map

@@ -1,0 +1,3 @@
+import { switchServers } from '../switch-servers.js';
+export const run = (context) => switchServers(context, 'enable');
+//# sourceMappingURL=enable.js.map

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, resolve } from 'node:path';
+import { editConfig, setKey, TurnbuckleError } from 'turnbuckle';
+import { fileOfFlag, fileOfScope } from '../config-file.js';
+import { CLIENTS, discover, mergeImports, readDiscovered, readUnknownConfig } from '../imports/index.js';
+import { loadCommandConfig } from '../open.js';
+import { confirmChange } from '../preview.js';
+import { currentText, rememberChange, undoChange } from '../undo.js';
+import { showLine } from '../untrusted-text.js';
+export async function run(context) {
+  const { output, flags } = context;
+  if (flags.undo === true) {
+    const file = await undoChange(context, 'import');
+    if (output.json) return output.data({ undone: file });
+    return output.line(`${file} is as it was before.`);
+  }
+  const config = await loadCommandConfig(context);
+  const found = await findServers(context);
+  const wanted = found.servers.filter((server) => !isKnown(server, config));
+  for (const server of found.servers) tell(context, server, config);
+  if (output.json && wanted.length === 0) return output.data({ imported: [] });
+  if (wanted.length === 0) return output.note('There is nothing new to take over.');
+  await write(context, config, { servers: wanted, inputs: found.inputs });
+}
+async function findServers(context) {
+  const { words, flags, environment, output } = context;
+  if (typeof flags.from === 'string') return readFrom(resolve(flags.from), context);
+  const unknown = words.find((word) => !CLIENTS.some(({ id }) => id === word));
+  if (unknown !== undefined)
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no tool "${unknown}" to import from.`, {
+      hint: `There are: ${CLIENTS.map(({ id }) => id).join(', ')}`,
+    });
+  const place = {
+    platform: process.platform,
+    home: environment.HOME ?? homedir(),
+    env: environment,
+    cwd: process.cwd(),
+  };
+  const files = discover(place).filter(({ client }) => words.length === 0 || words.includes(client));
+  const inputs = [];
+  const sources = files.map((file) => {
+    const result = readDiscovered(file);
+    inputs.push(...result.inputs);
+    for (const problem of result.problems)
+      output.note(`${output.color.yellow('warning')} ${file.path}: ${showLine(problem, 200)}`);
+    for (const { name, reason } of result.skipped)
+      output.note(output.color.dim(`skipped ${name} of ${file.client}: ${showLine(reason, 200)}`));
+    return { client: file.client, path: file.path, servers: result.servers };
+  });
+  return { servers: mergeImports(sources), inputs };
+}
+async function readFrom(path, { output }) {
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    throw new TurnbuckleError('CONFIG_INVALID', `${path} cannot be read.`, { cause });
+  });
+  const result = readUnknownConfig(text, { file: path });
+  for (const problem of result.problems)
+    output.note(`${output.color.yellow('warning')} ${path}: ${showLine(problem, 200)}`);
+  for (const { name, reason } of result.skipped)
+    output.note(output.color.dim(`skipped ${name}: ${showLine(reason, 200)}`));
+  return {
+    servers: mergeImports([{ client: basename(path), path, servers: result.servers }]),
+    inputs: result.inputs,
+  };
+}
+const isKnown = ({ name }, { servers }) => servers.has(name);
+function tell({ output }, server, config) {
+  const state = isKnown(server, config)
+    ? output.color.dim('you have one of that name')
+    : output.color.green('new');
+  output.note(`${output.color.bold(server.name)} from ${server.from.client} (${server.from.path}): ${state}`);
+  for (const note of server.notes) output.note(output.color.dim(`  ${showLine(note, 200)}`));
+  for (const { client, same } of server.shadowed)
+    output.note(output.color.dim(`  ${client} has ${same ? 'the same' : 'another one of that name'}`));
+}
+async function write(context, config, { servers, inputs }) {
+  const { output } = context;
+  const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
+  const before = await currentText(file);
+  const known = new Set((config.settings.inputs ?? []).map(({ id }) => id));
+  const fresh = inputs.filter(({ id }) => !known.has(id));
+  const change = (text) => {
+    const filled = servers.reduce(
+      (result, { name, config: entry }) => setKey(result, ['servers', name], entry),
+      text,
+    );
+    return fresh.length === 0
+      ? filled
+      : setKey(filled, ['inputs'], [...(config.settings.inputs ?? []), ...fresh]);
+  };
+  const after = change(before);
+  if (!(await confirmChange(context, { file, before, after }))) return output.note('Nothing was written.');
+  await editConfig(file, change);
+  await rememberChange(context, 'import', { file, before, after: await currentText(file) });
+  if (output.json) output.data({ imported: servers.map(({ name, from }) => ({ name, from })), file });
+  else output.line(`Took over ${servers.length} server${servers.length === 1 ? '' : 's'} into ${file}`);
+  output.note(output.color.dim('Take it back: turnbuckle import --undo. See them: turnbuckle list'));
+}
+//# sourceMappingURL=import.js.map

@@ -1,0 +1,22 @@
+import { editServers } from 'turnbuckle';
+import { fileOfFlag, fileOfServer } from '../config-file.js';
+import { loadCommandConfig } from '../open.js';
+import { needWord } from '../words.js';
+export async function run(context) {
+  const { output, words } = context;
+  needWord(context, 0, 'name of the server');
+  const config = await loadCommandConfig(context);
+  const targets = words.map((name) => ({
+    name,
+    file: fileOfFlag(context, config) ?? fileOfServer(name, config),
+  }));
+  for (const { name, file } of targets) {
+    await editServers(file, [{ action: 'remove', name }]);
+    output.note(`Removed ${output.color.bold(name)} from ${file}`);
+    const shadowed = config.servers.get(name)?.shadowed[0];
+    if (shadowed !== undefined)
+      output.note(`  ${shadowed.file} has a server of that name too, which is now in effect.`);
+  }
+  if (output.json) output.data({ removed: targets });
+}
+//# sourceMappingURL=remove.js.map

@@ -1,0 +1,29 @@
+import { withRuntime } from '../open.js';
+import { textTable } from '../text-table.js';
+import { showLine } from '../untrusted-text.js';
+export async function run(context) {
+  const { output, words } = context;
+  await withRuntime(context, async ({ runtime }) => {
+    const [server] = words;
+    const work = server === undefined ? runtime.connectAll() : runtime.connect(server);
+    await output.during('Connecting', work);
+    const resources = await runtime.listResources(server);
+    const templates = await runtime.listResourceTemplates(server);
+    if (output.json) return output.data({ resources, templates });
+    if (resources.length + templates.length === 0) return output.note('There are no resources.');
+    const rows = [
+      ...resources.map(({ server: owner, uri, name }) => [
+        owner,
+        showLine(uri),
+        output.color.dim(showLine(name ?? '', 60)),
+      ]),
+      ...templates.map(({ server: owner, uriTemplate, name }) => [
+        owner,
+        showLine(uriTemplate),
+        output.color.dim(showLine(name ?? '', 60)),
+      ]),
+    ];
+    for (const line of textTable(rows)) output.line(line);
+  });
+}
+//# sourceMappingURL=resources.js.map

@@ -1,0 +1,86 @@
+import { locateEntries } from '../locate.js';
+import { DOLLAR_STYLE } from '../placeholder-styles.js';
+import { own, ownAt, textsIn, without } from '../plain-value.js';
+
+const dialect = {
+  container: ['mcpServers'],
+  style: DOLLAR_STYLE,
+  transports: { stdio: '', http: '', sse: '' },
+  keys: {
+    cwd: 'cwd',
+    description: 'description',
+    includeTools: 'includeTools',
+    excludeTools: 'excludeTools',
+  },
+  timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
+  before: typedByAddress,
+  after({ url, ...rest }, { type }) {
+    if (url === undefined) return rest;
+    return type === 'http' ? { httpUrl: url, ...rest } : { url, ...rest };
+  },
+};
+const SYSTEM = {
+  darwin: '/Library/Application Support/GeminiCli',
+  win32: 'C:\\ProgramData\\gemini-cli',
+  linux: '/etc/gemini-cli',
+};
+export const gemini = {
+  id: 'gemini',
+  label: 'Gemini CLI',
+  format: 'json',
+  candidates: (at) => [
+    at.managed(SYSTEM, 'settings.json'),
+    at.project('.gemini', 'settings.json'),
+    at.home('.gemini', 'settings.json'),
+  ],
+  dialect,
+  locate: (root) =>
+    locateEntries(root, dialect).map((entry) => ({ ...entry, ...switchedOff(root, entry.name) })),
+  settings: switchLists,
+  switchesInSettings: true,
+};
+export const antigravity = {
+  id: 'antigravity',
+  label: 'Antigravity',
+  format: 'json',
+  candidates: (at) => [at.home('.gemini', 'antigravity', 'mcp_config.json')],
+  dialect: {
+    container: ['mcpServers'],
+    style: DOLLAR_STYLE,
+    transports: { stdio: '', http: '' },
+    keys: { cwd: 'cwd', url: 'serverUrl', excludeTools: 'disabledTools' },
+    timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
+    switchKey: 'disabled',
+  },
+};
+/** `httpUrl` is Streamable HTTP and wins; a `url` without a type is SSE. */
+function typedByAddress(entry, notes) {
+  if (entry.httpUrl !== undefined && entry.command === undefined) {
+    if (entry.url !== undefined) notes.push('not carried over: url, because httpUrl stands beside it');
+    return { ...without(entry, 'url'), type: 'http' };
+  }
+  return entry.url !== undefined && entry.type === undefined && entry.command === undefined
+    ? { ...entry, type: 'sse' }
+    : entry;
+}
+function switchedOff(root, name) {
+  const excluded = [...textsIn(ownAt(root, ['mcp', 'excluded'])), ...textsIn(own(root, 'excludeMCPServers'))];
+  if (excluded.includes(name)) return { offBy: 'mcp.excluded' };
+  const allowed = ownAt(root, ['mcp', 'allowed']) ?? own(root, 'allowMCPServers');
+  return Array.isArray(allowed) && !allowed.includes(name)
+    ? { offBy: 'mcp.allowed, which does not name it' }
+    : {};
+}
+function switchLists(root, { servers }) {
+  const on = servers.filter(({ enabled }) => enabled).map(({ name }) => name);
+  const off = servers.filter(({ enabled }) => !enabled).map(({ name }) => name);
+  const before = textsIn(ownAt(root, ['mcp', 'excluded']));
+  const excluded = [...before.filter((name) => !on.includes(name) && !off.includes(name)), ...off];
+  const allowed = ownAt(root, ['mcp', 'allowed']);
+  const missing = Array.isArray(allowed) ? on.filter((name) => !allowed.includes(name)) : [];
+  return [
+    ...(excluded.join('\0') === before.join('\0') ? [] : [{ path: ['mcp', 'excluded'], value: excluded }]),
+    ...(missing.length === 0 ? [] : [{ path: ['mcp', 'allowed'], value: [...textsIn(allowed), ...missing] }]),
+  ];
+}
+//# sourceMappingURL=gemini.js.map

@@ -1,0 +1,147 @@
+import { ANY_STYLE, DOLLAR_STYLE, editorStyle, NO_PLACEHOLDERS, SHELL_STYLE } from '../placeholder-styles.js';
+
+/** `mcpServers`, told apart by `command` and `url`, with `disabled`. */
+const usual = {
+  container: ['mcpServers'],
+  style: ANY_STYLE,
+  transports: { stdio: '', http: '' },
+  switchKey: 'disabled',
+};
+/** The same with a `type` that names the remote transports. */
+const typed = { ...usual, typeKey: 'type', transports: { stdio: '', http: 'http', sse: 'sse' } };
+export const claudeDesktop = {
+  id: 'claude-desktop',
+  label: 'Claude Desktop',
+  format: 'json',
+  candidates: (at) => {
+    const found = [at.appData('Claude', 'claude_desktop_config.json')];
+    // The folder's name is written in both ways on Linux.
+    if (at.place.platform === 'linux') found.push(at.appData('claude', 'claude_desktop_config.json'));
+    return found;
+  },
+  dialect: { container: ['mcpServers'], style: NO_PLACEHOLDERS, transports: { stdio: '' } },
+};
+export const cursor = {
+  id: 'cursor',
+  label: 'Cursor',
+  format: 'json',
+  candidates: (at) => [
+    at.project('.cursor', 'mcp.json'),
+    at.home('.cursor', 'mcp.json'),
+    at.appData('Cursor', 'User', 'mcp.json'),
+  ],
+  dialect: {
+    container: ['mcpServers'],
+    style: editorStyle({ folders: true, inputs: false }),
+    transports: { stdio: '', http: '' },
+  },
+};
+export const windsurf = {
+  id: 'windsurf',
+  label: 'Windsurf',
+  format: 'json',
+  candidates: (at) => [
+    at.home('.codeium', 'windsurf', 'mcp_config.json'),
+    at.home('.codeium', 'windsurf-next', 'mcp_config.json'),
+    at.home('.codeium', 'mcp_config.json'),
+  ],
+  dialect: {
+    ...usual,
+    style: editorStyle({ folders: false, inputs: false }),
+    keys: { url: 'serverUrl', excludeTools: 'disabledTools' },
+  },
+};
+export const cline = {
+  id: 'cline',
+  label: 'Cline',
+  format: 'json',
+  candidates: (at) => {
+    const editors = ['Code', 'Code - Insiders', 'Cursor', 'Windsurf', 'VSCodium'];
+    const inEditor = (editor, extension, file) =>
+      at.appData(editor, 'User', 'globalStorage', extension, 'settings', file);
+    return editors.flatMap((editor) => [
+      inEditor(editor, 'saoudrizwan.claude-dev', 'cline_mcp_settings.json'),
+      // Roo Code is discontinued, but its files are still there.
+      inEditor(editor, 'rooveterinaryinc.roo-cline', 'mcp_settings.json'),
+    ]);
+  },
+  dialect: {
+    ...usual,
+    typeKey: 'type',
+    transports: { stdio: '', http: 'streamableHttp', sse: 'sse' },
+    keys: { cwd: 'cwd' },
+    timeouts: [{ key: 'timeout', unit: 's', to: 'callTimeoutMs' }],
+  },
+};
+export const kiro = {
+  id: 'kiro',
+  label: 'Kiro',
+  format: 'json',
+  candidates: (at) => [at.project('.kiro', 'settings', 'mcp.json'), at.home('.kiro', 'settings', 'mcp.json')],
+  dialect: { ...usual, style: SHELL_STYLE, keys: { excludeTools: 'disabledTools' } },
+};
+export const lmStudio = {
+  id: 'lm-studio',
+  label: 'LM Studio',
+  format: 'json',
+  candidates: (at) => [at.home('.lmstudio', 'mcp.json'), at.home('.cache', 'lm-studio', 'mcp.json')],
+  dialect: { container: ['mcpServers'], style: ANY_STYLE, transports: { stdio: '', http: '' } },
+};
+export const amp = {
+  id: 'amp',
+  label: 'Amp',
+  format: 'json',
+  candidates: (at) => [at.project('.amp', 'settings.json'), at.config('amp', 'settings.json')],
+  dialect: {
+    container: ['amp.mcpServers'],
+    alsoIn: [['amp', 'mcpServers']],
+    style: SHELL_STYLE,
+    transports: { stdio: '', http: '' },
+    keys: { includeTools: 'includeTools' },
+  },
+};
+export const crush = {
+  id: 'crush',
+  label: 'Crush',
+  format: 'json',
+  candidates: (at) => [at.project('.crush.json'), at.project('crush.json'), at.config('crush', 'crush.json')],
+  dialect: {
+    container: ['mcp'],
+    style: DOLLAR_STYLE,
+    typeKey: 'type',
+    transports: { stdio: 'stdio', http: 'http', sse: 'sse' },
+    keys: { excludeTools: 'disabled_tools' },
+    timeouts: [{ key: 'timeout', unit: 's', to: 'connectTimeoutMs' }],
+    switchKey: 'disabled',
+  },
+};
+export const factory = {
+  id: 'factory',
+  label: 'Factory',
+  format: 'json',
+  candidates: (at) => [at.project('.factory', 'mcp.json'), at.home('.factory', 'mcp.json')],
+  dialect: { ...typed, transports: { stdio: 'stdio', http: 'http', sse: 'sse' } },
+};
+export const kimi = {
+  id: 'kimi',
+  label: 'Kimi',
+  format: 'json',
+  candidates: (at) => [at.home('.kimi', 'mcp.json')],
+  // Its loader takes the transport's name from `transport`.
+  dialect: { ...typed, typeKey: 'transport' },
+};
+export const trae = {
+  id: 'trae',
+  label: 'Trae',
+  format: 'json',
+  candidates: (at) => [at.project('.trae', 'mcp.json'), at.appData('Trae', 'User', 'mcp.json')],
+  dialect: usual,
+};
+export const qoder = {
+  id: 'qoder',
+  label: 'Qoder',
+  format: 'json',
+  candidates: (at) => [at.home('.qoder', 'mcp.json')],
+  dialect: typed,
+};
+//# sourceMappingURL=plain-clients.js.map

@@ -1,0 +1,77 @@
+import { editorStyle } from '../placeholder-styles.js';
+import { isEntry, own, ownAt, textsIn } from '../plain-value.js';
+
+const PRODUCTS = ['Code', 'Code - Insiders'];
+export const vscode = {
+  id: 'vscode',
+  label: 'VS Code',
+  format: 'json',
+  candidates: (at) => [
+    at.project('.vscode', 'mcp.json'),
+    ...PRODUCTS.flatMap((product) => [
+      at.appData(product, 'User', 'mcp.json'),
+      { ...at.appData(product, 'User', 'profiles'), each: { file: 'mcp.json' } },
+    ]),
+    at.home('.vscode-server', 'data', 'User', 'mcp.json'),
+    at.project('.mcp.json'),
+  ],
+  dialect: {
+    container: ['servers'],
+    alsoIn: [['mcpServers'], ['mcp', 'servers']],
+    style: editorStyle({ folders: true, inputs: true }),
+    typeKey: 'type',
+    transports: { stdio: 'stdio', http: 'http', sse: 'sse' },
+    keys: { cwd: 'cwd' },
+  },
+  inputs: readInputs,
+  settings: writeInputs,
+};
+/** What the file asks its user for; entries without an id are of no use. */
+export function readInputs(root) {
+  const listed = [own(root, 'inputs'), ownAt(root, ['mcp', 'inputs'])].find(Array.isArray) ?? [];
+  return listed.flatMap((input) => {
+    const id = own(input, 'id');
+    if (typeof id !== 'string' || id === '') return [];
+    const description = own(input, 'description');
+    const preset = own(input, 'default');
+    const options = optionsOf(own(input, 'options'));
+    return [
+      {
+        id,
+        ...(typeof description === 'string' ? { description } : {}),
+        ...(own(input, 'password') === true ? { password: true } : {}),
+        ...(typeof preset === 'string' ? { default: preset } : {}),
+        ...(options.length === 0 ? {} : { options }),
+      },
+    ];
+  });
+}
+function optionsOf(options) {
+  return Array.isArray(options) ? textsIn(options.map((option) => own(option, 'value') ?? option)) : [];
+}
+/** Every input that a written server refers to must be declared, or the editor refuses the file. */
+function writeInputs(root, { servers, inputs }) {
+  const listed = own(root, 'inputs');
+  const present = Array.isArray(listed) ? listed : [];
+  const known = new Set(present.map((input) => (isEntry(input) ? input.id : undefined)));
+  const missing = [...new Set(servers.flatMap((server) => server.inputs))].filter((id) => !known.has(id));
+  if (missing.length === 0) return [];
+  const declared = missing.map((id) => {
+    const {
+      description = id,
+      password,
+      default: preset,
+      options,
+    } = inputs.find((input) => input.id === id) ?? { password: true };
+    return {
+      type: options === undefined ? 'promptString' : 'pickString',
+      id,
+      description,
+      ...(password === true ? { password } : {}),
+      ...(preset === undefined ? {} : { default: preset }),
+      ...(options === undefined ? {} : { options }),
+    };
+  });
+  return [{ path: ['inputs'], value: [...present, ...declared] }];
+}
+//# sourceMappingURL=vscode.js.map

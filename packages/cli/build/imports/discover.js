@@ -1,0 +1,69 @@
+/** Which files of which clients are on this machine. Reads nothing but names and sizes. */
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { posix, win32 } from 'node:path';
+import { CLIENTS } from './clients.js';
+import { lookAround } from './lookout.js';
+import { MAX_FILE_BYTES } from './parse-text.js';
+
+const MOST_NAMES = 200;
+/** Every file that exists, in the order of the table of clients; never throws. */
+export function discover({ files = NODE_FILES, ...place }) {
+  const at = lookAround(place);
+  const found = new Map();
+  for (const { id, candidates } of CLIENTS) {
+    for (const candidate of candidates(at).flatMap((each) => expanded(each, files, at.join))) {
+      const known = found.get(candidate.path);
+      if (known !== undefined) {
+        if (known.client !== id && !known.alsoFor.includes(id))
+          found.set(candidate.path, { ...known, alsoFor: [...known.alsoFor, id] });
+        continue;
+      }
+      const size = files.size(candidate.path);
+      if (size === undefined) continue;
+      const problem = problemOf(candidate, size, { files, platform: place.platform });
+      const { scope, path } = candidate;
+      found.set(path, {
+        client: id,
+        scope,
+        path,
+        alsoFor: [],
+        ...(problem === undefined ? {} : { problem }),
+      });
+    }
+  }
+  return [...found.values()];
+}
+function expanded(candidate, files, join) {
+  const { each, path } = candidate;
+  if (each === undefined) return [candidate];
+  const names = [...files.names(path)].sort().slice(0, MOST_NAMES);
+  const chosen =
+    'ending' in each
+      ? names.filter((name) => name.endsWith(each.ending))
+      : names.map((name) => join(name, each.file));
+  return chosen.map((name) => ({ ...candidate, path: join(path, name) }));
+}
+function problemOf({ path, within }, size, { files, platform }) {
+  if (size > MAX_FILE_BYTES) return 'is larger than 5 MB';
+  const { relative, isAbsolute } = platform === 'win32' ? win32 : posix;
+  const inside = relative(files.real(within), files.real(path));
+  return inside.startsWith('..') || isAbsolute(inside) ? `leads out of ${within}` : undefined;
+}
+const NODE_FILES = {
+  size: (path) =>
+    attempt(() => {
+      const found = statSync(path);
+      return found.isFile() ? found.size : undefined;
+    }),
+  real: (path) => attempt(() => realpathSync(path)) ?? path,
+  names: (folder) => attempt(() => readdirSync(folder)) ?? [],
+};
+/** A file that may not be looked at counts as absent. */
+function attempt(look) {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+//# sourceMappingURL=discover.js.map

@@ -1,0 +1,54 @@
+/** Takes the keys of one entry, so that what nobody took is known at the end. */
+import { isEntry } from './plain-value.js';
+/** Null counts as absent. A value of the wrong type is a fault, not an exception. */
+export function takeFields(entry) {
+  const left = new Map(Object.entries(entry).filter(([, value]) => value !== null && value !== undefined));
+  const faults = [];
+  function take(keys, expected, convert) {
+    const key = keys.find((candidate) => left.has(candidate));
+    if (key === undefined) return undefined;
+    const converted = convert(left.get(key));
+    left.delete(key);
+    if (converted === undefined) faults.push(`"${key}" is not ${expected}`);
+    return converted;
+  }
+  return {
+    text: (...keys) => take(keys, 'a text', asText),
+    texts: (...keys) => take(keys, 'a list of texts', asTexts),
+    textMap: (...keys) => take(keys, 'a map of texts', asTextMap),
+    flag: (key) => take([key], 'true or false', (value) => (typeof value === 'boolean' ? value : undefined)),
+    amount: (key) => take([key], 'a number', asAmount),
+    any: (key) => take([key], 'a value', (value) => value),
+    rest: () => Object.fromEntries(left),
+    faults,
+  };
+}
+const asText = (value) => (typeof value === 'string' ? value : undefined);
+const asAmount = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+/** Numbers and booleans are meant as their text: a port, a switch. */
+function asLooseText(value) {
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
+    return String(value);
+  return asText(value);
+}
+function asTexts(value) {
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.map(asLooseText).filter((item) => item !== undefined);
+  return texts.length === value.length ? texts : undefined;
+}
+/** A map, or a list of `KEY=value` texts. */
+function asTextMap(value) {
+  if (Array.isArray(value)) {
+    const pairs = value.map((item) => (typeof item === 'string' ? /^([^=]+)=(.*)$/s.exec(item) : null));
+    if (pairs.some((pair) => pair === null)) return undefined;
+    return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
+  }
+  if (!isEntry(value)) return undefined;
+  const pairs = Object.entries(value).filter(([, item]) => item !== null);
+  const texts = pairs.flatMap(([key, item]) => {
+    const text = asLooseText(item);
+    return text === undefined ? [] : [[key, text]];
+  });
+  return texts.length === pairs.length ? Object.fromEntries(texts) : undefined;
+}
+//# sourceMappingURL=fields.js.map

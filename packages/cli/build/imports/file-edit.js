@@ -1,0 +1,46 @@
+/** What a writer wants of a file, apart from its format; and the plain model that every edit is held against. */
+import { isEntry } from './plain-value.js';
+/** The entry that shall stand in the file: the written keys, and what its user added. */
+export function mergedEntry(existing, { name, entry }, edit) {
+  const kept = isEntry(existing) ? Object.entries(existing).filter(([key]) => !edit.owned.has(key)) : [];
+  return Object.fromEntries([...(edit.named ? [['name', name]] : []), ...kept, ...Object.entries(entry)]);
+}
+/** The position of a named entry in a list, or -1. */
+export function indexOfNamed(list, name) {
+  return Array.isArray(list) ? list.findIndex((item) => isEntry(item) && item.name === name) : -1;
+}
+/** The same document with the edit done, as plain values; nothing is changed in place. */
+export function editedValue(root, edit) {
+  let result = root;
+  for (const server of edit.servers) {
+    result = updatedAt(result, edit.container, (servers) => {
+      if (edit.list) {
+        const list = Array.isArray(servers) ? [...servers] : [];
+        const index = indexOfNamed(list, server.name);
+        list.splice(index === -1 ? list.length : index, 1, mergedEntry(list[index], server, edit));
+        return list;
+      }
+      const existing =
+        isEntry(servers) && Object.hasOwn(servers, server.name) ? servers[server.name] : undefined;
+      return withKey(servers, server.name, mergedEntry(existing, server, edit));
+    });
+  }
+  for (const { path, value } of edit.settings) result = updatedAt(result, path, () => value);
+  return result;
+}
+function updatedAt(root, path, change) {
+  const [key, ...rest] = path;
+  if (key === undefined) return change(root);
+  const inner = isEntry(root) && Object.hasOwn(root, key) ? root[key] : undefined;
+  return withKey(root, key, updatedAt(inner, rest, change));
+}
+function withKey(root, key, value) {
+  const entries = isEntry(root) ? Object.entries(root) : [];
+  const others = entries.filter(([name]) => name !== key);
+  if (value === undefined) return Object.fromEntries(others);
+  const known = entries.some(([name]) => name === key);
+  return Object.fromEntries(
+    known ? entries.map(([name, old]) => [name, name === key ? value : old]) : [...others, [key, value]],
+  );
+}
+//# sourceMappingURL=file-edit.js.map

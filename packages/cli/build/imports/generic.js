@@ -1,0 +1,75 @@
+import { codex } from './clients/codex.js';
+import { goose } from './clients/goose.js';
+import { opencode } from './clients/opencode.js';
+import { vibe } from './clients/vibe.js';
+import { readInputs } from './clients/vscode.js';
+import { zed } from './clients/zed.js';
+import { KEY_SPELLINGS } from './dialect.js';
+import { entriesOf, locateEntries } from './locate.js';
+import { ANY_STYLE } from './placeholder-styles.js';
+import { isEntry, own, ownAt } from './plain-value.js';
+
+const dialect = {
+  container: ['mcpServers'],
+  style: ANY_STYLE,
+  typeKey: 'type',
+  transports: { stdio: 'stdio', http: 'http', sse: 'sse', websocket: 'websocket' },
+  keys: {
+    cwd: 'cwd',
+    description: 'description',
+    includeTools: 'includeTools',
+    excludeTools: 'excludeTools',
+  },
+  switchKey: 'disabled',
+};
+/** Reads what nobody else claims; writes the form that most clients understand. */
+export const generic = {
+  id: 'generic',
+  label: 'the file',
+  format: 'json',
+  candidates: () => [],
+  dialect,
+  inputs: readInputs,
+};
+/** Containers that are no map of one known client. */
+const CONTAINERS = [
+  ['mcpServers'],
+  ['mcp', 'servers'],
+  ['mcp', 'mcpServers'],
+  ['servers'],
+  ['amp.mcpServers'],
+  ['managedMcpServers'],
+];
+/** Undefined when nothing in the document looks like servers. */
+export function recognise(root) {
+  const special = specialDialect(root);
+  if (special !== undefined) return { dialect: special, entries: locateEntries(root, special) };
+  for (const path of CONTAINERS) {
+    const found = ownAt(root, path);
+    if (isEntry(found) || Array.isArray(found)) return { dialect, entries: entriesOf(found, path.join('.')) };
+  }
+  const mcp = own(root, 'mcp');
+  if (isEntry(mcp)) return { dialect, entries: entriesOf(mcp, 'mcp') };
+  if (Array.isArray(root) && root.some(looksLikeServer))
+    return { dialect, entries: entriesOf(root, 'servers') };
+  if (!isEntry(root) || !Object.values(root).some(looksLikeServer)) return undefined;
+  // Settings beside the servers of a bare map are not servers that failed.
+  return { dialect, entries: entriesOf(root, 'servers').filter(({ value }) => isEntry(value)) };
+}
+function specialDialect(root) {
+  if (own(root, 'context_servers') !== undefined) return zed.dialect;
+  if (isEntry(own(root, 'mcp_servers'))) return codex.dialect;
+  if (Array.isArray(own(root, 'mcp_servers'))) return vibe.dialect;
+  if (own(root, 'extensions') !== undefined) return goose.dialect;
+  const mcp = own(root, 'mcp');
+  const entries = isEntry(mcp) ? Object.values(own(mcp, 'servers') ?? mcp) : [];
+  const words = entries.map((entry) => own(entry, 'type'));
+  return words.includes('local') || words.includes('remote') ? opencode.dialectOf?.(root) : undefined;
+}
+function looksLikeServer(value) {
+  return [...KEY_SPELLINGS.command, ...KEY_SPELLINGS.url].some((key) => {
+    const item = own(value, key);
+    return typeof item === 'string' || Array.isArray(item);
+  });
+}
+//# sourceMappingURL=generic.js.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=imported-server.js.map

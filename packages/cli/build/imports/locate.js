@@ -1,0 +1,19 @@
+import { isEntry, own, ownAt, without } from './plain-value.js';
+/** The entries of every container that is there; a container of another kind is an entry that is left out. */
+export function locateEntries(root, { container, alsoIn = [] }) {
+  return [container, ...alsoIn].flatMap((path) => entriesOf(ownAt(root, path), path.join('.')));
+}
+/** The entries of one container. */
+export function entriesOf(servers, spot) {
+  if (servers === undefined || servers === null) return [];
+  if (isEntry(servers)) return Object.entries(servers).map(([name, value]) => ({ name, value }));
+  if (!Array.isArray(servers))
+    return [{ name: spot, value: servers, refused: 'is neither a map nor a list of servers' }];
+  return servers.map((item, index) => {
+    const key = typeof own(item, 'name') === 'string' ? 'name' : 'id';
+    const called = own(item, key);
+    if (typeof called !== 'string') return { name: `${spot}[${index}]`, value: item, refused: 'has no name' };
+    return { name: called, value: isEntry(item) ? without(item, key) : item };
+  });
+}
+//# sourceMappingURL=locate.js.map

@@ -1,0 +1,83 @@
+/** From a file's text to plain values, for each format that the clients use. Never throws. */
+import { parseTree, printParseErrorCode } from 'jsonc-parser';
+import { parse as parseToml } from 'smol-toml';
+import { parseDocument } from 'yaml';
+import { json5ToJson } from './json5-to-json.js';
+export const MAX_FILE_BYTES = 5 * 1024 * 1024;
+/** The YAML library needs some hundred bytes of memory for each of the text. */
+const MAX_YAML_BYTES = 1024 * 1024;
+const DEEPEST = 1_000;
+/**
+ * `value` is undefined for an empty text. Comments and trailing commas are fine in JSON, and bare keys and
+ * single quotes too when it is only read.
+ */
+export function parseText(text, format, forReading = false) {
+  if (text.length > MAX_FILE_BYTES) return { problem: 'the file is larger than 5 MB' };
+  if (text.includes('\0')) return { problem: 'the file is not text' };
+  const body = withoutByteOrderMark(text);
+  if (body.trim() === '') return { value: undefined };
+  if (isTooDeep(body)) return { problem: 'the file is nested too deeply' };
+  try {
+    if (format === 'toml') return { value: parseToml(body, { integersAsBigInt: 'asNeeded' }) };
+    if (format === 'yaml') return parseYaml(body);
+    if (format === 'frontmatter') return parseYaml(frontmatterOf(body));
+    return parseJson(body, forReading);
+  } catch (error) {
+    // Deep nesting overflows the stack of the recursive parsers; syntax errors of TOML come this way too.
+    return { problem: `the file cannot be read as ${format}: ${firstLine(error)}` };
+  }
+}
+export const withoutByteOrderMark = (text) => (text.startsWith('\uFEFF') ? text.slice(1) : text);
+function parseJson(text, forReading) {
+  const errors = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  const looser = first === undefined || !forReading ? undefined : json5ToJson(text);
+  const again = looser === undefined ? undefined : parseJson(looser, false);
+  if (again !== undefined && 'value' in again) return again;
+  if (first !== undefined) {
+    const line = text.slice(0, first.offset).split('\n').length;
+    return {
+      problem: `the file cannot be read as json: ${printParseErrorCode(first.error)} in line ${line}`,
+    };
+  }
+  return { value: tree === undefined ? undefined : toValue(tree) };
+}
+/** The library's own conversion assigns keys, which would make `__proto__` a prototype. */
+function toValue(node) {
+  if (node.type === 'array') return (node.children ?? []).map(toValue);
+  if (node.type !== 'object') return node.value;
+  return Object.fromEntries(
+    (node.children ?? []).map((property) => {
+      const [key, value] = property.children ?? [];
+      return [String(key?.value), value === undefined ? undefined : toValue(value)];
+    }),
+  );
+}
+function parseYaml(text) {
+  if (text.length > MAX_YAML_BYTES) return { problem: 'the file is larger than 1 MB, the most for yaml' };
+  const document = parseDocument(text, { merge: true, logLevel: 'silent' });
+  const [first] = document.errors;
+  if (first !== undefined) return { problem: `the file cannot be read as yaml: ${firstLine(first)}` };
+  return { value: document.toJS({ maxAliasCount: 100 }) ?? undefined };
+}
+/** Before any parser sees it: some of them take the whole memory for such a text. */
+function isTooDeep(text) {
+  if (/(?:[-?:] ){200}/.test(text)) return true;
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x5b || code === 0x7b) depth += 1;
+    else if ((code === 0x5d || code === 0x7d) && depth > 0) depth -= 1;
+    if (depth > DEEPEST) return true;
+  }
+  return false;
+}
+function frontmatterOf(text) {
+  return /^---\r?\n([\s\S]*?)\r?\n---(\r?\n|$)/.exec(text)?.[1] ?? '';
+}
+function firstLine(error) {
+  const message = error instanceof Error ? error.message : String(error);
+  return (message.split('\n')[0] ?? message).slice(0, 200);
+}
+//# sourceMappingURL=parse-text.js.map

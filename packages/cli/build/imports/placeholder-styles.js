@@ -1,0 +1,113 @@
+/** How each family of clients spells a placeholder. */
+import { isVariable, OURS, patternStyle } from './placeholders.js';
+
+const variable = (name, fallback) => withFallback({ kind: 'env', name }, fallback);
+function withFallback(segment, fallback) {
+  return fallback === undefined ? segment : { ...segment, fallback };
+}
+/** A client that passes every text on as it stands. */
+export const NO_PLACEHOLDERS = {
+  parse: (text) => [{ kind: 'literal', text }],
+  print: (segment) => (segment.kind === 'literal' ? segment.text : undefined),
+};
+const printShell = (segment) =>
+  segment.kind === 'env'
+    ? `\${${segment.name}${segment.fallback === undefined ? '' : `:-${segment.fallback}`}}`
+    : undefined;
+/** `${VAR}` and `${VAR:-default}`. */
+export const SHELL_STYLE = patternStyle(
+  /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g,
+  ([, name = '', fallback]) => variable(name, fallback),
+  printShell,
+);
+/** `$VAR`, `${VAR}` and `${VAR:-default}`; a command in `$(…)` belongs to the client. */
+export const DOLLAR_STYLE = patternStyle(
+  /\$\(([^)]*)\)|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$([A-Za-z_]\w*)/g,
+  ([whole, command, braced, fallback, bare]) =>
+    command === undefined ? variable(braced ?? bare ?? '', fallback) : { kind: 'foreign', text: whole },
+  printShell,
+);
+/** Names that an editor fills in from what it has open. */
+const EDITOR_ONLY =
+  /^(?:workspaceFolder:.*|workspaceFolderBasename|relativeFile\w*|file\w*|cwd|execPath|lineNumber|columnNumber|selected\w+|pathSeparator|\/|defaultBuildTask|(?:config|command|extensionInstallFolder):.*)$/;
+/** `${env:VAR}`, the editor's folders when it knows them, and `${input:id}` when it asks. */
+export function editorStyle({ folders, inputs }) {
+  return patternStyle(
+    /\$\{([^${}]+)\}/g,
+    ([whole, body = '']) => {
+      if (body.startsWith('env:')) {
+        const name = body.slice(4);
+        return isVariable(name) ? variable(name) : { kind: 'foreign', text: whole };
+      }
+      if (inputs && body.startsWith('input:')) return { kind: 'input', name: body.slice(6) };
+      if (folders && (body === 'workspaceFolder' || body === 'workspaceRoot'))
+        return { kind: 'workspaceFolder' };
+      if (folders && body === 'userHome') return { kind: 'userHome' };
+      return EDITOR_ONLY.test(body) ? { kind: 'foreign', text: whole } : undefined;
+    },
+    (segment) => {
+      if (segment.kind === 'env' && segment.fallback === undefined) return `\${env:${segment.name}}`;
+      if (inputs && segment.kind === 'input' && segment.fallback === undefined)
+        return `\${input:${segment.name}}`;
+      if (folders && (segment.kind === 'workspaceFolder' || segment.kind === 'userHome'))
+        return `\${${segment.kind}}`;
+      return undefined;
+    },
+  );
+}
+/** `{env:VAR}`; the content of a file (`{file:…}`) cannot be referred to elsewhere. */
+export const BRACE_STYLE = patternStyle(
+  /\{(env|file):([^}]*)\}/g,
+  ([whole, kind, name = '']) =>
+    kind === 'env' && isVariable(name) ? variable(name) : { kind: 'foreign', text: whole },
+  (segment) =>
+    segment.kind === 'env' && segment.fallback === undefined ? `{env:${segment.name}}` : undefined,
+);
+/** `${{ secrets.NAME }}` and `${{ inputs.NAME }}`. */
+export const WORKFLOW_STYLE = patternStyle(
+  /\$\{\{\s*(secrets|inputs)\.([\w.-]+)\s*\}\}/g,
+  ([, kind, name = '']) => ({ kind: kind === 'inputs' ? 'input' : 'secret', name }),
+  (segment) => {
+    if ((segment.kind !== 'secret' && segment.kind !== 'input') || segment.fallback !== undefined)
+      return undefined;
+    return /^[\w.-]+$/.test(segment.name) ? `\${{ ${segment.kind}s.${segment.name} }}` : undefined;
+  },
+);
+/** `${env:VAR}` and `${keyring:name}`. */
+export const KEYRING_STYLE = patternStyle(
+  /\$\{(env|keyring):([^}]+)\}/g,
+  ([whole, kind, name = '']) => {
+    if (kind === 'keyring') return { kind: 'secret', name };
+    return isVariable(name) ? variable(name) : { kind: 'foreign', text: whole };
+  },
+  (segment) => {
+    if (segment.kind === 'env' && segment.fallback === undefined) return `\${env:${segment.name}}`;
+    return segment.kind === 'secret' && segment.fallback === undefined
+      ? `\${keyring:${segment.name}}`
+      : undefined;
+  },
+);
+/** `${VAR}`, `${VAR:-default}` and `$env:VAR`. */
+export const ENV_PREFIX_STYLE = patternStyle(
+  /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$env:([A-Za-z_]\w*)/g,
+  ([, braced, fallback, bare]) => variable(braced ?? bare ?? '', fallback),
+  printShell,
+);
+/** Whatever looks like a placeholder of anybody, for files whose client is unknown or says nothing about it. */
+export const ANY_STYLE = {
+  ...patternStyle(
+    /\$\{(?:(?:(env|input|secret):)?([^${}:]+)(?::-([^}]*))?)\}|\{env:([A-Za-z_]\w*)\}/g,
+    ([whole, kind, name = '', fallback, braced]) => {
+      if (braced !== undefined) return variable(braced);
+      if (kind === 'input' || kind === 'secret') return withFallback({ kind, name }, fallback);
+      if (kind === 'env')
+        return isVariable(name) ? variable(name, fallback) : { kind: 'foreign', text: whole };
+      if ((name === 'workspaceFolder' || name === 'userHome') && fallback === undefined)
+        return { kind: name };
+      return isVariable(name) ? variable(name, fallback) : undefined;
+    },
+    (segment) => OURS.print(segment),
+  ),
+  unsure: true,
+};
+//# sourceMappingURL=placeholder-styles.js.map

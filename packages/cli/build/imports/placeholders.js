@@ -1,0 +1,112 @@
+/**
+ * Placeholders in texts, taken apart and put together again in another client's spelling. They are never
+ * filled in: a secret that stood outside a file stays outside.
+ */
+import { isDeepStrictEqual } from 'node:util';
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+export const isVariable = (name) => VARIABLE.test(name);
+/** The text in the spelling of `to`. */
+export function translate(text, from, to) {
+  const segments = from.parse(text);
+  const unspeakable = [];
+  const printed = segments.map((segment) => {
+    const spelling = to.print(segment);
+    if (spelling !== undefined) return spelling;
+    const own = OURS.print(segment) ?? '';
+    unspeakable.push(own);
+    return own;
+  });
+  const result = printed.join('');
+  return {
+    text: result,
+    foreign: segments.flatMap((segment) => (segment.kind === 'foreign' ? [segment.text] : [])),
+    unspeakable,
+    faithful: isDeepStrictEqual(joined(to.parse(result)), joined(segments)),
+    placeholders: segments.flatMap((segment) =>
+      segment.kind === 'literal' ? [] : [OURS.print(segment) ?? ''],
+    ),
+  };
+}
+function joined(segments) {
+  const result = [];
+  for (const segment of segments) {
+    const last = result.at(-1);
+    if (segment.kind === 'literal' && segment.text === '') continue;
+    if (segment.kind === 'literal' && last?.kind === 'literal')
+      result[result.length - 1] = { kind: 'literal', text: last.text + segment.text };
+    else result.push(segment);
+  }
+  return result;
+}
+/** A style whose placeholders a pattern finds; what `toSegment` gives no answer for is literal text. */
+export function patternStyle(pattern, toSegment, print) {
+  return {
+    parse(text) {
+      const segments = [];
+      let end = 0;
+      for (const match of text.matchAll(pattern)) {
+        const segment = toSegment(match);
+        if (segment === undefined) continue;
+        segments.push({ kind: 'literal', text: text.slice(end, match.index) }, segment);
+        end = match.index + match[0].length;
+      }
+      return [...segments, { kind: 'literal', text: text.slice(end) }];
+    },
+    print: (segment) => (segment.kind === 'literal' ? segment.text : print(segment)),
+  };
+}
+/** Our own spelling; `$${` is a literal `${`. */
+export const OURS = {
+  parse: parseOurs,
+  print(segment) {
+    if (segment.kind === 'literal') return segment.text.replaceAll('${', () => '$${');
+    if (segment.kind === 'foreign') return segment.text;
+    if (!('name' in segment)) return `\${${segment.kind}}`;
+    const reserved = segment.name === 'workspaceFolder' || segment.name === 'userHome';
+    const prefix = segment.kind === 'env' && !reserved ? '' : `${segment.kind}:`;
+    return `\${${prefix}${segment.name}${segment.fallback === undefined ? '' : `:-${segment.fallback}`}}`;
+  },
+};
+function parseOurs(text) {
+  const segments = [];
+  let index = 0;
+  for (let start = text.indexOf('${'); start !== -1; start = text.indexOf('${', index)) {
+    if (text[start - 1] === '$') {
+      segments.push({ kind: 'literal', text: `${text.slice(index, start - 1)}\${` });
+      index = start + 2;
+      continue;
+    }
+    const end = closingBrace(text, start + 2);
+    if (end === -1) {
+      const open = { kind: 'foreign', text: text.slice(start) };
+      return [...segments, { kind: 'literal', text: text.slice(index, start) }, open];
+    }
+    segments.push(
+      { kind: 'literal', text: text.slice(index, start) },
+      ourSegment(text.slice(start + 2, end), text.slice(start, end + 1)),
+    );
+    index = end + 1;
+  }
+  return [...segments, { kind: 'literal', text: text.slice(index) }];
+}
+/** A default may hold placeholders itself. */
+function closingBrace(text, from) {
+  let open = 1;
+  for (let index = from; index < text.length; index += 1) {
+    if (text.startsWith('${', index)) open += 1;
+    if (text[index] === '}') open -= 1;
+    if (open === 0) return index;
+  }
+  return -1;
+}
+function ourSegment(body, whole) {
+  const cut = body.indexOf(':-');
+  const full = cut === -1 ? body : body.slice(0, cut);
+  const fallback = cut === -1 ? {} : { fallback: body.slice(cut + 2) };
+  if ((full === 'workspaceFolder' || full === 'userHome') && cut === -1) return { kind: full };
+  const [, kind = 'env', name = ''] = /^(?:(env|input|secret):)?(.*)$/s.exec(full) ?? [];
+  if (kind === 'input' || kind === 'secret') return { kind, name, ...fallback };
+  return isVariable(name) ? { kind: 'env', name, ...fallback } : { kind: 'foreign', text: whole };
+}
+//# sourceMappingURL=placeholders.js.map

@@ -1,0 +1,23 @@
+/** A small reader for the command lines of known wrappers; an unknown option makes it give up. */
+/** Undefined when there is an option it does not know, or one without its values. */
+export function readFlags(args, { known }) {
+  const positional = [];
+  const given = new Map();
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index] ?? '';
+    if (!arg.startsWith('-')) {
+      positional.push(arg);
+      continue;
+    }
+    const equals = arg.startsWith('--') ? arg.indexOf('=') : -1;
+    const name = equals === -1 ? arg : arg.slice(0, equals);
+    const count = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (count === undefined) return undefined;
+    const values = equals === -1 ? args.slice(index + 1, index + 1 + count) : [arg.slice(equals + 1)];
+    if (values.length !== count) return undefined;
+    if (equals === -1) index += count;
+    given.set(name, [...(given.get(name) ?? []), values]);
+  }
+  return { positional, all: (name) => given.get(name) ?? [], has: (name) => given.has(name) };
+}
+//# sourceMappingURL=read-flags.js.map

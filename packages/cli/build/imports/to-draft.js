@@ -1,0 +1,61 @@
+import { takeFields } from './fields.js';
+
+const TRANSPORTS = new Map([
+  ['stdio', 'stdio'],
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['streamableHttp', 'http'],
+  ['streamable_http', 'http'],
+  ['sse', 'sse'],
+  ['websocket', 'websocket'],
+  ['ws', 'websocket'],
+]);
+/** Empty maps and lists are left out; so is `enabled` when it is true. */
+export function toDraft(config) {
+  const fields = takeFields(config);
+  const word = fields.text('type') ?? guessed(config);
+  const type = TRANSPORTS.get(word);
+  if (type === undefined) return { reason: `a server of type "${word}" exists only here` };
+  const draft = { type };
+  if (type === 'stdio') {
+    const command = fields.text('command');
+    if (command !== undefined) draft.command = command;
+    draft.args = fields.texts('args') ?? [];
+    draft.env = fields.textMap('env') ?? {};
+    draft.inheritEnv = fields.texts('inheritEnv') ?? [];
+    const cwd = fields.text('cwd');
+    if (cwd !== undefined) draft.cwd = cwd;
+  } else {
+    const url = fields.text('url');
+    if (url !== undefined) draft.url = url;
+    draft.headers = fields.textMap('headers') ?? {};
+  }
+  for (const key of ['connectTimeoutMs', 'callTimeoutMs']) {
+    const value = fields.amount(key);
+    if (value !== undefined) draft[key] = value;
+  }
+  for (const key of ['includeTools', 'excludeTools']) {
+    const value = fields.texts(key);
+    if (value !== undefined) draft[key] = value;
+  }
+  const description = fields.text('description');
+  if (description !== undefined) draft.description = description;
+  if (fields.flag('enabled') === false) draft.enabled = false;
+  if (fields.faults.length > 0) return { reason: fields.faults.join('; ') };
+  if ((draft.command ?? draft.url ?? '') === '') return { reason: 'it has neither a command nor an address' };
+  return { draft: withoutEmpty(draft), unknown: Object.keys(fields.rest()).filter((key) => key !== 'scope') };
+}
+function guessed({ command, url }) {
+  if (typeof command === 'string') return 'stdio';
+  if (typeof url !== 'string') return 'unknown';
+  return /^wss?:/i.test(url) ? 'websocket' : 'http';
+}
+function withoutEmpty(draft) {
+  const result = { ...draft };
+  for (const key of ['args', 'env', 'inheritEnv', 'headers', 'excludeTools']) {
+    const value = result[key];
+    if (value !== undefined && Object.keys(value).length === 0) delete result[key];
+  }
+  return result;
+}
+//# sourceMappingURL=to-draft.js.map

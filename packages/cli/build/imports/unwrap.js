@@ -1,0 +1,32 @@
+import { launchedProgram, withoutShell } from './launched-program.js';
+import { remoteBehind, WRAPPERS } from './wrappers.js';
+/** The same server without its wrapper, and a note that says so. */
+export function unwrap(config) {
+  if (config.type !== 'stdio' || config.command === undefined) return { config, notes: [] };
+  const program = launchedProgram(config.command, config.args ?? []);
+  if (WRAPPERS.has(program.name)) {
+    const remote = remoteBehind(program, config.env ?? {});
+    if (remote !== undefined) return { config: { ...kept(config), ...remote.config }, notes: remote.notes };
+    const note = `starts ${program.name}, which carries a remote server; its options are not all understood, so it stays`;
+    return { config, notes: [note] };
+  }
+  const [command, args] = withoutShell(config.command, config.args ?? []);
+  if (command === config.command) return { config, notes: [] };
+  const { args: _, ...rest } = config;
+  return {
+    config: { ...rest, command, ...(args.length === 0 ? {} : { args }) },
+    notes: [`"cmd /c" is taken off: ${command} is started directly on every platform`],
+  };
+}
+/** What has a meaning for a remote server too. */
+function kept({ description, enabled, connectTimeoutMs, callTimeoutMs, includeTools, excludeTools }) {
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+    ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
+    ...(includeTools === undefined ? {} : { includeTools }),
+    ...(excludeTools === undefined ? {} : { excludeTools }),
+  };
+}
+//# sourceMappingURL=unwrap.js.map

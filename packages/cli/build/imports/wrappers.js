@@ -1,0 +1,132 @@
+/** The wrappers we know: from their command line to the remote server behind them. */
+import { readFlags } from './read-flags.js';
+/** By the name of the program, without its version. */
+export const WRAPPERS = new Map([
+  ['mcp-remote', readMcpRemote],
+  ['mcp-proxy', readMcpProxy],
+  ['supergateway', readSupergateway],
+]);
+/** Variables that only tune a wrapper. */
+const HARMLESS = new Set(['MCP_REMOTE_CONFIG_DIR', 'DEBUG', 'LOG_LEVEL', 'NO_COLOR']);
+/** The remote server behind a wrapper; undefined when anything about it is unsure. */
+export function remoteBehind(program, env) {
+  const remote = WRAPPERS.get(program.name)?.(program.args, env);
+  if (remote === undefined || !isRemoteAddress(remote.url)) return undefined;
+  const filled = fillFromEnv(remote.headers, env);
+  const used = new Set([...remote.used, ...filled.used]);
+  // A proxy or certificate setting would be lost with the process.
+  if (Object.keys(env).some((name) => !used.has(name) && !HARMLESS.has(name))) return undefined;
+  const moved = filled.used.length === 0 ? '' : `; ${filled.used.join(', ')} moved into its headers`;
+  return {
+    config: {
+      type: remote.type,
+      url: remote.url,
+      ...(filled.headers.size === 0 ? {} : { headers: Object.fromEntries(filled.headers) }),
+      ...(remote.excludeTools === undefined ? {} : { excludeTools: remote.excludeTools }),
+    },
+    notes: [`${program.name} is taken off: the server is reached directly${moved}`],
+  };
+}
+function readMcpRemote(args) {
+  const flags = readFlags(args, {
+    known: {
+      '--header': 1,
+      '--transport': 1,
+      '--allow-http': 0,
+      '--debug': 0,
+      '--silent': 0,
+      '--host': 1,
+      '--ignore-tool': 1,
+      '--auth-timeout': 1,
+    },
+  });
+  const [url, port, ...more] = flags?.positional ?? [];
+  if (flags === undefined || url === undefined || more.length > 0) return undefined;
+  if (port !== undefined && !/^\d+$/.test(port)) return undefined;
+  const transport = lastValue(flags, '--transport') ?? 'http-first';
+  if (!['http-first', 'http-only', 'sse-first', 'sse-only'].includes(transport)) return undefined;
+  if (!flags.has('--allow-http') && isPlainRemote(url)) return undefined;
+  const headers = headersFrom(flags.all('--header').map(([text = '']) => text));
+  const ignored = flags.all('--ignore-tool').map(([name = '']) => name);
+  if (headers === undefined || ignored.some((name) => /[*?]/.test(name))) return undefined;
+  return {
+    type: transport.startsWith('sse') ? 'sse' : 'http',
+    url,
+    headers,
+    ...(ignored.length === 0 ? {} : { excludeTools: ignored }),
+    used: [],
+  };
+}
+/** Only its first mode, in which it is given an address; else it is a server around a command. */
+function readMcpProxy(args, env) {
+  const flags = readFlags(args, {
+    known: { '-H': 2, '--headers': 2, '--transport': 1, '--debug': 0, '--log-level': 1 },
+  });
+  const [url, ...more] = flags?.positional ?? [];
+  if (flags === undefined || url === undefined || more.length > 0) return undefined;
+  const transport = lastValue(flags, '--transport') ?? 'sse';
+  if (!['sse', 'streamablehttp'].includes(transport)) return undefined;
+  const pairs = [...flags.all('-H'), ...flags.all('--headers')];
+  const headers = new Map(pairs.map(([name = '', value = '']) => [name, value]));
+  const token = Object.hasOwn(env, 'API_ACCESS_TOKEN') ? env.API_ACCESS_TOKEN : undefined;
+  if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
+  return {
+    type: transport === 'sse' ? 'sse' : 'http',
+    url,
+    headers,
+    used: token === undefined ? [] : ['API_ACCESS_TOKEN'],
+  };
+}
+function readSupergateway(args) {
+  const flags = readFlags(args, {
+    known: {
+      '--sse': 1,
+      '--streamableHttp': 1,
+      '--header': 1,
+      '--oauth2Bearer': 1,
+      '--logLevel': 1,
+      '--outputTransport': 1,
+    },
+  });
+  if (flags === undefined || flags.positional.length > 0) return undefined;
+  if ((lastValue(flags, '--outputTransport') ?? 'stdio') !== 'stdio') return undefined;
+  const sse = lastValue(flags, '--sse');
+  const http = lastValue(flags, '--streamableHttp');
+  const headers = headersFrom(flags.all('--header').map(([text = '']) => text));
+  if ((sse === undefined) === (http === undefined) || headers === undefined) return undefined;
+  const bearer = lastValue(flags, '--oauth2Bearer');
+  if (bearer !== undefined) headers.set('Authorization', `Bearer ${bearer}`);
+  return { type: sse === undefined ? 'http' : 'sse', url: http ?? sse ?? '', headers, used: [] };
+}
+const lastValue = (flags, name) => flags.all(name).at(-1)?.[0];
+function headersFrom(texts) {
+  const headers = new Map();
+  for (const text of texts) {
+    const colon = text.indexOf(':');
+    const name = text.slice(0, Math.max(colon, 0)).trim();
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return undefined;
+    headers.set(name, text.slice(colon + 1).trim());
+  }
+  return headers;
+}
+/** The wrapper fills `${NAME}` from its own variables, whether or not the client leaves such texts alone. */
+function fillFromEnv(headers, env) {
+  const used = [];
+  const filled = [...headers].map(([header, value]) => [
+    header,
+    value.replace(/\$?\$\{([A-Za-z_]\w*)\}/g, (_, name) => {
+      const given = Object.hasOwn(env, name) ? env[name] : undefined;
+      if (given === undefined) return `\${${name}}`;
+      used.push(name);
+      return given;
+    }),
+  ]);
+  return { headers: new Map(filled), used };
+}
+const isRemoteAddress = (url) => /^\$\{[^}]+\}/.test(url) || (/^https?:\/\//i.test(url) && URL.canParse(url));
+/** Plain text over a network: the wrapper itself would refuse it. */
+function isPlainRemote(url) {
+  if (!/^http:/i.test(url) || !URL.canParse(url)) return false;
+  return !['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
+}
+//# sourceMappingURL=wrappers.js.map

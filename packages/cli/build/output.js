@@ -1,0 +1,45 @@
+/** The one place that writes: results to stdout, everything else to stderr, colour on a terminal only. */
+import { createColors } from 'picocolors';
+
+const PATIENCE_MS = 700;
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+export function createOutput({ json, environment }) {
+  const wanted = environment.NO_COLOR === undefined && environment.TERM !== 'dumb';
+  const color = createColors(wanted && process.stdout.isTTY === true && !json);
+  const spinner = process.stderr.isTTY === true && !json;
+  return {
+    json,
+    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true && !json,
+    color,
+    line: (text = '') => void process.stdout.write(`${text}\n`),
+    data: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    note: (text) => {
+      if (!json) process.stderr.write(`${text}\n`);
+    },
+    during: (text, work) => (spinner ? spin(text, work) : say(text, work, json)),
+  };
+}
+/** Not a terminal: one line if it takes long, nothing otherwise. */
+async function say(text, work, json) {
+  const timer = setTimeout(() => {
+    if (!json) process.stderr.write(`${text} …\n`);
+  }, PATIENCE_MS);
+  return work.finally(() => clearTimeout(timer));
+}
+async function spin(text, work) {
+  let frame = 0;
+  let ticker;
+  const timer = setTimeout(() => {
+    ticker = setInterval(() => {
+      frame = (frame + 1) % FRAMES.length;
+      process.stderr.write(`\r${FRAMES[frame]} ${text} `);
+    }, 80);
+  }, PATIENCE_MS);
+  return work.finally(() => {
+    clearTimeout(timer);
+    if (ticker === undefined) return;
+    clearInterval(ticker);
+    process.stderr.write('\r\u001b[K');
+  });
+}
+//# sourceMappingURL=output.js.map

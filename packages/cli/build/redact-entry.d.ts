@@ -1,0 +1,1 @@
+export declare function redactEntry(entry: Readonly<Record<string, unknown>>): Record<string, unknown>;

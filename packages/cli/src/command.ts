@@ -1,0 +1,62 @@
+/** What a command is: data for help, completion and the reference page, and the code behind it on demand. */
+
+export interface OptionSpec {
+  readonly type: 'boolean' | 'string';
+  readonly short?: string;
+  readonly multiple?: boolean;
+  /** How the value is called in help. */
+  readonly value?: string;
+  readonly summary: string;
+}
+
+export interface Example {
+  readonly line: string;
+  readonly what: string;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** Its arguments, as they are written in help: `<server> [tool]`. */
+  readonly arguments: string;
+  readonly summary: string;
+  /** More than one sentence, where one does not do. */
+  readonly description?: string;
+  readonly options: Readonly<Record<string, OptionSpec>>;
+  readonly examples: readonly Example[];
+  readonly load: () => Promise<{ readonly run: RunCommand }>;
+}
+
+export type RunCommand = (context: CommandContext) => Promise<number | undefined> | Promise<void>;
+
+export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** What a command gets: its words and flags, a way to print, and the moment to stop. */
+export interface CommandContext {
+  readonly words: readonly string[];
+  readonly flags: Flags;
+  readonly output: import('./output.js').Output;
+  /** Ends with Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Options that every command takes. */
+export const GLOBAL_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  help: { type: 'boolean', short: 'h', summary: 'Show help for the command' },
+  json: { type: 'boolean', summary: 'Print JSON, for programs' },
+  config: {
+    type: 'string',
+    multiple: true,
+    value: 'file',
+    summary: 'A configuration file above the others; may be given more than once',
+  },
+  'mcp-server': {
+    type: 'string',
+    multiple: true,
+    value: 'name=command|url',
+    summary: 'A server for this run only: name=npx -y pkg, or name=https://…',
+  },
+  'trust-project': { type: 'boolean', summary: "Agree to the project's servers for this run (for CI)" },
+  verbose: { type: 'boolean', short: 'v', summary: 'Say more about what happens' },
+};

@@ -1,0 +1,66 @@
+import { editServers, TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { fileOfFlag, fileOfScope } from '../config-file.js';
+import { loadCommandConfig } from '../open.js';
+import { needWord, readPairs } from '../words.js';
+
+export async function run(context: CommandContext): Promise<void> {
+  const { output, flags, words } = context;
+  const name = needWord(context, 0, 'name of the server');
+  const entry = toEntry(words.slice(1), context);
+  const config = await loadCommandConfig(context);
+  const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
+  await checkEntry(name, entry);
+  await editServers(file, [{ action: flags.force === true ? 'set' : 'add', name, config: entry }]);
+  if (output.json) output.data({ added: name, file, config: entry });
+  else output.line(`Added ${output.color.bold(name)} to ${file}`);
+  output.note(output.color.dim(`Try it: turnbuckle tools ${name}`));
+}
+
+function toEntry(words: readonly string[], { flags }: CommandContext): Record<string, unknown> {
+  const [first, ...rest] = words;
+  if (first === undefined) throw invalid('What to run or contact is missing.');
+  const env = readPairs((flags.env as readonly string[] | undefined) ?? []);
+  const headers = readHeaders((flags.header as readonly string[] | undefined) ?? []);
+  const extras = {
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+  };
+  if (first.trimStart().startsWith('{')) return { ...readJson(first), ...extras };
+  const type = typeof flags.transport === 'string' ? { type: flags.transport } : {};
+  if (/^(https?|wss?):\/\//.test(first)) return { ...type, url: first, ...extras };
+  return { ...type, command: first, ...(rest.length > 0 && { args: rest }), ...extras };
+}
+
+/** The same check that a runtime makes, before anything is written. */
+async function checkEntry(name: string, entry: Record<string, unknown>): Promise<void> {
+  const { createRuntime } = await import('turnbuckle');
+  const runtime = await createRuntime({ servers: { [name]: entry } as never });
+  const { error } = runtime.serverStatus(name);
+  await runtime.close();
+  if (error !== undefined) throw error;
+}
+
+function readHeaders(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const cut = line.indexOf(':');
+      if (cut <= 0) throw invalid(`The header "${line}" is not of the form "Name: value".`);
+      return [line.slice(0, cut).trim(), line.slice(cut + 1).trim()];
+    }),
+  );
+}
+
+function readJson(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (cause) {
+    throw invalid('The JSON of the server cannot be read.', cause);
+  }
+}
+
+const invalid = (message: string, cause?: unknown): TurnbuckleError =>
+  new TurnbuckleError('ARGUMENTS_INVALID', message, {
+    cause,
+    hint: 'turnbuckle add --help shows how to write it.',
+  });

@@ -1,0 +1,73 @@
+import type { ServerStatus } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { withRuntime } from '../open.js';
+import { textTable } from '../text-table.js';
+import { showLine } from '../untrusted-text.js';
+
+export async function run(context: CommandContext): Promise<void> {
+  const { output, words, flags } = context;
+  await withRuntime(context, async ({ runtime }) => {
+    const wanted = (): ServerStatus[] =>
+      words.length === 0 ? runtime.status() : words.map((name) => runtime.serverStatus(name));
+    const work: Promise<unknown> =
+      words.length === 0
+        ? runtime.connectAll()
+        : Promise.all(
+            words
+              .filter((name) => runtime.serverStatus(name).status !== 'disabled')
+              .map((name) => runtime.connect(name).catch(() => {})),
+          );
+    if (flags['no-connect'] !== true) await output.during('Connecting', work);
+    const servers = wanted();
+    if (output.json) return output.data(servers.map(toJson));
+    if (servers.length === 0)
+      return output.note(
+        'There are no servers yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
+      );
+    for (const line of textTable(servers.map((server) => row(server, context)))) output.line(line);
+    for (const { name, error } of servers) if (error !== undefined) tell(context, name, error);
+  });
+}
+
+const MARKS: Readonly<
+  Record<ServerStatus['status'], [mark: string, color: 'green' | 'red' | 'yellow' | 'dim']>
+> = {
+  connected: ['●', 'green'],
+  failed: ['✕', 'red'],
+  'needs-auth': ['!', 'yellow'],
+  pending: ['○', 'dim'],
+  disabled: ['–', 'dim'],
+};
+
+function row(
+  { name, status, transport, protocolVersion, tools, scope, serverInfo }: ServerStatus,
+  { output }: CommandContext,
+): string[] {
+  const [mark, color] = MARKS[status];
+  const what = serverInfo === undefined ? '' : showLine(`${serverInfo.name} ${serverInfo.version}`, 40);
+  const count = status === 'connected' ? `${tools.length} tool${tools.length === 1 ? '' : 's'}` : '';
+  return [
+    output.color[color](mark),
+    name,
+    status,
+    transport ?? '',
+    protocolVersion ?? '',
+    count,
+    scope ?? '',
+    output.color.dim(what),
+  ];
+}
+
+function tell(
+  { output }: CommandContext,
+  name: string,
+  { code, message, hint }: NonNullable<ServerStatus['error']>,
+): void {
+  output.note(`\n${output.color.red(name)} ${output.color.dim(code)} ${showLine(message, 400)}`);
+  if (hint !== undefined) output.note(`  ${showLine(hint, 600)}`);
+}
+
+const toJson = ({ error, ...status }: ServerStatus): Record<string, unknown> => ({
+  ...status,
+  error: error?.toJSON(),
+});

@@ -1,0 +1,23 @@
+import type { CommandContext } from '../command.js';
+import { withRuntime } from '../open.js';
+import { textTable } from '../text-table.js';
+import { showLine } from '../untrusted-text.js';
+
+export async function run(context: CommandContext): Promise<void> {
+  const { output, words } = context;
+  await withRuntime(context, async ({ runtime }) => {
+    const [server] = words;
+    const work: Promise<unknown> = server === undefined ? runtime.connectAll() : runtime.connect(server);
+    await output.during('Connecting', work);
+    const prompts = await runtime.listPrompts(server);
+    if (output.json) return output.data(prompts);
+    if (prompts.length === 0) return output.note('There are no prompts.');
+    const rows = prompts.map(({ server: owner, name, arguments: args = [], description }) => [
+      owner,
+      showLine(name, 60),
+      args.map((arg) => (arg.required === true ? arg.name : `[${arg.name}]`)).join(' '),
+      output.color.dim(showLine(description ?? '', 60)),
+    ]);
+    for (const line of textTable(rows)) output.line(line);
+  });
+}

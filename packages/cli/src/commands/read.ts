@@ -1,0 +1,17 @@
+import type { CommandContext } from '../command.js';
+import { withRuntime } from '../open.js';
+import { showResource } from '../show-content.js';
+import { needWord } from '../words.js';
+
+export async function run(context: CommandContext): Promise<void> {
+  const { output, flags, signal } = context;
+  const server = needWord(context, 0, 'server');
+  const uri = needWord(context, 1, "resource's URI");
+  await withRuntime(context, async ({ runtime }) => {
+    const result = await output.during(`Reading ${uri}`, runtime.readResource(server, uri, { signal }));
+    if (output.json) return output.data(result);
+    const directory = typeof flags.output === 'string' ? flags.output : '.';
+    for (const [index, contents] of result.contents.entries())
+      await showResource(contents, index + 1, { output, directory, stem: `${server}-resource` });
+  });
+}

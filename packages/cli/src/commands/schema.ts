@@ -1,0 +1,6 @@
+import { jsonSchema } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+
+export async function run({ output }: CommandContext): Promise<void> {
+  output.data(jsonSchema());
+}

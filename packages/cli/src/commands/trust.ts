@@ -1,0 +1,56 @@
+import { type ConfiguredServer, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { configurationOptions } from '../open.js';
+import { showText } from '../untrusted-text.js';
+
+export async function run(context: CommandContext): Promise<void> {
+  const { output, words, flags } = context;
+  const { config, trust, runtime } = await createConfiguredRuntime({
+    ...configurationOptions(context),
+    trustProject: false,
+  });
+  await runtime.close();
+  const fromProject = [...config().servers.values()].filter(
+    ({ origin }) => origin.scope === 'project' || origin.scope === 'local',
+  );
+  const wanted = fromProject.filter(({ name }) => words.length === 0 || words.includes(name));
+  const unknown = words.find((word) => !wanted.some(({ name }) => name === word));
+  if (unknown !== undefined)
+    throw new TurnbuckleError('SERVER_UNKNOWN', `The project has no server named "${unknown}".`, {
+      server: unknown,
+    });
+  if (flags.revoke === true) {
+    await trust.withdraw(wanted);
+    if (output.json) output.data({ revoked: wanted.map(({ name }) => name) });
+    return output.note(`Taken back for ${wanted.length} server${wanted.length === 1 ? '' : 's'}.`);
+  }
+  const open = wanted.filter(({ problem }) => problem?.code === 'TRUST_REQUIRED');
+  if (open.length === 0) output.note('There is nothing to agree to.');
+  const agreed: ConfiguredServer[] = [];
+  for (const server of open) if (await agree(context, server)) agreed.push(server);
+  await trust.agree(agreed);
+  if (output.json) output.data({ agreed: agreed.map(({ name }) => name) });
+  else for (const { name } of agreed) output.line(`Agreed to ${name}`);
+}
+
+/** Shows the exact server, nothing shortened, hidden characters made visible, and asks. */
+async function agree(
+  { output, flags }: CommandContext,
+  { name, entry, origin }: ConfiguredServer,
+): Promise<boolean> {
+  output.note(`\n${output.color.bold(name)} from ${origin.file}:${origin.line}`);
+  output.note(showText(JSON.stringify(entry, null, 2)));
+  if (flags.yes === true) return true;
+  if (!output.interactive) {
+    throw new TurnbuckleError(
+      'TRUST_REQUIRED',
+      `Server "${name}" has to be agreed to, and there is nobody to ask.`,
+      {
+        server: name,
+        hint: 'Run it in a terminal, or with --yes after you have looked at the server.',
+      },
+    );
+  }
+  const { askYes } = await import('../ask.js');
+  return askYes(`May "${name}" be started with exactly this?`);
+}

@@ -1,0 +1,75 @@
+/** A runtime for one command: the configuration in effect, nothing started, everything ended with it. */
+import {
+  type ConfiguredOptions,
+  type ConfiguredRuntime,
+  createConfiguredRuntime,
+  type LoadedConfig,
+  loadConfiguration,
+  TurnbuckleError,
+} from 'turnbuckle';
+import type { CommandContext } from './command.js';
+
+/** Where to look for configuration, from the flags and the environment. */
+export function configurationOptions({ flags, environment, output }: CommandContext): ConfiguredOptions {
+  const stateDir = environment.TURNBUCKLE_STATE_DIR;
+  return {
+    environment,
+    files: flags.config as readonly string[] | undefined,
+    extra: new Map(((flags['mcp-server'] as readonly string[] | undefined) ?? []).map(parseServerFlag)),
+    trustProject: flags['trust-project'] === true,
+    askInput: output.interactive
+      ? async (id, declared) => (await import('./ask.js')).askInput(id, declared)
+      : undefined,
+    ...(stateDir !== undefined && { stateDir }),
+  };
+}
+
+export const loadCommandConfig = (context: CommandContext): Promise<LoadedConfig> =>
+  loadConfiguration(configurationOptions(context));
+
+/** Runs the work with a runtime and closes it, also when interrupted. */
+export async function withRuntime<T>(
+  context: CommandContext,
+  work: (configured: ConfiguredRuntime) => Promise<T>,
+): Promise<T> {
+  const configured = await createConfiguredRuntime(configurationOptions(context));
+  for (const problem of configured.config().problems)
+    context.output.note(`${context.output.color.yellow('warning')} ${problem.message}`);
+  const interrupted = new Promise<never>((_, reject) =>
+    context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true }),
+  );
+  try {
+    return await Promise.race([work(configured), interrupted]);
+  } finally {
+    await configured.runtime.close();
+  }
+}
+
+/** `name=https://…` or `name=command with arguments`. */
+function parseServerFlag(text: string): [string, Record<string, unknown>] {
+  const cut = text.indexOf('=');
+  const name = text.slice(0, cut);
+  const rest = text.slice(cut + 1).trim();
+  if (cut <= 0 || rest === '') {
+    throw new TurnbuckleError('CONFIG_INVALID', `--mcp-server "${text}" is not understood.`, {
+      hint: 'Write name=https://address or name=command arguments.',
+    });
+  }
+  if (/^(https?|wss?):\/\//.test(rest)) return [name, { url: rest }];
+  const [command = '', ...args] = splitWords(rest);
+  return [name, { command, args }];
+}
+
+/** Words as a shell would see them, without ever asking a shell: quotes group, a backslash escapes. */
+export function splitWords(text: string): string[] {
+  const words = [...text.matchAll(/(?:"((?:\\.|[^"\\])*)"|'([^']*)'|((?:\\.|[^\s"'\\])+))+/g)].map(
+    ([whole]) => whole,
+  );
+  return words.map((word) =>
+    word.replace(
+      /"((?:\\.|[^"\\])*)"|'([^']*)'|\\(.)/g,
+      (_all, double?: string, single?: string, escaped?: string) =>
+        double?.replace(/\\(.)/g, '$1') ?? single ?? escaped ?? '',
+    ),
+  );
+}

@@ -1,0 +1,23 @@
+/** Showing a change of a file before it is made, and asking for it. */
+import { TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from './command.js';
+import { textDiff } from './text-diff.js';
+import { showText } from './untrusted-text.js';
+
+/** True when the change may be made: asked for on a terminal, by --yes elsewhere. */
+export async function confirmChange(
+  { output, flags }: CommandContext,
+  change: { file: string; before: string; after: string },
+): Promise<boolean> {
+  const { file, before, after } = change;
+  output.note(output.color.bold(file));
+  for (const { sign, text } of textDiff(before, after)) {
+    const paint = sign === '+' ? output.color.green : sign === '-' ? output.color.red : output.color.dim;
+    output.note(paint(`${sign} ${showText(text)}`));
+  }
+  if (flags.yes === true) return true;
+  if (output.interactive) return (await import('./ask.js')).askYes('Write this?');
+  throw new TurnbuckleError('CALL_CANCELLED', `${file} was not changed: nobody is there to agree.`, {
+    hint: 'Run it again with --yes to write it.',
+  });
+}

@@ -1,0 +1,22 @@
+/** An error on the terminal: what happened, what to do next, and the exit code of the table. */
+import { ERRORS, TurnbuckleError } from 'turnbuckle';
+import type { Output } from './output.js';
+import { showText } from './untrusted-text.js';
+
+const UNEXPECTED_EXIT = 70;
+
+export function reportError(
+  thrown: unknown,
+  output: Output,
+  { verbose }: { readonly verbose: boolean },
+): number {
+  const known = thrown instanceof TurnbuckleError;
+  const code = known ? thrown.code : 'INTERNAL';
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (output.json) output.data({ error: known ? thrown.toJSON() : { code, message } });
+  const { color } = output;
+  output.note(`${color.red('error')} ${color.dim(code)} ${showText(message)}`);
+  if (known && thrown.hint !== undefined) output.note(`      ${showText(thrown.hint)}`);
+  if (verbose && thrown instanceof Error) output.note(color.dim(showText(String(thrown.stack))));
+  return known ? ERRORS[code as keyof typeof ERRORS].exit : UNEXPECTED_EXIT;
+}

@@ -1,0 +1,54 @@
+/** The lines that a change takes out and puts in, with a little of what is around them. */
+const CONTEXT = 2;
+
+export interface DiffLine {
+  readonly sign: '+' | '-' | ' ';
+  readonly text: string;
+}
+
+/** Exact for the small files this is for: what both texts share at the ends is left out, the middle is compared. */
+export function textDiff(before: string, after: string): DiffLine[] {
+  const old = before.split('\n');
+  const fresh = after.split('\n');
+  const table = longestCommon(old, fresh);
+  const lines: DiffLine[] = [];
+  let [row, column] = [0, 0];
+  while (row < old.length || column < fresh.length) {
+    if (row < old.length && column < fresh.length && old[row] === fresh[column]) {
+      lines.push({ sign: ' ', text: old[row] ?? '' });
+      row += 1;
+      column += 1;
+    } else if (
+      column < fresh.length &&
+      (row >= old.length || (table[row]?.[column + 1] ?? 0) >= (table[row + 1]?.[column] ?? 0))
+    ) {
+      lines.push({ sign: '+', text: fresh[column] ?? '' });
+      column += 1;
+    } else {
+      lines.push({ sign: '-', text: old[row] ?? '' });
+      row += 1;
+    }
+  }
+  return nearChanges(lines);
+}
+
+function longestCommon(old: readonly string[], fresh: readonly string[]): Uint32Array[] {
+  const table = Array.from({ length: old.length + 1 }, () => new Uint32Array(fresh.length + 1));
+  for (let row = old.length - 1; row >= 0; row -= 1) {
+    for (let column = fresh.length - 1; column >= 0; column -= 1) {
+      const here = table[row];
+      if (here === undefined) continue;
+      here[column] =
+        old[row] === fresh[column]
+          ? (table[row + 1]?.[column + 1] ?? 0) + 1
+          : Math.max(table[row + 1]?.[column] ?? 0, here[column + 1] ?? 0);
+    }
+  }
+  return table;
+}
+
+function nearChanges(lines: readonly DiffLine[]): DiffLine[] {
+  return lines.filter((_line, index) =>
+    lines.slice(Math.max(index - CONTEXT, 0), index + CONTEXT + 1).some(({ sign }) => sign !== ' '),
+  );
+}

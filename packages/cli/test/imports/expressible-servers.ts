@@ -1,0 +1,116 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are texts here
+/** Random servers that a client can have in full, by what its dialect says about itself. */
+import fc from 'fast-check';
+import type { Client } from '../../src/imports/client.js';
+import type { Dialect } from '../../src/imports/dialect.js';
+import type { ServerDraft } from '../../src/imports/index.js';
+import { OURS, type PlaceholderStyle } from '../../src/imports/placeholders.js';
+
+const PLACEHOLDERS = [
+  '${TOKEN}',
+  '${A_B:-x y}',
+  '${A_B:-}',
+  '${env:workspaceFolder}',
+  '${input:my-id}',
+  '${secret:A.b}',
+  '${workspaceFolder}',
+  '${userHome}',
+];
+
+/** What needs quoting in some format, but means nothing to anybody. */
+const plain = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', maxLength: 8 }),
+    fc.constantFrom(
+      '"',
+      "'",
+      '\\',
+      'a\nb',
+      ' # no comment',
+      'a: b',
+      '- x',
+      '✓',
+      '1',
+      'true',
+      '',
+      '[t]',
+      '~',
+      'null',
+    ),
+  )
+  .filter((text) => !/[${}]/.test(text) && !/\p{Cs}/u.test(text));
+
+function textIn(style: PlaceholderStyle): fc.Arbitrary<string> {
+  const spoken = PLACEHOLDERS.filter((each) =>
+    OURS.parse(each).every((part) => style.print(part) !== undefined),
+  );
+  if (style.unsure || spoken.length === 0) return plain;
+  return fc
+    .array(fc.oneof(plain, fc.constantFrom(...spoken)), { maxLength: 3 })
+    .map((parts) => parts.join(''));
+}
+
+const key = fc.oneof(
+  fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,8}$/),
+  fc.constantFrom('__proto__', 'constructor', 'X-Y.z', 'toString'),
+);
+const tools = fc.array(fc.stringMatching(/^[a-z_]{1,6}$/), { minLength: 1, maxLength: 2 });
+const milliseconds = fc.integer({ min: 1, max: 86_400_000 });
+
+/** Texts of variables and headers that go into keys of the client's own. */
+const SPECIAL: Readonly<Record<string, { env?: Record<string, string>; headers?: Record<string, string> }>> =
+  {
+    codex: { headers: { 'X-Team': '${TEAM}', Authorization: 'Bearer ${T}' } },
+    goose: { env: { KEPT: '${secret:KEPT}' } },
+    vibe: { headers: { 'X-Key': 'Key ${K}.' } },
+  };
+
+/** `dialect` is the one that the file in question calls for. */
+export function expressibleServers(client: Client, dialect: Dialect): fc.Arbitrary<ServerDraft> {
+  const { keys = {}, style, transports, timeouts = [] } = dialect;
+  const text = textIn(style);
+  const map = (special: Record<string, string> = {}) =>
+    fc
+      .tuple(fc.dictionary(key, text, { maxKeys: 3 }), fc.boolean())
+      .map(([some, also]) => ({ ...some, ...(also ? special : {}) }))
+      .filter((all) => Object.keys(all).length > 0);
+  const switchable = dialect.switchKey !== undefined || client.switchesInSettings === true;
+  const shared = {
+    ...(switchable ? { enabled: fc.constant(false) } : {}),
+    ...(keys.description === undefined ? {} : { description: plain.filter((words) => words !== '') }),
+    ...(keys.includeTools === undefined ? {} : { includeTools: tools }),
+    ...(keys.excludeTools === undefined ? {} : { excludeTools: tools }),
+    ...Object.fromEntries(timeouts.map(({ to }) => [to, milliseconds])),
+  };
+  const stdio = fc.record(
+    {
+      type: fc.constant('stdio' as const),
+      command: fc
+        .tuple(fc.constantFrom('node', '/usr/bin/my server', 'C:\\x\\run.exe'), text)
+        .map((parts) => parts.join('/')),
+      args: fc.array(text, { minLength: 1, maxLength: 3 }),
+      env: map(SPECIAL[client.id]?.env),
+      ...(client.id === 'codex' ? { inheritEnv: fc.constant(['LANG']) } : {}),
+      ...(keys.cwd === undefined ? {} : { cwd: text.map((folder) => `/srv/${folder}`) }),
+      ...shared,
+    },
+    { requiredKeys: ['type', 'command'] },
+  );
+  const types = (['http', 'sse'] as const).filter((type) => transports[type] !== undefined);
+  if (types.length === 0) return stdio;
+  const remote = fc.record(
+    {
+      type: fc.constantFrom(...types),
+      url: fc.constantFrom('https://a.example.com/mcp?x=1#y', 'http://127.0.0.1:3000/'),
+      headers: map(SPECIAL[client.id]?.headers),
+      ...shared,
+    },
+    { requiredKeys: ['type', 'url'] },
+  );
+  return fc.oneof(stdio, remote);
+}
+
+export const serverName = fc.oneof(
+  fc.stringMatching(/^[a-z][a-z0-9 ._/"'-]{0,10}[a-z0-9]$/),
+  fc.constantFrom('constructor', 'toString', 'servers', 'type', 'ünï', '1', 'a.b', '*'),
+);
