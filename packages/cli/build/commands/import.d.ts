@@ -1,2 +1,0 @@
-import type { CommandContext } from '../command.js';
-export declare function run(context: CommandContext): Promise<void>;

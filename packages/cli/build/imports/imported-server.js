@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=imported-server.js.map

@@ -1,1 +1,0 @@
-export declare function redactEntry(entry: Readonly<Record<string, unknown>>): Record<string, unknown>;
