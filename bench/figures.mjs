@@ -81,4 +81,25 @@ export const figures = [
     unit: 'starts',
     bound: { exactly: 1 },
   },
+  {
+    id: 'cli-help',
+    name: 'turnbuckle --help over bare node -e 0',
+    against: 'itself',
+    unit: '',
+    bound: { atMost: 1.6 },
+  },
+  {
+    id: 'cli-call',
+    name: 'turnbuckle call, cold stdio server, over bare node',
+    against: 'itself',
+    unit: '',
+    bound: { atMost: 3 },
+  },
+  {
+    id: 'hot-reload',
+    name: 'file written to new tool callable, 20 servers',
+    against: 'itself',
+    unit: 'ms',
+    bound: { atMost: 300 },
+  },
 ];

@@ -12,11 +12,13 @@ import { peers } from './peers.mjs';
 import { subjects } from './subjects.mjs';
 import { runCalls } from './suites/calls.mjs';
 import { runCatalogueGrowth } from './suites/catalogue-growth.mjs';
+import { runCommandLine } from './suites/command-line.mjs';
 import { runFanOut } from './suites/fan-out.mjs';
 import { runFirstCall } from './suites/first-call.mjs';
+import { runHotReload } from './suites/hot-reload.mjs';
 import { runSingleStart } from './suites/single-start.mjs';
 
-const usage = `node bench/run.mjs [--only <regex>] [--rounds N] [--no-peers] [--json]
+const usage = `node bench/run.mjs [<regex>] [--only <regex>] [--rounds N] [--no-peers] [--json]
 
   --only <regex>  figures whose id matches: ${figures.map(({ id }) => id).join(', ')}
   --rounds N      rounds per figure (default 9; fewer than 7 is a rough look)
@@ -24,7 +26,8 @@ const usage = `node bench/run.mjs [--only <regex>] [--rounds N] [--no-peers] [--
   --json          the result as JSON on stdout`;
 
 function parseOptions() {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       json: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
@@ -38,7 +41,7 @@ function parseOptions() {
     console.error(`--rounds takes a whole number from 1\n\n${usage}`);
     process.exit(2);
   }
-  return { ...values, rounds, only: new RegExp(values.only) };
+  return { ...values, rounds, only: new RegExp(positionals[0] ?? values.only) };
 }
 
 /** @param {string} line */
@@ -64,6 +67,8 @@ async function runSuites(context) {
   await runFirstCall(context);
   await runFanOut(context);
   await runCatalogueGrowth(context);
+  await runCommandLine(context);
+  await runHotReload(context);
 }
 
 function printText({ judged, rows, missing, failures }) {

@@ -64,7 +64,7 @@ const { output } = await cruise(['packages'], {
   ruleSet: { forbidden },
   validate: true,
   doNotFollow: { path: 'node_modules' },
-  exclude: { path: '(^|/)(dist|test|node_modules)/' },
+  exclude: { path: '(^|/)(dist|build|test|node_modules)/' },
   tsPreCompilationDeps: true,
   enhancedResolveOptions: {
     exportsFields: ['exports'],

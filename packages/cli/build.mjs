@@ -15,7 +15,6 @@ await build({
   platform: 'node',
   target: 'node20',
   minify: true,
-  keepNames: true,
   sourcemap: false,
   conditions: ['turnbuckle-source'],
   // jsonc-parser's main entry is a form that bundlers cannot follow.

@@ -22,6 +22,8 @@ export interface Command {
   readonly summary: string;
   /** More than one sentence, where one does not do. */
   readonly description?: string;
+  /** How many words it takes; absent: any number. */
+  readonly mostWords?: number;
   readonly options: Readonly<Record<string, OptionSpec>>;
   readonly examples: readonly Example[];
   readonly load: () => Promise<{ readonly run: RunCommand }>;
@@ -33,7 +35,10 @@ export type Flags = Readonly<Record<string, string | boolean | readonly string[]
 
 /** What a command gets: its words and flags, a way to print, and the moment to stop. */
 export interface CommandContext {
+  readonly command: Command;
   readonly words: readonly string[];
+  /** The table of all commands, for those that speak about the others. */
+  readonly commands: readonly Command[];
   readonly flags: Flags;
   readonly output: import('./output.js').Output;
   /** Ends with Ctrl-C. */

@@ -64,7 +64,7 @@ const MANAGING: readonly Command[] = [
     arguments: '<name> [name...]',
     summary: 'Switch servers on',
     options: { scope: SCOPE_OPTION },
-    examples: [{ line: 'turnbuckle enable files', what: '' }],
+    examples: [{ line: 'turnbuckle enable files', what: 'in the file that switched it off' }],
     load: () => import('./commands/enable.js'),
   },
   {
@@ -119,7 +119,11 @@ const USING: readonly Command[] = [
         value: 'file|-',
         summary: 'All arguments as a JSON object from a file or stdin',
       },
-      timeout: { type: 'string', value: 'seconds', summary: 'Longest silence of the server' },
+      timeout: {
+        type: 'string',
+        value: 'seconds',
+        summary: 'Give up after so long without a sign from the server',
+      },
       output: {
         type: 'string',
         short: 'o',
@@ -128,7 +132,7 @@ const USING: readonly Command[] = [
       },
     },
     examples: [
-      { line: 'turnbuckle call everything echo message=hi', what: '' },
+      { line: 'turnbuckle call everything echo message=hi', what: 'a tool of a server' },
       {
         line: 'turnbuckle call github create_issue title="It broke" labels:=\'["bug"]\'',
         what: 'JSON for a list',
@@ -144,27 +148,30 @@ const USING: readonly Command[] = [
   {
     name: 'resources',
     arguments: '[server]',
+    mostWords: 1,
     summary: 'List resources and resource templates',
     options: {},
-    examples: [{ line: 'turnbuckle resources docs', what: '' }],
+    examples: [{ line: 'turnbuckle resources docs', what: 'those of one server' }],
     load: () => import('./commands/resources.js'),
   },
   {
     name: 'read',
     arguments: '<server> <uri>',
+    mostWords: 2,
     summary: 'Read a resource',
     options: {
       output: { type: 'string', short: 'o', value: 'directory', summary: 'Where binary contents go' },
     },
-    examples: [{ line: 'turnbuckle read docs docs://start', what: '' }],
+    examples: [{ line: 'turnbuckle read docs docs://start', what: 'text is shown, anything else saved' }],
     load: () => import('./commands/read.js'),
   },
   {
     name: 'prompts',
     arguments: '[server]',
+    mostWords: 1,
     summary: 'List prompts',
     options: {},
-    examples: [{ line: 'turnbuckle prompts', what: '' }],
+    examples: [{ line: 'turnbuckle prompts', what: 'those of all servers' }],
     load: () => import('./commands/prompts.js'),
   },
   {
@@ -172,25 +179,27 @@ const USING: readonly Command[] = [
     arguments: '<server> <prompt> [key=value]',
     summary: 'Get a prompt, filled in',
     options: {},
-    examples: [{ line: 'turnbuckle prompt everything greeting name=Ada', what: '' }],
+    examples: [{ line: 'turnbuckle prompt everything greeting name=Ada', what: 'with an argument' }],
     load: () => import('./commands/prompt.js'),
   },
   {
     name: 'ping',
     arguments: '<server>',
+    mostWords: 1,
     summary: 'Ask a server for a sign of life',
     options: {},
-    examples: [{ line: 'turnbuckle ping files', what: '' }],
+    examples: [{ line: 'turnbuckle ping files', what: 'started for it if need be' }],
     load: () => import('./commands/ping.js'),
   },
   {
     name: 'logs',
     arguments: '<server>',
+    mostWords: 1,
     summary: 'Start a server and show what it writes to stderr and its protocol notices',
     options: {
       seconds: { type: 'string', short: 's', value: 'n', summary: 'Stop after so long (default: Ctrl-C)' },
     },
-    examples: [{ line: 'turnbuckle logs files --seconds 5', what: '' }],
+    examples: [{ line: 'turnbuckle logs files --seconds 5', what: 'for five seconds' }],
     load: () => import('./commands/logs.js'),
   },
 ];
@@ -199,6 +208,7 @@ const CONFIGURING: readonly Command[] = [
   {
     name: 'config',
     arguments: '[server]',
+    mostWords: 1,
     summary: 'Explain the configuration: every value, where it comes from, what it shadows',
     options: {},
     examples: [{ line: 'turnbuckle config files', what: 'one server in full' }],
@@ -227,10 +237,13 @@ const CONFIGURING: readonly Command[] = [
     name: 'export',
     arguments: '[server...]',
     summary: "Write servers into another tool's configuration",
+    description:
+      'Shows what would change and asks; placeholders are kept. --undo takes the last export back.',
     options: {
       to: { type: 'string', value: 'client', summary: 'Which tool' },
       file: { type: 'string', value: 'file', summary: 'Another file than its usual one; - prints it' },
       yes: { type: 'boolean', short: 'y', summary: 'Do it without asking' },
+      undo: { type: 'boolean', summary: 'Take the last export back' },
     },
     examples: [
       { line: 'turnbuckle export --to cursor', what: 'all servers' },
@@ -248,7 +261,7 @@ const CONFIGURING: readonly Command[] = [
     },
     examples: [
       { line: 'turnbuckle trust', what: 'each one is shown and asked for' },
-      { line: 'turnbuckle trust files --yes', what: '' },
+      { line: 'turnbuckle trust files --yes', what: 'after you have looked at it' },
     ],
     load: () => import('./commands/trust.js'),
   },
@@ -259,12 +272,13 @@ const CONFIGURING: readonly Command[] = [
     description:
       'Exit code 0: all well; 10: the configuration has problems; 11: a server does not come up; 12: a server wants a sign-in.',
     options: {},
-    examples: [{ line: 'turnbuckle doctor', what: '' }],
+    examples: [{ line: 'turnbuckle doctor', what: 'all servers; doctor files: only that one' }],
     load: () => import('./commands/doctor.js'),
   },
   {
     name: 'init',
     arguments: '',
+    mostWords: 0,
     summary: 'Write a first configuration file, with comments',
     options: { scope: SCOPE_OPTION },
     examples: [{ line: 'turnbuckle init --scope project', what: 'for this directory' }],
@@ -273,17 +287,19 @@ const CONFIGURING: readonly Command[] = [
   {
     name: 'schema',
     arguments: '',
+    mostWords: 0,
     summary: 'Print the JSON Schema of configuration files, for editors',
     options: {},
-    examples: [{ line: 'turnbuckle schema > mcp.schema.json', what: '' }],
+    examples: [{ line: 'turnbuckle schema > mcp.schema.json', what: 'name it as $schema in the file' }],
     load: () => import('./commands/schema.js'),
   },
   {
     name: 'completion',
     arguments: '<bash|zsh|fish>',
+    mostWords: 1,
     summary: 'Print the completion script of a shell',
     options: {},
-    examples: [{ line: 'source <(turnbuckle completion bash)', what: '' }],
+    examples: [{ line: 'source <(turnbuckle completion bash)', what: 'put it in ~/.bashrc to keep it' }],
     load: () => import('./commands/completion.js'),
   },
 ];

@@ -1,7 +1,8 @@
 /** Which configuration file a command writes to. */
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type LoadedConfig, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import { unknownServer } from './unknown-server.js';
 
 type WritableScope = 'user' | 'project' | 'local';
 
@@ -15,6 +16,7 @@ export function fileOfFlag({ flags }: CommandContext, config: LoadedConfig): str
     throw new TurnbuckleError(
       'ARGUMENTS_INVALID',
       `--scope "${String(scope)}" is not one of ${SCOPES.join(', ')}.`,
+      { hint: 'user: for you everywhere; project: for all who work in it; local: for you in this project.' },
     );
   }
   return fileOfScope(scope as WritableScope, config);
@@ -22,7 +24,7 @@ export function fileOfFlag({ flags }: CommandContext, config: LoadedConfig): str
 
 /** The file of a scope; a project that has none yet gets it in the current directory. */
 export function fileOfScope(scope: WritableScope, { layers }: LoadedConfig): string {
-  const found = layers.find(({ layer }) => layer.scope === scope && layer.file.includes('turnbuckle'));
+  const found = layers.find(({ layer }) => layer.scope === scope && isOwn(layer.file));
   if (found !== undefined) return found.layer.file;
   return join(resolve('.turnbuckle'), scope === 'local' ? 'mcp.local.json' : 'mcp.json');
 }
@@ -30,17 +32,15 @@ export function fileOfScope(scope: WritableScope, { layers }: LoadedConfig): str
 /** The file that a server stands in, if it is one that may be written. */
 export function fileOfServer(name: string, config: LoadedConfig): string {
   const server = config.servers.get(name);
-  if (server === undefined) {
-    throw new TurnbuckleError('SERVER_UNKNOWN', `There is no server named "${name}" in the configuration.`, {
-      server: name,
-      hint: `There are: ${[...config.servers.keys()].join(', ') || 'none yet'}`,
-    });
-  }
+  if (server === undefined) throw unknownServer(name, [...config.servers.keys()]);
   const { scope, file } = server.origin;
   if (scope !== 'managed' && file !== 'the command line') return file;
   throw new TurnbuckleError(
     'CONFIG_INVALID',
     `Server "${name}" comes from ${file} and cannot be changed here.`,
-    { server: name },
+    { server: name, hint: 'turnbuckle config shows where each server comes from.' },
   );
 }
+
+/** Not the `mcp-servers.json` that may lie beside it for the sake of other programs. */
+const isOwn = (file: string): boolean => /^\.?turnbuckle$/.test(basename(dirname(file)));

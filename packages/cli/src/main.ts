@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { type Command, type CommandContext, GLOBAL_OPTIONS, type OptionSpec } from './command.js';
 import { COMMANDS } from './commands.js';
 import { helpFor, helpForAll } from './help.js';
+import { nearestWord } from './nearest-word.js';
 import { createOutput, type Output } from './output.js';
 
 export const VERSION = '0.1.0';
@@ -17,36 +18,70 @@ export interface MainOptions {
 }
 
 export async function main({ words, environment, signal }: MainOptions): Promise<number> {
-  const [first, ...rest] = words;
-  const output = createOutput({ json: words.includes('--json'), environment });
+  const [first, ...rest] = commandFirst(words);
+  const own = beforeDashes(rest);
+  const output = createOutput({ json: own.includes('--json'), environment });
   if (first === '--version' || first === '-V') return print(output, VERSION);
   if (first === undefined || first === 'help' || first.startsWith('-'))
     return helpOrUsage(first, rest, output);
   const command = findCommand(first);
-  if (command === undefined) return usage(output, `There is no command "${first}".`, nearestCommand(first));
-  if (rest.includes('--help') || rest.includes('-h')) return print(output, helpFor(command));
+  if (command === undefined) return unknownCommand(output, first);
+  if (own.includes('--help') || own.includes('-h')) return print(output, helpFor(command));
   const parsed = parse(command, rest);
-  if (typeof parsed === 'string') return usage(output, parsed, `turnbuckle ${command.name} --help`);
-  return runCommand(command, { ...parsed, output, environment, signal });
+  if (typeof parsed === 'string') return usage(output, parsed, nextStep(command, parsed));
+  const surplus = parsed.words[command.mostWords ?? Number.POSITIVE_INFINITY];
+  if (surplus !== undefined)
+    return usage(output, `"${surplus}" is one word too many.`, nextStep(command, ''));
+  return runCommand(command, { ...parsed, commands: COMMANDS, command, output, environment, signal });
+}
+
+/** What follows `--` belongs to another command. */
+function beforeDashes(words: readonly string[]): readonly string[] {
+  const cut = words.indexOf('--');
+  return cut === -1 ? words : words.slice(0, cut);
+}
+
+/** Options of every command may stand before it too: they go behind it. */
+function commandFirst(words: readonly string[]): readonly string[] {
+  let index = 0;
+  for (let word = words[index]; word?.startsWith('--'); word = words[index]) {
+    const [name = '', value] = word.slice(2).split('=', 2);
+    const spec = Object.hasOwn(GLOBAL_OPTIONS, name) ? GLOBAL_OPTIONS[name] : undefined;
+    if (spec === undefined || name === 'help') return words;
+    index += spec.type === 'string' && value === undefined ? 2 : 1;
+  }
+  const [command, ...rest] = words.slice(index);
+  return command === undefined ? words : [command, ...words.slice(0, index), ...rest];
 }
 
 function helpOrUsage(first: string | undefined, rest: readonly string[], output: Output): number {
-  const named = first === 'help' && rest[0] !== undefined ? findCommand(rest[0]) : undefined;
   if (first !== undefined && !['help', '--help', '-h'].includes(first))
-    return usage(output, `"${first}" is not a command.`, 'turnbuckle --help');
-  return print(output, named === undefined ? helpForAll(COMMANDS) : helpFor(named));
+    return usage(output, `"${first}" is not a command.`, 'turnbuckle --help lists the commands.');
+  const [topic] = first === 'help' ? rest : [];
+  if (topic === undefined || topic.startsWith('-')) return print(output, helpForAll(COMMANDS));
+  const named = findCommand(topic);
+  return named === undefined ? unknownCommand(output, topic) : print(output, helpFor(named));
 }
 
 const findCommand = (name: string): Command | undefined =>
   COMMANDS.find((command) => command.name === name || command.aliases?.includes(name) === true);
 
-function nearestCommand(name: string): string {
-  const close = COMMANDS.find(
-    (command) => command.name.startsWith(name[0] ?? '') && Math.abs(command.name.length - name.length) <= 2,
+function unknownCommand(output: Output, word: string): number {
+  const close = nearestWord(
+    word,
+    COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
   );
-  return close === undefined
-    ? 'turnbuckle --help lists the commands.'
-    : `Did you mean "turnbuckle ${close.name}"?`;
+  const hint =
+    close === undefined ? 'turnbuckle --help lists the commands.' : `Did you mean "turnbuckle ${close}"?`;
+  return usage(output, `There is no command "${word}".`, hint);
+}
+
+/** Options of a server's command look like ours until a `--` says whose they are. */
+function nextStep({ name }: Command, problem: string): string {
+  const help = `turnbuckle ${name} --help shows how to write it.`;
+  return name === 'add' && problem.startsWith('Unknown option')
+    ? `Put -- before the server's command: turnbuckle add <name> -- <command> [arguments]. ${help}`
+    : help;
 }
 
 function parse(command: Command, args: readonly string[]): Pick<CommandContext, 'words' | 'flags'> | string {
@@ -66,7 +101,8 @@ function parse(command: Command, args: readonly string[]): Pick<CommandContext, 
     });
     return { words: positionals, flags: values as CommandContext['flags'] };
   } catch (error) {
-    return error instanceof Error ? (error.message.split('. ')[0] ?? error.message) : String(error);
+    const [sentence = ''] = String(error instanceof Error ? error.message : error).split(/\. |\n/);
+    return sentence.endsWith('.') ? sentence : `${sentence}.`;
   }
 }
 
@@ -88,6 +124,6 @@ function print(output: Output, text: string): number {
 
 function usage(output: Output, message: string, hint: string): number {
   if (output.json) output.data({ error: { code: 'USAGE', message, hint } });
-  output.note(`${output.color.red('error')} ${message}\n      ${hint}`);
+  output.warn(`${output.color.red('error')} ${message}\n      ${hint}`);
   return USAGE_EXIT;
 }

@@ -8,6 +8,7 @@ import {
   TurnbuckleError,
 } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import { showText } from './untrusted-text.js';
 
 /** Where to look for configuration, from the flags and the environment. */
 export function configurationOptions({ flags, environment, output }: CommandContext): ConfiguredOptions {
@@ -34,11 +35,12 @@ export async function withRuntime<T>(
 ): Promise<T> {
   const configured = await createConfiguredRuntime(configurationOptions(context));
   for (const problem of configured.config().problems)
-    context.output.note(`${context.output.color.yellow('warning')} ${problem.message}`);
+    context.output.warn(`${context.output.color.yellow('warning')} ${showText(problem.message)}`);
   const interrupted = new Promise<never>((_, reject) =>
     context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true }),
   );
   try {
+    context.signal.throwIfAborted();
     return await Promise.race([work(configured), interrupted]);
   } finally {
     await configured.runtime.close();

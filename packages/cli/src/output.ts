@@ -1,5 +1,7 @@
 /** The one place that writes: results to stdout, everything else to stderr, colour on a terminal only. */
+import { stripVTControlCharacters } from 'node:util';
 import { createColors } from 'picocolors';
+import { escapeHidden } from './untrusted-text.js';
 
 type Colors = ReturnType<typeof createColors>;
 
@@ -12,8 +14,10 @@ export interface Output {
   line(text?: string): void;
   /** The whole result, for programs. */
   data(value: unknown): void;
-  /** For people only: progress, notes, warnings. */
+  /** For people only: what was done, what comes next. Nothing with --json. */
   note(text: string): void;
+  /** What must not be missed: errors and warnings, with --json too. */
+  warn(text: string): void;
   /** Shows that something is going on while it takes more than a moment; ends by itself. */
   during<T>(text: string, work: Promise<T>): Promise<T>;
 }
@@ -27,18 +31,22 @@ const PATIENCE_MS = 700;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 export function createOutput({ json, environment }: OutputOptions): Output {
-  const wanted = environment.NO_COLOR === undefined && environment.TERM !== 'dumb';
+  const wanted = !environment.NO_COLOR && environment.TERM !== 'dumb';
   const color = createColors(wanted && process.stdout.isTTY === true && !json);
   const spinner = process.stderr.isTTY === true && !json;
+  // The colours are those of stdout; stderr may go to a file all the same.
+  const warn = (text: string): void =>
+    void process.stderr.write(`${process.stderr.isTTY ? text : stripVTControlCharacters(text)}\n`);
   return {
     json,
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true && !json,
     color,
     line: (text = '') => void process.stdout.write(`${text}\n`),
-    data: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    data: (value) => void process.stdout.write(`${escapeHidden(JSON.stringify(value, null, 2))}\n`),
     note: (text) => {
-      if (!json) process.stderr.write(`${text}\n`);
+      if (!json) warn(text);
     },
+    warn,
     during: (text, work) => (spinner ? spin(text, work) : say(text, work, json)),
   };
 }

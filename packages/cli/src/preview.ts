@@ -2,14 +2,12 @@
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { textDiff } from './text-diff.js';
+import type { Change } from './undo.js';
 import { showText } from './untrusted-text.js';
 
 /** True when the change may be made: asked for on a terminal, by --yes elsewhere. */
-export async function confirmChange(
-  { output, flags }: CommandContext,
-  change: { file: string; before: string; after: string },
-): Promise<boolean> {
-  const { file, before, after } = change;
+export async function confirmChange({ output, flags }: CommandContext, change: Change): Promise<boolean> {
+  const { file, before = '', after } = change;
   output.note(output.color.bold(file));
   for (const { sign, text } of textDiff(before, after)) {
     const paint = sign === '+' ? output.color.green : sign === '-' ? output.color.red : output.color.dim;

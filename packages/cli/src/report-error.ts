@@ -15,8 +15,8 @@ export function reportError(
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   if (output.json) output.data({ error: known ? thrown.toJSON() : { code, message } });
   const { color } = output;
-  output.note(`${color.red('error')} ${color.dim(code)} ${showText(message)}`);
-  if (known && thrown.hint !== undefined) output.note(`      ${showText(thrown.hint)}`);
-  if (verbose && thrown instanceof Error) output.note(color.dim(showText(String(thrown.stack))));
+  output.warn(`${color.red('error')} ${color.dim(code)} ${showText(message)}`);
+  if (known && thrown.hint !== undefined) output.warn(`      ${showText(thrown.hint)}`);
+  if (verbose && thrown instanceof Error) output.warn(color.dim(showText(String(thrown.stack))));
   return known ? ERRORS[code as keyof typeof ERRORS].exit : UNEXPECTED_EXIT;
 }

@@ -51,10 +51,37 @@ async function saveBinary(
   { output, directory, stem }: ShowOptions,
 ): Promise<void> {
   const bytes = Buffer.from(base64, 'base64');
-  const extension = /^[a-z]+\/([a-z0-9.+-]{1,20})$/i.exec(mimeType)?.[1]?.replace(/^x-|\+.*$/g, '') ?? 'bin';
-  const name = `${stem.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60)}-${number}.${extension}`;
-  const file = join(resolve(directory), name);
   await mkdir(resolve(directory), { recursive: true });
-  await writeFile(file, bytes);
+  const name = `${stem.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60)}-${number}`;
+  const file = await writeNew(join(resolve(directory), name), extensionOf(mimeType), bytes);
   output.line(`${output.color.dim('saved')} ${file} (${showText(mimeType)}, ${bytes.length} bytes)`);
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'audio/mpeg': 'mp3',
+  'audio/x-wav': 'wav',
+  'image/jpeg': 'jpg',
+  'text/plain': 'txt',
+  'application/octet-stream': 'bin',
+};
+
+function extensionOf(mimeType: string): string {
+  const subtype = /^[a-z]+\/(?:x-)?([a-z0-9]{1,12})(?:\+.*)?$/i.exec(mimeType)?.[1];
+  return (Object.hasOwn(EXTENSIONS, mimeType) ? EXTENSIONS[mimeType] : undefined) ?? subtype ?? 'bin';
+}
+
+const MAX_NAMES = 1_000;
+
+/** Nothing that is there is overwritten, nor a link followed: what a server sends gets a file of its own. */
+async function writeNew(stem: string, extension: string, bytes: Buffer): Promise<string> {
+  for (let count = 1; ; count += 1) {
+    const file = `${stem}${count === 1 ? '' : `-${count}`}.${extension}`;
+    try {
+      await writeFile(file, bytes, { flag: 'wx' });
+      return file;
+    } catch (error) {
+      const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+      if (!taken || count >= MAX_NAMES) throw error;
+    }
+  }
 }

@@ -2,7 +2,8 @@
 export function textTable(rows: ReadonlyArray<readonly string[]>, gap = 2): string[] {
   const widths: number[] = [];
   for (const row of rows)
-    row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, visibleLength(cell))));
+    for (const [index, cell] of row.entries())
+      widths[index] = Math.max(widths[index] ?? 0, visibleLength(cell));
   return rows.map((row) =>
     row
       .map((cell, index) =>

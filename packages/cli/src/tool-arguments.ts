@@ -1,17 +1,19 @@
 /** Tool arguments as people type them: `key=value` read by the schema, `key:=json` as JSON. */
 import { TurnbuckleError } from 'turnbuckle';
+import { resolveReference } from './resolve-reference.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** The arguments; a word that fits neither form, or JSON that is none, is an error that names it. */
 export function readArguments(words: readonly string[], schema: Schema): Record<string, unknown> {
-  const args: Record<string, unknown> = {};
-  for (const word of words) {
-    const [, key = '', colon = '', value = ''] = /^([^=:]+)(:?)=([\s\S]*)$/.exec(word) ?? [];
-    if (key === '') throw invalid(`"${word}" is neither key=value nor key:=json.`);
-    args[key] = colon === ':' ? readJson(key, value) : coerce(value, propertyOf(schema, key));
-  }
-  return args;
+  // Entries, so that no key (`__proto__`) means more than its name.
+  return Object.fromEntries(
+    words.map((word) => {
+      const [, key = '', colon = '', value = ''] = /^([^=]+?)(:?)=([\s\S]*)$/.exec(word) ?? [];
+      if (key === '') throw invalid(`"${word}" is neither key=value nor key:=json.`);
+      return [key, colon === ':' ? readJson(key, value) : coerce(value, propertyOf(schema, key), schema)];
+    }),
+  );
 }
 
 /** The required arguments that are not there. */
@@ -22,22 +24,32 @@ export function missingArguments(args: Readonly<Record<string, unknown>>, { requ
 }
 
 /** A text as the type that the schema asks for; as it is when it cannot be that, so that the check can say why. */
-export function coerce(text: string, schema: Schema): unknown {
-  const types = typesOf(schema);
+export function coerce(text: string, property: Schema, root: Schema = property): unknown {
+  const schema = followed(property, root);
+  const types = typesOf(schema, root);
   if (types.has('string')) return text;
-  if (
-    (types.has('integer') || types.has('number')) &&
-    /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text.trim())
-  )
-    return Number(text);
+  if ((types.has('integer') || types.has('number')) && isExactNumber(text.trim())) return Number(text);
   if (types.has('boolean') && /^(true|false|yes|no|on|off)$/i.test(text))
     return /^(true|yes|on)$/i.test(text);
   if (types.has('null') && text === 'null') return null;
-  if (types.has('array') || types.has('object')) return coerceCompound(text, schema, types);
+  if (types.has('array') || types.has('object')) return coerceCompound(text, { schema, root, types });
   return types.size === 0 ? looseValue(text) : text;
 }
 
-function coerceCompound(text: string, schema: Schema, types: ReadonlySet<string>): unknown {
+/** Written as a number, and one that does not become another by being one. */
+function isExactNumber(text: string): boolean {
+  if (!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text)) return false;
+  const value = Number(text);
+  return Number.isFinite(value) && (!/^[-+]?\d+$/.test(text) || Number.isSafeInteger(value));
+}
+
+interface Expected {
+  readonly schema: Schema;
+  readonly root: Schema;
+  readonly types: ReadonlySet<string>;
+}
+
+function coerceCompound(text: string, { schema, root, types }: Expected): unknown {
   if (/^\s*[[{]/.test(text)) {
     try {
       return JSON.parse(text);
@@ -48,7 +60,7 @@ function coerceCompound(text: string, schema: Schema, types: ReadonlySet<string>
   if (!types.has('array')) return text;
   // A list of plain values can be written with commas.
   const items = isSchema(schema.items) ? schema.items : {};
-  return text === '' ? [] : text.split(',').map((item) => coerce(item.trim(), items));
+  return text === '' ? [] : text.split(',').map((item) => coerce(item.trim(), items, root));
 }
 
 /** Nothing is said about the type: JSON if it is JSON, else the text. */
@@ -60,21 +72,34 @@ function looseValue(text: string): unknown {
   }
 }
 
-function typesOf(schema: Schema): Set<string> {
+const MAX_REFERENCES = 10;
+
+function followed(schema: Schema, root: Schema): Schema {
+  let result = schema;
+  for (let count = 0; count < MAX_REFERENCES && typeof result.$ref === 'string'; count += 1) {
+    const target = resolveReference(result.$ref, root);
+    if (!isSchema(target)) return {};
+    result = target;
+  }
+  return result;
+}
+
+function typesOf(written: Schema, root: Schema, depth = 0): Set<string> {
+  const schema = followed(written, root);
   const own =
     typeof schema.type === 'string'
       ? [schema.type]
       : Array.isArray(schema.type)
         ? schema.type.map(String)
         : [];
-  const branches = [schema.anyOf, schema.oneOf].flatMap((list) =>
-    Array.isArray(list) ? list.filter(isSchema) : [],
+  const branches = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) =>
+    Array.isArray(list) && depth < MAX_REFERENCES ? list.filter(isSchema) : [],
   );
   const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : [];
   return new Set([
     ...own,
-    ...branches.flatMap((branch) => [...typesOf(branch)]),
-    ...(own.length === 0 ? values.map((value) => typeof value) : []),
+    ...branches.flatMap((branch) => [...typesOf(branch, root, depth + 1)]),
+    ...(own.length === 0 ? values.map((value) => (value === null ? 'null' : typeof value)) : []),
   ]);
 }
 

@@ -1,5 +1,6 @@
 /** A tool as a TypeScript signature, for people and models that read those best. */
 import type { CatalogTool } from 'turnbuckle';
+import { resolveReference } from './resolve-reference.js';
 import { showLine } from './untrusted-text.js';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -16,7 +17,7 @@ export function toSignature({ tool, description, inputSchema, outputSchema }: Ca
 
 function toType(schema: unknown, root: Schema, depth: number): string {
   if (!isSchema(schema) || depth > MAX_DEPTH) return 'unknown';
-  if (typeof schema.$ref === 'string') return toType(resolve(schema.$ref, root), root, depth + 1);
+  if (typeof schema.$ref === 'string') return toType(resolveReference(schema.$ref, root), root, depth + 1);
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if ('const' in schema) return JSON.stringify(schema.const);
   for (const [key, join] of [
@@ -63,17 +64,6 @@ function toObject(schema: Schema, root: Schema, depth: number): string {
     return `${note}${indent}${toKey(key)}${required.includes(key) ? '' : '?'}: ${toType(value, root, depth + 1)};`;
   });
   return `{\n${lines.join('\n')}\n${'  '.repeat(depth)}}`;
-}
-
-function resolve(reference: string, root: Schema): unknown {
-  if (!reference.startsWith('#/')) return undefined;
-  return reference
-    .slice(2)
-    .split('/')
-    .reduce<unknown>(
-      (node, part) => (isSchema(node) ? node[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-      root,
-    );
 }
 
 const toKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key));

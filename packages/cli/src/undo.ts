@@ -2,12 +2,13 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { editConfig, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 
-interface Change {
+export interface Change {
   readonly file: string;
-  readonly before: string;
+  /** Undefined when there was no file. */
+  readonly before?: string | undefined;
   readonly after: string;
 }
 
@@ -18,8 +19,18 @@ function undoFile({ environment }: CommandContext, what: string): string {
   return join(state, `undo-${what}.json`);
 }
 
-/** The file's text now, or nothing. */
-export const currentText = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+/** The file's text now; undefined when there is none. CONFIG_INVALID when it is there and cannot be read. */
+export async function currentText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw new TurnbuckleError('CONFIG_INVALID', `${file} cannot be read.`, {
+      cause,
+      hint: 'It has to be a file that you may read and write.',
+    });
+  }
+}
 
 export async function rememberChange(context: CommandContext, what: string, change: Change): Promise<void> {
   const file = undoFile(context, what);
@@ -34,14 +45,18 @@ export async function undoChange(context: CommandContext, what: string): Promise
     (text) => JSON.parse(text) as Change,
     () => undefined,
   );
-  if (change === undefined) throw new TurnbuckleError('CONFIG_INVALID', `There is no ${what} to take back.`);
+  if (change === undefined)
+    throw new TurnbuckleError('CONFIG_INVALID', `There is no ${what} to take back.`, {
+      hint: `Only the last ${what} can be taken back, once.`,
+    });
   if ((await currentText(change.file)) !== change.after) {
     throw new TurnbuckleError('CONFIG_INVALID', `${change.file} was changed since; it is left as it is.`, {
       hint: `What it was before is kept in ${record}.`,
     });
   }
-  if (change.before === '') await rm(change.file);
-  else await editConfig(change.file, () => change.before);
+  // Written in place, whatever format the tool has: a link stays a link, and the rights stay.
+  if (change.before === undefined) await rm(change.file);
+  else await writeFile(change.file, change.before);
   await rm(record);
   return change.file;
 }

@@ -1,10 +1,22 @@
 /** Text that a server wrote, made safe to show: control and hidden characters become visible, lengths bounded. */
+// An emoji may carry the mark that gives it its colours; anywhere else it hides something.
 const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+  /(?![\n\t])\p{Cc}|(?!\ufe0f)[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?<!\p{Extended_Pictographic})\ufe0f/gu;
 
 /** Line breaks and tabs stay; what a terminal would obey or an eye would miss is spelt out. */
 export function showText(text: string): string {
-  return text.replace(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** The same JSON with those characters in its own escapes: nothing is lost, and nothing is obeyed. */
+export function escapeHidden(json: string): string {
+  return json.replace(HIDDEN, (character) =>
+    [...Array(character.length).keys()]
+      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }
 
 /** One line of at most so many characters. */

@@ -2,11 +2,11 @@
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 
-export function needWord({ words }: CommandContext, index: number, name: string): string {
+export function needWord({ words, command }: CommandContext, index: number, name: string): string {
   const word = words[index];
   if (word === undefined)
     throw new TurnbuckleError('ARGUMENTS_INVALID', `The ${name} is missing.`, {
-      hint: 'The command with --help shows its arguments.',
+      hint: `usage: turnbuckle ${command.name} ${command.arguments}`,
     });
   return word;
 }
@@ -16,7 +16,10 @@ export function readPairs(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     words.map((word) => {
       const cut = word.indexOf('=');
-      if (cut <= 0) throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is not of the form key=value.`);
+      if (cut <= 0)
+        throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is not of the form key=value.`, {
+          hint: 'Put quotes around a value with spaces: key="two words"',
+        });
       return [word.slice(0, cut), word.slice(cut + 1)];
     }),
   );

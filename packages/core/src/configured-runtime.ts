@@ -2,17 +2,20 @@
  * A runtime from configuration files: placeholders are filled in when a server is connected, and the running
  * system follows the files when it is told to.
  */
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { InputDeclaration } from './config/file-schema.js';
 import { interpolate, type Placeholders, toVariable } from './config/interpolate.js';
+import { isOfProject, type LayerPlace, possibleProjectFiles } from './config/layers.js';
 import { type ConfiguredServer, type LoadedConfig, type LoadOptions, loadConfig } from './config/load.js';
-import { parseServer } from './config/parse.js';
+import { type ConfigFault, parseServer } from './config/parse.js';
 import type { ServerConfig } from './config/schema.js';
 import { readSecret } from './config/secrets.js';
 import { TrustStore } from './config/trust.js';
 import { watchFiles } from './config/watch.js';
 import { createRuntime } from './create-runtime.js';
+import { TurnbuckleError } from './errors.js';
 import type { Runtime } from './runtime.js';
 import type { RuntimeOptions } from './runtime-options.js';
 import type { SetServersResult } from './server-set.js';
@@ -52,34 +55,62 @@ export function loadConfiguration(
   options: ConfiguredOptions = {},
   previous?: LoadedConfig,
 ): Promise<LoadedConfig> {
-  const environment = options.environment ?? process.env;
+  const place = placeOf(options);
   return loadConfig({
-    cwd: resolve(options.cwd ?? process.cwd()),
-    home: environment.HOME ?? homedir(),
-    platform: process.platform,
-    environment,
-    files: options.files,
+    ...place,
     extra: options.extra,
-    trust: new TrustStore(options.stateDir ?? defaultStateDirectory(environment)),
+    trust: new TrustStore(options.stateDir ?? defaultStateDirectory(place.environment)),
     trustProject: options.trustProject,
     previous,
   });
 }
 
+function placeOf({ cwd, environment = process.env, files }: ConfiguredOptions): LayerPlace {
+  return {
+    cwd: resolve(cwd ?? process.cwd()),
+    home: homeOf(environment),
+    platform: process.platform,
+    environment,
+    files,
+    exists: existsSync,
+  };
+}
+
+const homeOf = (environment: Readonly<Record<string, string | undefined>>): string =>
+  environment.HOME || homedir();
+
 /** A runtime for the configuration of a directory. Starts nothing yet. */
 export async function createConfiguredRuntime(options: ConfiguredOptions = {}): Promise<ConfiguredRuntime> {
   let config = await loadConfiguration(options);
   const { settings } = config;
+  const written = new WeakMap<ServerConfig, ConfiguredServer>();
+  const remember = (): void => {
+    for (const server of config.servers.values())
+      if (server.config !== undefined) written.set(server.config, server);
+  };
+  remember();
   const runtime = await createRuntime({
     ...options,
     ...(options.naming === undefined && settings.naming !== undefined && { naming: settings.naming }),
     ...(options.describePrefix === undefined && { describePrefix: settings.describePrefix }),
     servers: config.parsed,
-    resolve: (name, server) => fillIn(name, server, config, options),
+    // By the object, not by the name: a server that the host set itself is not the file's of the same name.
+    resolve: async (_name, server) => {
+      const origin = written.get(server);
+      return origin === undefined ? server : fillIn(server, origin, { config, options });
+    },
   });
-  const reload = async (): Promise<Reload> => {
+  const load = async (): Promise<Reload> => {
     config = await loadConfiguration(options, config);
+    remember();
     return { ...(await runtime.setServers(config.parsed)), config };
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  // One after the other: of two, the one that began later must also be the last to take effect.
+  const reload = (): Promise<Reload> => {
+    const next = last.then(load);
+    last = next.catch(() => {});
+    return next;
   };
   const environment = options.environment ?? process.env;
   return {
@@ -89,36 +120,51 @@ export async function createConfiguredRuntime(options: ConfiguredOptions = {}): 
     reload,
     follow: (onReload) =>
       watchFiles(
-        config.layers.map(({ layer }) => layer.file),
+        [...config.layers.map(({ layer }) => layer.file), ...possibleProjectFiles(placeOf(options))],
         async () => onReload(await reload()),
       ),
   };
 }
 
 async function fillIn(
-  name: string,
   server: ServerConfig,
-  config: LoadedConfig,
-  options: ConfiguredOptions,
+  origin: ConfiguredServer,
+  { config, options }: { config: LoadedConfig; options: ConfiguredOptions },
 ): Promise<ServerConfig> {
-  const written = config.servers.get(name);
-  if (written === undefined) return server;
-  const entry = await interpolate(written.entry, placeholdersFor(written, config, options), {
+  const { name } = origin;
+  const { file } = origin.origin;
+  const entry = await interpolate(origin.entry, placeholdersFor(origin, config, options), {
     server: name,
-    file: written.origin.file,
+    file,
   });
-  return inDirectory({ ...parseServer(name, entry), scope: server.scope, enabled: server.enabled }, written);
+  try {
+    const filled = parseServer(name, entry);
+    return inDirectory({ ...filled, scope: server.scope, enabled: server.enabled }, origin);
+  } catch (error) {
+    throw error instanceof TurnbuckleError ? filledInWrong(error, file) : error;
+  }
+}
+
+/** What is wrong once the placeholders are filled in, without the values, which may be secrets now. */
+function filledInWrong({ server, data }: TurnbuckleError, file: string): TurnbuckleError {
+  const problems = (data?.problems ?? []) as readonly ConfigFault[];
+  const text = problems.map((fault) => `${fault.path}: ${fault.text.replace(/, found .*$/s, '')}`).join('; ');
+  return new TurnbuckleError(
+    'CONFIG_INVALID',
+    `Server "${server}" cannot be used with its placeholders filled in: ${text} (${file}).`,
+    { server, hint: 'Look at the values of its variables, inputs and secrets.', data: { file } },
+  );
 }
 
 /** Relative paths of a project's server mean the project, wherever the host was started. */
 function inDirectory(server: ServerConfig, { directory, origin }: ConfiguredServer): ServerConfig {
   if (server.type !== 'stdio') return server;
   if (server.cwd !== undefined) return { ...server, cwd: resolve(directory, server.cwd) };
-  return origin.scope === 'project' || origin.scope === 'local' ? { ...server, cwd: directory } : server;
+  return isOfProject(origin.scope) ? { ...server, cwd: directory } : server;
 }
 
 function placeholdersFor(
-  { directory }: ConfiguredServer,
+  { directory, inputs }: ConfiguredServer,
   { settings }: LoadedConfig,
   options: ConfiguredOptions,
 ): Placeholders {
@@ -126,9 +172,9 @@ function placeholdersFor(
   return {
     environment,
     workspaceFolder: directory,
-    userHome: environment.HOME ?? homedir(),
+    userHome: homeOf(environment),
     input: async (id) => {
-      const declared = settings.inputs?.find((one) => one.id === id);
+      const declared = inputs.find((one) => one.id === id);
       return (
         environment[`TURNBUCKLE_INPUT_${toVariable(id)}`] ??
         (await options.askInput?.(id, declared)) ??

@@ -128,8 +128,6 @@ export class Runtime {
   /** Brings up all servers that start by themselves, in parallel. Never rejects: `status()` tells who failed. */
   async connectAll(): Promise<ServerStatus[]> {
     this.#assertOpen();
-    // The compiler for schemas loads while the servers start.
-    void this.#checks.load();
     await this.#servers.connectAll();
     return this.status();
   }
@@ -366,7 +364,11 @@ export class Runtime {
         verdicts: this.#verdicts,
         answers: options.handlers ?? {},
       },
-      resolve: async () => (await options.resolve?.(name, config)) ?? config,
+      resolve: async () => {
+        // The compiler for schemas loads while the server starts.
+        void this.#checks.load();
+        return (await options.resolve?.(name, config)) ?? config;
+      },
       onOpen: (link) => this.#discovery.read(name, 'tools', link, config),
       onReady: () => {
         server.breaker.succeed();

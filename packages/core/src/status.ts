@@ -43,7 +43,7 @@ export interface ServerStatus {
 export function describeServer(server: Server, tools: readonly CatalogTool[]): ServerStatus {
   const { connection, enabled, config } = server;
   const { link, health } = connection;
-  const info = link?.serverInfo;
+  const info = link?.peer.serverInfo;
   return {
     name: server.name,
     ...describeState(connection.state, {
@@ -54,9 +54,9 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
     scope: config.scope,
     transport: link?.carrier.type ?? config.type,
     era: link?.era,
-    protocolVersion: link?.protocolVersion,
+    protocolVersion: link?.peer.protocolVersion,
     serverInfo: info === undefined ? undefined : { name: info.name, version: info.version },
-    instructions: link?.instructions,
+    instructions: link?.peer.instructions,
     error: connection.error,
     config: redactConfig(config),
     tools: tools.map(({ tool, description, annotations }) => ({ name: tool, description, annotations })),

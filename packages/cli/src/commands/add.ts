@@ -1,7 +1,8 @@
-import { editServers, TurnbuckleError } from 'turnbuckle';
+import { editServers, type LoadedConfig, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { fileOfFlag, fileOfScope } from '../config-file.js';
 import { loadCommandConfig } from '../open.js';
+import { redactEntry } from '../redact-entry.js';
 import { needWord, readPairs } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
@@ -11,10 +12,23 @@ export async function run(context: CommandContext): Promise<void> {
   const config = await loadCommandConfig(context);
   const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
   await checkEntry(name, entry);
-  await editServers(file, [{ action: flags.force === true ? 'set' : 'add', name, config: entry }]);
-  if (output.json) output.data({ added: name, file, config: entry });
+  await editServers(file, [{ action: flags.force === true ? 'set' : 'add', name, config: entry }]).catch(
+    (error: unknown) => {
+      throw withForceHint(error);
+    },
+  );
+  if (output.json) output.data({ added: name, file, config: redactEntry(entry) });
   else output.line(`Added ${output.color.bold(name)} to ${file}`);
-  output.note(output.color.dim(`Try it: turnbuckle tools ${name}`));
+  output.note(output.color.dim(nextStep(context, name, config)));
+}
+
+function nextStep({ flags }: CommandContext, name: string, { servers }: LoadedConfig): string {
+  const scope = flags.scope ?? 'user';
+  const other = servers.get(name)?.origin;
+  if (scope === 'user' && other !== undefined && other.scope !== 'user')
+    return `Not in effect here: ${other.file} has a server of that name, which stands above yours.`;
+  // Whoever opens the project later is asked, and so is its author, who sees what the others will see.
+  return scope === 'user' ? `Try it: turnbuckle tools ${name}` : `Agree to it: turnbuckle trust ${name}`;
 }
 
 function toEntry(words: readonly string[], { flags }: CommandContext): Record<string, unknown> {
@@ -26,9 +40,11 @@ function toEntry(words: readonly string[], { flags }: CommandContext): Record<st
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(headers).length > 0 && { headers }),
   };
+  const isWhole = first.trimStart().startsWith('{') || /^(https?|wss?):\/\//.test(first);
+  if (isWhole && rest[0] !== undefined) throw invalid(`"${rest[0]}" is one word too many.`);
   if (first.trimStart().startsWith('{')) return { ...readJson(first), ...extras };
   const type = typeof flags.transport === 'string' ? { type: flags.transport } : {};
-  if (/^(https?|wss?):\/\//.test(first)) return { ...type, url: first, ...extras };
+  if (isWhole) return { ...type, url: first, ...extras };
   return { ...type, command: first, ...(rest.length > 0 && { args: rest }), ...extras };
 }
 
@@ -39,6 +55,16 @@ async function checkEntry(name: string, entry: Record<string, unknown>): Promise
   const { error } = runtime.serverStatus(name);
   await runtime.close();
   if (error !== undefined) throw error;
+}
+
+function withForceHint(error: unknown): unknown {
+  if (!(error instanceof TurnbuckleError) || error.code !== 'NAME_TAKEN') return error;
+  const { code, message, server, data } = error;
+  return new TurnbuckleError(code, message, {
+    server,
+    data,
+    hint: 'Choose another name, or replace it: --force',
+  });
 }
 
 function readHeaders(lines: readonly string[]): Record<string, string> {

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
 import { type CallOptions, type CatalogTool, type Runtime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { findTool } from '../find-tool.js';
 import { withRuntime } from '../open.js';
 import { showContent } from '../show-content.js';
 import { missingArguments, readArguments } from '../tool-arguments.js';
-import { showText } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { showLine, showText } from '../untrusted-text.js';
 
 const TOOL_FAILED_EXIT = 1;
 
@@ -19,45 +19,21 @@ export async function run(context: CommandContext): Promise<number> {
       ...timeoutOf(context),
       onProgress: (progress) => tellProgress(context, progress),
     };
-    const call = runtime.callTool(tool.server, tool.tool, args, options);
-    const result = await context.output.during(`Calling ${tool.displayName}`, call);
+    const call = runtime.callTool(tool.server, tool.tool, args, options).catch((error: unknown) => {
+      throw withSchemaHint(error, tool);
+    });
+    const result = await context.output.during(`Calling ${showLine(tool.displayName)}`, call);
     await show(context, tool, result);
     return result.isError === true ? TOOL_FAILED_EXIT : 0;
   });
 }
 
-/** By server and tool, or by the one name an agent sees. Connects that server and no other. */
-async function findTool(
-  context: CommandContext,
-  runtime: Runtime,
-): Promise<{ tool: CatalogTool; rest: readonly string[] }> {
-  const { words, output } = context;
-  const first = needWord(context, 0, 'server');
-  const named = runtime.status().some(({ name }) => name === first);
-  const [server, name, rest] = named
-    ? [first, needWord(context, 1, 'tool'), words.slice(2)]
-    : [undefined, first, words.slice(1)];
-  if (server === undefined) await output.during('Connecting', connectFor(runtime, name));
-  else await output.during(`Connecting ${server}`, runtime.connect(server));
-  const tool = server === undefined ? runtime.catalog.get(name) : runtime.catalog.find(server, name);
-  if (tool !== undefined) return { tool, rest };
-  // The runtime knows best how to say that it is not there, and what is near.
-  await runtime.call({ tool: name, ...(server !== undefined && { server }) });
-  throw new TurnbuckleError('TOOL_UNKNOWN', `There is no tool "${name}".`);
-}
-
-/** The server whose name stands in the tool's; all of them when it cannot be told. */
-async function connectFor(runtime: Runtime, name: string): Promise<void> {
-  const owner = runtime
-    .status()
-    .find(
-      (server) =>
-        name.includes(`__${server.name}__`) ||
-        name.startsWith(`${server.name}_`) ||
-        name.startsWith(`mcp_${server.name}_`),
-    );
-  if (owner === undefined) await runtime.connectAll();
-  else await runtime.connect(owner.name);
+/** Where the arguments are described, for somebody who does not know them. */
+function withSchemaHint(error: unknown, { server, tool }: CatalogTool): unknown {
+  if (!(error instanceof TurnbuckleError) || error.code !== 'ARGUMENTS_INVALID') return error;
+  const { code, message, data, cause } = error;
+  const hint = `Nothing was sent. Its arguments: turnbuckle tools ${server} ${tool} --schema`;
+  return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
 
 async function completeArguments(
@@ -82,6 +58,7 @@ async function argumentsFile({ flags }: CommandContext): Promise<Record<string, 
       : await readFile(file, 'utf8').catch((cause: unknown) => {
           throw new TurnbuckleError('ARGUMENTS_INVALID', `The file of arguments ${file} cannot be read.`, {
             cause,
+            hint: 'Name a file with a JSON object, or - for stdin.',
           });
         });
   try {
@@ -100,13 +77,14 @@ async function argumentsFile({ flags }: CommandContext): Promise<Record<string, 
   );
 }
 
-function timeoutOf({ flags }: CommandContext): { timeoutMs?: number; maxTotalMs?: number } {
+function timeoutOf({ flags }: CommandContext): { timeoutMs?: number } {
   if (flags.timeout === undefined) return {};
   const seconds = Number(flags.timeout);
   if (!Number.isFinite(seconds) || seconds <= 0)
     throw new TurnbuckleError(
       'ARGUMENTS_INVALID',
       `--timeout "${String(flags.timeout)}" is not a number of seconds.`,
+      { hint: 'For example --timeout 30' },
     );
   return { timeoutMs: seconds * 1_000 };
 }

@@ -1,19 +1,17 @@
-import { type ConfiguredServer, type LoadedConfig, TurnbuckleError } from 'turnbuckle';
+import type { ConfiguredServer, LoadedConfig } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { loadCommandConfig } from '../open.js';
 import { redactEntry } from '../redact-entry.js';
 import { textTable } from '../text-table.js';
-import { showText } from '../untrusted-text.js';
+import { unknownServer } from '../unknown-server.js';
+import { showLine, showText } from '../untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, words } = context;
   const config = await loadCommandConfig(context);
   const [name] = words;
   const server = name === undefined ? undefined : config.servers.get(name);
-  if (name !== undefined && server === undefined)
-    throw new TurnbuckleError('SERVER_UNKNOWN', `There is no server named "${name}" in the configuration.`, {
-      server: name,
-    });
+  if (name !== undefined && server === undefined) throw unknownServer(name, [...config.servers.keys()]);
   if (output.json) return output.data(server === undefined ? allAsJson(config) : serverAsJson(server));
   if (server !== undefined) return showServer(context, server);
   showFiles(context, config);
@@ -32,17 +30,20 @@ function showFiles(
   ]);
   for (const line of textTable(rows)) output.line(line);
   for (const [key, origin] of settingOrigins)
-    output.line(`  ${key} = ${JSON.stringify(settings[key])}  ${output.color.dim(`from ${origin.file}`)}`);
+    output.line(
+      `  ${key} = ${showText(JSON.stringify(settings[key]))}  ${output.color.dim(`from ${origin.file}`)}`,
+    );
   for (const { message } of problems) output.line(`${output.color.red('  problem')} ${showText(message)}`);
 }
 
 function showServers({ output }: CommandContext, { servers }: LoadedConfig): void {
   output.line(`\n${output.color.bold('Servers')}`);
-  if (servers.size === 0) output.line('  none yet');
+  if (servers.size === 0)
+    output.line('  none yet; add one: turnbuckle add <name> -- <command>, or turnbuckle import');
   const rows = [...servers.values()].map(({ name, origin, problem, config, shadowed }) => [
-    `  ${name}`,
+    `  ${showLine(name, 60)}`,
     problem === undefined ? (config?.enabled === false ? 'off' : 'ok') : output.color.red(problem.code),
-    `${origin.file}${origin.line > 0 ? `:${origin.line}` : ''}`,
+    whereOf(origin),
     output.color.dim(shadowed.length === 0 ? '' : `shadows ${shadowed.map(({ file }) => file).join(', ')}`),
   ]);
   for (const line of textTable(rows)) output.line(line);
@@ -50,15 +51,18 @@ function showServers({ output }: CommandContext, { servers }: LoadedConfig): voi
 
 function showServer({ output }: CommandContext, server: ConfiguredServer): void {
   const { name, entry, origin, shadowed, problem } = server;
-  output.line(`${output.color.bold(name)}  ${origin.scope}, ${origin.file}:${origin.line}`);
-  for (const { scope, file, line } of shadowed)
-    output.line(output.color.dim(`  shadows ${scope}, ${file}:${line}`));
+  output.line(`${output.color.bold(showLine(name, 60))}  ${origin.scope}, ${whereOf(origin)}`);
+  for (const weaker of shadowed)
+    output.line(output.color.dim(`  shadows ${weaker.scope}, ${whereOf(weaker)}`));
   output.line(showText(JSON.stringify(redactEntry(entry), null, 2)));
   if (problem !== undefined)
     output.line(
       `${output.color.red(problem.code)} ${showText(problem.message)}${problem.hint === undefined ? '' : `\n  ${showText(problem.hint)}`}`,
     );
 }
+
+const whereOf = ({ file, line }: ConfiguredServer['origin']): string =>
+  showLine(line > 0 ? `${file}:${line}` : file, 400);
 
 const serverAsJson = ({
   name,

@@ -1,5 +1,6 @@
-import type { ServerStatus } from 'turnbuckle';
+import type { LoadedConfig, ServerStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { connectServers, statusOf } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
@@ -17,33 +18,10 @@ const CONFIG_CODES = new Set(['CONFIG_INVALID', 'TRUST_REQUIRED', 'VARIABLE_MISS
 export async function run(context: CommandContext): Promise<number> {
   const { output, words } = context;
   return withRuntime(context, async ({ runtime, config }) => {
-    const work: Promise<unknown> =
-      words.length === 0
-        ? runtime.connectAll()
-        : Promise.all(
-            words
-              .filter((name) => runtime.serverStatus(name).status !== 'disabled')
-              .map((name) => runtime.connect(name).catch(() => {})),
-          );
-    await output.during('Checking', work);
-    const servers = words.length === 0 ? runtime.status() : words.map((name) => runtime.serverStatus(name));
+    await connectServers(context, runtime, words);
+    const servers = statusOf(runtime, words);
     const { problems } = config();
-    const checks = [
-      checkNode(),
-      ...problems.map(({ message, hint }) => ({
-        name: 'configuration',
-        ok: false,
-        what: message,
-        next: hint,
-      })),
-      ...servers.map(checkServer),
-    ];
-    if (problems.length === 0)
-      checks.splice(1, 0, {
-        name: 'configuration',
-        ok: true,
-        what: `${servers.length} server${servers.length === 1 ? '' : 's'}`,
-      });
+    const checks = [checkNode(), ...checkConfiguration(config()), ...servers.map(checkServer)];
     if (output.json) output.data({ checks });
     else show(context, checks);
     return exitCode(problems.length > 0, servers);
@@ -56,16 +34,26 @@ const checkNode = (): Check => ({
   what: `${process.version} on ${process.platform} ${process.arch}`,
 });
 
-function checkServer({
-  name,
-  status,
-  error,
-  transport,
-  protocolVersion,
-  tools,
-  calls: _calls,
-}: ServerStatus): Check {
-  if (status === 'disabled') return { name, ok: true, what: 'switched off', next: undefined };
+function checkConfiguration({ problems, servers, layers }: LoadedConfig): Check[] {
+  const name = 'configuration';
+  if (problems.length > 0)
+    return problems.map(({ message, hint }) => ({ name, ok: false, what: message, next: hint }));
+  const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+  const files = layers.filter(({ present }) => present).length;
+  return [
+    {
+      name,
+      ok: true,
+      what: `${count(servers.size, 'server')} in ${count(files, 'file')}`,
+      next:
+        servers.size === 0 ? 'Add one: turnbuckle add <name> -- <command>, or turnbuckle import' : undefined,
+    },
+  ];
+}
+
+function checkServer({ name, status, error, transport, protocolVersion, tools }: ServerStatus): Check {
+  if (status === 'disabled')
+    return { name, ok: true, what: 'switched off', next: `turnbuckle enable ${name} switches it on` };
   if (status !== 'connected') {
     return {
       name,
@@ -86,7 +74,7 @@ function checkServer({
 function show({ output }: CommandContext, checks: readonly Check[]): void {
   const rows = checks.map(({ name, ok, what }) => [
     ok ? output.color.green('✓') : output.color.red('✕'),
-    name,
+    showLine(name, 60),
     showLine(what, 300),
   ]);
   const lines = textTable(rows);

@@ -16,6 +16,7 @@ import {
 } from '../imports/index.js';
 import { loadCommandConfig } from '../open.js';
 import { confirmChange } from '../preview.js';
+import { setServers } from '../set-servers.js';
 import { currentText, rememberChange, undoChange } from '../undo.js';
 import { showLine } from '../untrusted-text.js';
 
@@ -31,7 +32,12 @@ export async function run(context: CommandContext): Promise<void> {
   const wanted = found.servers.filter((server) => !isKnown(server, config));
   for (const server of found.servers) tell(context, server, config);
   if (output.json && wanted.length === 0) return output.data({ imported: [] });
-  if (wanted.length === 0) return output.note('There is nothing new to take over.');
+  if (wanted.length === 0)
+    return output.note(
+      found.servers.length === 0
+        ? 'No servers of other tools were found. Name a file: turnbuckle import --from <file>'
+        : 'There is nothing new to take over.',
+    );
   await write(context, config, { servers: wanted, inputs: found.inputs });
 }
 
@@ -60,9 +66,11 @@ async function findServers(context: CommandContext): Promise<Found> {
     const result = readDiscovered(file);
     inputs.push(...result.inputs);
     for (const problem of result.problems)
-      output.note(`${output.color.yellow('warning')} ${file.path}: ${showLine(problem, 200)}`);
+      output.warn(`${output.color.yellow('warning')} ${file.path}: ${showLine(problem, 200)}`);
     for (const { name, reason } of result.skipped)
-      output.note(output.color.dim(`skipped ${name} of ${file.client}: ${showLine(reason, 200)}`));
+      output.note(
+        output.color.dim(`skipped ${showLine(name, 60)} of ${file.client}: ${showLine(reason, 200)}`),
+      );
     return { client: file.client, path: file.path, servers: result.servers };
   });
   return { servers: mergeImports(sources), inputs };
@@ -70,13 +78,16 @@ async function findServers(context: CommandContext): Promise<Found> {
 
 async function readFrom(path: string, { output }: CommandContext): Promise<Found> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new TurnbuckleError('CONFIG_INVALID', `${path} cannot be read.`, { cause });
+    throw new TurnbuckleError('CONFIG_INVALID', `${path} cannot be read.`, {
+      cause,
+      hint: 'Name a file that is there: --from <file>',
+    });
   });
   const result = readUnknownConfig(text, { file: path });
   for (const problem of result.problems)
-    output.note(`${output.color.yellow('warning')} ${path}: ${showLine(problem, 200)}`);
+    output.warn(`${output.color.yellow('warning')} ${path}: ${showLine(problem, 200)}`);
   for (const { name, reason } of result.skipped)
-    output.note(output.color.dim(`skipped ${name}: ${showLine(reason, 200)}`));
+    output.note(output.color.dim(`skipped ${showLine(name, 60)}: ${showLine(reason, 200)}`));
   return {
     servers: mergeImports([{ client: basename(path), path, servers: result.servers }]),
     inputs: result.inputs,
@@ -89,7 +100,9 @@ function tell({ output }: CommandContext, server: MergedServer, config: LoadedCo
   const state = isKnown(server, config)
     ? output.color.dim('you have one of that name')
     : output.color.green('new');
-  output.note(`${output.color.bold(server.name)} from ${server.from.client} (${server.from.path}): ${state}`);
+  output.note(
+    `${output.color.bold(showLine(server.name, 60))} from ${server.from.client} (${server.from.path}): ${state}`,
+  );
   for (const note of server.notes) output.note(output.color.dim(`  ${showLine(note, 200)}`));
   for (const { client, same } of server.shadowed)
     output.note(output.color.dim(`  ${client} has ${same ? 'the same' : 'another one of that name'}`));
@@ -106,18 +119,15 @@ async function write(
   const known = new Set((config.settings.inputs ?? []).map(({ id }) => id));
   const fresh = inputs.filter(({ id }) => !known.has(id));
   const change = (text: string): string => {
-    const filled = servers.reduce(
-      (result, { name, config: entry }) => setKey(result, ['servers', name], entry),
-      text,
-    );
+    const filled = setServers(text, servers);
     return fresh.length === 0
       ? filled
       : setKey(filled, ['inputs'], [...(config.settings.inputs ?? []), ...fresh]);
   };
-  const after = change(before);
+  const after = change(before ?? '');
   if (!(await confirmChange(context, { file, before, after }))) return output.note('Nothing was written.');
   await editConfig(file, change);
-  await rememberChange(context, 'import', { file, before, after: await currentText(file) });
+  await rememberChange(context, 'import', { file, before, after: (await currentText(file)) ?? '' });
   if (output.json) output.data({ imported: servers.map(({ name, from }) => ({ name, from })), file });
   else output.line(`Took over ${servers.length} server${servers.length === 1 ? '' : 's'} into ${file}`);
   output.note(output.color.dim('Take it back: turnbuckle import --undo. See them: turnbuckle list'));

@@ -1,5 +1,6 @@
 import type { ServerStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { connectServers, requireServers, statusOf } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
@@ -7,18 +8,9 @@ import { showLine } from '../untrusted-text.js';
 export async function run(context: CommandContext): Promise<void> {
   const { output, words, flags } = context;
   await withRuntime(context, async ({ runtime }) => {
-    const wanted = (): ServerStatus[] =>
-      words.length === 0 ? runtime.status() : words.map((name) => runtime.serverStatus(name));
-    const work: Promise<unknown> =
-      words.length === 0
-        ? runtime.connectAll()
-        : Promise.all(
-            words
-              .filter((name) => runtime.serverStatus(name).status !== 'disabled')
-              .map((name) => runtime.connect(name).catch(() => {})),
-          );
-    if (flags['no-connect'] !== true) await output.during('Connecting', work);
-    const servers = wanted();
+    requireServers(runtime, words);
+    if (flags['no-connect'] !== true) await connectServers(context, runtime, words);
+    const servers = statusOf(runtime, words);
     if (output.json) return output.data(servers.map(toJson));
     if (servers.length === 0)
       return output.note(
@@ -48,7 +40,7 @@ function row(
   const count = status === 'connected' ? `${tools.length} tool${tools.length === 1 ? '' : 's'}` : '';
   return [
     output.color[color](mark),
-    name,
+    showLine(name, 60),
     status,
     transport ?? '',
     protocolVersion ?? '',
@@ -63,7 +55,9 @@ function tell(
   name: string,
   { code, message, hint }: NonNullable<ServerStatus['error']>,
 ): void {
-  output.note(`\n${output.color.red(name)} ${output.color.dim(code)} ${showLine(message, 400)}`);
+  output.note(
+    `\n${output.color.red(showLine(name, 60))} ${output.color.dim(code)} ${showLine(message, 400)}`,
+  );
   if (hint !== undefined) output.note(`  ${showLine(hint, 600)}`);
 }
 

@@ -1,18 +1,23 @@
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { connectOneOrAll } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
+import { showLine } from '../untrusted-text.js';
 import { needWord } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output } = context;
   const server = needWord(context, 0, 'server');
   await withRuntime(context, async ({ runtime }) => {
-    await output.during(`Connecting ${server}`, runtime.connect(server));
+    await connectOneOrAll(context, runtime, server);
     const alive = await output.during(`Asking ${server}`, runtime.ping(server));
     const { lastPing, protocolVersion, era } = runtime.serverStatus(server);
     if (!alive)
-      throw new TurnbuckleError('CONNECTION_LOST', `Server "${server}" did not answer.`, { server });
+      throw new TurnbuckleError('CONNECTION_LOST', `Server "${server}" did not answer.`, {
+        server,
+        hint: `What it says: turnbuckle logs ${server}`,
+      });
     if (output.json) output.data({ server, alive, ms: lastPing?.ms, protocolVersion, era });
-    else output.line(`${server} answered in ${lastPing?.ms} ms (${protocolVersion}, ${era})`);
+    else output.line(`${showLine(server, 60)} answered in ${lastPing?.ms} ms (${protocolVersion}, ${era})`);
   });
 }

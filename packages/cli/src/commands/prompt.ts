@@ -1,19 +1,48 @@
+import { type Runtime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { connectOneOrAll } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
 import { showContent } from '../show-content.js';
+import { showLine } from '../untrusted-text.js';
 import { needWord, readPairs } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
-  const { output, words, signal } = context;
+  const { output, signal } = context;
   const server = needWord(context, 0, 'server');
   const name = needWord(context, 1, 'prompt');
   await withRuntime(context, async ({ runtime }) => {
-    const prompt = runtime.getPrompt(server, name, readPairs(words.slice(2)), { signal });
-    const result = await output.during(`Getting ${name}`, prompt);
+    await connectOneOrAll(context, runtime, server);
+    const args = await completeArguments(context, runtime, { server, name });
+    const prompt = runtime.getPrompt(server, name, args, { signal });
+    const result = await output.during(`Getting ${showLine(name)}`, prompt);
     if (output.json) return output.data(result);
     for (const { role, content } of result.messages) {
-      output.line(output.color.bold(`${role}:`));
+      output.line(output.color.bold(`${showLine(role)}:`));
       await showContent([content], { output, directory: '.', stem: `${server}-${name}` });
     }
   });
+}
+
+/** Many servers fill in nothing, or "undefined", where an argument is missing; so it is asked for here. */
+async function completeArguments(
+  { words, output }: CommandContext,
+  runtime: Runtime,
+  { server, name }: { server: string; name: string },
+): Promise<Record<string, string>> {
+  const args = readPairs(words.slice(2));
+  const definition = (await runtime.listPrompts(server)).find((prompt) => prompt.name === name);
+  const missing = (definition?.arguments ?? []).filter(
+    (argument) => argument.required === true && !Object.hasOwn(args, argument.name),
+  );
+  if (missing.length === 0) return args;
+  if (!output.interactive) {
+    const names = missing.map((argument) => showLine(argument.name));
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `The prompt "${name}" needs ${names.join(', ')}.`, {
+      server,
+      hint: `turnbuckle prompt ${server} ${name} ${names.map((one) => `${one}=…`).join(' ')}`,
+    });
+  }
+  const { askText } = await import('../ask.js');
+  for (const argument of missing) args[argument.name] = await askText(showLine(argument.name));
+  return args;
 }

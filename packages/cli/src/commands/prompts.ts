@@ -1,4 +1,5 @@
 import type { CommandContext } from '../command.js';
+import { connectOneOrAll } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
@@ -7,15 +8,14 @@ export async function run(context: CommandContext): Promise<void> {
   const { output, words } = context;
   await withRuntime(context, async ({ runtime }) => {
     const [server] = words;
-    const work: Promise<unknown> = server === undefined ? runtime.connectAll() : runtime.connect(server);
-    await output.during('Connecting', work);
+    await connectOneOrAll(context, runtime, server);
     const prompts = await runtime.listPrompts(server);
     if (output.json) return output.data(prompts);
     if (prompts.length === 0) return output.note('There are no prompts.');
     const rows = prompts.map(({ server: owner, name, arguments: args = [], description }) => [
-      owner,
+      showLine(owner, 60),
       showLine(name, 60),
-      args.map((arg) => (arg.required === true ? arg.name : `[${arg.name}]`)).join(' '),
+      showLine(args.map((arg) => (arg.required === true ? arg.name : `[${arg.name}]`)).join(' ')),
       output.color.dim(showLine(description ?? '', 60)),
     ]);
     for (const line of textTable(rows)) output.line(line);

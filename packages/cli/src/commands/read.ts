@@ -1,6 +1,8 @@
 import type { CommandContext } from '../command.js';
+import { connectOneOrAll } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
 import { showResource } from '../show-content.js';
+import { showLine } from '../untrusted-text.js';
 import { needWord } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
@@ -8,7 +10,11 @@ export async function run(context: CommandContext): Promise<void> {
   const server = needWord(context, 0, 'server');
   const uri = needWord(context, 1, "resource's URI");
   await withRuntime(context, async ({ runtime }) => {
-    const result = await output.during(`Reading ${uri}`, runtime.readResource(server, uri, { signal }));
+    await connectOneOrAll(context, runtime, server);
+    const result = await output.during(
+      `Reading ${showLine(uri)}`,
+      runtime.readResource(server, uri, { signal }),
+    );
     if (output.json) return output.data(result);
     const directory = typeof flags.output === 'string' ? flags.output : '.';
     for (const [index, contents] of result.contents.entries())

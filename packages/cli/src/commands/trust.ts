@@ -1,7 +1,7 @@
 import { type ConfiguredServer, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { configurationOptions } from '../open.js';
-import { showText } from '../untrusted-text.js';
+import { showLine, showText } from '../untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, words, flags } = context;
@@ -18,19 +18,24 @@ export async function run(context: CommandContext): Promise<void> {
   if (unknown !== undefined)
     throw new TurnbuckleError('SERVER_UNKNOWN', `The project has no server named "${unknown}".`, {
       server: unknown,
+      hint: `It has: ${fromProject.map(({ name }) => showLine(name, 60)).join(', ') || 'none'}`,
     });
   if (flags.revoke === true) {
     await trust.withdraw(wanted);
     if (output.json) output.data({ revoked: wanted.map(({ name }) => name) });
-    return output.note(`Taken back for ${wanted.length} server${wanted.length === 1 ? '' : 's'}.`);
+    else for (const { name } of wanted) output.line(`The agreement to ${showLine(name, 60)} is taken back`);
+    return;
   }
   const open = wanted.filter(({ problem }) => problem?.code === 'TRUST_REQUIRED');
-  if (open.length === 0) output.note('There is nothing to agree to.');
+  if (open.length === 0)
+    output.note(
+      wanted.length === 0 ? 'The project brings no servers along.' : 'There is nothing left to agree to.',
+    );
   const agreed: ConfiguredServer[] = [];
   for (const server of open) if (await agree(context, server)) agreed.push(server);
   await trust.agree(agreed);
   if (output.json) output.data({ agreed: agreed.map(({ name }) => name) });
-  else for (const { name } of agreed) output.line(`Agreed to ${name}`);
+  else for (const { name } of agreed) output.line(`Agreed to ${showLine(name, 60)}`);
 }
 
 /** Shows the exact server, nothing shortened, hidden characters made visible, and asks. */
@@ -38,7 +43,7 @@ async function agree(
   { output, flags }: CommandContext,
   { name, entry, origin }: ConfiguredServer,
 ): Promise<boolean> {
-  output.note(`\n${output.color.bold(name)} from ${origin.file}:${origin.line}`);
+  output.note(`\n${output.color.bold(showText(name))} from ${showText(origin.file)}:${origin.line}`);
   output.note(showText(JSON.stringify(entry, null, 2)));
   if (flags.yes === true) return true;
   if (!output.interactive) {
@@ -52,5 +57,5 @@ async function agree(
     );
   }
   const { askYes } = await import('../ask.js');
-  return askYes(`May "${name}" be started with exactly this?`);
+  return askYes(`May "${showText(name)}" be started with exactly this?`);
 }

@@ -30,7 +30,7 @@ export const SHELL_STYLE = patternStyle(
 
 /** `$VAR`, `${VAR}` and `${VAR:-default}`; a command in `$(…)` belongs to the client. */
 export const DOLLAR_STYLE = patternStyle(
-  /\$\(([^)]*)\)|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$([A-Za-z_]\w*)/g,
+  /\$\(([^()]*)\)|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$([A-Za-z_]\w*)/g,
   ([whole, command, braced, fallback, bare]) =>
     command === undefined ? variable(braced ?? bare ?? '', fallback) : { kind: 'foreign', text: whole },
   printShell,

@@ -24,6 +24,8 @@ export function readEntry(raw: Entry, dialect: Dialect): EntryOutcome {
   if (transport.type === 'stdio') readProcess(draft, fields);
   else readRemote(draft, fields);
   readShared(draft, fields, { dialect, notes });
+  if (textsOf(draft).some((text) => text.length > LONGEST_TEXT))
+    return { reason: `has a text of more than ${LONGEST_TEXT} characters` };
   const foreign = translateTexts(draft, dialect, notes);
   if (foreign.length > 0) return { reason: `nothing outside that client can fill in ${foreign.join(', ')}` };
   dialect.finish?.(draft, fields, notes);
@@ -85,6 +87,20 @@ function readRemote(draft: LooseDraft, fields: Fields): void {
   const headers = fields.textMap(...KEY_SPELLINGS.headers);
   if (headers !== undefined) draft.headers = headers;
   if (draft.type === 'http' && url !== undefined && /^wss?:/i.test(url)) draft.type = 'websocket';
+}
+
+/** The runtime takes no longer ones. */
+const LONGEST_TEXT = 32_768;
+
+function textsOf({
+  command = '',
+  cwd = '',
+  url = '',
+  args = [],
+  env = {},
+  headers = {},
+}: LooseDraft): string[] {
+  return [command, cwd, url, ...args, ...Object.values(env), ...Object.values(headers)];
 }
 
 const LONGEST_MS = 24 * 3_600_000;

@@ -20,6 +20,8 @@ describe.each(ids)('%s', (client) => {
     ['too large', `{"a": "${'x'.repeat(6 * 1024 * 1024)}"}`],
     ['binary', '\u0000\u0001\u0002ELF\uFFFD'],
     ['deeply nested', '['.repeat(200_000)],
+    ['nothing but brackets', '['.repeat(4_000_000)],
+    ['nested in blocks', '- '.repeat(100_000)],
     ['a text', '"text"'],
     ['a number', '42'],
     ['nothing', 'null'],
@@ -105,6 +107,13 @@ describe.each(FIXTURES)('$file', ({ client, file }) => {
     expect(problems).toEqual([]);
     expect(servers.length).toBeGreaterThan(0);
   });
+});
+
+it('a text that is too long for the runtime is no work for the placeholders', () => {
+  const text = JSON.stringify({ mcpServers: { a: { command: 'x', args: ['$('.repeat(1_000_000)] } } });
+  const started = performance.now();
+  expect(readClientConfig('gemini', text).skipped[0]?.reason).toContain('32768');
+  expect(performance.now() - started).toBeLessThan(5_000);
 });
 
 describe('names that are dangerous as keys', () => {

@@ -122,7 +122,7 @@ export class Discovery {
   async #read(server: string, kind: ListKind, link: Link, settings: ListSettings): Promise<void> {
     const { catalog, events, maxPages, maxItems, now } = this.#options;
     const { method, key, capability } = SOURCES[kind];
-    const offered = link.capabilities[capability] !== undefined;
+    const offered = link.peer.capabilities[capability] !== undefined;
     const listing: Listing = offered
       ? await readListing(link.lane, {
           server,

@@ -23,26 +23,33 @@ export interface ConfigDocument {
 }
 
 const MAX_DEPTH = 100;
+const MAX_SYNTAX_FAULTS = 10;
+const TOO_DEEP = `nested more than ${MAX_DEPTH} deep`;
 
 export function parseDocument(text: string): ConfigDocument {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const errors: ParseError[] = [];
-  const tree = parseTree(body, errors, {
-    allowTrailingComma: true,
-    disallowComments: false,
-    allowEmptyContent: true,
-  });
-  const at = (offset: number): Place => placeAt(body, offset);
-  const faults: DocumentFault[] = errors.slice(0, 10).map((error) => ({
+  const at = placesIn(body);
+  let tree: Node | undefined;
+  try {
+    tree = parseTree(body, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  } catch (error) {
+    // The parser calls itself for each level and ran out of stack.
+    if (!(error instanceof RangeError)) throw error;
+    const fault = { ...at(0), path: '', text: TOO_DEEP };
+    return { value: undefined, faults: [fault], placeOf: () => at(0) };
+  }
+  const faults: DocumentFault[] = errors.slice(0, MAX_SYNTAX_FAULTS).map((error) => ({
     ...at(error.offset),
     path: '',
     text: describeSyntax(error, body),
   }));
   const value = tree === undefined ? undefined : toValue(tree, { at, faults, path: '', depth: 0 });
+  const members = memberIndex();
   return {
     value: errors.length > 0 ? undefined : value,
     faults,
-    placeOf: (keys) => at(nodeAt(tree, keys)?.offset ?? 0),
+    placeOf: (keys) => at(nodeAt(tree, keys, members)?.offset ?? 0),
   };
 }
 
@@ -55,11 +62,7 @@ interface Walk {
 
 function toValue(node: Node, walk: Walk): unknown {
   if (walk.depth > MAX_DEPTH) {
-    walk.faults.push({
-      ...walk.at(node.offset),
-      path: walk.path,
-      text: `nested more than ${MAX_DEPTH} deep`,
-    });
+    walk.faults.push({ ...walk.at(node.offset), path: walk.path, text: TOO_DEEP });
     return undefined;
   }
   const deeper = (path: string): Walk => ({ ...walk, path, depth: walk.depth + 1 });
@@ -81,26 +84,57 @@ function toValue(node: Node, walk: Walk): unknown {
   return result;
 }
 
+type Members = (node: Node) => ReadonlyMap<unknown, Node>;
+
+/** The values of an object by key, found once: a file may hold very many. Of a key that is there twice, the first. */
+function memberIndex(): Members {
+  const known = new WeakMap<Node, Map<unknown, Node>>();
+  return (node) => {
+    const old = known.get(node);
+    if (old !== undefined) return old;
+    const found = new Map<unknown, Node>();
+    for (const { children: [key, value] = [] } of node.children ?? [])
+      if (value !== undefined && !found.has(key?.value)) found.set(key?.value, value);
+    known.set(node, found);
+    return found;
+  };
+}
+
 /** The key that a path leads to, or the last one on the way that exists. */
-function nodeAt(tree: Node | undefined, keys: readonly PropertyKey[]): Node | undefined {
+function nodeAt(tree: Node | undefined, keys: readonly PropertyKey[], membersOf: Members): Node | undefined {
   let node = tree;
   let key = tree;
   for (const step of keys) {
-    const found =
-      node?.type === 'array'
-        ? node.children?.[Number(step)]
-        : node?.children?.find((property) => property.children?.[0]?.value === step)?.children?.[1];
+    if (node === undefined) return key;
+    const found: Node | undefined =
+      node.type === 'array' ? node.children?.[Number(step)] : membersOf(node).get(step);
     if (found === undefined) return key;
-    key = node?.type === 'object' ? (found.parent?.children?.[0] ?? found) : found;
+    key = node.type === 'object' ? (found.parent?.children?.[0] ?? found) : found;
     node = found;
   }
   return key;
 }
 
-function placeAt(text: string, offset: number): Place {
-  const before = text.slice(0, offset);
-  const line = before.split('\n').length;
-  return { line, column: offset - before.lastIndexOf('\n') };
+/** From an offset to its place. The starts of the lines are found once. */
+function placesIn(text: string): (offset: number) => Place {
+  let starts: number[] | undefined;
+  return (offset) => {
+    starts ??= lineStarts(text);
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  return starts;
 }
 
 const SYNTAX: Readonly<Record<string, string>> = {
@@ -121,8 +155,9 @@ const SYNTAX: Readonly<Record<string, string>> = {
   InvalidCharacter: 'this character is not allowed here',
 };
 
+/** What was found is told only if it is a sign of the syntax: anything else may be a part of a secret. */
 function describeSyntax({ error, offset }: ParseError, text: string): string {
-  const near = text.slice(offset, offset + 20).split('\n')[0] ?? '';
   const what = SYNTAX[printParseErrorCode(error)] ?? 'this is not JSON';
-  return near.trim() === '' ? what : `${what}, found ${JSON.stringify(near.trim())}`;
+  const found = text[offset] ?? '';
+  return /[[\]{}:,']/.test(found) ? `${what}, found ${found}` : what;
 }

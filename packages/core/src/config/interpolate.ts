@@ -5,6 +5,7 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { MalformedPlaceholder, type Placeholder, splitPlaceholders } from './placeholders.js';
 
 export interface Placeholders {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -36,56 +37,21 @@ export async function interpolate<T>(value: T, source: Placeholders, owner: Plac
   return (await fill(value, '')) as T;
 }
 
-/** True when there is something to fill in. */
-export function hasPlaceholders(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('${');
-  if (Array.isArray(value)) return value.some(hasPlaceholders);
-  return (
-    isRecord(value) &&
-    Object.getPrototypeOf(value) === Object.prototype &&
-    Object.values(value).some(hasPlaceholders)
-  );
-}
-
 interface Spot extends PlaceholderOwner {
   readonly path: string;
 }
 
 async function fillText(text: string, source: Placeholders, spot: Spot): Promise<string> {
-  let result = '';
-  for (let index = 0; index < text.length; ) {
-    const start = text.indexOf('${', index);
-    if (start === -1) return result + text.slice(index);
-    if (start > 0 && text[start - 1] === '$') {
-      result += `${text.slice(index, start - 1)}\${`;
-      index = start + 2;
-      continue;
-    }
-    const end = closingBrace(text, start + 2);
-    if (end === -1) throw malformed(text.slice(start, start + 40), spot);
-    result += text.slice(index, start) + (await lookUp(text.slice(start + 2, end), source, spot));
-    index = end + 1;
-  }
-  return result;
+  const pieces = splitPlaceholders(text);
+  if (pieces instanceof MalformedPlaceholder) throw malformed(pieces.beginning, spot);
+  const filled = pieces.map((piece) => (typeof piece === 'string' ? piece : lookUp(piece, source, spot)));
+  return (await Promise.all(filled)).join('');
 }
 
-/** The brace that closes the one before `from`; a default may hold placeholders itself. */
-function closingBrace(text: string, from: number): number {
-  let open = 1;
-  for (let index = from; index < text.length; index += 1) {
-    if (text[index] === '{' && text[index - 1] === '$') open += 1;
-    if (text[index] === '}') open -= 1;
-    if (open === 0) return index;
-  }
-  return -1;
-}
-
-async function lookUp(body: string, source: Placeholders, spot: Spot): Promise<string> {
-  const cut = body.indexOf(':-');
-  const name = cut === -1 ? body : body.slice(0, cut);
+async function lookUp({ name, fallback }: Placeholder, source: Placeholders, spot: Spot): Promise<string> {
   const value = await findValue(name, source, spot);
   if (value !== undefined && value !== '') return value;
-  if (cut !== -1) return fillText(body.slice(cut + 2), source, spot);
+  if (fallback !== undefined) return fillText(fallback, source, spot);
   // An empty variable is set: it only gives way to a default.
   if (value === '') return '';
   throw missing(name, spot);
@@ -98,9 +64,10 @@ async function findValue(name: string, source: Placeholders, spot: Spot): Promis
     ? [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)]
     : ['env', name];
   if (kind === 'input') return source.input?.(rest);
-  if (kind === 'secret') return source.secret?.(rest);
-  if (kind !== 'env' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(rest)) throw malformed(`\${${name}}`, spot);
-  return source.environment[rest];
+  if (kind === 'secret')
+    return source.secret?.(rest).catch((error: unknown) => Promise.reject(located(error, spot)));
+  // Not what every object has, such as `constructor`.
+  return Object.hasOwn(source.environment, rest) ? source.environment[rest] : undefined;
 }
 
 const HINTS: Readonly<Record<string, (name: string) => string>> = {
@@ -128,14 +95,24 @@ function missing(name: string, { server, file, path }: Spot): TurnbuckleError {
   });
 }
 
-function malformed(text: string, { server, file, path }: Spot): TurnbuckleError {
+/** What a source said when it failed, with the place that needed it. */
+function located(error: unknown, { server, file, path }: Spot): unknown {
+  if (!(error instanceof TurnbuckleError)) return error;
+  const { code, message, hint, cause, data } = error;
+  const text = `Server "${server}" cannot be filled in (${where(path, file)}): ${message}`;
+  return new TurnbuckleError(code, text, { server, hint, cause, data: { ...data, path, file } });
+}
+
+export const PLACEHOLDER_HINT =
+  'Write ${VAR}, ${VAR:-default}, ${env:VAR}, ${input:id} or ${secret:name}; $${ is a literal ${.';
+
+function malformed(beginning: string, { server, file, path }: Spot): TurnbuckleError {
   return new TurnbuckleError(
     'CONFIG_INVALID',
-    `Server "${server}" has a placeholder that is not understood: ${text} (${where(path, file)}).`,
+    `Server "${server}" has a placeholder that is not understood: ${beginning} (${where(path, file)}).`,
     {
       server,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the text shows the syntax of placeholders
-      hint: 'Write ${VAR}, ${VAR:-default}, ${env:VAR}, ${input:id} or ${secret:name}; $${ is a literal ${.',
+      hint: PLACEHOLDER_HINT,
       data: { path, file },
     },
   );

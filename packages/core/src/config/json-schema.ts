@@ -1,27 +1,31 @@
 /** The JSON Schema of a configuration file, for editors: made from the same source as the validation. */
 import * as z from 'zod/mini';
 import { FILE_SCHEMAS } from './file-schema.js';
-import { SERVER_SCHEMAS } from './schema.js';
+import { ADJUSTMENT_SCHEMA, SERVER_SCHEMAS, TRANSPORT_ALIASES } from './schema.js';
 
 const { 'in-process': _inProcess, ...WRITABLE } = SERVER_SCHEMAS;
 
 export function jsonSchema(): Record<string, unknown> {
-  const server = z.union(
-    Object.values(WRITABLE).map((schema) => {
-      const { type, ...rest } = schema.shape;
-      // The transport can be told from the other keys.
-      return z.strictObject({ ...rest, type: z.optional(z.union([type, z.string()])) });
-    }),
-  );
-  const map = z.record(z.string(), server);
-  const file = z.strictObject({
-    ...FILE_SCHEMAS.managed.shape,
-    servers: z.optional(z.union([map, z.array(z.looseObject({}))])),
-    mcpServers: z.optional(map),
+  const entries = Object.entries(WRITABLE).map(([name, { shape }]) => {
+    // The transport can be told from the other keys.
+    return { ...shape, type: z.optional(z.enum(spellingsOf(name))) };
   });
+  const variants = [...entries, ADJUSTMENT_SCHEMA.shape];
+  const map = z.record(z.string(), z.union(variants.map((shape) => z.strictObject(shape))));
+  // A hosted-proxy entry has an `id` of its own, so its name can only be `name`.
+  const named = variants.flatMap((shape) => [
+    z.strictObject({ ...shape, name: z.string() }),
+    ...('id' in shape ? [] : [z.strictObject({ ...shape, id: z.string() })]),
+  ]);
+  const servers = z.optional(z.union([map, z.array(z.union(named))]));
+  const file = z.strictObject({ ...FILE_SCHEMAS.managed.shape, servers, mcpServers: servers });
   return {
     ...z.toJSONSchema(file, { io: 'input', unrepresentable: 'any' }),
     title: 'Turnbuckle configuration',
     allowTrailingCommas: true,
   };
+}
+
+function spellingsOf(type: string): string[] {
+  return [type, ...Object.keys(TRANSPORT_ALIASES).filter((alias) => TRANSPORT_ALIASES[alias] === type)];
 }

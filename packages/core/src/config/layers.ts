@@ -2,9 +2,12 @@
  * Which files make up the configuration, from the weakest to the strongest, and what each may do. Pure but
  * for the walk upwards to the project, whose look at the file system is handed in.
  */
-import { dirname, join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 
 export type LayerScope = 'user' | 'project' | 'local' | 'environment' | 'flags' | 'managed';
+
+/** Written by whoever wrote the project: not to be believed before its user agreed. */
+export const isOfProject = (scope: LayerScope): boolean => scope === 'project' || scope === 'local';
 
 export interface Layer {
   readonly scope: LayerScope;
@@ -56,27 +59,46 @@ export function userFile({
   environment,
 }: Pick<LayerPlace, 'home' | 'platform' | 'environment'>): string {
   if (platform === 'win32')
-    return join(environment.APPDATA ?? join(home, 'AppData', 'Roaming'), 'turnbuckle', 'mcp.json');
-  return join(environment.XDG_CONFIG_HOME ?? join(home, '.config'), 'turnbuckle', 'mcp.json');
+    return join(environment.APPDATA || join(home, 'AppData', 'Roaming'), 'turnbuckle', 'mcp.json');
+  // Empty or relative means unset (XDG Base Directory): a project must not become its user's own file.
+  const given = environment.XDG_CONFIG_HOME;
+  return join(given?.startsWith('/') ? given : join(home, '.config'), 'turnbuckle', 'mcp.json');
 }
 
 function managedFile({ platform, environment }: LayerPlace): string {
   if (platform === 'darwin') return '/Library/Application Support/turnbuckle/managed-mcp.json';
   if (platform === 'win32')
-    return join(environment.PROGRAMDATA ?? 'C:\\ProgramData', 'turnbuckle', 'managed-mcp.json');
+    return join(environment.PROGRAMDATA || 'C:\\ProgramData', 'turnbuckle', 'managed-mcp.json');
   return '/etc/turnbuckle/managed-mcp.json';
 }
 
 function absolute(cwd: string, file: string): string {
-  return file.startsWith('/') || /^[A-Za-z]:[\\/]/.test(file) ? file : join(cwd, file);
+  return file.startsWith('/') || /^[A-Za-z]:[\\/]/.test(file) ? normalize(file) : join(cwd, file);
 }
 
 /** The project's file, found by walking up; the walk ends above the home directory's own settings. */
-function findProject({ cwd, home, exists }: LayerPlace): { file: string; directory: string } | undefined {
-  for (let directory = cwd; ; directory = dirname(directory)) {
-    const shared = join(directory, '.turnbuckle', 'mcp.json');
-    const own = join(directory, '.turnbuckle', 'mcp.local.json');
-    if (exists(shared) || exists(own)) return { file: shared, directory };
-    if (directory === home || directory === dirname(directory)) return undefined;
+function findProject(place: LayerPlace): { file: string; directory: string } | undefined {
+  for (const directory of upwards(place)) {
+    const [shared, own] = projectFiles(directory);
+    if (place.exists(shared) || place.exists(own)) return { file: shared, directory };
   }
+  return undefined;
+}
+
+/** Files of a project that would be found if they came to be, as far as their directory is there already. */
+export function possibleProjectFiles(place: LayerPlace): string[] {
+  return upwards(place)
+    .filter((directory) => place.exists(join(directory, '.turnbuckle')))
+    .flatMap(projectFiles);
+}
+
+const projectFiles = (directory: string): [shared: string, own: string] => [
+  join(directory, '.turnbuckle', 'mcp.json'),
+  join(directory, '.turnbuckle', 'mcp.local.json'),
+];
+
+function upwards({ cwd, home }: LayerPlace): string[] {
+  const directories = [cwd];
+  for (let last = cwd; last !== home && last !== dirname(last); directories.push(last)) last = dirname(last);
+  return directories;
 }

@@ -6,12 +6,14 @@
 import { existsSync } from 'node:fs';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
-import type { FileSettings, SettingName } from './file-schema.js';
-import { findLayers, type Layer, type LayerPlace, type LayerScope } from './layers.js';
-import { type ConfigFault, type ParsedServers, parseServer } from './parse.js';
-import { faultError, type ReadLayer, readLayer, type WrittenServer } from './read-layer.js';
+import { adjust, isAdjustment } from './adjust.js';
+import type { FileSettings, InputDeclaration, SettingName } from './file-schema.js';
+import { findLayers, isOfProject, type LayerPlace, type LayerScope } from './layers.js';
+import type { ParsedServers } from './parse.js';
+import { parseEntry } from './parse-entry.js';
+import { type ReadLayer, readLayer, type WrittenServer } from './read-layer.js';
 import type { ServerConfig } from './schema.js';
-import { type TrustStore, type TrustSubject, trustRequired } from './trust.js';
+import { type TrustStore, trustRequired } from './trust.js';
 
 export interface Origin {
   readonly scope: LayerScope;
@@ -31,6 +33,8 @@ export interface ConfiguredServer {
   readonly problem: TurnbuckleError | undefined;
   /** The directory that its relative paths mean. */
   readonly directory: string;
+  /** The inputs that its own file declares: another file has no say in them. */
+  readonly inputs: readonly InputDeclaration[];
 }
 
 export interface LoadedConfig {
@@ -61,9 +65,10 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     found.map(async (layer) => keepLast(await readLayer(layer), options.previous)),
   );
   const servers = new Map<string, ConfiguredServer>();
-  for (const read of layers) for (const written of read.servers) place(servers, read.layer, written);
-  for (const [name, entry] of options.extra ?? [])
-    place(servers, FLAG_LAYER, { name, entry, place: NOWHERE, placeOf: () => NOWHERE });
+  const isManaged = ({ layer }: ReadLayer): boolean => layer.scope === 'managed';
+  const named = namedServers(options);
+  for (const read of [...layers.filter((one) => !isManaged(one)), named, ...layers.filter(isManaged)])
+    for (const written of read.servers) place(servers, read, written);
   const { settings, settingOrigins } = mergeSettings(layers);
   await guard(servers, options, settings);
   return {
@@ -77,107 +82,52 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 }
 
 const NOWHERE = { line: 0, column: 0 };
-const FLAG_LAYER: Layer = { scope: 'flags', file: 'the command line', required: true, directory: '' };
+
+/** What was named on the command line, as a layer: above all files but the administrator's. */
+function namedServers({ extra, cwd }: LoadOptions): Pick<ReadLayer, 'layer' | 'servers' | 'settings'> {
+  return {
+    layer: { scope: 'flags', file: 'the command line', required: true, directory: cwd },
+    settings: {},
+    servers: [...(extra ?? [])].map(([name, entry]) => ({
+      name,
+      entry,
+      path: name,
+      place: NOWHERE,
+      placeOf: () => NOWHERE,
+    })),
+  };
+}
 
 function keepLast(read: ReadLayer, previous: LoadedConfig | undefined): ReadLayer {
   const before = previous?.layers.find(({ layer }) => layer.file === read.layer.file);
-  if (!read.unusable || before === undefined || before.servers.length === 0) return read;
+  if (!read.unusable || before === undefined) return read;
   return { ...read, servers: before.servers, settings: before.settings };
 }
 
-/** Keys by which a stronger file may adjust a server of a weaker one without writing all of it again. */
-const ADJUSTABLE = new Set([
-  'enabled',
-  'start',
-  'description',
-  'includeTools',
-  'excludeTools',
-  'connectTimeoutMs',
-  'listTimeoutMs',
-  'callTimeoutMs',
-  'maxCallMs',
-  'maxInFlight',
-  'pingMs',
-  'reconnect',
-  'requires',
-]);
-/** Keys by which an entry says what to run or contact. */
-const TRANSPORT = ['type', 'command', 'url', 'baseUrl', 'server'];
-/** Keys that lower a guard: not for a project to set. */
-const PRIVILEGED = ['trusted', 'scope', 'inheritEnv'];
-
-function place(servers: Map<string, ConfiguredServer>, layer: Layer, written: WrittenServer): void {
+function place(
+  servers: Map<string, ConfiguredServer>,
+  { layer, settings }: Pick<ReadLayer, 'layer' | 'settings'>,
+  written: WrittenServer,
+): void {
   const { name, entry } = written;
   const before = servers.get(name);
-  const origin: Origin = { scope: layer.scope, file: layer.file, line: written.place.line };
-  if (before !== undefined && isRecord(entry) && isAdjustment(entry)) {
-    const adjusted = { ...before.entry, ...entry };
-    servers.set(name, {
-      ...before,
-      ...parse(name, adjusted, before.origin.scope, { written, layer }),
-      entry: adjusted,
-    });
+  if (before !== undefined && isAdjustment(entry)) {
+    const narrowing = isOfProject(layer.scope) && !isOfProject(before.origin.scope);
+    const adjusted = adjust(before.entry, entry, { narrowing });
+    const parsed = parseEntry({ written, layer, entry: adjusted, scope: before.origin.scope });
+    // What was wrong before is not this file's doing.
+    const problem = parsed.problem === undefined ? undefined : (before.problem ?? parsed.problem);
+    servers.set(name, { ...before, ...parsed, problem, entry: adjusted });
     return;
   }
   servers.set(name, {
     name,
     entry: isRecord(entry) ? entry : {},
-    ...parse(name, entry, layer.scope, { written, layer }),
-    origin,
+    ...parseEntry({ written, layer, entry, scope: layer.scope }),
+    origin: { scope: layer.scope, file: layer.file, line: written.place.line },
     shadowed: before === undefined ? [] : [before.origin, ...before.shadowed],
     directory: layer.directory,
-  });
-}
-
-const isAdjustment = (entry: Record<string, unknown>): boolean =>
-  !TRANSPORT.some((key) => key in entry) && Object.keys(entry).every((key) => ADJUSTABLE.has(key));
-
-function parse(
-  name: string,
-  entry: unknown,
-  scope: LayerScope,
-  { written, layer }: { written: WrittenServer; layer: Layer },
-): Pick<ConfiguredServer, 'config' | 'problem'> {
-  try {
-    const forbidden =
-      scope === 'project' || scope === 'local'
-        ? PRIVILEGED.find((key) => isRecord(entry) && key in entry)
-        : undefined;
-    if (forbidden !== undefined) {
-      const fault = {
-        ...written.placeOf([forbidden]),
-        path: `servers.${name}.${forbidden}`,
-        text: `"${forbidden}" may not be set by a project's file`,
-      };
-      return { config: undefined, problem: faultError(layer.file, fault, name) };
-    }
-    const config = parseServer(name, entry);
-    return { config: { ...config, scope: publicScope(scope, config) }, problem: undefined };
-  } catch (error) {
-    if (!(error instanceof TurnbuckleError)) throw error;
-    return { config: undefined, problem: placed(error, name, { written, layer }) };
-  }
-}
-
-function publicScope(scope: LayerScope, config: ServerConfig): ServerConfig['scope'] {
-  if (config.type === 'proxy') return 'claudeai';
-  return scope === 'environment' || scope === 'flags' ? 'user' : scope;
-}
-
-/** The error of the parser, with the place of its first fault in the file. */
-function placed(
-  error: TurnbuckleError,
-  name: string,
-  { written, layer }: { written: WrittenServer; layer: Layer },
-): TurnbuckleError {
-  const faults = (error.data?.problems ?? []) as readonly ConfigFault[];
-  const [first] = faults;
-  const at = written.placeOf(first?.keys ?? []);
-  const text = faults.map((fault) => `${fault.path}: ${fault.text}`).join('; ');
-  const problem = faultError(layer.file, { ...at, path: '', text }, name);
-  return new TurnbuckleError('CONFIG_INVALID', problem.message, {
-    ...problem,
-    data: { ...problem.data, problems: faults },
+    inputs: settings.inputs ?? [],
   });
 }
 
@@ -204,13 +154,10 @@ async function guard(
     if (server.config === undefined) continue;
     const forbidden = isForbidden(name, settings);
     const { scope, file } = server.origin;
-    const subject: TrustSubject = { name, directory: server.directory, entry: server.entry };
     const agreed =
-      (scope !== 'project' && scope !== 'local') ||
-      options.trustProject === true ||
-      (await options.trust.isTrusted(subject));
+      !isOfProject(scope) || options.trustProject === true || (await options.trust.isTrusted(server));
     if (forbidden) servers.set(name, { ...server, problem: forbiddenError(name) });
-    else if (!agreed) servers.set(name, { ...server, problem: trustRequired(subject, file) });
+    else if (!agreed) servers.set(name, { ...server, problem: trustRequired(server, file) });
   }
 }
 

@@ -113,11 +113,17 @@ function transportOf(name: string, value: Record<string, unknown>, path: string)
     if (known !== undefined) return known;
     const names = [...Object.keys(SERVER_SCHEMAS), ...Object.keys(TRANSPORT_ALIASES)];
     throw invalid(name, [
-      { path: `${path}.type`, text: `unknown transport ${show(type)}${meant(nearest(type, names))}` },
+      {
+        path: `${path}.type`,
+        text: `unknown transport ${show(type)}${meant(nearest(type, names))}`,
+        keys: ['type'],
+      },
     ]);
   }
   if (type !== undefined)
-    throw invalid(name, [{ path: `${path}.type`, text: `expected a transport's name, found ${show(type)}` }]);
+    throw invalid(name, [
+      { path: `${path}.type`, text: `expected a transport's name, found ${show(type)}`, keys: ['type'] },
+    ]);
   if (command !== undefined) return 'stdio';
   if (server !== undefined) return 'in-process';
   if (baseUrl !== undefined) return 'proxy';
@@ -140,6 +146,14 @@ export interface ConfigFault {
   readonly keys?: readonly PropertyKey[];
 }
 
+/** Keys in the way people write them: `servers.files.args[1]`. */
+export function keyPath(start: string, keys: readonly PropertyKey[]): string {
+  return keys.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, start);
+}
+
 interface Issue {
   readonly code: string | undefined;
   readonly path: readonly PropertyKey[];
@@ -151,10 +165,7 @@ interface Issue {
 const SECRET_KEYS = new Set<PropertyKey>(['env', 'headers', 'token', 'args']);
 
 function describeIssue(issue: Issue, value: unknown, path: string, known: readonly string[]): ConfigFault[] {
-  const at = issue.path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${String(part)}`),
-    path,
-  );
+  const at = keyPath(path, issue.path);
   if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
     return issue.keys.map((key) => ({
       path: `${at}.${key}`,
@@ -171,7 +182,7 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
     {
       path: at,
       keys: issue.path,
-      text: `${issue.message.replace(/^Invalid input: /, '')}, found ${secret ? `a ${typeof found}` : show(found)}`,
+      text: `${issue.message.replace(/^Invalid input: /, '')}, found ${show(found, secret)}`,
     },
   ];
 }
@@ -191,11 +202,16 @@ function invalid(server: string, faults: readonly ConfigFault[]): TurnbuckleErro
 
 const meant = (word: string | undefined): string => (word === undefined ? '' : `, did you mean "${word}"?`);
 
-function show(value: unknown): string {
+/** What a mistake looks like, without what may be a secret: the inside of lists and objects, later words. */
+function show(value: unknown, secret = false): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  if (secret) return `a ${typeof value}`;
+  const [word = ''] = typeof value === 'string' ? value.trim().split(/\s/) : [];
+  const short = typeof value === 'string' && word !== value.trim() ? `${word} …` : value;
   // An address may carry a credential before its host or in its query.
-  const json = (JSON.stringify(value) ?? String(value)).replace(
+  const json = (JSON.stringify(short) ?? String(short)).replace(
     /(:\/\/)(?:[^/@"]*@)?([^?"]*)(\?[^"]*)?/g,
     (_, scheme: string, rest: string, query?: string) =>
       `${scheme}${rest}${query === undefined ? '' : '?[redacted]'}`,

@@ -5,14 +5,17 @@ import { isRecord } from '../is-record.js';
 import { type ConfigDocument, type DocumentFault, type Place, parseDocument } from './document.js';
 import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS } from './file-schema.js';
 import { describeType } from './issue-text.js';
-import type { Layer } from './layers.js';
+import { isOfProject, type Layer } from './layers.js';
 import { nearest } from './nearest.js';
+import { keyPath } from './parse.js';
 
 const MAX_FILE_BYTES = 4 * 1_024 * 1_024;
 
 export interface WrittenServer {
   readonly name: string;
   readonly entry: unknown;
+  /** The keys that lead to it, as a text. */
+  readonly path: string;
   readonly place: Place;
   /** Where a key of the entry stands. */
   readonly placeOf: (keys: readonly PropertyKey[]) => Place;
@@ -24,7 +27,7 @@ export interface ReadLayer {
   readonly servers: readonly WrittenServer[];
   readonly settings: Partial<FileSettings>;
   readonly problems: readonly TurnbuckleError[];
-  /** The file as a whole could not be used. */
+  /** The file, or all of its servers, could not be used. */
   readonly unusable: boolean;
 }
 
@@ -36,7 +39,8 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
   if (read instanceof TurnbuckleError) return { ...empty, present: true, problems: [read], unusable: true };
   const document = parseDocument(read);
   const problems = document.faults.map((fault) => faultError(layer.file, fault));
-  if (read.trim() === '') return { ...empty, present: true, unusable: false };
+  if (document.value === undefined && problems.length === 0)
+    return { ...empty, present: true, unusable: false };
   if (!isRecord(document.value)) {
     const fault = {
       ...document.placeOf([]),
@@ -55,7 +59,7 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
   return {
     layer,
     present: true,
-    unusable: false,
+    unusable: servers.unusable,
     servers: servers.written,
     settings: settings.settings,
     problems: [...problems, ...settings.problems, ...servers.problems],
@@ -95,55 +99,73 @@ function fileError(file: string, reason: string, cause?: unknown): TurnbuckleErr
 export function faultError(
   file: string,
   { line, column, path, text }: DocumentFault,
-  server?: string,
+  { server, hint, ...more }: { server?: string; hint?: string | undefined; problems?: unknown } = {},
 ): TurnbuckleError {
   const at = `${file}:${line}:${column}`;
   return new TurnbuckleError('CONFIG_INVALID', `${at}: ${path === '' ? '' : `${path}: `}${text}.`, {
     server,
-    hint: 'Correct it there. The rest of the configuration is not affected.',
-    data: { file, line, column, path },
+    hint: hint ?? 'Correct it there. The rest of the configuration is not affected.',
+    data: { file, line, column, path, ...more },
   });
 }
 
-const isPrivileged = ({ scope }: Layer): boolean => scope !== 'project' && scope !== 'local';
-
 function readSettings(layer: Layer, document: ConfigDocument, value: Record<string, unknown>) {
-  const kind = layer.scope === 'managed' ? 'managed' : isPrivileged(layer) ? 'user' : 'project';
-  const schema = FILE_SCHEMAS[kind];
-  const rest = Object.fromEntries(
-    Object.entries(value).filter(([key]) => !SERVER_KEYS.some((one) => one === key)),
-  );
+  const kind = layer.scope === 'managed' ? 'managed' : isOfProject(layer.scope) ? 'project' : 'user';
   const settings: Record<string, unknown> = {};
   const problems: TurnbuckleError[] = [];
-  for (const [key, item] of Object.entries(rest)) {
-    const fault = settingFault(kind, key, item);
-    if (fault === undefined) settings[key] = schema.parse({ [key]: item })[key as '$schema'];
-    else problems.push(faultError(layer.file, { ...document.placeOf([key]), path: key, text: fault }));
+  for (const [key, item] of Object.entries(value)) {
+    if (SERVER_KEYS.some((one) => one === key)) continue;
+    const read = readSetting(kind, key, item);
+    if (!Array.isArray(read)) Object.assign(settings, read);
+    else
+      for (const { keys, text } of read)
+        problems.push(faultError(layer.file, { ...document.placeOf(keys), path: keyPath('', keys), text }));
   }
   return { settings: settings as Partial<FileSettings>, problems };
 }
 
-function settingFault(kind: keyof typeof FILE_SCHEMAS, key: string, item: unknown): string | undefined {
+interface SettingFault {
+  readonly keys: readonly PropertyKey[];
+  readonly text: string;
+}
+
+/** The setting after validation, or what is wrong with it. */
+function readSetting(
+  kind: keyof typeof FILE_SCHEMAS,
+  key: string,
+  item: unknown,
+): Partial<FileSettings> | SettingFault[] {
   const known = Object.keys(FILE_SCHEMAS[kind].shape);
   if (!known.includes(key)) {
-    if (Object.hasOwn(FILE_SCHEMAS.managed.shape, key))
-      return `"${key}" may not be set by a ${kind === 'project' ? "project's" : "user's"} file`;
     const close = nearest(key, [...known, ...SERVER_KEYS]);
-    return `unknown key "${key}"${close === undefined ? '' : `, did you mean "${close}"?`}`;
+    const text = Object.hasOwn(FILE_SCHEMAS.managed.shape, key)
+      ? `"${key}" may not be set by a ${kind === 'project' ? "project's" : "user's"} file`
+      : `unknown key "${key}"${close === undefined ? '' : `, did you mean "${close}"?`}`;
+    return [{ keys: [key], text }];
   }
   const parsed = FILE_SCHEMAS[kind].safeParse({ [key]: item }, { error: describeType });
-  return parsed.success
-    ? undefined
-    : parsed.error.issues.map(({ message }) => message.replace(/^Invalid input: /, '')).join(', ');
+  if (parsed.success) return parsed.data;
+  return parsed.error.issues.map(({ path, message }) => ({
+    keys: path,
+    text: message.replace(/^Invalid input: /, ''),
+  }));
 }
 
 function readServers(layer: Layer, document: ConfigDocument, value: Record<string, unknown>) {
   const problems: TurnbuckleError[] = [];
   const written: WrittenServer[] = [];
+  const names = new Set<string>();
+  let unusable = false;
+  const report = (keys: readonly PropertyKey[], text: string): void => {
+    problems.push(faultError(layer.file, { ...document.placeOf(keys), path: keyPath('', keys), text }));
+  };
   const add = (name: string, entry: unknown, keys: readonly PropertyKey[]): void => {
+    if (names.has(name)) return report(keys, `the name "${name}" is there twice`);
+    names.add(name);
     written.push({
       name,
       entry,
+      path: keyPath('', keys),
       place: document.placeOf(keys),
       placeOf: (below) => document.placeOf([...keys, ...below]),
     });
@@ -155,23 +177,15 @@ function readServers(layer: Layer, document: ConfigDocument, value: Record<strin
     else if (Array.isArray(servers)) {
       servers.forEach((entry: unknown, index) => {
         const named = nameOf(entry);
-        if (named === undefined) {
-          const text = 'a server in a list needs a "name" or an "id"';
-          problems.push(
-            faultError(layer.file, { ...document.placeOf([key, index]), path: `${key}[${index}]`, text }),
-          );
-        } else add(named.name, named.entry, [key, index]);
+        if (named === undefined) report([key, index], 'a server in a list needs a "name" or an "id"');
+        else add(named.name, named.entry, [key, index]);
       });
-    } else
-      problems.push(
-        faultError(layer.file, {
-          ...document.placeOf([key]),
-          path: key,
-          text: 'expected a map or a list of servers',
-        }),
-      );
+    } else {
+      unusable = true;
+      report([key], 'expected a map or a list of servers');
+    }
   }
-  return { written, problems };
+  return { written, problems, unusable };
 }
 
 /** A hosted-proxy entry has an `id` of its own, so its name can only be `name`. */

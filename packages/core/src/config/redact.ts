@@ -21,7 +21,9 @@ export function redactConfig(config: ServerConfig): Record<string, unknown> {
 }
 
 function redactUrl(text: string): string {
-  if (!URL.canParse(text)) return text; // a placeholder in it: nothing has been filled in yet
+  // With a placeholder in it, which has to stay readable, it may be no address yet.
+  if (text.includes('${') || !URL.canParse(text))
+    return text.replace(/(:\/\/)[^/@]*@/, '$1redacted@').replace(/=(?!\$\{[^}]*\}(&|$))[^&#]*/g, '=redacted');
   const url = new URL(text);
   if (url.username !== '') url.username = 'redacted';
   if (url.password !== '') url.password = 'redacted';

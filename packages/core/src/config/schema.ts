@@ -50,17 +50,33 @@ const shared = {
   reconnect: z._default(reconnect, {}),
 };
 
+/** Keys by which a stronger file may adjust a server of a weaker one without writing all of it again. */
+export const ADJUSTABLE = [
+  'enabled',
+  'start',
+  'description',
+  'includeTools',
+  'excludeTools',
+  'connectTimeoutMs',
+  'listTimeoutMs',
+  'callTimeoutMs',
+  'maxCallMs',
+  'maxInFlight',
+  'pingMs',
+  'reconnect',
+  'requires',
+] as const satisfies ReadonlyArray<keyof typeof shared>;
+
 /** An address, or one with a placeholder in it, which is looked at again when it has been filled in. */
-const address = (protocol: RegExp, expected: string) =>
+const address = (pattern: RegExp, expected: string) =>
   z.string().check(
     z.maxLength(8_192),
-    z.refine(
-      (value) => value.includes('${') || (URL.canParse(value) && protocol.test(new URL(value).protocol)),
-      expected,
-    ),
+    z.regex(pattern, { error: expected, abort: true }),
+    z.refine((value) => value.includes('${') || URL.canParse(value), expected),
   );
 
-const httpUrl = address(/^https?:$/, 'expected an http:// or https:// address');
+// Without flags: a JSON Schema has none.
+const httpUrl = address(/^[hH][tT][tT][pP][sS]?:|\$\{/, 'expected an http:// or https:// address');
 const headers = z._default(textMap, {});
 const path = z.string().check(z.minLength(1), z.maxLength(4_096), z.regex(noControl));
 
@@ -81,7 +97,7 @@ const sse = z.strictObject({ ...shared, type: z.literal('sse'), url: httpUrl, he
 const websocket = z.strictObject({
   ...shared,
   type: z.literal('websocket'),
-  url: address(/^wss?:$/, 'expected a ws:// or wss:// address'),
+  url: address(/^[wW][sS][sS]?:|\$\{/, 'expected a ws:// or wss:// address'),
   headers,
 });
 
@@ -121,6 +137,11 @@ const proxy = z.strictObject({
 });
 
 export const SERVER_SCHEMAS = { stdio, http, sse, websocket, 'in-process': inProcess, proxy } as const;
+
+/** What an entry may hold that only adjusts. */
+export const ADJUSTMENT_SCHEMA = z.partial(
+  z.strictObject(Object.fromEntries(ADJUSTABLE.map((key) => [key, shared[key]]))),
+);
 
 export type TransportType = keyof typeof SERVER_SCHEMAS;
 

@@ -4,11 +4,14 @@
  * placeholders unexpanded. Any change asks again.
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
-import { editConfig } from './edit/config-editor.js';
+import { replaceFile } from './edit/atomic-file.js';
+import { withFileLock } from './edit/file-lock.js';
+import { realTarget } from './edit/real-target.js';
+import type { InputDeclaration } from './file-schema.js';
 
 export interface TrustSubject {
   readonly name: string;
@@ -16,6 +19,8 @@ export interface TrustSubject {
   readonly directory: string;
   /** The entry as it is written in the file. */
   readonly entry: Readonly<Record<string, unknown>>;
+  /** What its file says about inputs: a default is as much the file's word as the entry. */
+  readonly inputs?: readonly InputDeclaration[] | undefined;
 }
 
 const FIELDS = [
@@ -33,12 +38,15 @@ const FIELDS = [
 ];
 
 /** What was agreed to: nine fields and their kin. What only shapes timing or lists is not part of it. */
-export function trustHash({ entry }: TrustSubject): string {
+export function trustHash({ entry, inputs = [] }: TrustSubject): string {
   const fields = Object.fromEntries(FIELDS.map((key) => [key, entry[key] ?? null]));
   // Which of the host's variables it sees is as much its environment as what it sets itself.
   const env = { own: entry.env ?? null, inherited: entry.inheritEnv ?? null };
+  const text = canonical({ ...fields, env });
+  const defaults = inputs.filter((one) => one.default !== undefined && text.includes(`\${input:${one.id}`));
   return createHash('sha256')
-    .update(canonical({ ...fields, env }))
+    .update(text)
+    .update(defaults.map((one) => `\n${canonical([one.id, one.default])}`).join(''))
     .digest('hex');
 }
 
@@ -79,10 +87,12 @@ export class TrustStore {
   }
 
   async #change(change: (all: Record<string, Agreement>) => void): Promise<void> {
-    await editConfig(this.#file, (text) => {
-      const all = parseAgreements(text);
+    const target = realTarget(this.#file);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await withFileLock(target, async () => {
+      const all = await this.#read();
       change(all);
-      return `${JSON.stringify(all, null, 2)}\n`;
+      await replaceFile(target, `${JSON.stringify(all, null, 2)}\n`);
     });
   }
 }

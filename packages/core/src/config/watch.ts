@@ -1,4 +1,5 @@
 /** Tells when one of some files changed, came or went; a burst of changes is one. */
+import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Changes that come this close together are one. */
@@ -10,7 +11,7 @@ export async function watchFiles(
   onChange: () => Promise<void>,
 ): Promise<() => Promise<void>> {
   const { watch } = await import('chokidar');
-  const wanted = new Set(files);
+  const wanted = new Set([...files, ...(await Promise.all(files.map(behindLinks)))]);
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   const round = (): void => {
@@ -18,8 +19,9 @@ export async function watchFiles(
     running = running.then(onChange).catch(() => {});
   };
   // The directories: a file that is replaced by a rename, or does not exist yet, has no watch of its own.
-  const watcher = watch([...new Set(files.map((file) => dirname(file)))], {
+  const watcher = watch([...new Set([...wanted].map((file) => dirname(file)))], {
     depth: 0,
+    ignored: (path, facts) => facts?.isFile() === true && !wanted.has(path),
     ignoreInitial: true,
     ignorePermissionErrors: true,
   });
@@ -35,3 +37,6 @@ export async function watchFiles(
     await running;
   };
 }
+
+/** Whoever saves a file that is reached by a link changes what is behind it, not the link. */
+const behindLinks = (file: string): Promise<string> => realpath(file).catch(() => file);

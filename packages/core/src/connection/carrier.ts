@@ -48,6 +48,8 @@ export interface Carrier {
   readonly exit?: StdioTransport['exit'];
   /** Told when the connection is found broken although no close came. */
   onBroken?: (error: TurnbuckleError) => void;
+  /** The channel, where the handshake goes over it without the SDK. */
+  readonly channel?: ChannelLane | undefined;
   /** Begins what can begin before the SDK is loaded. */
   prepare?: () => void;
   /** The lane, once the client has negotiated; the envelope is present in the newer revision. */
@@ -120,6 +122,8 @@ function channelCarrier(type: Carrier['type'], channel: Channel, options: Carrie
     type,
     transport: lane,
     hasHeaders: false,
+    // What needs the SDK for its transport has it loaded anyway.
+    channel: options.expressLane && (type === 'stdio' || type === 'websocket') ? lane : undefined,
     lane(client, envelope) {
       lane.envelope = envelope;
       return options.expressLane ? lane : new SdkLane(client, { server });

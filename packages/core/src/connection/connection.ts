@@ -141,7 +141,7 @@ export class Connection {
     try {
       const opened = await openLink(this.#linkOptions(await this.#options.resolve()), abort.signal);
       link = opened;
-      opened.client.onclose = () => {
+      opened.peer.onclose = () => {
         broken = lostError(opened, this.name);
         this.reportBroken(opened, broken);
       };

@@ -59,6 +59,31 @@ export function serveRequests(client: Client, server: string, answers: ServerReq
   }
 }
 
+type Reply =
+  | { readonly result: Record<string, unknown> }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+/** The reply to a request of an older server: the host's answer, or that there is none. */
+export async function answerRequest(
+  method: string,
+  request: ServerRequest,
+  answers: ServerRequestAnswers,
+): Promise<Reply> {
+  if (method === 'ping') return { result: {} };
+  const answer = isKnown(method) ? answers[METHODS[method]] : undefined;
+  if (!isKnown(method) || answer === undefined)
+    return { error: { code: -32601, message: 'Method not found' } };
+  try {
+    return { result: withDefaults(method, request.params, await answer(request)) };
+  } catch (error) {
+    return {
+      error: { code: -32603, message: error instanceof Error ? error.message : 'The host failed to answer' },
+    };
+  }
+}
+
+const isKnown = (method: string): method is Method => Object.hasOwn(METHODS, method);
+
 export interface InputRoundOptions {
   readonly server: string;
   readonly answers: ServerRequestAnswers;

@@ -2,20 +2,17 @@
  * An open link to a server: negotiated, identified, with the lane for its requests. `openLink` does what it
  * takes to get one (asking for the era, falling back to the older transport) inside one time limit.
  */
-import type {
-  Client,
-  ClientCapabilities,
-  Implementation,
-  ServerCapabilities,
-} from '@modelcontextprotocol/client';
+import type { Implementation } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config/schema.js';
 import { type Carrier, type CarrierOptions, createCarrier } from './carrier.js';
+import { connectChannelPeer } from './channel-peer.js';
 import type { Era, EraVerdicts } from './era-verdicts.js';
 import { explainExit } from './exit.js';
-import { offeredCapabilities, type ServerRequestAnswers, serveRequests } from './input-rounds.js';
-import type { Envelope, Lane } from './lane.js';
-import { loadSdk } from './sdk.js';
-import { translate } from './translate.js';
+import { offeredCapabilities, type ServerRequestAnswers } from './input-rounds.js';
+import type { Lane } from './lane.js';
+import type { Peer } from './peer.js';
+import { connectSdkPeer } from './sdk-peer.js';
+import { timedOut, translate } from './translate.js';
 
 export interface LinkOptions extends CarrierOptions {
   readonly config: ServerConfig;
@@ -31,14 +28,11 @@ export interface LinkOptions extends CarrierOptions {
 }
 
 export interface Link {
-  readonly lane: Lane;
-  readonly client: Client;
-  readonly era: Era;
-  readonly protocolVersion: string;
-  readonly serverInfo: Implementation | undefined;
-  readonly capabilities: ServerCapabilities;
-  readonly instructions: string | undefined;
+  readonly peer: Peer;
   readonly carrier: Carrier;
+  /** Of the peer, at hand for the hot path. */
+  readonly lane: Lane;
+  readonly era: Era;
   close(): Promise<void>;
 }
 
@@ -96,7 +90,8 @@ function fallback(config: ServerConfig, known: Era | undefined, thrown: unknown)
   // Some older servers end at any request before `initialize`: start again without asking.
   if (known === undefined && code === PROBE_FAILED) return { target: config, era: 'legacy', forget: false };
   // The server speaks, but not what we remembered: ask anew.
-  if (known === 'legacy' && typeof code === 'number') return { target: config, era: undefined, forget: true };
+  if (known === 'legacy' && (typeof code === 'number' || code === 'SERVER_ERROR'))
+    return { target: config, era: undefined, forget: true };
   return undefined;
 }
 
@@ -120,42 +115,23 @@ interface Attempt {
 
 async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attempt): Promise<Link> {
   const carrier = await createCarrier(options.config, options);
-  carrier.prepare?.();
-  const { Client, SdkError, SdkErrorCode } = await loadSdk();
-  const startedAt = Date.now();
-  const probeMs = Math.ceil(leftMs / 2);
-  const capabilities = offeredCapabilities(options.answers);
-  const client = new Client(options.clientInfo, {
-    capabilities,
-    versionNegotiation: {
-      mode: era === 'modern' ? { pin: '2026-07-28' } : 'auto',
-      probe: { timeoutMs: probeMs },
-    },
-    // Results are checked above the lane, one schema at a time; the SDK would compile all of them.
-    jsonSchemaValidator: {
-      getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
-    },
-  });
-  serveRequests(client, options.server, options.answers);
-  client.onerror = () => {}; // every failure that matters also fails a request or closes the transport
-  client.fallbackNotificationHandler = async ({ method, params }) => options.onNotice(method, params ?? {});
+  const { server, clientInfo, answers, onNotice } = options;
+  const capabilities = offeredCapabilities(answers);
+  const shared = { server, clientInfo, capabilities, answers, onNotice, era, leftMs, signal };
   try {
     if (signal.aborted) throw signal.reason;
-    const prior = era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {};
-    await withDeadline(
-      client.connect(carrier.transport, { timeout: leftMs, signal, ...prior }),
-      leftMs,
-      signal,
-    );
+    carrier.prepare?.();
+    const { channel } = carrier;
+    const connecting =
+      channel === undefined
+        ? connectSdkPeer({ ...shared, carrier })
+        : connectChannelPeer({ ...shared, lane: channel });
+    const peer = await withDeadline(connecting, { ms: leftMs, signal, server });
     // What lives in this process needs no memory.
-    if (options.config.type !== 'in-process')
-      await options.verdicts.set(options.config, client.getProtocolEra() ?? 'legacy');
-    return finishLink(options, { client, carrier, capabilities });
-  } catch (thrown) {
-    // Told to speak the newer revision only, the SDK does not say that it merely waited in vain.
-    const silent = codeOf(thrown) === PROBE_FAILED && Date.now() - startedAt >= probeMs;
-    const error = silent ? new SdkError(SdkErrorCode.RequestTimeout, 'The server did not answer') : thrown;
-    const explained = await explainExit(options.server, carrier, error);
+    if (options.config.type !== 'in-process') await options.verdicts.set(options.config, peer.era);
+    return { peer, carrier, lane: peer.lane, era: peer.era, close: () => carrier.close() };
+  } catch (error) {
+    const explained = await explainExit(server, carrier, error);
     options.onCleanup(carrier.close().catch(() => {}));
     // An ended probe has another way out than an ended handshake: the code that tells them apart stays on top.
     throw codeOf(error) === PROBE_FAILED && explained !== error
@@ -166,42 +142,14 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
   }
 }
 
-function finishLink(
-  options: LinkOptions,
-  { client, carrier, capabilities }: { client: Client; carrier: Carrier; capabilities: ClientCapabilities },
-): Link {
-  const era = client.getProtocolEra() ?? 'legacy';
-  const protocolVersion = client.getNegotiatedProtocolVersion() ?? 'unknown';
-  const envelope: Envelope | undefined =
-    era === 'modern'
-      ? {
-          'io.modelcontextprotocol/protocolVersion': protocolVersion,
-          'io.modelcontextprotocol/clientInfo': { ...options.clientInfo },
-          'io.modelcontextprotocol/clientCapabilities': { ...capabilities },
-        }
-      : undefined;
-  return {
-    lane: carrier.lane(client, envelope),
-    client,
-    era,
-    protocolVersion,
-    serverInfo: client.getServerVersion(),
-    capabilities: client.getServerCapabilities() ?? {},
-    instructions: client.getInstructions(),
-    carrier,
-    close: () => carrier.close(),
-  };
-}
-
-async function withDeadline<T>(work: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
-  const { SdkError, SdkErrorCode } = await loadSdk();
+async function withDeadline<T>(
+  work: Promise<T>,
+  { ms, signal, server }: { ms: number; signal: AbortSignal; server: string },
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new SdkError(SdkErrorCode.RequestTimeout, 'The handshake took too long')),
-      ms,
-    );
+    timer = setTimeout(() => reject(timedOut({ server, step: 'connect', timeoutMs: ms }, undefined)), ms);
     onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
   });

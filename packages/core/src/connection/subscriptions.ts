@@ -3,8 +3,8 @@
  * send list changes unasked and take subscribe requests; the newer revision has one stream for all, which
  * is opened again when it ends.
  */
-import type { McpSubscription } from '@modelcontextprotocol/client';
 import type { Link } from './link.js';
+import type { Listening } from './peer.js';
 
 const REOPEN_MS = 1_000;
 const REQUEST_MS = 10_000;
@@ -12,7 +12,7 @@ const REQUEST_MS = 10_000;
 export class Subscriptions {
   readonly #link: Link;
   readonly #uris = new Set<string>();
-  #stream: McpSubscription | undefined;
+  #stream: Listening | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -49,7 +49,7 @@ export class Subscriptions {
   }
 
   async #open(): Promise<void> {
-    const { tools, prompts, resources } = this.#link.capabilities;
+    const { tools, prompts, resources } = this.#link.peer.capabilities;
     const filter = {
       ...(tools?.listChanged && { toolsListChanged: true }),
       ...(prompts?.listChanged && { promptsListChanged: true }),
@@ -59,7 +59,7 @@ export class Subscriptions {
     const previous = this.#stream;
     this.#stream = undefined;
     if (Object.keys(filter).length > 0) {
-      const stream = await this.#link.client.listen(filter, { timeout: REQUEST_MS });
+      const stream = await this.#link.peer.listen(filter, REQUEST_MS);
       this.#stream = stream;
       void stream.closed.then(() => {
         if (this.#stream === stream) this.#reopenLater();

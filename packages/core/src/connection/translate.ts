@@ -18,10 +18,10 @@ export interface Circumstances {
 }
 
 export async function translate(thrown: unknown, where: Circumstances): Promise<TurnbuckleError> {
-  const sdk = await loadSdk();
   const { server } = where;
   const own = causes(thrown).find((cause) => cause instanceof TurnbuckleError);
   if (own !== undefined) return own;
+  const sdk = await loadSdk();
   if (where.cancelled)
     return new TurnbuckleError('CALL_CANCELLED', `The call to server "${server}" was cancelled.`, {
       server,

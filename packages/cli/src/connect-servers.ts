@@ -1,0 +1,49 @@
+/** Connecting what a command needs: one server, or every one that is switched on. */
+import type { Runtime, ServerStatus } from 'turnbuckle';
+import type { CommandContext } from './command.js';
+import { unknownServer } from './unknown-server.js';
+import { showLine } from './untrusted-text.js';
+
+/** All of these (none named: all there are) in parallel, also those that would wait for their first use. Never rejects but for an unknown name. */
+export async function connectServers(
+  { output }: CommandContext,
+  runtime: Runtime,
+  names: readonly string[],
+): Promise<void> {
+  requireServers(runtime, names);
+  const wanted = statusOf(runtime, names).filter(({ status }) => status !== 'disabled');
+  const work = Promise.all(wanted.map(({ name }) => runtime.connect(name).catch(() => {})));
+  await output.during('Connecting', work);
+}
+
+/** How these are, or all of them. */
+export const statusOf = (runtime: Runtime, names: readonly string[]): ServerStatus[] =>
+  names.length === 0 ? runtime.status() : names.map((name) => runtime.serverStatus(name));
+
+/** SERVER_UNKNOWN, before anything is started, when one of them is not there. */
+export function requireServers(runtime: Runtime, names: readonly string[]): void {
+  const known = runtime.status().map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw unknownServer(unknown, known);
+}
+
+/** One server, whose failure is the command's; or all of them, where those that fail are told and left out. */
+export async function connectOneOrAll(
+  context: CommandContext,
+  runtime: Runtime,
+  server: string | undefined,
+): Promise<void> {
+  const { output } = context;
+  if (server !== undefined) {
+    requireServers(runtime, [server]);
+    return output.during(`Connecting ${showLine(server, 60)}`, runtime.connect(server));
+  }
+  await connectServers(context, runtime, []);
+  for (const { name, error } of runtime.status()) {
+    if (error === undefined) continue;
+    output.warn(
+      `${output.color.yellow('warning')} ${showLine(name, 60)} is left out: ${showLine(error.message, 300)}`,
+    );
+    if (error.hint !== undefined) output.warn(`        ${showLine(error.hint, 300)}`);
+  }
+}

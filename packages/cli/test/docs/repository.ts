@@ -1,0 +1,25 @@
+/** The repository as the tests of the pages see it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** A file's text, by its path from the root. */
+export const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The cells of each row of the page's table that has this head; none when there is no such table. */
+export function rowsOf(markdown: string, head: readonly string[]): string[][] {
+  const lines = markdown.split('\n').map((line) => (line.startsWith('|') ? cellsOf(line) : undefined));
+  const start = lines.findIndex((cells) => cells?.join('\n') === head.join('\n'));
+  if (start < 0) return [];
+  const rest = lines.slice(start + 2);
+  const end = rest.indexOf(undefined);
+  return rest.slice(0, end < 0 ? undefined : end).flatMap((cells) => (cells === undefined ? [] : [cells]));
+}
+
+const cellsOf = (line: string): string[] =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());

@@ -1,0 +1,245 @@
+/**
+ * The handshake over a message channel (stdio, WebSocket) on the express lane alone: asks for the era in
+ * place, falls back to `initialize`, answers what an older server asks back. It keeps the SDK, which takes
+ * longer to load than a local server to start, out of the way where it is not needed.
+ */
+import type {
+  ClientCapabilities,
+  Implementation,
+  JSONRPCMessage,
+  ServerCapabilities,
+} from '@modelcontextprotocol/client';
+import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
+import type { ChannelLane } from './channel-lane.js';
+import type { Era } from './era-verdicts.js';
+import { answerRequest, type ServerRequestAnswers } from './input-rounds.js';
+import type { Envelope, LaneResult } from './lane.js';
+import { type ListenFilter, type Listening, MODERN_REVISION, OLDER_REVISIONS, type Peer } from './peer.js';
+import { timedOut } from './translate.js';
+
+export interface ChannelPeerOptions {
+  readonly server: string;
+  readonly lane: ChannelLane;
+  readonly clientInfo: Implementation;
+  readonly capabilities: ClientCapabilities;
+  readonly answers: ServerRequestAnswers;
+  readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  /** What is known: spoken to as that; undefined: it is asked. */
+  readonly era: Era | undefined;
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+}
+
+type Request = Extract<JSONRPCMessage, { method: string; id: unknown }>;
+
+/** Resolves with the negotiated peer; rejects with a TurnbuckleError whose code tells where it ended. */
+export async function connectChannelPeer(options: ChannelPeerOptions): Promise<Peer> {
+  const conversation = new Conversation(options);
+  await options.lane.start();
+  const discovered = options.era === 'legacy' ? undefined : await discover(options);
+  return discovered === undefined ? initialize(options, conversation) : conversation.settle(discovered);
+}
+
+interface Identity {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly serverInfo: Implementation | undefined;
+  readonly capabilities: ServerCapabilities;
+  readonly instructions: string | undefined;
+}
+
+const envelopeOf = ({ clientInfo, capabilities }: ChannelPeerOptions): Envelope => ({
+  'io.modelcontextprotocol/protocolVersion': MODERN_REVISION,
+  'io.modelcontextprotocol/clientInfo': { ...clientInfo },
+  'io.modelcontextprotocol/clientCapabilities': { ...capabilities },
+});
+
+/** Who it is, if it speaks the newer revision; undefined when it is an older server, by whatever it answers. */
+async function discover(options: ChannelPeerOptions): Promise<Identity | undefined> {
+  const only = options.era === 'modern';
+  const result = await ask(
+    options,
+    'server/discover',
+    { _meta: envelopeOf(options) },
+    only ? options.leftMs : options.leftMs / 2,
+  ).catch((thrown: unknown) => {
+    const error = toTurnbuckleError(thrown);
+    if (only || (error.code !== 'SERVER_ERROR' && error.code !== 'CONNECT_TIMEOUT'))
+      throw probeFailed(error, only);
+    return undefined;
+  });
+  const versions = result?.supportedVersions;
+  if (result === undefined || !Array.isArray(versions) || !versions.includes(MODERN_REVISION)) {
+    if (only) throw unknownRevision(options.server, versions);
+    return undefined;
+  }
+  const meta = isRecord(result._meta) ? result._meta : {};
+  return {
+    ...identityOf(result, meta['io.modelcontextprotocol/serverInfo']),
+    era: 'modern',
+    protocolVersion: MODERN_REVISION,
+  };
+}
+
+async function initialize(options: ChannelPeerOptions, conversation: Conversation): Promise<Peer> {
+  const { lane, server, capabilities, clientInfo } = options;
+  const result = await ask(
+    options,
+    'initialize',
+    { protocolVersion: OLDER_REVISIONS[0], capabilities, clientInfo },
+    options.leftMs,
+  );
+  const { protocolVersion } = result;
+  if (typeof protocolVersion !== 'string' || !OLDER_REVISIONS.includes(protocolVersion))
+    throw unknownRevision(server, protocolVersion);
+  await lane.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  return conversation.settle({ ...identityOf(result, result.serverInfo), era: 'legacy', protocolVersion });
+}
+
+function identityOf(result: LaneResult, info: unknown): Omit<Identity, 'era' | 'protocolVersion'> {
+  const named = isRecord(info) && typeof info.name === 'string';
+  return {
+    serverInfo: named ? ({ ...info, version: String(info.version ?? '') } as Implementation) : undefined,
+    // A capability is only ever asked whether it is there, or for a flag: its inside is the server's word.
+    capabilities: (isRecord(result.capabilities) ? result.capabilities : {}) as ServerCapabilities,
+    instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
+  };
+}
+
+async function ask(
+  { lane, server, signal, leftMs }: ChannelPeerOptions,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  timeoutMs: number,
+): Promise<LaneResult> {
+  try {
+    return await lane.request({ method, params, timeoutMs, maxTotalMs: timeoutMs, signal });
+  } catch (thrown) {
+    const error = toTurnbuckleError(thrown);
+    throw error.code === 'CALL_TIMEOUT'
+      ? timedOut({ server, step: 'connect', timeoutMs: leftMs }, error)
+      : error;
+  }
+}
+
+/** An ended probe has another way out than an ended handshake. */
+function probeFailed(error: TurnbuckleError, only: boolean): Error {
+  if (only || error.code !== 'CONNECTION_LOST') return error;
+  return Object.assign(new Error('The server ended during the probe', { cause: error }), {
+    code: 'ERA_NEGOTIATION_FAILED',
+  });
+}
+
+function unknownRevision(server: string, found: unknown): TurnbuckleError {
+  return new TurnbuckleError(
+    'PROTOCOL_VIOLATION',
+    `Server "${server}" speaks a protocol revision that is not known here: ${JSON.stringify(found) ?? 'none'}.`,
+    { server },
+  );
+}
+
+/** Everything that comes from the server beside answers to the lane. */
+class Conversation {
+  readonly #options: ChannelPeerOptions;
+  readonly #asked = new Map<unknown, AbortController>();
+  readonly #listening = new Map<string, { opened: () => void; ended: (error?: TurnbuckleError) => void }>();
+  #peer: Peer | undefined;
+  #listens = 0;
+
+  constructor(options: ChannelPeerOptions) {
+    this.#options = options;
+    options.lane.onmessage = (message: JSONRPCMessage) => this.#receive(message);
+    options.lane.onclose = () => this.#closed();
+  }
+
+  settle(identity: Identity): Peer {
+    const { lane } = this.#options;
+    if (identity.era === 'modern') lane.envelope = envelopeOf(this.#options);
+    this.#peer = { ...identity, lane, listen: (filter, timeoutMs) => this.#listen(filter, timeoutMs) };
+    return this.#peer;
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if (!('method' in message)) {
+      const error =
+        'error' in message ? new TurnbuckleError('SERVER_ERROR', String(message.error.message)) : undefined;
+      return this.#listening.get(String(message.id))?.ended(error);
+    }
+    if ('id' in message) return void this.#answer(message as Request);
+    const { method, params = {} } = message;
+    if (method === 'notifications/cancelled') return this.#asked.get(params.requestId)?.abort();
+    if (method === 'notifications/subscriptions/acknowledged') return this.#acknowledged(params);
+    this.#options.onNotice(method, params);
+  }
+
+  /** Only older servers ask; in the newer revision a request of the server's has no place. */
+  async #answer({ id, method, params }: Request): Promise<void> {
+    const { lane, server, answers } = this.#options;
+    if (this.#peer?.era === 'modern') return;
+    const abort = new AbortController();
+    this.#asked.set(id, abort);
+    const reply = await answerRequest(
+      method,
+      { server, params: params ?? {}, signal: abort.signal },
+      answers,
+    );
+    this.#asked.delete(id);
+    if (!abort.signal.aborted)
+      await lane.send({ jsonrpc: '2.0', id, ...reply } as JSONRPCMessage).catch(() => {});
+  }
+
+  #acknowledged(params: Readonly<Record<string, unknown>>): void {
+    const meta = isRecord(params._meta) ? params._meta : {};
+    this.#listening.get(String(meta['io.modelcontextprotocol/subscriptionId']))?.opened();
+  }
+
+  #listen(filter: ListenFilter, timeoutMs: number): Promise<Listening> {
+    const { lane, server } = this.#options;
+    const id = `listen:${this.#listens}`;
+    this.#listens += 1;
+    return new Promise<Listening>((resolve, reject) => {
+      let end: () => void = () => {};
+      const closed = new Promise<void>((over) => {
+        end = over;
+      });
+      const timer = setTimeout(
+        () => this.#listening.get(id)?.ended(timedOut({ server, step: 'call', timeoutMs }, undefined)),
+        timeoutMs,
+      );
+      const close = async (): Promise<void> => {
+        this.#listening.get(id)?.ended();
+        await lane
+          .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
+          .catch(() => {});
+      };
+      this.#listening.set(id, {
+        opened: () => {
+          clearTimeout(timer);
+          resolve({ closed, close });
+        },
+        ended: (error) => {
+          clearTimeout(timer);
+          this.#listening.delete(id);
+          reject(
+            error ??
+              new TurnbuckleError('CONNECTION_LOST', `Server "${server}" ended the subscription.`, {
+                server,
+              }),
+          );
+          end();
+        },
+      });
+      const params = { notifications: filter, _meta: { ...lane.envelope } };
+      lane
+        .send({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params })
+        .catch(() => this.#listening.get(id)?.ended());
+    });
+  }
+
+  #closed(): void {
+    for (const abort of this.#asked.values()) abort.abort();
+    for (const { ended } of [...this.#listening.values()]) ended();
+    this.#peer?.onclose?.();
+  }
+}

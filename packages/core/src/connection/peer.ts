@@ -1,0 +1,40 @@
+/** The other side of a link: what was negotiated with it, and how it tells us about changes. */
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { Era } from './era-verdicts.js';
+import type { Lane } from './lane.js';
+
+export interface ListenFilter {
+  readonly toolsListChanged?: boolean;
+  readonly promptsListChanged?: boolean;
+  readonly resourcesListChanged?: boolean;
+  readonly resourceSubscriptions?: string[];
+}
+
+export interface Listening {
+  /** Resolves when it has ended, whoever ended it. */
+  readonly closed: Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface Peer {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly serverInfo: Implementation | undefined;
+  readonly capabilities: ServerCapabilities;
+  readonly instructions: string | undefined;
+  readonly lane: Lane;
+  /** Told once when the connection is gone. */
+  onclose?: (() => void) | undefined;
+  /** Asks to be told about changes; only in the newer revision, the older ones tell unasked. */
+  listen(filter: ListenFilter, timeoutMs: number): Promise<Listening>;
+}
+
+/** The revision that is spoken without a session, and the older ones, newest first. */
+export const MODERN_REVISION = '2026-07-28';
+export const OLDER_REVISIONS: readonly string[] = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+];

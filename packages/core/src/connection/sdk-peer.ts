@@ -1,0 +1,74 @@
+/** The handshake by the SDK's client: for HTTP, for what needs a sign-in, and where the express lane is off. */
+import type { Client, ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { Carrier } from './carrier.js';
+import type { Era } from './era-verdicts.js';
+import { type ServerRequestAnswers, serveRequests } from './input-rounds.js';
+import type { Envelope } from './lane.js';
+import type { Peer } from './peer.js';
+import { loadSdk } from './sdk.js';
+
+export interface SdkPeerOptions {
+  readonly server: string;
+  readonly carrier: Carrier;
+  readonly clientInfo: Implementation;
+  readonly capabilities: ClientCapabilities;
+  readonly answers: ServerRequestAnswers;
+  readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  readonly era: Era | undefined;
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+}
+
+export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
+  const { Client, SdkError, SdkErrorCode } = await loadSdk();
+  const { carrier, capabilities, era, leftMs, signal } = options;
+  const startedAt = Date.now();
+  const probeMs = Math.ceil(leftMs / 2);
+  const client = new Client(options.clientInfo, {
+    capabilities,
+    versionNegotiation: {
+      mode: era === 'modern' ? { pin: '2026-07-28' } : 'auto',
+      probe: { timeoutMs: probeMs },
+    },
+    // Results are checked above the lane, one schema at a time; the SDK would compile all of them.
+    jsonSchemaValidator: {
+      getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+    },
+  });
+  serveRequests(client, options.server, options.answers);
+  client.onerror = () => {}; // every failure that matters also fails a request or closes the transport
+  client.fallbackNotificationHandler = async ({ method, params }) => options.onNotice(method, params ?? {});
+  const prior = era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {};
+  try {
+    await client.connect(carrier.transport, { timeout: leftMs, signal, ...prior });
+  } catch (thrown) {
+    // Told to speak the newer revision only, the SDK does not say that it merely waited in vain.
+    const silent =
+      thrown instanceof SdkError &&
+      thrown.code === SdkErrorCode.EraNegotiationFailed &&
+      Date.now() - startedAt >= probeMs;
+    throw silent ? new SdkError(SdkErrorCode.RequestTimeout, 'The server did not answer') : thrown;
+  }
+  return toPeer(client, options);
+}
+
+function toPeer(client: Client, { carrier, clientInfo, capabilities }: SdkPeerOptions): Peer {
+  const era = client.getProtocolEra() ?? 'legacy';
+  const protocolVersion = client.getNegotiatedProtocolVersion() ?? 'unknown';
+  const envelope: Envelope = {
+    'io.modelcontextprotocol/protocolVersion': protocolVersion,
+    'io.modelcontextprotocol/clientInfo': { ...clientInfo },
+    'io.modelcontextprotocol/clientCapabilities': { ...capabilities },
+  };
+  const peer: Peer = {
+    era,
+    protocolVersion,
+    serverInfo: client.getServerVersion(),
+    capabilities: client.getServerCapabilities() ?? {},
+    instructions: client.getInstructions(),
+    lane: carrier.lane(client, era === 'modern' ? envelope : undefined),
+    listen: (filter, timeoutMs) => client.listen(filter, { timeout: timeoutMs }),
+  };
+  client.onclose = () => peer.onclose?.();
+  return peer;
+}

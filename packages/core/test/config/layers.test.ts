@@ -1,0 +1,290 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { findLayers, type LayerPlace, possibleProjectFiles } from '../../src/config/layers.js';
+import { createSetting, type Setting } from './setting.js';
+
+const PLACE: LayerPlace = {
+  cwd: '/home/me/work/app',
+  home: '/home/me',
+  platform: 'linux',
+  environment: {},
+  exists: (path) => path === '/home/me/work/.turnbuckle/mcp.json',
+};
+const files = (place: Partial<LayerPlace>): string[] =>
+  findLayers({ ...PLACE, ...place }).map(({ scope, file }) => `${scope} ${file}`);
+
+it('finds the layers from the weakest to the strongest', () => {
+  const environment = { MCP_CONFIG_PATH: 'named.json' };
+  expect(files({ environment, files: ['/x//a/../one.json', 'two.json'] })).toEqual([
+    'user /home/me/.config/turnbuckle/mcp.json',
+    'project /home/me/work/.turnbuckle/mcp.json',
+    'project /home/me/work/app/mcp-servers.json',
+    'local /home/me/work/.turnbuckle/mcp.local.json',
+    'environment /home/me/work/app/named.json',
+    'flags /x/one.json',
+    'flags /home/me/work/app/two.json',
+    'managed /etc/turnbuckle/managed-mcp.json',
+  ]);
+});
+
+it('gives each layer the directory that its paths mean, and asks for the files that somebody named', () => {
+  const layers = findLayers({ ...PLACE, files: ['one.json'] });
+  expect(layers.map(({ directory, required }) => [directory, required])).toEqual([
+    ['/home/me/work/app', false],
+    ['/home/me/work', false],
+    ['/home/me/work/app', false],
+    ['/home/me/work', false],
+    ['/home/me/work/app', true],
+    ['/home/me/work/app', false],
+  ]);
+});
+
+it.each([
+  ['linux', {}, '/home/me/.config/turnbuckle/mcp.json', '/etc/turnbuckle/managed-mcp.json'],
+  ['linux', { XDG_CONFIG_HOME: '/x' }, '/x/turnbuckle/mcp.json', '/etc/turnbuckle/managed-mcp.json'],
+  [
+    'linux',
+    { XDG_CONFIG_HOME: '' },
+    '/home/me/.config/turnbuckle/mcp.json',
+    '/etc/turnbuckle/managed-mcp.json',
+  ],
+  [
+    'linux',
+    { XDG_CONFIG_HOME: 'relative' },
+    '/home/me/.config/turnbuckle/mcp.json',
+    '/etc/turnbuckle/managed-mcp.json',
+  ],
+  [
+    'darwin',
+    {},
+    '/home/me/.config/turnbuckle/mcp.json',
+    '/Library/Application Support/turnbuckle/managed-mcp.json',
+  ],
+  ['win32', { APPDATA: '/app', PROGRAMDATA: '/pd' }, '/app/turnbuckle/mcp.json', '/pd/turnbuckle/managed-mcp.json'],
+] as const)('knows the places of %s with %j', (platform, environment, user, managed) => {
+  const layers = findLayers({ ...PLACE, platform, environment });
+  expect([layers.at(0)?.file, layers.at(-1)?.file]).toEqual([user, managed]);
+});
+
+it('walks up to the home directory and no further', () => {
+  const seen: string[] = [];
+  const exists = (path: string): boolean => seen.push(path) < 0;
+  expect(files({ exists })).not.toContainEqual(expect.stringContaining('.turnbuckle'));
+  expect(seen.at(-1)).toBe('/home/me/.turnbuckle/mcp.local.json');
+  expect(seen).toHaveLength(6);
+  seen.length = 0;
+  files({ exists, cwd: '/srv/app' });
+  expect(seen.at(-1)).toBe('/.turnbuckle/mcp.local.json');
+});
+
+it('takes the nearest project, also one that has only a local file', () => {
+  const exists = (path: string): boolean =>
+    path === '/home/me/work/app/.turnbuckle/mcp.local.json' || PLACE.exists(path);
+  expect(files({ exists })).toContain('project /home/me/work/app/.turnbuckle/mcp.json');
+});
+
+it('knows which files of a project may still come', () => {
+  const exists = (path: string): boolean => path === '/home/me/work/.turnbuckle';
+  expect(possibleProjectFiles({ ...PLACE, exists })).toEqual([
+    '/home/me/work/.turnbuckle/mcp.json',
+    '/home/me/work/.turnbuckle/mcp.local.json',
+  ]);
+});
+
+/** The layers that files can make, from the weakest to the strongest. */
+async function writeLayers(setting: Setting): Promise<string[]> {
+  const { home, project, write } = setting;
+  const paths = [
+    setting.userFile,
+    setting.projectFile,
+    join(project, 'mcp-servers.json'),
+    setting.localFile,
+    join(home, 'environment.json'),
+    join(home, 'first.json'),
+    join(home, 'second.json'),
+  ];
+  for (const [index, path] of paths.entries()) {
+    // Server `from-3` is in the files 0 to 3: file 3 has to win.
+    const servers = paths.flatMap((_, last) =>
+      index <= last ? [[`from-${last}`, { command: `command-${index}` }]] : [],
+    );
+    await write(path, { servers: Object.fromEntries(servers) });
+  }
+  return paths;
+}
+
+it('lets the stronger file win, and tells what it shadows, the strongest first', async () => {
+  const setting = await createSetting();
+  const paths = await writeLayers(setting);
+  const config = await setting.load({
+    environment: { ...setting.environment, MCP_CONFIG_PATH: paths[4] },
+    files: paths.slice(5),
+    trustProject: true,
+  });
+  const scopes = ['user', 'project', 'project', 'local', 'environment', 'flags', 'flags'];
+  const publicScopes = ['user', 'project', 'project', 'local', 'user', 'user', 'user'];
+  for (const [index, path] of paths.entries()) {
+    const server = config.servers.get(`from-${index}`);
+    expect(server?.origin).toEqual({ scope: scopes[index], file: path, line: 1 });
+    expect(server?.config).toMatchObject({ command: `command-${index}`, scope: publicScopes[index] });
+    expect(server?.shadowed.map(({ file }) => file)).toEqual(paths.slice(0, index).reverse());
+    expect(server?.problem).toBeUndefined();
+  }
+  expect(config.problems).toEqual([]);
+});
+
+it('puts servers of the program above all of these files, in the directory of the run', async () => {
+  const setting = await createSetting();
+  const file = await setting.write('mine.json', { servers: { one: { command: 'file' } } });
+  const extra = new Map([['one', { command: 'extra', args: ['${workspaceFolder}'] }]]);
+  const server = (await setting.load({ files: [file], extra })).servers.get('one');
+  expect(server).toMatchObject({
+    config: { command: 'extra', scope: 'user' },
+    origin: { scope: 'flags' },
+    shadowed: [{ file }],
+    directory: setting.project,
+  });
+});
+
+it('finds the project from a directory below it', async () => {
+  const setting = await createSetting();
+  await setting.write(setting.projectFile, { servers: { one: { command: 'x' } } });
+  const { servers } = await setting.load({ cwd: join(setting.project, 'a', 'b'), trustProject: true });
+  expect(servers.get('one')).toMatchObject({ directory: setting.project, config: { scope: 'project' } });
+});
+
+it.each([
+  ['a map', { servers: { one: { command: 'x' }, two: { command: 'y' } } }],
+  ['mcpServers', { mcpServers: { one: { command: 'x' }, two: { command: 'y' } } }],
+  ['both', { servers: { one: { command: 'x' } }, mcpServers: { two: { command: 'y' } } }],
+  [
+    'a list',
+    {
+      servers: [
+        { name: 'one', command: 'x' },
+        { id: 'two', command: 'y' },
+      ],
+    },
+  ],
+])('reads servers as %s', async (_, content) => {
+  const setting = await createSetting();
+  await setting.write(setting.userFile, content);
+  const { parsed, problems } = await setting.load();
+  expect([...parsed.servers].map(([name, config]) => [name, 'command' in config && config.command])).toEqual([
+    ['one', 'x'],
+    ['two', 'y'],
+  ]);
+  expect(problems).toEqual([]);
+});
+
+it('gives a hosted server in a list its name beside its id', async () => {
+  const setting = await createSetting();
+  const hosted = { name: 'mine', type: 'proxy', baseUrl: 'https://host.example', id: 'abc' };
+  await setting.write(setting.userFile, { servers: [hosted] });
+  const { parsed } = await setting.load();
+  expect(parsed.servers.get('mine')).toMatchObject({ id: 'abc', scope: 'claudeai' });
+});
+
+it('adjusts a server of a weaker file without taking it over', async () => {
+  const setting = await createSetting();
+  const { userFile, localFile, write } = setting;
+  await write(userFile, { servers: { one: { command: 'x', args: ['a'] }, two: { command: 'y' } } });
+  await write(localFile, {
+    servers: { one: { enabled: false, callTimeoutMs: 5 }, two: { excludeTools: ['rm'] }, new: { enabled: false } },
+  });
+  const { servers } = await setting.load();
+  expect(servers.get('one')).toMatchObject({
+    config: { command: 'x', args: ['a'], enabled: false, callTimeoutMs: 5, scope: 'user' },
+    origin: { scope: 'user', file: userFile },
+    shadowed: [],
+    problem: undefined,
+  });
+  expect(servers.get('two')?.config).toMatchObject({ excludeTools: ['rm'], enabled: true });
+  expect(servers.get('new')?.problem?.message).toContain(`${localFile}:1:`);
+});
+
+it('lets a project narrow a server of its user, never widen it', async () => {
+  const setting = await createSetting();
+  const { userFile, projectFile, write } = setting;
+  const guarded = { command: 'x', includeTools: ['a', 'b'], excludeTools: ['rm'], requires: ['admin'] };
+  await write(userFile, { servers: { one: guarded } });
+  await write(projectFile, {
+    servers: { one: { includeTools: ['b', 'c'], excludeTools: ['ls'], requires: [] } },
+  });
+  expect((await setting.load()).parsed.servers.get('one')).toMatchObject({
+    includeTools: ['b'],
+    excludeTools: ['rm', 'ls'],
+    requires: ['admin'],
+  });
+  const file = await write('mine.json', { servers: { one: { excludeTools: [], requires: [] } } });
+  expect((await setting.load({ files: [file] })).parsed.servers.get('one')).toMatchObject({
+    excludeTools: [],
+    requires: [],
+  });
+});
+
+it('blames the right file when an adjusted server is wrong', async () => {
+  const setting = await createSetting();
+  const { userFile, localFile, write } = setting;
+  await write(userFile, '{ "servers": {\n  "one": { "command": 5 },\n  "two": { "command": "x" } } }');
+  await write(localFile, '{ "servers": {\n "one": { "enabled": true },\n "two": { "enabled": "no" } } }');
+  const { servers } = await setting.load();
+  expect(servers.get('one')?.problem?.message).toContain(`${userFile}:2:12: servers.one.command: `);
+  expect(servers.get('two')?.problem?.message).toContain(`${localFile}:3:11: servers.two.enabled: `);
+});
+
+it('replaces a server as a whole when what to run is written again', async () => {
+  const setting = await createSetting();
+  await setting.write(setting.userFile, { servers: { one: { command: 'x', args: ['a'], callTimeoutMs: 5 } } });
+  const file = await setting.write('mine.json', { servers: { one: { command: 'y' } } });
+  const { config } = (await setting.load({ files: [file] })).servers.get('one') ?? {};
+  expect(config).toMatchObject({ command: 'y', args: [], callTimeoutMs: 60_000 });
+});
+
+it('takes each setting from the strongest file that has it, and tells which', async () => {
+  const setting = await createSetting();
+  const { userFile, projectFile, write } = setting;
+  await write(userFile, { naming: 'server_tool', describePrefix: true, toolApprovalRequired: false });
+  await write(projectFile, { naming: 'mcp_server_tool', $schema: './x.json' });
+  const { settings, settingOrigins, problems } = await setting.load();
+  expect(settings).toEqual({ naming: 'mcp_server_tool', describePrefix: true, toolApprovalRequired: false });
+  expect([...settingOrigins].map(([key, { scope, file }]) => [key, scope, file])).toEqual([
+    ['naming', 'project', projectFile],
+    ['describePrefix', 'user', userFile],
+    ['toolApprovalRequired', 'user', userFile],
+  ]);
+  expect(problems).toEqual([]);
+});
+
+it.each(['trusted', 'inheritEnv', 'scope'])('a server of a project cannot set %s', async (key) => {
+  const setting = await createSetting();
+  const value = { trusted: true, inheritEnv: ['AWS_SECRET'], scope: 'user' }[key];
+  for (const file of [setting.projectFile, setting.localFile, join(setting.project, 'mcp-servers.json')]) {
+    await setting.write(file, `{\n "servers": { "one": { "command": "x", "${key}": ${JSON.stringify(value)} } } }`);
+    const { servers, parsed } = await setting.load({ trustProject: true });
+    expect(servers.get('one')?.problem?.message).toBe(
+      `${file}:2:40: servers.one.${key}: "${key}" may not be set by a project's file.`,
+    );
+    expect(parsed.servers.size).toBe(0);
+  }
+  await setting.write(setting.userFile, { servers: { mine: { command: 'x', [key]: value } } });
+  expect((await setting.load()).parsed.servers.get('mine')).toMatchObject({ [key]: value });
+});
+
+it.each([
+  ['toolApprovalRequired', false],
+  ['autoDiscoveryEnabled', true],
+  ['secretCommand', ['cat', '{name}']],
+  ['forbid', ['*']],
+  ['allowOnly', []],
+])('a project cannot set %s', async (key, value) => {
+  const setting = await createSetting();
+  const { projectFile } = setting;
+  await setting.write(projectFile, { [key]: value, servers: { one: { command: 'x' } } });
+  const { settings, problems, parsed } = await setting.load({ trustProject: true });
+  expect(settings).toEqual({});
+  expect(problems.map(({ message }) => message)).toEqual([
+    `${projectFile}:1:2: ${key}: "${key}" may not be set by a project's file.`,
+  ]);
+  expect(parsed.servers.has('one')).toBe(true);
+});

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { findLayers } from '../../src/config/layers.js';
+import { loadConfig } from '../../src/config/load.js';
+import { createSetting, type Setting } from './setting.js';
+
+const trust = { isTrusted: async () => true };
+
+/** Loads with a managed file of the test's own: on this platform alone its place can be chosen. */
+async function loadManaged(setting: Setting, managed: unknown, more: object = {}) {
+  await setting.write('pd/turnbuckle/managed-mcp.json', managed);
+  return loadConfig({
+    cwd: setting.project,
+    home: setting.home,
+    platform: 'win32',
+    environment: { APPDATA: `${setting.home}/app`, PROGRAMDATA: `${setting.home}/pd` },
+    trust,
+    ...more,
+  });
+}
+
+const SERVERS = Object.fromEntries(
+  ['corp-a', 'corp-b', 'a.b', 'axb', 'notes'].map((name) => [name, { command: name }]),
+);
+
+it.each([
+  [{ forbid: ['corp-*'] }, ['a.b', 'axb', 'notes']],
+  [{ forbid: ['*'] }, []],
+  [{ forbid: ['a.b'] }, ['corp-a', 'corp-b', 'axb', 'notes']],
+  [{ forbid: ['*-a', 'no*s'] }, ['corp-b', 'a.b', 'axb']],
+  [{ allowOnly: ['corp-*', 'notes'] }, ['corp-a', 'corp-b', 'notes']],
+  [{ allowOnly: [] }, []],
+  [{ allowOnly: ['corp-*'], forbid: ['corp-b'] }, ['corp-a']],
+])('what the administrator forbids cannot be used: %j', async (managed, usable) => {
+  const setting = await createSetting();
+  await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
+  const { parsed } = await loadManaged(setting, managed);
+  expect([...parsed.servers.keys()]).toEqual(usable);
+  for (const [name, problem] of parsed.problems) expect(problem).toMatchObject({ code: 'CALL_DENIED', server: name });
+});
+
+it('stands above files and servers that the program names', async () => {
+  const setting = await createSetting();
+  const file = await setting.write('mine.json', { servers: { one: { command: 'file' }, two: { command: 'file' } } });
+  const extra = new Map([['one', { command: 'extra' }]]);
+  const { servers } = await loadManaged(setting, { servers: { one: { command: 'managed' } } }, { files: [file], extra });
+  expect(servers.get('one')).toMatchObject({
+    config: { command: 'managed', scope: 'managed' },
+    origin: { scope: 'managed' },
+    shadowed: [{ file: 'the command line' }, { file }],
+  });
+  expect(servers.get('two')?.config).toMatchObject({ command: 'file' });
+});
+
+it('forbids names given by the program too', async () => {
+  const setting = await createSetting();
+  const extra = new Map([['corp-a', { command: 'x' }]]);
+  const { parsed } = await loadManaged(setting, { forbid: ['corp-*'] }, { extra });
+  expect([...parsed.problems.keys()]).toEqual(['corp-a']);
+});
+
+it('keeps forbidding when the file becomes unreadable', async () => {
+  const setting = await createSetting();
+  await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
+  const previous = await loadManaged(setting, { forbid: ['corp-*'] });
+  const { parsed, problems } = await loadManaged(setting, '{ "forbid": [', { previous });
+  expect([...parsed.servers.keys()]).toEqual(['a.b', 'axb', 'notes']);
+  expect(problems).not.toEqual([]);
+});
+
+it('is the last of the layers whatever else there is', () => {
+  const layers = findLayers({
+    cwd: '/a',
+    home: '/h',
+    platform: 'linux',
+    environment: { MCP_CONFIG_PATH: '/m.json' },
+    files: ['/f.json'],
+    exists: () => true,
+  });
+  expect(layers.at(-1)).toMatchObject({ scope: 'managed', file: '/etc/turnbuckle/managed-mcp.json' });
+});
