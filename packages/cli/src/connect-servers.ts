@@ -1,5 +1,5 @@
 /** Connecting what a command needs: one server, or every one that is switched on. */
-import type { Runtime, ServerStatus } from 'turnbuckle';
+import { type Runtime, type ServerStatus, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { unknownServer } from './unknown-server.js';
 import { showLine } from './untrusted-text.js';
@@ -27,6 +27,16 @@ export function requireServers(runtime: Runtime, names: readonly string[]): void
   if (unknown !== undefined) throw unknownServer(unknown, known);
 }
 
+/** SERVER_UNKNOWN when it is not there, SERVER_DISABLED when its user switched it off. */
+export function requireUsable(runtime: Runtime, server: string): void {
+  requireServers(runtime, [server]);
+  if (runtime.serverStatus(server).status !== 'disabled') return;
+  throw new TurnbuckleError('SERVER_DISABLED', `Server "${server}" is switched off.`, {
+    server,
+    hint: `Switch it on: turnbuckle enable ${server}`,
+  });
+}
+
 /** One server, whose failure is the command's; or all of them, where those that fail are told and left out. */
 export async function connectOneOrAll(
   context: CommandContext,
@@ -35,7 +45,7 @@ export async function connectOneOrAll(
 ): Promise<void> {
   const { output } = context;
   if (server !== undefined) {
-    requireServers(runtime, [server]);
+    requireUsable(runtime, server);
     return output.during(`Connecting ${showLine(server, 60)}`, runtime.connect(server));
   }
   await connectServers(context, runtime, []);

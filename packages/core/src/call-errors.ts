@@ -36,6 +36,13 @@ export function unknownServer(name: string, known: Iterable<string>): Turnbuckle
   });
 }
 
+export function disabled(server: string): TurnbuckleError {
+  return new TurnbuckleError('SERVER_DISABLED', `Server "${server}" is switched off.`, {
+    server,
+    hint: `Switch it on: toggle("${server}", true), or turnbuckle enable ${server}.`,
+  });
+}
+
 export function denied(name: string, reason: string): TurnbuckleError {
   return new TurnbuckleError('CALL_DENIED', `The call of "${name}" is not allowed: ${reason}.`);
 }

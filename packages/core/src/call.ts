@@ -4,7 +4,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { checkArguments, checkResult } from './call-checks.js';
-import { denied, isMissing, unknownItem, unknownServer } from './call-errors.js';
+import { denied, disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
 import { type NamingPreset, parseToolName } from './catalog/names.js';
@@ -209,12 +209,7 @@ export class Calls {
     }
     if (server === undefined)
       throw this.#parts.problemOf(what.server) ?? unknownServer(what.server, this.#parts.serverNames());
-    if (!server.enabled) {
-      throw new TurnbuckleError('SERVER_DISABLED', `Server "${server.name}" is switched off.`, {
-        server: server.name,
-        hint: `Switch it on: toggle("${server.name}", true).`,
-      });
-    }
+    if (!server.enabled) throw disabled(server.name);
     return server;
   }
 

@@ -9,7 +9,7 @@ import type { InputDeclaration } from './config/file-schema.js';
 import { interpolate, type Placeholders, toVariable } from './config/interpolate.js';
 import { isOfProject, type LayerPlace, possibleProjectFiles } from './config/layers.js';
 import { type ConfiguredServer, type LoadedConfig, type LoadOptions, loadConfig } from './config/load.js';
-import { type ConfigFault, parseServer } from './config/parse.js';
+import { type ConfigFault, parseServer, tellFaults } from './config/parse.js';
 import type { ServerConfig } from './config/schema.js';
 import { readSecret } from './config/secrets.js';
 import { TrustStore } from './config/trust.js';
@@ -93,6 +93,7 @@ export async function createConfiguredRuntime(options: ConfiguredOptions = {}): 
     ...options,
     ...(options.naming === undefined && settings.naming !== undefined && { naming: settings.naming }),
     ...(options.describePrefix === undefined && { describePrefix: settings.describePrefix }),
+    ...(options.defaultDecision === undefined && { defaultDecision: unasked(options, settings) }),
     servers: config.parsed,
     // By the object, not by the name: a server that the host set itself is not the file's of the same name.
     resolve: async (_name, server) => {
@@ -148,7 +149,9 @@ async function fillIn(
 /** What is wrong once the placeholders are filled in, without the values, which may be secrets now. */
 function filledInWrong({ server, data }: TurnbuckleError, file: string): TurnbuckleError {
   const problems = (data?.problems ?? []) as readonly ConfigFault[];
-  const text = problems.map((fault) => `${fault.path}: ${fault.text.replace(/, found .*$/s, '')}`).join('; ');
+  const text = tellFaults(
+    problems.map((fault) => ({ ...fault, text: fault.text.replace(/, found .*$/s, '') })),
+  );
   return new TurnbuckleError(
     'CONFIG_INVALID',
     `Server "${server}" cannot be used with its placeholders filled in: ${text} (${file}).`,
@@ -183,4 +186,17 @@ function placeholdersFor(
     },
     secret: (name) => readSecret(name, { environment, command: settings.secretCommand }),
   };
+}
+
+/** Agents' calls are asked for unless the user's own configuration, or `MCP_TOOL_APPROVAL`, says otherwise. */
+function unasked(
+  { environment = process.env }: ConfiguredOptions,
+  { toolApprovalRequired }: LoadedConfig['settings'],
+): 'allow' | undefined {
+  const said = environment.MCP_TOOL_APPROVAL?.toLowerCase();
+  const required =
+    said === undefined || said === ''
+      ? (toolApprovalRequired ?? true)
+      : !['false', '0', 'off', 'no'].includes(said);
+  return required ? undefined : 'allow';
 }

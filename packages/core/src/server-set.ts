@@ -2,7 +2,7 @@
  * The configured servers and their lives: who exists, who is up, what changes when the configuration does.
  * Only what changed is touched.
  */
-import { unknownServer } from './call-errors.js';
+import { disabled, unknownServer } from './call-errors.js';
 import type { Catalog } from './catalog/catalog.js';
 import { canonicalJson } from './catalog/fingerprint.js';
 import type { ParsedServers } from './config/parse.js';
@@ -108,7 +108,7 @@ export class ServerSet {
 
   async connect(name: string): Promise<void> {
     const server = this.require(name);
-    if (!server.enabled) return this.toggle(name, true);
+    if (!server.enabled) throw disabled(name);
     await server.connection.open();
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Runtime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { requireServers } from '../connect-servers.js';
+import { requireUsable } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
 import { showLine, showText } from '../untrusted-text.js';
 import { needWord } from '../words.js';
@@ -23,7 +23,7 @@ export async function run(context: CommandContext): Promise<void> {
       if (output.json) output.line(JSON.stringify({ time: new Date().toISOString(), server, kind, text }));
       else output.line(`${output.color.dim(kind.padEnd(8))} ${showText(text)}`);
     };
-    requireServers(runtime, [server]);
+    requireUsable(runtime, server);
     listen(runtime, server, tell);
     const failure = await runtime.connect(server).then(
       () => undefined,

@@ -1,14 +1,18 @@
 /** The JSON Schema of a configuration file, for editors: made from the same source as the validation. */
-import * as z from 'zod/mini';
-import { FILE_SCHEMAS } from './file-schema.js';
-import { ADJUSTMENT_SCHEMA, SERVER_SCHEMAS, TRANSPORT_ALIASES } from './schema.js';
 
-const { 'in-process': _inProcess, ...WRITABLE } = SERVER_SCHEMAS;
-
-export function jsonSchema(): Record<string, unknown> {
-  const entries = Object.entries(WRITABLE).map(([name, { shape }]) => {
+/** Loads the validator for it, which programs that only run servers from code never need. */
+export async function jsonSchema(): Promise<Record<string, unknown>> {
+  const [z, { FILE_SCHEMAS }, { ADJUSTMENT_SCHEMA, SERVER_SCHEMAS, spellingsOf }] = await Promise.all([
+    import('zod/mini'),
+    import('./file-schema.js'),
+    import('./schema.js'),
+  ]);
+  // An object of this process cannot be written down.
+  const { 'in-process': _inProcess, ...writable } = SERVER_SCHEMAS;
+  const entries = Object.values(writable).map(({ shape }) => {
+    const [type] = shape.type.def.values;
     // The transport can be told from the other keys.
-    return { ...shape, type: z.optional(z.enum(spellingsOf(name))) };
+    return { ...shape, type: z.optional(z.enum(spellingsOf(type))) };
   });
   const variants = [...entries, ADJUSTMENT_SCHEMA.shape];
   const map = z.record(z.string(), z.union(variants.map((shape) => z.strictObject(shape))));
@@ -24,8 +28,4 @@ export function jsonSchema(): Record<string, unknown> {
     title: 'Turnbuckle configuration',
     allowTrailingCommas: true,
   };
-}
-
-function spellingsOf(type: string): string[] {
-  return [type, ...Object.keys(TRANSPORT_ALIASES).filter((alias) => TRANSPORT_ALIASES[alias] === type)];
 }

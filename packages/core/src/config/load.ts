@@ -70,7 +70,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   for (const read of [...layers.filter((one) => !isManaged(one)), named, ...layers.filter(isManaged)])
     for (const written of read.servers) place(servers, read, written);
   const { settings, settingOrigins } = mergeSettings(layers);
-  await guard(servers, options, settings);
+  await guard(servers, { ...options, layers }, settings);
   return {
     servers,
     settings,
@@ -147,16 +147,19 @@ function mergeSettings(layers: readonly ReadLayer[]) {
 /** Takes out what the administrator forbids, and what a project brings along and nobody agreed to. */
 async function guard(
   servers: Map<string, ConfiguredServer>,
-  options: LoadOptions,
+  options: LoadOptions & { readonly layers: readonly ReadLayer[] },
   settings: Partial<FileSettings>,
 ): Promise<void> {
+  const broken = options.layers.find(isBrokenManaged);
   for (const [name, server] of servers) {
     if (server.config === undefined) continue;
     const forbidden = isForbidden(name, settings);
     const { scope, file } = server.origin;
     const agreed =
       !isOfProject(scope) || options.trustProject === true || (await options.trust.isTrusted(server));
-    if (forbidden) servers.set(name, { ...server, problem: forbiddenError(name) });
+    if (broken !== undefined)
+      servers.set(name, { ...server, problem: unknownRules(name, broken.layer.file) });
+    else if (forbidden) servers.set(name, { ...server, problem: forbiddenError(name) });
     else if (!agreed) servers.set(name, { ...server, problem: trustRequired(server, file) });
   }
 }
@@ -171,6 +174,21 @@ function isForbidden(name: string, { forbid = [], allowOnly }: Partial<FileSetti
       's',
     ).test(name);
   return forbid.some(matches) || (allowOnly !== undefined && !allowOnly.some(matches));
+}
+
+/** What the administrator forbids cannot be told: then nothing is allowed. */
+const isBrokenManaged = ({ layer, unusable, settings }: ReadLayer): boolean =>
+  layer.scope === 'managed' && unusable && Object.keys(settings).length === 0;
+
+function unknownRules(server: string, file: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'CALL_DENIED',
+    `Server "${server}" is not used: the administrator's file ${file} cannot be read.`,
+    {
+      server,
+      hint: 'It may forbid servers. The administrator of this machine has to repair it.',
+    },
+  );
 }
 
 function forbiddenError(server: string): TurnbuckleError {

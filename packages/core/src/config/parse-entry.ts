@@ -3,7 +3,7 @@ import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { PLACEHOLDER_HINT } from './interpolate.js';
 import { isOfProject, type Layer, type LayerScope } from './layers.js';
-import { type ConfigFault, keyPath, parseServer } from './parse.js';
+import { type ConfigFault, keyPath, parseServer, tellFaults } from './parse.js';
 import { findMalformed } from './placeholders.js';
 import { faultError, type WrittenServer } from './read-layer.js';
 import type { ServerConfig } from './schema.js';
@@ -60,6 +60,6 @@ function publicScope(scope: LayerScope, config: ServerConfig): ServerConfig['sco
 function placed(error: TurnbuckleError, written: WrittenServer, { file }: Layer): TurnbuckleError {
   const problems = (error.data?.problems ?? []) as readonly ConfigFault[];
   const at = written.placeOf(problems[0]?.keys ?? []);
-  const text = problems.map((fault) => `${fault.path}: ${fault.text}`).join('; ');
+  const text = tellFaults(problems);
   return faultError(file, { ...at, path: '', text }, { server: written.name, problems });
 }

@@ -187,8 +187,17 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
   ];
 }
 
+const MAX_TOLD = 10;
+
+/** The faults as one text, the first ones if there are very many. */
+export function tellFaults(faults: readonly ConfigFault[]): string {
+  const told = faults.slice(0, MAX_TOLD).map(({ path, text }) => `${path}: ${text}`);
+  const untold = faults.length - told.length;
+  return [...told, ...(untold === 0 ? [] : [`and ${untold} more`])].join('; ');
+}
+
 function invalid(server: string, faults: readonly ConfigFault[]): TurnbuckleError {
-  const text = faults.map((fault) => `${fault.path}: ${fault.text}`).join('; ');
+  const text = tellFaults(faults);
   return new TurnbuckleError(
     'CONFIG_INVALID',
     `The configuration of server "${server}" cannot be used: ${text}.`,

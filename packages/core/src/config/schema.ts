@@ -157,6 +157,12 @@ export const TRANSPORT_ALIASES: Readonly<Record<string, TransportType>> = {
   'claudeai-proxy': 'proxy',
 };
 
+/** All that may be written for a transport. */
+export function spellingsOf(type: TransportType | undefined): string[] {
+  const others = Object.keys(TRANSPORT_ALIASES).filter((alias) => TRANSPORT_ALIASES[alias] === type);
+  return type === undefined ? others : [type, ...others];
+}
+
 export type StdioServer = z.output<typeof stdio>;
 export type HttpServer = z.output<typeof http>;
 export type SseServer = z.output<typeof sse>;

@@ -15,7 +15,6 @@ const spread = (unit: string, eol: string, depth: number): string =>
   ['{', `${unit}"command": "node",`, `${unit}"args": ["s.js"]`, '}'].join(`${eol}${unit.repeat(depth)}`);
 
 const FRESH = `{
-  "$schema": "./node_modules/turnbuckle/config.schema.json",
   "servers": {
     "b": ${spread('  ', '\n', 2)}
   }

@@ -60,7 +60,12 @@ it.each([
     '/home/me/.config/turnbuckle/mcp.json',
     '/Library/Application Support/turnbuckle/managed-mcp.json',
   ],
-  ['win32', { APPDATA: '/app', PROGRAMDATA: '/pd' }, '/app/turnbuckle/mcp.json', '/pd/turnbuckle/managed-mcp.json'],
+  [
+    'win32',
+    { APPDATA: '/app', PROGRAMDATA: '/pd' },
+    '/app/turnbuckle/mcp.json',
+    '/pd/turnbuckle/managed-mcp.json',
+  ],
 ] as const)('knows the places of %s with %j', (platform, environment, user, managed) => {
   const layers = findLayers({ ...PLACE, platform, environment });
   expect([layers.at(0)?.file, layers.at(-1)?.file]).toEqual([user, managed]);
@@ -190,7 +195,11 @@ it('adjusts a server of a weaker file without taking it over', async () => {
   const { userFile, localFile, write } = setting;
   await write(userFile, { servers: { one: { command: 'x', args: ['a'] }, two: { command: 'y' } } });
   await write(localFile, {
-    servers: { one: { enabled: false, callTimeoutMs: 5 }, two: { excludeTools: ['rm'] }, new: { enabled: false } },
+    servers: {
+      one: { enabled: false, callTimeoutMs: 5 },
+      two: { excludeTools: ['rm'] },
+      new: { enabled: false },
+    },
   });
   const { servers } = await setting.load();
   expect(servers.get('one')).toMatchObject({
@@ -235,7 +244,9 @@ it('blames the right file when an adjusted server is wrong', async () => {
 
 it('replaces a server as a whole when what to run is written again', async () => {
   const setting = await createSetting();
-  await setting.write(setting.userFile, { servers: { one: { command: 'x', args: ['a'], callTimeoutMs: 5 } } });
+  await setting.write(setting.userFile, {
+    servers: { one: { command: 'x', args: ['a'], callTimeoutMs: 5 } },
+  });
   const file = await setting.write('mine.json', { servers: { one: { command: 'y' } } });
   const { config } = (await setting.load({ files: [file] })).servers.get('one') ?? {};
   expect(config).toMatchObject({ command: 'y', args: [], callTimeoutMs: 60_000 });
@@ -259,8 +270,11 @@ it('takes each setting from the strongest file that has it, and tells which', as
 it.each(['trusted', 'inheritEnv', 'scope'])('a server of a project cannot set %s', async (key) => {
   const setting = await createSetting();
   const value = { trusted: true, inheritEnv: ['AWS_SECRET'], scope: 'user' }[key];
-  for (const file of [setting.projectFile, setting.localFile, join(setting.project, 'mcp-servers.json')]) {
-    await setting.write(file, `{\n "servers": { "one": { "command": "x", "${key}": ${JSON.stringify(value)} } } }`);
+  for (const file of [setting.projectFile, join(setting.project, 'mcp-servers.json'), setting.localFile]) {
+    await setting.write(
+      file,
+      `{\n "servers": { "one": { "command": "x", "${key}": ${JSON.stringify(value)} } } }`,
+    );
     const { servers, parsed } = await setting.load({ trustProject: true });
     expect(servers.get('one')?.problem?.message).toBe(
       `${file}:2:40: servers.one.${key}: "${key}" may not be set by a project's file.`,

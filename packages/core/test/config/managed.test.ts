@@ -35,14 +35,21 @@ it.each([
   await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
   const { parsed } = await loadManaged(setting, managed);
   expect([...parsed.servers.keys()]).toEqual(usable);
-  for (const [name, problem] of parsed.problems) expect(problem).toMatchObject({ code: 'CALL_DENIED', server: name });
+  for (const [name, problem] of parsed.problems)
+    expect(problem).toMatchObject({ code: 'CALL_DENIED', server: name });
 });
 
 it('stands above files and servers that the program names', async () => {
   const setting = await createSetting();
-  const file = await setting.write('mine.json', { servers: { one: { command: 'file' }, two: { command: 'file' } } });
+  const file = await setting.write('mine.json', {
+    servers: { one: { command: 'file' }, two: { command: 'file' } },
+  });
   const extra = new Map([['one', { command: 'extra' }]]);
-  const { servers } = await loadManaged(setting, { servers: { one: { command: 'managed' } } }, { files: [file], extra });
+  const { servers } = await loadManaged(
+    setting,
+    { servers: { one: { command: 'managed' } } },
+    { files: [file], extra },
+  );
   expect(servers.get('one')).toMatchObject({
     config: { command: 'managed', scope: 'managed' },
     origin: { scope: 'managed' },

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { fixture, type StartFixtureOptions, startFixture } from '@turnbuckle/testing';
 import { Forwarder } from './forwarder.js';
 import type { OpenPort } from './setting.js';
@@ -46,8 +45,12 @@ export const openServerObject: OpenPort = async (name, ...flags) => {
       const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
       children.add(child);
       child.stdin.on('error', () => {});
-      createInterface({ input: child.stdout }).on('line', (line) => {
-        transport.send(JSON.parse(line)).catch(() => {});
+      // By hand: newer readline also breaks lines at U+2028, which JSON may hold.
+      let text = '';
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        const lines = (text + chunk).split('\n');
+        text = lines.pop() ?? '';
+        for (const line of lines) transport.send(JSON.parse(line)).catch(() => {});
       });
       transport.onmessage = (message) => void child.stdin.write(`${JSON.stringify(message)}\n`);
       transport.onclose = () => void child.stdin.end();

@@ -19,9 +19,6 @@ import {
 import { eolOf } from './layout.js';
 import { removeMember } from './remove-member.js';
 
-/** What editors read to check and complete the file. */
-export const SCHEMA_ADDRESS = './node_modules/turnbuckle/config.schema.json';
-
 /**
  * The text with the value under the path; undefined removes it. Objects on the way are created; a text
  * without content becomes a fresh file. In a list the next free position (or -1) appends.
@@ -40,7 +37,7 @@ export function setKey(text: string, path: KeyPath, value: unknown): string {
 function freshDocument(text: string): string {
   const eol = eolOf(text);
   const kept = /\S/.test(text) ? text.replace(/[\r\n]*$/, eol) : '';
-  return `${kept}{${eol}  "$schema": ${JSON.stringify(SCHEMA_ADDRESS)}${eol}}${eol}`;
+  return `${kept}{${eol}}${eol}`;
 }
 
 function rootOf(text: string): Node {

@@ -1,0 +1,183 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { descendants, fixture, isAlive, waitUntil } from '@turnbuckle/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { argumentServer, tattletale } from './local-servers.js';
+import { createHome, finished, type Home, start, turnbuckle } from './turnbuckle.js';
+
+let home: Home;
+let started: string;
+beforeAll(async () => {
+  const empty = await createHome();
+  started = empty.file('started');
+  home = await createHome({ echo: fixture('echo'), kinds: argumentServer, other: tattletale(started) });
+});
+
+const call = (words: readonly string[], stdin?: string) =>
+  turnbuckle(['call', ...words], { home, ...(stdin !== undefined && { stdin }) });
+
+describe('arguments', () => {
+  it('are read as the schema says', async () => {
+    const words = [
+      'text=5',
+      'number=2.5',
+      'integer=-3',
+      'flag=yes',
+      'tags=a, b',
+      'counts=1,2',
+      'box={"a":1}',
+    ];
+    const more = ['level=2', 'either=null', 'pointed=007', 'loose=[1]', 'a:b=colon'];
+    const { code, stdout } = await call(['kinds', 'take', ...words, ...more]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      text: '5',
+      number: 2.5,
+      integer: -3,
+      flag: true,
+      tags: ['a', 'b'],
+      counts: [1, 2],
+      box: { a: 1 },
+      level: 2,
+      either: null,
+      pointed: '007',
+      loose: [1],
+      'a:b': 'colon',
+    });
+  });
+
+  it('are JSON with :=, come from a file or stdin, and a word wins over both', async () => {
+    const file = await home.write('arguments.json', { text: 'file', integer: 1 });
+    const [inline, fromFile, fromStdin] = await Promise.all([
+      call(['kinds', 'take', 'tags:=["x"]', 'loose:=null']),
+      call(['kinds', 'take', '--args-file', file, 'text=word']),
+      call(['kinds', 'take', '--args-file', '-'], '{"text":"stdin"}'),
+    ]);
+    expect(JSON.parse(inline.stdout)).toEqual({ tags: ['x'], loose: null });
+    expect(JSON.parse(fromFile.stdout)).toEqual({ text: 'word', integer: 1 });
+    expect(JSON.parse(fromStdin.stdout)).toEqual({ text: 'stdin' });
+  });
+
+  it.each([
+    [['echo', 'add', 'a=1'], /\bb\b/, /turnbuckle tools echo add --schema/],
+    [['echo', 'add', 'a=one', 'b=2'], /a.*number/, /--schema/],
+    [['echo', 'add', 'word'], /"word" is neither/, /key=value/],
+    [['echo', 'add', 'a:=oops'], /value of a is not JSON/, /key:=json/],
+    [['echo', 'add', '--args-file', 'nowhere.json'], /nowhere\.json cannot be read/, /JSON object/],
+    [['echo', 'add', '--args-file', '-'], /stdin is not a JSON object/, /by name/],
+    [['kinds', 'take', 'integer=9007199254740993'], /integer/, /--schema/],
+    [['echo', 'add', 'a=1', 'b=2', '--timeout', 'soon'], /"soon" is not a number/, /--timeout 30/],
+  ])('%j are refused with the reason and a next step', async (words, reason, hint) => {
+    const { code, stdout, stderr } = await call(words, '[]');
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    expect(stderr).toMatch(/^error ARGUMENTS_INVALID /);
+    expect(stderr).toMatch(reason);
+    expect(stderr).toMatch(hint);
+  });
+});
+
+describe('finding the tool', () => {
+  it('starts only the server it needs, also by the name an agent sees', async () => {
+    const [plain, full] = await Promise.all([
+      call(['echo', 'add', 'a=1', 'b=2']),
+      call(['mcp__echo__add', 'a=1', 'b=2']),
+    ]);
+    expect(plain).toMatchObject({ code: 0, stdout: '{"sum":3}\n', stderr: '' });
+    expect(full).toEqual(plain);
+    expect(existsSync(started)).toBe(false);
+  });
+
+  it.each([
+    [['echo', 'ad'], 12, 'There is no tool "ad" at server "echo".', 'Did you mean "add"?'],
+    [['mcp__echo__ad'], 12, 'There is no tool "mcp__echo__ad".', 'Did you mean "mcp__echo__add"?'],
+    [['ecko', 'add'], 11, 'There is no server named "ecko"', 'Did you mean "echo"?'],
+    [['entirely', 'wrong'], 11, 'There is no server named "entirely"', 'There are: echo, kinds, other'],
+  ])('%j is not there, and nothing else is started to find out', async (words, exit, message, hint) => {
+    const { code, stderr } = await call(words);
+    expect(code).toBe(exit);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+    expect(existsSync(started)).toBe(false);
+  });
+});
+
+describe('results', () => {
+  it('of a tool that failed are shown, and the exit code says so', async () => {
+    const { code, stdout, stderr } = await call(['echo', 'fail']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed as asked\n' });
+    expect(stderr).toContain('The tool reported an error');
+  });
+
+  it('with --json are the whole result and nothing else', async () => {
+    const { code, stdout, stderr } = await call(['echo', 'fail', '--json']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ isError: true, content: [{ text: 'failed as asked' }] });
+  });
+
+  it('have their images and audio saved, never dumped, never over another file', async () => {
+    const directory = home.file('pictures');
+    const first = await call(['echo', 'content', '--output', directory]);
+    const second = await call(['echo', 'content', '-o', directory]);
+    expect(first.stdout).toContain(`saved ${directory}/echo-content-2.png (image/png, 70 bytes)`);
+    expect(first.stdout).not.toContain('iVBOR');
+    expect(second.stdout).toContain('echo-content-2-2.png');
+    expect((await readdir(directory)).sort()).toEqual([
+      'echo-content-2-2.png',
+      'echo-content-2.png',
+      'echo-content-3-2.wav',
+      'echo-content-3.wav',
+      'echo-content-6-2.bin',
+      'echo-content-6.bin',
+    ]);
+    expect((await readFile(`${directory}/echo-content-2.png`)).subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  it('have what a terminal would obey or an eye would miss spelt out', async () => {
+    const { stdout } = await call(['kinds', 'say']);
+    expect(stdout).toBe('\\u{1b}[2Jcleared \\u{202e}reversed\\u{200b} \\u{e0041}tag\n');
+    const raw = await call(['kinds', 'say', '--json']);
+    for (const hidden of ['\u001b', '\u202e', '\u200b', '\u{e0041}'])
+      expect(raw.stdout).not.toContain(hidden);
+    expect(JSON.parse(raw.stdout)).toMatchObject({
+      content: [{ text: '\u001b[2Jcleared \u202ereversed\u200b \u{e0041}tag' }],
+    });
+  });
+
+  it.each([
+    [['echo', 'rpc_error'], 14, 'SERVER_ERROR'],
+    [['other', 'x'], 17, 'SERVER_EXITED'],
+    [['echo', 'sleep', 'ms=5000', 'everyMs=5000', '--timeout', '0.3'], 19, 'CALL_TIMEOUT'],
+  ])('%j fails with the exit code of the table', async (words, exit, name) => {
+    const { code, stderr } = await call(words);
+    expect(code).toBe(exit);
+    expect(stderr).toContain(`error ${name} `);
+  });
+});
+
+describe('a stop', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('by %s ends a call at once and leaves no server', async (signal, exit) => {
+    const child = start(['call', 'echo', 'sleep', 'ms=20000'], { home });
+    const end = finished(child);
+    await waitUntil(() => descendants(child.pid ?? 0).length > 0);
+    const servers = descendants(child.pid ?? 0);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const before = performance.now();
+    child.kill(signal);
+    expect(await end).toMatchObject({ code: exit, stdout: '' });
+    expect(performance.now() - before).toBeLessThan(4_000);
+    expect(servers.filter(isAlive)).toEqual([]);
+  });
+
+  it('because nobody reads on is no error, and leaves no server', async () => {
+    const child = start(['call', 'echo', 'big', 'bytes=4000000'], { home });
+    child.stdout?.once('data', () => child.stdout?.destroy());
+    await waitUntil(() => descendants(child.pid ?? 0).length > 0);
+    const servers = descendants(child.pid ?? 0);
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    expect(code).toBe(0);
+    expect(servers.filter(isAlive)).toEqual([]);
+  });
+});

@@ -1,0 +1,123 @@
+import { fixture } from '@turnbuckle/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
+
+const SECRETS = ['hunter2', 'sk-args', 'sk-flag', 'sk-query', 'sk-user', 'sk-header'];
+let home: Home;
+beforeAll(async () => {
+  home = await createHome({
+    both: { command: 'mine' },
+    files: {
+      command: 'files',
+      args: ['--token', 'sk-args', '--api-key=sk-flag', '--root', '/data', '--password', '${PASSWORD}'],
+      env: { KEY: 'hunter2', KEPT: '${KEPT}' },
+    },
+    web: {
+      url: 'https://sk-user:pw@example.invalid/mcp?key=sk-query&id=${ID}',
+      headers: { authorization: 'Bearer sk-header' },
+    },
+  });
+  await home.write('project/.turnbuckle/mcp.json', { servers: { both: { command: 'theirs' } } });
+});
+
+const run = (...words: string[]) => turnbuckle(words, { home });
+
+describe('config', () => {
+  it('shows every file, and each server with its place and what it shadows', async () => {
+    const { code, stdout, stderr } = await run('config');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const project = home.file('project/.turnbuckle/mcp.json');
+    expect(stdout).toMatch(new RegExp(`^  user +${home.config} +3 servers$`, 'm'));
+    expect(stdout).toMatch(/^ {2}managed +\S+ +not there$/m);
+    expect(stdout).toMatch(new RegExp(`^  both +TRUST_REQUIRED +${project}:3 +shadows ${home.config}$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^  files +ok +${home.config}:\\d+$`, 'm'));
+  });
+
+  it('shows one server without its secrets, placeholders as they are', async () => {
+    const texts = await Promise.all(
+      [
+        ['config', 'files'],
+        ['config', 'web'],
+        ['config', '--json'],
+      ].map(async (words) => (await run(...words)).stdout),
+    );
+    for (const secret of SECRETS) expect(texts.join('')).not.toContain(secret);
+    expect(texts[0]).toContain('"KEPT": "${KEPT}"');
+    expect(texts[0]).toContain('"${PASSWORD}"');
+    expect(texts[0]).toContain('"/data"');
+    expect(texts[1]).toContain('https://[hidden]@example.invalid/mcp?key=[hidden]&id=${ID}');
+  });
+
+  it('answers JSON', async () => {
+    expect(await json(['config', 'both'], { home })).toMatchObject({
+      name: 'both',
+      origin: { scope: 'project', line: 3 },
+      shadowed: [{ scope: 'user' }],
+      problem: { code: 'TRUST_REQUIRED' },
+    });
+  });
+
+  it('of an unknown server is an error', async () => {
+    expect(await run('config', 'fils')).toMatchObject({
+      code: 11,
+      stderr: expect.stringContaining('Did you mean "files"?'),
+    });
+  });
+});
+
+describe('where servers come from for one run', () => {
+  it('--config and MCP_CONFIG_PATH name a file, --mcp-server a server', async () => {
+    const named = await home.write('named.json', { servers: { named: fixture('echo') } });
+    const { command, args } = fixture('echo');
+    const words = ['call', 'named', 'add', 'a=1', 'b=2'];
+    const [flag, variable, inline] = await Promise.all([
+      turnbuckle([...words, '--config', named], { home }),
+      turnbuckle(words, { home, env: { MCP_CONFIG_PATH: named } }),
+      turnbuckle([...words, '--mcp-server', `named="${command}" '${args.join(' ')}'`], { home }),
+    ]);
+    for (const { code, stdout } of [flag, variable, inline])
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '{"sum":3}\n' });
+  });
+
+  it.each([['nonsense'], ['=x'], ['x=']])('--mcp-server %s is refused', async (text) => {
+    const { code, stderr } = await run('list', '--mcp-server', text);
+    expect(code).toBe(10);
+    expect(stderr).toContain('name=https://address');
+  });
+
+  it('a file that is named and not there is told, also with --json', async () => {
+    const { stdout, stderr } = await run('list', '--no-connect', '--json', '--config', 'nowhere.json');
+    expect(stderr).toMatch(/^warning .*nowhere\.json.*does not exist/);
+    expect(JSON.parse(stdout)).toHaveLength(3);
+  });
+
+  it('a broken file is told with its place and takes nothing else down', async () => {
+    const broken = await home.write('broken.json', '{ "servers": { "x": { "comand": "y" }, } oops }');
+    const { code, stderr } = await run('doctor', 'files', '--config', broken);
+    expect(code).toBe(10);
+    expect(stderr).toContain(`${broken}:1:`);
+  });
+});
+
+describe('init and schema', () => {
+  it('write a first file with comments, once', async () => {
+    const fresh = await createHome();
+    const first = await turnbuckle(['init'], { home: fresh });
+    expect(first).toMatchObject({ code: 0, stdout: `Wrote ${fresh.config}\n` });
+    expect(await fresh.read('.config/turnbuckle/mcp.json')).toContain('// A local server is a command:');
+    const again = await turnbuckle(['init'], { home: fresh });
+    expect(again).toMatchObject({ code: 12, stdout: '' });
+    expect(again.stderr).toContain('turnbuckle config');
+    expect((await turnbuckle(['add', 'x', '--', 'y'], { home: fresh })).code).toBe(0);
+    expect(await json(['config', 'x'], { home: fresh })).toMatchObject({ entry: { command: 'y' } });
+    expect(await json(['init', '--scope', 'project'], { home: fresh })).toEqual({
+      file: fresh.file('project/.turnbuckle/mcp.json'),
+    });
+  });
+
+  it('print a JSON Schema', async () => {
+    const { code, stdout } = await run('schema');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ $schema: expect.stringContaining('json-schema.org') });
+  });
+});

@@ -1,0 +1,78 @@
+import { fixture, startFixture } from '@turnbuckle/testing';
+import { expect, it } from 'vitest';
+import { createHome, json, turnbuckle } from './turnbuckle.js';
+
+it('0: all is well, also what is switched off or waits for its first use', async () => {
+  const home = await createHome({
+    good: fixture('echo'),
+    later: { ...fixture('echo'), start: 'lazy' },
+    off: { command: 'nowhere', enabled: false },
+  });
+  const { code, stdout } = await turnbuckle(['doctor'], { home });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^✓ {2}node +v/m);
+  expect(stdout).toMatch(/^✓ {2}configuration +3 servers in 1 file$/m);
+  expect(stdout).toMatch(/^✓ {2}good +reached by stdio, speaks \S+, 18 tools$/m);
+  expect(stdout).toMatch(/^✓ {2}later +reached by stdio/m);
+  expect(stdout).toMatch(/^✓ {2}off +switched off$/m);
+});
+
+it('0 with a next step for somebody who has nothing yet', async () => {
+  const { code, stdout } = await turnbuckle(['doctor'], { home: await createHome() });
+  expect(code).toBe(0);
+  expect(stdout).toContain('turnbuckle add');
+});
+
+it('10: the configuration has problems', async () => {
+  const home = await createHome({ typo: { comand: 'x' }, good: fixture('echo') });
+  const { code, stdout } = await turnbuckle(['doctor'], { home });
+  expect(code).toBe(10);
+  expect(stdout).toMatch(/^✕ {2}typo +CONFIG_INVALID: .*mcp\.json:\d+:\d+/m);
+  expect(stdout).toMatch(/^✓ {2}good/m);
+});
+
+it('11: a server does not come up', async () => {
+  const home = await createHome({ gone: { command: 'no-such-program-here' }, good: fixture('echo') });
+  const { code, stdout } = await turnbuckle(['doctor'], { home });
+  expect(code).toBe(11);
+  expect(stdout).toMatch(/^✕ {2}gone +COMMAND_NOT_FOUND: .*\n {2}→ \S/m);
+  const { checks } = await json<{ checks: Array<{ name: string; ok: boolean }> }>(['doctor', 'gone'], {
+    home,
+  });
+  expect(checks.map(({ name, ok }) => [name, ok])).toEqual([
+    ['node', true],
+    ['configuration', true],
+    ['gone', false],
+  ]);
+  expect((await turnbuckle(['doctor', 'good'], { home })).code).toBe(0);
+  expect((await turnbuckle(['doctor', 'nope'], { home })).stderr).toContain('SERVER_UNKNOWN');
+});
+
+it('12: a server wants a sign-in', async () => {
+  const wall = await startFixture('auth-wall', { transport: 'http', flags: ['--status', '401'] });
+  try {
+    const home = await createHome({ wall: { url: wall.url } });
+    const { code, stdout } = await turnbuckle(['doctor'], { home });
+    expect(code).toBe(12);
+    expect(stdout).toMatch(/^✕ {2}wall +AUTH_REQUIRED/m);
+    expect((await turnbuckle(['list'], { home })).stdout).toMatch(/^! {2}wall +needs-auth/m);
+    expect((await turnbuckle(['ping', 'wall'], { home })).code).toBe(16);
+    const signedIn = [
+      '--mcp-server',
+      'x=y',
+      'add',
+      'wall',
+      wall.url,
+      '--force',
+      '-H',
+      'Authorization: Bearer ${T}',
+    ];
+    expect((await turnbuckle(signedIn, { home })).code).toBe(0);
+    expect((await turnbuckle(['ping', 'wall'], { home, env: { T: 'secret' } })).code).toBe(0);
+    const unset = await turnbuckle(['ping', 'wall'], { home });
+    expect(unset.code).toBe(10);
+    expect(unset.stderr).toContain('VARIABLE_MISSING');
+  } finally {
+    await wall.stop();
+  }
+});

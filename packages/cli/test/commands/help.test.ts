@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/commands.js';
+import { VERSION } from '../../src/main.js';
+import { createHome, type Home, turnbuckle } from './turnbuckle.js';
+
+let home: Home;
+beforeAll(async () => {
+  home = await createHome();
+});
+
+it('shows every command without a word, with help and with --help', async () => {
+  const [bare, help, flag] = await Promise.all(
+    [[], ['help'], ['--help']].map((words) => turnbuckle(words, { home })),
+  );
+  expect(bare).toMatchObject({ code: 0, stderr: '' });
+  expect(help?.stdout).toBe(bare?.stdout);
+  expect(flag?.stdout).toBe(bare?.stdout);
+  for (const { name } of COMMANDS) expect(bare?.stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+});
+
+it('says the version of its package', async () => {
+  const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+  expect(JSON.parse(manifest)).toMatchObject({ version: VERSION });
+  expect((await turnbuckle(['--version'], { home })).stdout).toBe(`${VERSION}\n`);
+});
+
+it('shows examples, each explained, for each command, without colours in a pipe', async () => {
+  const pages = await Promise.all(
+    COMMANDS.map(async (command) => ({
+      command,
+      page: await turnbuckle([command.name, '--help'], { home }),
+    })),
+  );
+  for (const { command, page } of pages) {
+    expect(page).toMatchObject({ code: 0, stderr: '' });
+    expect(page.stdout).toContain(`usage: turnbuckle ${command.name}`);
+    expect(page.stdout).not.toContain('\u001b');
+    for (const { line, what } of command.examples) {
+      expect(page.stdout).toContain(line);
+      expect(what, line).not.toBe('');
+    }
+  }
+});
+
+it.each([
+  [['lst'], 'There is no command "lst".', 'turnbuckle list'],
+  [['pign'], 'There is no command "pign".', 'turnbuckle ping'],
+  [['help', 'nope'], 'There is no command "nope".', 'turnbuckle --help'],
+  [['--frob'], '"--frob" is not a command.', 'turnbuckle --help'],
+  [['list', '--frob'], "Unknown option '--frob'.", 'turnbuckle list --help'],
+  [['add', 'x', 'npx', '-y', 'pkg'], "Unknown option '-y'.", 'turnbuckle add <name> -- <command>'],
+  [['call', 'a', 'b', '--timeout'], "Option '--timeout <value>' argument missing.", 'turnbuckle call --help'],
+  [['schema', 'x'], '"x" is one word too many.', 'turnbuckle schema --help'],
+])('%j is a usage error with a next step', async (words, message, hint) => {
+  const { code, stdout, stderr } = await turnbuckle(words, { home });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(hint);
+});
+
+it.each([
+  ['call', []],
+  ['read', ['x']],
+  ['prompt', ['x']],
+  ['ping', []],
+  ['logs', []],
+  ['add', []],
+  ['add', ['x']],
+  ['remove', []],
+  ['enable', []],
+  ['disable', []],
+  ['completion', []],
+  ['export', []],
+])('%s %j names the missing word and how to write it', async (command, words) => {
+  const { code, stderr, stdout } = await turnbuckle([command, ...words, '--json'], { home });
+  expect(code).toBe(13);
+  expect(stderr).toMatch(/missing/);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: 'ARGUMENTS_INVALID', hint: expect.stringMatching(/turnbuckle|There are/) },
+  });
+});
+
+it('takes the options of every command before it too', async () => {
+  const { code, stdout } = await turnbuckle(
+    ['--json', '--mcp-server', 'x=https://example.invalid', 'config'],
+    {
+      home,
+    },
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: 'x' }] });
+});

@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs';
+import { appendFile, readFile } from 'node:fs/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
+
+let home: Home;
+beforeEach(async () => {
+  home = await createHome();
+});
+
+const run = (...words: string[]) => turnbuckle(words, { home });
+
+describe('import', () => {
+  beforeEach(async () => {
+    await home.write('.cursor/mcp.json', {
+      mcpServers: { files: { command: 'npx', args: ['-y', 'files'], env: { KEY: '${env:FILES_KEY}' } } },
+    });
+    await home.write('project/.vscode/mcp.json', {
+      inputs: [{ type: 'promptString', id: 'token', description: 'Token', password: true }],
+      servers: {
+        docs: {
+          type: 'http',
+          url: 'https://example.invalid/mcp',
+          headers: { Authorization: 'Bearer ${input:token}' },
+        },
+      },
+    });
+  });
+
+  it('shows the change and refuses in a pipe', async () => {
+    const { code, stdout, stderr } = await run('import');
+    expect({ code, stdout }).toEqual({ code: 20, stdout: '' });
+    expect(stderr).toContain(`files from cursor (${home.file('.cursor/mcp.json')}): new`);
+    expect(stderr).toMatch(/^\+ +"files": \{$/m);
+    expect(stderr).toContain('--yes');
+    expect(existsSync(home.config)).toBe(false);
+  });
+
+  it('writes with --yes, placeholders as they are, and has nothing to do the second time', async () => {
+    const { code, stdout } = await run('import', '--yes');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `Took over 2 servers into ${home.config}\n` });
+    const { servers, inputs } = JSON.parse(await readFile(home.config, 'utf8'));
+    expect(servers).toMatchObject({
+      files: { command: 'npx', args: ['-y', 'files'] },
+      docs: { url: 'https://example.invalid/mcp', headers: { Authorization: 'Bearer ${input:token}' } },
+    });
+    expect(servers.files.env.KEY).toMatch(/^\$\{(env:)?FILES_KEY\}$/);
+    expect(inputs).toMatchObject([{ id: 'token', password: true }]);
+    expect((await run('import')).stderr).toContain('nothing new');
+    expect(await json(['import'], { home })).toEqual({ imported: [] });
+  });
+
+  it('takes only what is asked for', async () => {
+    expect(await json(['import', 'cursor', '--yes'], { home })).toMatchObject({
+      imported: [{ name: 'files', from: { client: 'cursor' } }],
+      file: home.config,
+    });
+    const unknown = await run('import', 'netscape');
+    expect(unknown.code).toBe(13);
+    expect(unknown.stderr).toContain('cursor');
+  });
+
+  it('reads any file with --from', async () => {
+    const file = await home.write('old.json', { mcpServers: { old: { command: 'old' } } });
+    expect((await run('import', '--from', file, '--yes')).code).toBe(0);
+    expect(Object.keys(JSON.parse(await readFile(home.config, 'utf8')).servers)).toEqual(['old']);
+    expect(await run('import', '--from', 'nowhere.json')).toMatchObject({ code: 10 });
+  });
+
+  it.each([
+    ['a map under another name', '{"mcpServers": {"own": {"command": "own"}}}'],
+    ['a list', '{"servers": [{"name": "own", "command": "own"}]}'],
+  ])('keeps the form of a file that has %s', async (_what, text) => {
+    await home.write('.config/turnbuckle/mcp.json', text);
+    expect((await run('import', 'cursor', '--yes')).code).toBe(0);
+    const { servers } = await json<{ servers: Array<{ name: string }> }>(['config'], { home });
+    expect(servers.map(({ name }) => name)).toEqual(['own', 'files']);
+    const written = JSON.parse(await readFile(home.config, 'utf8'));
+    expect('servers' in written && 'mcpServers' in written).toBe(false);
+  });
+
+  it('is taken back to the byte, once', async () => {
+    const before = '\ufeff{\r\n  // mine\r\n  "servers": {  },\r\n}';
+    await home.write('.config/turnbuckle/mcp.json', before);
+    expect((await run('import', '--yes')).code).toBe(0);
+    expect(await readFile(home.config, 'utf8')).not.toBe(before);
+    expect((await run('import', '--undo')).stdout).toBe(`${home.config} is as it was before.\n`);
+    expect(await readFile(home.config, 'utf8')).toBe(before);
+    expect((await run('import', '--undo')).stderr).toContain('There is no import to take back.');
+  });
+
+  it('is taken back to no file where there was none', async () => {
+    await run('import', '--yes');
+    expect(await json(['import', '--undo'], { home })).toEqual({ undone: home.config });
+    expect(existsSync(home.config)).toBe(false);
+  });
+
+  it('is not taken back over a later edit', async () => {
+    await run('import', '--yes');
+    await appendFile(home.config, '\n// mine');
+    const { code, stderr } = await run('import', '--undo');
+    expect(code).toBe(10);
+    expect(stderr).toContain('was changed since');
+    expect(await readFile(home.config, 'utf8')).toContain('// mine');
+  });
+});
+
+it('import says so when there is nothing to find', async () => {
+  const { code, stderr } = await run('import');
+  expect(code).toBe(0);
+  expect(stderr).toContain('--from <file>');
+});
+
+describe('export', () => {
+  beforeEach(async () => {
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: {
+        files: { command: 'npx', args: ['-y', 'files'], env: { KEY: '${FILES_KEY}' } },
+        docs: { url: 'https://example.invalid/mcp' },
+      },
+    });
+  });
+
+  it('prints what it would write', async () => {
+    const { code, stdout } = await run('export', 'files', '--to', 'cursor', '--file', '-');
+    expect(code).toBe(0);
+    const { mcpServers } = JSON.parse(stdout);
+    expect(Object.keys(mcpServers)).toEqual(['files']);
+    expect(mcpServers.files).toMatchObject({ command: 'npx', args: ['-y', 'files'] });
+    expect(mcpServers.files.env.KEY).toMatch(/^\$\{(env:)?FILES_KEY\}$/);
+    expect((await run('export', '--to', 'codex', '--file', '-')).stdout).toContain('[mcp_servers.files]');
+    expect(await json(['export', '--to', 'codex', '--file', '-'], { home })).toMatchObject({
+      client: 'codex',
+      text: expect.stringContaining('[mcp_servers.docs]'),
+    });
+  });
+
+  it('refuses in a pipe, writes with --yes beside what is there, and is taken back', async () => {
+    const before = '{\n  "mcpServers": { "theirs": { "command": "theirs" } }\n}\n';
+    const file = await home.write('.cursor/mcp.json', before);
+    const refused = await run('export', '--to', 'cursor');
+    expect(refused.code).toBe(20);
+    expect(refused.stderr).toMatch(/^\+ .*"files"/m);
+    expect(await readFile(file, 'utf8')).toBe(before);
+
+    const done = await run('export', '--to', 'cursor', '--yes');
+    expect(done).toMatchObject({ code: 0, stdout: `Wrote 2 servers to ${file}\n` });
+    expect(Object.keys(JSON.parse(await readFile(file, 'utf8')).mcpServers)).toEqual([
+      'theirs',
+      'files',
+      'docs',
+    ]);
+    expect((await run('export', '--to', 'cursor', '--yes')).stderr).toContain('says all that already');
+
+    expect((await run('export', '--undo')).code).toBe(0);
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  it.each([
+    [['--to', 'netscape'], 13, /There are: /],
+    [['--to', 'cursor'], 10, /--file/],
+    [['nope', '--to', 'cursor', '--file', '-'], 11, /There are: files, docs/],
+    [['--undo'], 10, /no export to take back/],
+  ])('%j is refused with a next step', async (words, exit, text) => {
+    const { code, stdout, stderr } = await run('export', ...words);
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+    expect(stderr).toMatch(text);
+  });
+});

@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
+
+let home: Home;
+beforeEach(async () => {
+  home = await createHome();
+});
+
+const run = (...words: string[]) => turnbuckle(words, { home });
+const written = async (file = '.config/turnbuckle/mcp.json'): Promise<unknown> =>
+  JSON.parse(await home.read(file)).servers;
+
+describe('add', () => {
+  it('writes a command with its own options as they are', async () => {
+    const { code, stdout, stderr } = await run(
+      'add',
+      'files',
+      '-e',
+      'A=b=c',
+      '--',
+      'npx',
+      '-y',
+      'pkg',
+      '--json',
+      '-h',
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `Added files to ${home.config}\n` });
+    expect(stderr).toContain('turnbuckle tools files');
+    expect(await written()).toEqual({
+      files: { command: 'npx', args: ['-y', 'pkg', '--json', '-h'], env: { A: 'b=c' } },
+    });
+  });
+
+  it('writes an address with headers and transport, and JSON', async () => {
+    await run('add', 'docs', 'https://example.invalid/sse', '-t', 'sse', '-H', 'Authorization: Bearer ${T}');
+    await run('add', 'db', '{"command":"db","env":{"URL":"${DB}"}}', '--env', 'MORE=1');
+    expect(await written()).toEqual({
+      docs: { type: 'sse', url: 'https://example.invalid/sse', headers: { Authorization: 'Bearer ${T}' } },
+      db: { command: 'db', env: { MORE: '1' } },
+    });
+  });
+
+  it.each([
+    ['project', 'project/.turnbuckle/mcp.json'],
+    ['local', 'project/.turnbuckle/mcp.local.json'],
+  ])('writes to the %s file of this directory and says that it has to be agreed to', async (scope, file) => {
+    const { code, stderr } = await run('add', 'x', '--scope', scope, '--', 'true');
+    expect(code).toBe(0);
+    expect(stderr).toContain('turnbuckle trust x');
+    expect(await written(file)).toEqual({ x: { command: 'true' } });
+    expect(existsSync(home.file('project/mcp-servers.json'))).toBe(false);
+  });
+
+  it('refuses a name that is taken, and replaces it with --force', async () => {
+    await run('add', 'x', '--', 'one', 'argument');
+    const again = await run('add', 'x', '--', 'two');
+    expect(again.code).toBe(12);
+    expect(again.stderr).toContain('NAME_TAKEN');
+    expect(again.stderr).toContain('--force');
+    expect((await run('add', 'x', '--force', '--', 'two')).code).toBe(0);
+    expect(await written()).toEqual({ x: { command: 'two' } });
+  });
+
+  it.each([
+    [['x', '{"comand":"y"}'], 10, /comand.*command/],
+    [['x', '{"command":"y","env":{"A":1}}'], 10, /env\.A/],
+    [['x', '-t', 'pigeon', 'https://example.invalid'], 10, /pigeon/],
+    [['x', '-H', 'A: b', '--', 'cmd'], 10, /headers/],
+    [['native', '--', 'cmd'], 10, /native/],
+    [['x', '{broken'], 13, /JSON/],
+    [['x', 'https://example.invalid', 'more'], 13, /"more" is one word too many/],
+    [['x', '-e', 'NOVALUE', '--', 'cmd'], 13, /NOVALUE/],
+    [['x', '-H', 'novalue', 'https://example.invalid'], 13, /novalue/],
+    [['x', '--scope', 'galaxy', '--', 'cmd'], 13, /galaxy.*user, project, local/],
+  ])('%j is refused before anything is written', async (words, exit, reason) => {
+    const { code, stdout, stderr } = await run('add', ...words);
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+    expect(stderr).toMatch(reason);
+    expect(stderr.trimEnd().split('\n').length).toBeGreaterThan(1);
+    expect(existsSync(home.config)).toBe(false);
+    expect(existsSync(home.file('project/.turnbuckle'))).toBe(false);
+  });
+
+  it('answers JSON without the secrets', async () => {
+    const answer = await json(['add', 'x', '-e', 'KEY=hunter2', 'cmd'], { home });
+    expect(answer).toEqual({
+      added: 'x',
+      file: home.config,
+      config: { command: 'cmd', env: { KEY: '[hidden]' } },
+    });
+  });
+
+  it('says when a stronger file has a server of that name', async () => {
+    await home.write('project/.turnbuckle/mcp.json', { servers: { x: { command: 'theirs' } } });
+    expect((await run('add', 'x', '--', 'mine')).stderr).toContain('Not in effect here');
+  });
+});
+
+describe('remove', () => {
+  it('takes servers out of the files they are in, and keeps the rest with its comments', async () => {
+    await home.write(
+      '.config/turnbuckle/mcp.json',
+      '{\n  // mine\n  "servers": {\n    "a": { "command": "a" },\n    "b": { "command": "b" } // stays\n  }\n}\n',
+    );
+    const { code, stdout } = await run('rm', 'a', 'a');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `Removed a from ${home.config}\n` });
+    const text = await home.read('.config/turnbuckle/mcp.json');
+    expect(text).toMatch(/\/\/ mine[\s\S]*"b".*\/\/ stays/);
+    expect(text).not.toContain('"a"');
+    expect(await json(['remove', 'b'], { home })).toEqual({ removed: [{ name: 'b', file: home.config }] });
+  });
+
+  it('refuses an unknown name with what there is', async () => {
+    await run('add', 'files', '--', 'x');
+    const close = await run('remove', 'fils');
+    expect(close.code).toBe(11);
+    expect(close.stderr).toContain('Did you mean "files"?');
+    expect((await run('remove', 'zzzzzz')).stderr).toContain('There are: files');
+  });
+});
+
+describe('disable and enable', () => {
+  it('switch in the file that decides', async () => {
+    await run('add', 'x', '--', 'cmd');
+    expect((await run('disable', 'x')).stdout).toContain('Switched off: x');
+    expect(await written()).toEqual({ x: { command: 'cmd', enabled: false } });
+    expect((await run('disable', 'x')).stdout).toContain('x is off already');
+    expect(await json(['enable', 'x'], { home })).toEqual({ enabled: [{ name: 'x', file: home.config }] });
+    expect(await json(['list', '--no-connect'], { home })).toMatchObject([{ name: 'x', status: 'pending' }]);
+  });
+
+  it('adjust a server for this project alone, and take that back', async () => {
+    await run('add', 'x', '--', 'cmd');
+    const local = home.file('project/.turnbuckle/mcp.local.json');
+    expect((await run('disable', 'x', '--scope', 'local')).stdout).toContain(local);
+    expect(await written('project/.turnbuckle/mcp.local.json')).toEqual({ x: { enabled: false } });
+    expect(await json(['list', '--no-connect'], { home })).toMatchObject([{ name: 'x', status: 'disabled' }]);
+    expect((await run('enable', 'x')).stdout).toContain(local);
+    expect(await json(['list', '--no-connect'], { home })).toMatchObject([{ name: 'x', status: 'pending' }]);
+  });
+
+  it('refuse a file that is weaker than the server’s own', async () => {
+    await run('add', 'x', '--scope', 'project', '--', 'cmd');
+    const { code, stderr } = await run('disable', 'x', '--scope', 'user');
+    expect(code).toBe(13);
+    expect(stderr).toContain('stronger');
+    expect(existsSync(home.config)).toBe(false);
+  });
+
+  it('refuse an unknown name', async () => {
+    expect((await run('enable', 'nope')).code).toBe(11);
+    expect((await run('disable', 'nope')).stderr).toContain('turnbuckle add');
+  });
+});

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { fixture } from '@turnbuckle/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/commands.js';
+import { tattletale } from './local-servers.js';
+import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
+
+let home: Home;
+let started: string;
+beforeEach(async () => {
+  home = await createHome({ mine: fixture('echo') });
+  started = home.file('started');
+});
+
+const run = (...words: string[]) => turnbuckle(words, { home });
+const hostile = (entry: Record<string, unknown>) =>
+  home.write('project/.turnbuckle/mcp.json', { servers: { evil: entry } });
+
+describe('a hostile project', () => {
+  const LINES: Readonly<Record<string, readonly string[][]>> = {
+    list: [[], ['evil'], ['--json']],
+    tools: [[], ['evil'], ['touch']],
+    call: [['evil', 'x'], ['mcp__evil__x'], ['x', 'a=b']],
+    resources: [[], ['evil']],
+    read: [['evil', 'a:b']],
+    prompts: [[], ['evil']],
+    prompt: [['evil', 'x']],
+    ping: [['evil']],
+    logs: [['evil', '--seconds', '1']],
+    add: [['other', '--', 'true']],
+    remove: [['nothing']],
+    enable: [['evil']],
+    disable: [['evil', '--scope', 'local']],
+    config: [[], ['evil']],
+    import: [[], ['--yes']],
+    export: [['--to', 'cursor', '--file', '-']],
+    trust: [[], ['evil'], ['--revoke']],
+    doctor: [[], ['evil']],
+    init: [[]],
+    schema: [[]],
+    completion: [['bash']],
+  };
+
+  it('is tried with every command there is', () => {
+    expect(Object.keys(LINES).sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
+  });
+
+  it('starts nothing that nobody agreed to, whatever is run in it', { timeout: 60_000 }, async () => {
+    const file = await hostile(tattletale(started));
+    await home.write('project/mcp-servers.json', { servers: { evil2: tattletale(started) } });
+    await home.write('project/.turnbuckle/mcp.local.json', { servers: { evil3: tattletale(started) } });
+    for (const [command, lines] of Object.entries(LINES))
+      for (const words of lines) {
+        await run(command, ...words);
+        expect(existsSync(started), [command, ...words].join(' ')).toBe(false);
+      }
+    expect(existsSync(file)).toBe(true);
+    await run('list', '--trust-project');
+    expect(existsSync(started)).toBe(true);
+  });
+
+  it('cannot reach the tools of others through an export', async () => {
+    await hostile(tattletale(started));
+    const { stdout, stderr } = await run('export', '--to', 'cursor', '--file', '-');
+    expect(stdout).toContain('"mine"');
+    expect(stdout).not.toContain('evil');
+    expect(stderr).toContain('skipped evil');
+  });
+
+  it('cannot paint on the terminal with its names', async () => {
+    const name = 'e\u001b[2Jv\u202eil';
+    await home.write('project/.turnbuckle/mcp.json', { servers: { [name]: { command: 'x' } } });
+    for (const words of [['list'], ['config'], ['doctor'], ['tools'], ['trust'], ['list', '--json']]) {
+      const { stdout, stderr } = await run(...words);
+      expect(stdout + stderr, words.join(' ')).not.toMatch(/\u202e/);
+      expect((stdout + stderr).includes('\u001b'), words.join(' ')).toBe(false);
+    }
+  });
+});
+
+describe('trust', () => {
+  it('shows the whole entry, hidden characters visible, and refuses in a pipe', async () => {
+    const args = ['x'.repeat(3_000), 'in\u200bvisible', '\u202e', 'last'];
+    await hostile({ command: 'run', args, env: { A: '${B}' } });
+    const { code, stdout, stderr } = await run('trust');
+    expect({ code, stdout }).toEqual({ code: 15, stdout: '' });
+    expect(stderr).toContain(`evil from ${home.file('project/.turnbuckle/mcp.json')}:3`);
+    expect(stderr).toContain('x'.repeat(3_000));
+    expect(stderr).toContain('in\\u{200b}visible');
+    expect(stderr).toContain('\\u{202e}');
+    expect(stderr).toContain('"A": "${B}"');
+    expect(stderr).toContain('with --yes');
+  });
+
+  it('lets exactly that server start until it changes or the agreement is taken back', async () => {
+    await hostile({ ...tattletale(started) });
+    expect((await run('trust', '--yes')).stdout).toBe('Agreed to evil\n');
+    expect((await run('trust')).stderr).toContain('nothing left to agree to');
+    await run('ping', 'evil');
+    expect(existsSync(started)).toBe(true);
+
+    await rm(started);
+    await hostile({ ...tattletale(started), env: { MORE: '1' } });
+    expect((await run('ping', 'evil')).code).toBe(15);
+    expect(await json(['trust', 'evil', '--yes'], { home })).toEqual({ agreed: ['evil'] });
+    expect((await run('trust', '--revoke')).stdout).toBe('The agreement to evil is taken back\n');
+    expect((await run('ping', 'evil')).code).toBe(15);
+    expect(existsSync(started)).toBe(false);
+  });
+
+  it('knows only the servers of the project', async () => {
+    expect((await run('trust')).stderr).toContain('brings no servers along');
+    const { code, stderr } = await run('trust', 'mine', '--yes');
+    expect(code).toBe(11);
+    expect(stderr).toContain('It has: none');
+  });
+});

@@ -1,0 +1,245 @@
+/** Stands where people keep secrets: no complaint may repeat it. */
+export const SECRET = 'hunter2-very-secret';
+
+export interface MalformedText {
+  /** Of the file, with `good` in it where the rest can still be understood. */
+  readonly text: string;
+  /** `line:column` of the first complaint, and words in it. */
+  readonly at: string;
+  readonly words: readonly string[];
+  /** False: nothing of the file can be used. */
+  readonly good?: false;
+}
+
+const broken = (text: string, at: string, ...words: string[]): MalformedText => ({
+  text,
+  at,
+  words,
+  good: false,
+});
+/** A bad entry on line 3 beside a good one. */
+const server = (entry: string, column: number, ...words: string[]): MalformedText => ({
+  text: `{ "servers": {\n  "good": { "command": "x" },\n  "bad": ${entry}\n} }`,
+  at: `3:${column}`,
+  words,
+});
+/** A bad key on line 2 of a file with a good server. */
+const setting = (member: string, column: number, ...words: string[]): MalformedText => ({
+  text: `{ "servers": { "good": { "command": "x" } },\n  ${member}\n}`,
+  at: `2:${column}`,
+  words,
+});
+
+/** Files that are wrong in one way each. */
+export const MALFORMED: Record<string, MalformedText> = {
+  'truncated after the brace': broken('{', '1:2', '"}" is missing'),
+  'truncated in a key': broken('{\n  "serv', '2:3', 'double quote is missing'),
+  'truncated after a key': broken('{\n  "servers"', '2:12', 'a colon is expected'),
+  'truncated after a colon': broken('{\n  "servers":', '2:13', 'a value is expected'),
+  'truncated in a text': broken(
+    `{ "servers": {\n "a": { "command": "${SECRET}`,
+    '2:20',
+    'a double quote is missing',
+  ),
+  'truncated in a list': broken('{ "servers": {\n "a": { "args": ["x",', '2:22', 'a value is expected'),
+  'truncated after an entry': broken('{ "servers": {\n "a": { "command": "x" }', '2:25', '"}" is missing'),
+  'a comma too few': broken(
+    `{ "servers": {\n "a": { "command": "x" "env": { "K": "${SECRET}" } } } }`,
+    '2:24',
+    'a comma',
+  ),
+  'two commas': broken('{ "servers": {},\n , "inputs": [] }', '2:2', 'a key in double quotes', 'found ,'),
+  'a colon too few': broken(`{ "servers": { "a": { "env": {\n "K" "${SECRET}" } } } }`, '2:6', 'a colon'),
+  'single quotes': broken(`{ "servers": { "a": { "env": {\n "K": '${SECRET}' } } } }`, '2:7', "found '"),
+  'a value without quotes': broken(
+    `{ "servers": { "a": { "command":\n ${SECRET} } } }`,
+    '2:2',
+    'neither a value nor a key',
+  ),
+  'a key without quotes': broken('{\n servers: {} }', '2:2', 'neither a value nor a key'),
+  'a line break in a text': broken(
+    `{ "servers": { "a": { "command":\n "${SECRET}\n" } } }`,
+    '2:2',
+    'double quote',
+  ),
+  'a bad escape': broken(`{ "servers": { "a": { "command":\n "${SECRET}\\q" } } }`, '2:2', 'escape'),
+  'a bad \\u': broken('{ "a":\n "\\u12" }', '2:2', '\\u sequence'),
+  'half a number': broken('{ "a":\n 1. }', '2:2', 'number'),
+  'text behind the end': broken('{ }\n trailing', '2:2', 'neither a value nor a key'),
+  'an unclosed comment': broken('{ }\n/* forgotten', '2:1', 'the comment is not closed'),
+  'binary at the start': broken('\u0000\u0001\u0002ELF', '1:1', 'neither a value nor a key'),
+  'a list at the root': broken('[\n]', '1:1', 'one object'),
+  'a text at the root': broken('// a comment\n"servers"', '2:1', 'one object'),
+  'null at the root': broken('null', '1:1', 'one object'),
+  'a million brackets': broken(`{ "servers": ${'['.repeat(1_000_000)}`, '1:1', 'more than 100 deep'),
+  'servers as a text': broken('{\n  "servers": "x" }', '2:3', 'servers: expected a map or a list'),
+  'servers as null': broken('{\n  "servers": null }', '2:3', 'servers: expected a map or a list'),
+  'mcpServers as a number': setting('"mcpServers": 7', 3, 'mcpServers: expected a map or a list'),
+  'an unknown key': setting('"serverz": {}', 3, 'serverz: unknown key', 'did you mean "servers"?'),
+  'a key of another program': setting(
+    '"globalShortcut": "x"',
+    3,
+    'globalShortcut: unknown key "globalShortcut".',
+  ),
+  'a misspelt setting': setting('"namin": "x"', 3, 'did you mean "naming"?'),
+  'an unknown naming': setting('"naming": "dots"', 3, 'naming:', '"server_tool"'),
+  'inputs as a map': setting('"inputs": {}', 3, 'inputs: expected array'),
+  'an input without an id': setting('"inputs": [{ "id": "a" }, { }]', 29, 'inputs[1].id: expected string'),
+  'a setting of a wrong type': setting('"describePrefix": "yes"', 3, 'describePrefix: expected boolean'),
+  'a secret command as a text': setting(`"secretCommand": "x ${SECRET}"`, 3, 'secretCommand: expected array'),
+  'a managed key': setting('"forbid": []', 3, `forbid: "forbid" may not be set by a user's file`),
+  'a key that is there twice': setting(
+    '"naming": "server_tool", "naming": "x"',
+    28,
+    'naming: the key "naming" is there twice',
+  ),
+  '__proto__ as a key': setting('"__proto__": { "forbid": [] }', 3, '__proto__: this key is not allowed'),
+  'constructor as a key': setting('"constructor": { }', 3, 'constructor: unknown key "constructor"'),
+  'nested too deep': setting(
+    `"inputs": ${'['.repeat(200)}${']'.repeat(200)}`,
+    113,
+    'nested more than 100 deep',
+  ),
+  'a server as a text': server(`"npx ${SECRET}"`, 3, 'servers.bad: expected an object, found "npx …"'),
+  'a server as a list': server(`["npx", "${SECRET}"]`, 3, 'servers.bad: expected an object, found a list'),
+  'a server as a number': server('7', 3, 'servers.bad: expected an object, found 7'),
+  'a server as null': server('null', 3, 'servers.bad: expected an object, found null'),
+  'a server of nothing': server('{}', 3, 'servers.bad: has neither "command"'),
+  'a misspelt command': server('{ "comand": "x" }', 3, '"comand" may be meant as "command"'),
+  'a misspelt key': server(
+    '{ "command": "x", "argz": [] }',
+    28,
+    'servers.bad.argz: unknown key',
+    'did you mean "args"?',
+  ),
+  'a command as a list': server(
+    `{ "command": ["npx", "${SECRET}"] }`,
+    12,
+    'servers.bad.command: expected string',
+    'a list',
+  ),
+  'an empty command': server('{ "command": "" }', 12, 'servers.bad.command:'),
+  'arguments as a text': server(
+    `{ "command": "x", "args": "${SECRET}" }`,
+    28,
+    'servers.bad.args: expected array',
+  ),
+  'an argument as a number': server(
+    '{ "command": "x", "args": ["a", 7] }',
+    42,
+    'servers.bad.args[1]: expected string',
+  ),
+  'a variable as a number': server(
+    '{ "command": "x", "env": { "K": 7 } }',
+    37,
+    'servers.bad.env.K: expected string',
+    'a number',
+  ),
+  'a header as a list': server(
+    `{ "url": "https://h", "headers": { "K": ["${SECRET}"] } }`,
+    45,
+    'servers.bad.headers.K: expected string',
+  ),
+  'no address': server(
+    '{ "url": "nowhere" }',
+    12,
+    'servers.bad.url: expected an http:// or https:// address',
+  ),
+  'a wrong scheme': server(
+    `{ "url": "ftp://me:${SECRET}@host" }`,
+    12,
+    'servers.bad.url: expected an http://',
+    'ftp://host',
+  ),
+  'a web address for a socket': server(
+    '{ "type": "ws", "url": "https://h" }',
+    26,
+    'servers.bad.url: expected a ws://',
+  ),
+  'an unknown transport': server(
+    '{ "type": "htpp", "url": "https://h" }',
+    12,
+    'servers.bad.type: unknown transport "htpp", did you mean "http"?',
+  ),
+  'a transport as a number': server(
+    '{ "type": 5, "url": "https://h" }',
+    12,
+    "servers.bad.type: expected a transport's name, found 5",
+  ),
+  'a negative time': server(
+    '{ "command": "x", "callTimeoutMs": -1 }',
+    28,
+    'servers.bad.callTimeoutMs:',
+    '-1',
+  ),
+  'an unknown key further down': server(
+    '{ "command": "x", "reconnect": { "retries": 1 } }',
+    43,
+    'servers.bad.reconnect.retries: unknown key',
+  ),
+  'a server in process': server(
+    '{ "type": "sdk", "server": {} }',
+    27,
+    'servers.bad.server: expected an MCP server object',
+  ),
+  'a server key that is there twice': server(
+    `{ "command": "x", "command": "${SECRET}" }`,
+    28,
+    'servers.bad.command: the key "command" is there twice',
+  ),
+  'an unclosed placeholder': server(
+    '{ "command": "x", "args": ["${HOME"] }',
+    37,
+    'servers.bad.args[0]: a placeholder is not understood: ${HOME…',
+  ),
+  'an unclosed placeholder before a secret': server(
+    `{ "command": "x", "env": { "K": "\${A ${SECRET}" } }`,
+    37,
+    'servers.bad.env.K:',
+    '${A…',
+  ),
+  'a placeholder in a name of one': server('{ "command": "${${A}}" }', 12, 'servers.bad.command:', '${$…'),
+  'an unknown kind of placeholder': server(
+    '{ "command": "${vault:x}" }',
+    12,
+    'servers.bad.command:',
+    '${vault:x…',
+  ),
+  'a bad placeholder in a default': server(
+    '{ "command": "${A:-${b c}}" }',
+    12,
+    'servers.bad.command:',
+    '${b…',
+  ),
+  'an empty placeholder': server('{ "command": "${}" }', 12, 'servers.bad.command:'),
+  'a nameless entry of a list': {
+    text: '{ "mcpServers": [ { "name": "good", "command": "x" },\n { "command": "y" } ] }',
+    at: '2:2',
+    words: ['mcpServers[1]: a server in a list needs a "name" or an "id"'],
+  },
+  'a number for a name': {
+    text: '{ "servers": [ { "name": "good", "command": "x" },\n { "name": 7, "command": "y" } ] }',
+    at: '2:2',
+    words: ['servers[1]: a server in a list needs'],
+  },
+  'a name that is there twice in a list': {
+    text: '{ "servers": [ { "name": "good", "command": "x" },\n { "id": "good", "command": "y" } ] }',
+    at: '2:2',
+    words: ['servers[1]: the name "good" is there twice'],
+  },
+  'a bad entry of a list': {
+    text: '{ "servers": [ { "name": "good", "command": "x" },\n { "name": "bad", "command": "y", "args": [1] } ] }',
+    at: '2:44',
+    words: ['servers[1].args[0]: expected string'],
+  },
+  'a name that is kept': {
+    text: '{ "servers": { "good": { "command": "x" },\n "native": { "command": "y" } } }',
+    at: '2:2',
+    words: ['servers.native: the name "native" is kept'],
+  },
+  'a name with spaces around it': {
+    text: '{ "servers": { "good": { "command": "x" },\n " a ": { "command": "y" } } }',
+    at: '2:2',
+    words: ['a name without spaces around it'],
+  },
+};

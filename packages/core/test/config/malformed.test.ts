@@ -1,0 +1,184 @@
+import { chmod, mkdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fixture } from '@turnbuckle/testing';
+import type { LoadedConfig } from 'turnbuckle';
+import { describe, expect, it } from 'vitest';
+import { MALFORMED, SECRET } from './malformed-texts.js';
+import { createSetting } from './setting.js';
+
+/** Everything that a loaded configuration complains about. */
+const complaints = ({ problems, parsed }: LoadedConfig) => [...problems, ...parsed.problems.values()];
+
+describe('a file that is wrong', () => {
+  it('is tried in many ways', () => expect(Object.keys(MALFORMED).length).toBeGreaterThan(60));
+
+  it.each(Object.entries(MALFORMED))(
+    'tells where and what, no secret, and leaves the rest alone: %s',
+    async (_, row) => {
+      const { write, load, userFile } = await createSetting();
+      const file = await write('bad.json', row.text);
+      await write(userFile, { servers: { other: { command: 'y' } } });
+      const config = await load({ files: [file] });
+      const [first, ...more] = complaints(config);
+      expect(first?.code).toBe('CONFIG_INVALID');
+      expect(first?.message.split(': ')[0]).toBe(`${file}:${row.at}`);
+      for (const word of row.words) expect(first?.message).toContain(word);
+      const [line, column] = row.at.split(':').map(Number);
+      expect(first?.data).toMatchObject({ file, line, column });
+      expect(JSON.stringify([first, ...more])).not.toContain(SECRET);
+      expect(first?.message.length).toBeLessThan(700);
+      expect(config.parsed.servers.get('other')).toMatchObject({ command: 'y' });
+      expect(config.parsed.servers.has('good')).toBe(row.good ?? true);
+      expect(config.parsed.servers.get('bad')).toEqual(
+        row.words.some((word) => word.includes('twice')) && row.text.includes('"bad"')
+          ? expect.objectContaining({ command: 'x' })
+          : undefined,
+      );
+    },
+  );
+
+  it('keeps the good server of the same file and of another one running', async () => {
+    const { write, open } = await createSetting();
+    const good = { ...fixture('echo') };
+    const first = await write('a.json', { servers: { good, bad: { comand: 'x' } } });
+    const second = await write('b.json', { servers: { also: good }, typo: 1 });
+    const third = await write('c.json', '{ "servers": {');
+    const { runtime } = await open({ files: [first, second, third] });
+    await runtime.connectAll();
+    expect(runtime.status().map(({ name, status }) => [name, status])).toEqual([
+      ['also', 'connected'],
+      ['bad', 'failed'],
+      ['good', 'connected'],
+    ]);
+    expect(runtime.serverStatus('bad').error?.message).toContain(`${first}:1:`);
+  });
+});
+
+describe('a file that is fine', () => {
+  const ENTRY = '"one": { "command": "x" }';
+
+  it.each([
+    ['with a byte order mark', `\uFEFF{ "servers": { ${ENTRY} } }`],
+    ['with CRLF', `{\r\n  "servers": {\r\n    ${ENTRY}\r\n  }\r\n}\r\n`],
+    ['with trailing commas', `{ "servers": { ${ENTRY}, }, }`],
+    ['with comments', `// a\n{ /* b */ "servers": { ${ENTRY} } } // c`],
+    ['without an end of line', `{"servers":{${ENTRY}}}`],
+    ['with names that every object has', `{ "servers": { ${ENTRY}, "constructor": { "command": "y" } } }`],
+    ['with a number as a name', `{ "servers": { ${ENTRY}, "7": { "command": "y" } } }`],
+  ])('has no problems %s', async (_, text) => {
+    const { write, load } = await createSetting();
+    const config = await load({ files: [await write('fine.json', text)] });
+    expect(complaints(config)).toEqual([]);
+    expect(config.parsed.servers.get('one')).toMatchObject({ command: 'x' });
+  });
+
+  it.each([
+    ['empty', ''],
+    ['blank', ' \n\t\r\n'],
+    ['a byte order mark', '\uFEFF'],
+    ['a comment', '// { "servers": {} }\n'],
+    ['an empty object', '{}'],
+  ])('may hold nothing: %s', async (_, text) => {
+    const { write, load } = await createSetting();
+    const config = await load({ files: [await write('fine.json', text)] });
+    expect(complaints(config)).toEqual([]);
+    expect(config.servers.size).toBe(0);
+  });
+
+  it.each(['\n', '\r\n'])(
+    'counts lines and columns from 1, a byte order mark not counted (%j)',
+    async (end) => {
+      const { write, load } = await createSetting();
+      const first = await write('a.json', '\uFEFF{ "typo": 1 }');
+      const second = await write(
+        'b.json',
+        ['{', '  "servers": {', '    "äö": { "command": "x", "oops": 1 }', '}}'].join(end),
+      );
+      const config = await load({ files: [first, second] });
+      expect(complaints(config).map(({ data }) => [data?.line, data?.column])).toEqual([
+        [1, 3],
+        [3, 29],
+      ]);
+    },
+  );
+});
+
+describe('a file that cannot be read', () => {
+  it.each<[string, (path: string, directory: string) => Promise<unknown>, string]>([
+    ['missing', async () => {}, 'it does not exist'],
+    ['a directory', (path) => mkdir(path), 'it is not a file'],
+    ['a loop of links', (path) => symlink(path, path), 'its symbolic links go round in a circle'],
+    ['a dangling link', (path, directory) => symlink(join(directory, 'nowhere'), path), 'it does not exist'],
+    ['a device', (path) => symlink('/dev/zero', path), 'it is not a file'],
+  ])('is named, and the rest is used: %s', async (_, make, reason) => {
+    const { home, write, load, userFile } = await createSetting();
+    const file = join(home, 'bad.json');
+    await make(file, home);
+    await write(userFile, { servers: { other: { command: 'y' } } });
+    const config = await load({ files: [file] });
+    expect(config.problems.map(({ code, message }) => [code, message])).toEqual([
+      ['CONFIG_INVALID', `The configuration file ${file} cannot be used: ${reason}.`],
+    ]);
+    expect(config.parsed.servers.has('other')).toBe(true);
+  });
+
+  it('is named when a part of its path is a file', async () => {
+    const { write, load } = await createSetting();
+    const file = join(await write('plain', ''), 'mcp.json');
+    const { problems } = await load({ files: [file] });
+    expect(problems[0]?.message).toContain('a part of its path is no directory');
+  });
+
+  it.skipIf(process.getuid?.() === 0)('is named when there is no permission', async () => {
+    const { write, load } = await createSetting();
+    const file = await write('secret.json', '{}');
+    await chmod(file, 0);
+    const { problems } = await load({ files: [file] });
+    expect(problems[0]?.message).toBe(
+      `The configuration file ${file} cannot be used: there is no permission to read it.`,
+    );
+  });
+
+  it('is named when it is too large', async () => {
+    const { write, load } = await createSetting();
+    const file = await write('large.json', `{ "servers": {} }${' '.repeat(5_000_000)}`);
+    const { problems } = await load({ files: [file] });
+    expect(problems[0]?.message).toContain('larger than');
+  });
+
+  it('is named when it is a program', async () => {
+    const { write, load } = await createSetting();
+    const file = await write('binary.json', (await readFile(process.execPath)).subarray(0, 100_000));
+    const { problems } = await load({ files: [file] });
+    expect(problems[0]?.message).toMatch(`${file}:1:1: `);
+    expect(problems.length).toBeLessThanOrEqual(10);
+  });
+
+  it('of the usual places may be missing', async () => {
+    const { load } = await createSetting();
+    const config = await load();
+    expect(complaints(config)).toEqual([]);
+    expect(config.layers.filter(({ present }) => present)).toEqual([]);
+  });
+});
+
+describe('a file that is large but allowed', () => {
+  const many = (count: number, item: (index: number) => string): string =>
+    Array.from({ length: count }, (_, index) => item(index)).join(',\n');
+
+  it.each([
+    ['servers', `{ "servers": { ${many(50_000, (index) => `"s${index}": { "comand": "x" }`)} } }`],
+    ['keys that are there twice', `{ "servers": {}, ${many(100_000, () => '"a": 1')} }`],
+    [
+      'keys of a server',
+      `{ "servers": { "a": { "command": "x", ${many(50_000, (index) => `"k${index}": 1`)} } } }`,
+    ],
+  ])('is understood in a few seconds: %s', { timeout: 60_000 }, async (_, text) => {
+    const { write, load } = await createSetting();
+    const file = await write('large.json', text);
+    const started = performance.now();
+    const config = await load({ files: [file] });
+    for (const { message } of complaints(config)) expect(message.length).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+});
