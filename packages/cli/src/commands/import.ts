@@ -29,7 +29,9 @@ export async function run(context: CommandContext): Promise<void> {
   }
   const config = await loadCommandConfig(context);
   const found = await findServers(context);
-  const wanted = found.servers.filter((server) => !isKnown(server, config));
+  const wanted = found.servers.filter(
+    (server) => !isKnown(server, config) && whyNot(server, context) === undefined,
+  );
   for (const server of found.servers) tell(context, server, config);
   if (output.json && wanted.length === 0) return output.data({ imported: [] });
   if (wanted.length === 0)
@@ -96,10 +98,21 @@ async function readFrom(path: string, { output }: CommandContext): Promise<Found
 
 const isKnown = ({ name }: MergedServer, { servers }: LoadedConfig): boolean => servers.has(name);
 
-function tell({ output }: CommandContext, server: MergedServer, config: LoadedConfig): void {
-  const state = isKnown(server, config)
-    ? output.color.dim('you have one of that name')
-    : output.color.green('new');
+/**
+ * A project's servers stay the project's: in the user's own file they would start without having been agreed to.
+ * What somebody refused in another tool is not taken over at all.
+ */
+function whyNot({ trust, scope }: MergedServer, { flags }: CommandContext): string | undefined {
+  if (trust === 'rejected') return 'refused in that tool';
+  const ofProject = trust === 'ask' || scope === 'project';
+  if (!ofProject || flags.scope === 'project' || flags.scope === 'local') return undefined;
+  return "a project's; take it over with --scope local, then turnbuckle trust";
+}
+
+function tell(context: CommandContext, server: MergedServer, config: LoadedConfig): void {
+  const { output } = context;
+  const reason = isKnown(server, config) ? 'you have one of that name' : whyNot(server, context);
+  const state = reason === undefined ? output.color.green('new') : output.color.dim(reason);
   output.note(
     `${output.color.bold(showLine(server.name, 60))} from ${server.from.client} (${server.from.path}): ${state}`,
   );
@@ -116,13 +129,14 @@ async function write(
   const { output } = context;
   const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
   const before = await currentText(file);
+  // What another file declares stays there.
+  const own = config.settingOrigins.get('inputs')?.file === file ? (config.settings.inputs ?? []) : [];
   const known = new Set((config.settings.inputs ?? []).map(({ id }) => id));
-  const fresh = inputs.filter(({ id }) => !known.has(id));
+  const used = JSON.stringify(servers.map(({ config: entry }) => entry));
+  const fresh = inputs.filter(({ id }) => !known.has(id) && used.includes(`\${input:${id}}`));
   const change = (text: string): string => {
     const filled = setServers(text, servers);
-    return fresh.length === 0
-      ? filled
-      : setKey(filled, ['inputs'], [...(config.settings.inputs ?? []), ...fresh]);
+    return fresh.length === 0 ? filled : setKey(filled, ['inputs'], [...own, ...fresh]);
   };
   const after = change(before ?? '');
   if (!(await confirmChange(context, { file, before, after }))) return output.note('Nothing was written.');

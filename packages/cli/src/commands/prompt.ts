@@ -1,6 +1,7 @@
 import { type Runtime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
+import { nearestWord } from '../nearest-word.js';
 import { withRuntime } from '../open.js';
 import { showContent } from '../show-content.js';
 import { showLine } from '../untrusted-text.js';
@@ -30,8 +31,19 @@ async function completeArguments(
   { server, name }: { server: string; name: string },
 ): Promise<Record<string, string>> {
   const args = readPairs(words.slice(2));
-  const definition = (await runtime.listPrompts(server)).find((prompt) => prompt.name === name);
-  const missing = (definition?.arguments ?? []).filter(
+  const prompts = await runtime.listPrompts(server);
+  const definition = prompts.find((prompt) => prompt.name === name);
+  if (definition === undefined) {
+    const close = nearestWord(
+      name,
+      prompts.map((prompt) => prompt.name),
+    );
+    throw new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}" at server "${server}".`, {
+      server,
+      hint: `${close === undefined ? '' : `Did you mean "${close}"? `}turnbuckle prompts ${server} lists what there is.`,
+    });
+  }
+  const missing = (definition.arguments ?? []).filter(
     (argument) => argument.required === true && !Object.hasOwn(args, argument.name),
   );
   if (missing.length === 0) return args;

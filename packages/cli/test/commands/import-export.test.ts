@@ -38,16 +38,31 @@ describe('import', () => {
 
   it('writes with --yes, placeholders as they are, and has nothing to do the second time', async () => {
     const { code, stdout } = await run('import', '--yes');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `Took over 2 servers into ${home.config}\n` });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `Took over 1 server into ${home.config}\n` });
     const { servers, inputs } = JSON.parse(await readFile(home.config, 'utf8'));
-    expect(servers).toMatchObject({
-      files: { command: 'npx', args: ['-y', 'files'] },
-      docs: { url: 'https://example.invalid/mcp', headers: { Authorization: 'Bearer ${input:token}' } },
+    expect(Object.keys(servers)).toEqual(['files']);
+    expect(servers.files).toMatchObject({
+      command: 'npx',
+      args: ['-y', 'files'],
+      env: { KEY: '${FILES_KEY}' },
     });
-    expect(servers.files.env.KEY).toMatch(/^\$\{(env:)?FILES_KEY\}$/);
-    expect(inputs).toMatchObject([{ id: 'token', password: true }]);
+    expect(inputs).toBeUndefined();
     expect((await run('import')).stderr).toContain('nothing new');
     expect(await json(['import'], { home })).toEqual({ imported: [] });
+  });
+
+  it('leaves the servers of a project to the project, where they are asked for', async () => {
+    expect((await run('import', 'vscode', '--yes')).stderr).toContain('--scope local');
+    expect(existsSync(home.config)).toBe(false);
+    expect((await run('import', 'vscode', '--yes', '--scope', 'local')).code).toBe(0);
+    const local = home.file('project/.turnbuckle/mcp.local.json');
+    expect(JSON.parse(await readFile(local, 'utf8'))).toMatchObject({
+      servers: {
+        docs: { url: 'https://example.invalid/mcp', headers: { Authorization: 'Bearer ${input:token}' } },
+      },
+      inputs: [{ id: 'token', password: true }],
+    });
+    expect((await run('ping', 'docs')).code).toBe(15);
   });
 
   it('takes only what is asked for', async () => {

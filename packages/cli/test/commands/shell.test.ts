@@ -47,7 +47,7 @@ describe('completion', () => {
   it('never runs what a project calls its servers', async () => {
     const file = home.file('ran');
     await home.write('project/.turnbuckle/mcp.json', {
-      servers: { [`$(touch ${file})`]: { command: 'x' }, ['`touch ' + file + '`']: { command: 'x' } },
+      servers: { [`$(touch ${file})`]: { command: 'x' }, [`\`touch ${file}\``]: { command: 'x' } },
     });
     expect(complete('turnbuckle', 'call', '')).toEqual(['files', 'fetch', 'good']);
     expect(existsSync(file)).toBe(false);

@@ -101,7 +101,7 @@ function checkName(name: string): string | undefined {
   if (name === 'native') return 'the name "native" is kept for the functions of the host';
   if (name.trim() === '' || name !== name.trim()) return 'a server needs a name without spaces around it';
   if (name.length > 128) return `a server's name has at most 128 characters, this one has ${name.length}`;
-  if (/[\p{Cc}\p{Cs}]/u.test(name)) return "a server's name has no control characters";
+  if (/[\p{Cc}\p{Cs}\p{Cf}]/u.test(name)) return "a server's name has no control or invisible characters";
   return undefined;
 }
 

@@ -65,14 +65,25 @@ export async function createCarrier(config: ServerConfig, options: CarrierOption
     case 'websocket':
       return websocketCarrier(config, options);
     case 'http':
-      return httpCarrier(config, options);
+      return httpCarrier(withoutCredentials(config), options);
     case 'sse':
-      return sseCarrier(config, options);
+      return sseCarrier(withoutCredentials(config), options);
     case 'proxy':
       return httpCarrier(proxyTarget(config), options);
     case 'in-process':
       return inProcessCarrier(config, options);
   }
+}
+
+/** A name and password in an address belong into a header: no request may carry them in its address. */
+function withoutCredentials<Server extends HttpServer | SseServer>(config: Server): Server {
+  const url = new URL(config.url);
+  if (url.username === '' && url.password === '') return config;
+  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  url.username = '';
+  url.password = '';
+  const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+  return { ...config, url: url.href, headers: { authorization, ...config.headers } };
 }
 
 /** A hosted proxy is a Streamable HTTP server whose address is made of the base, and whose token is the proxy's. */

@@ -33,7 +33,8 @@ export class HttpEndpoint {
 
   /** Loads the HTTP client on first use: a runtime with local servers only never pays for it. */
   static async open(options: EndpointOptions): Promise<HttpEndpoint> {
-    const undici = await import('undici');
+    // The default export: a bundle of the library has no other names of a CommonJS package.
+    const { default: undici } = await import('undici');
     const pool = new undici.Pool(new URL(options.url).origin, {
       connections: 256,
       pipelining: 1,
