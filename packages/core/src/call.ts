@@ -84,7 +84,8 @@ interface Invocation {
   readonly callerId: string | undefined;
   readonly startedAt: number;
   readonly started: number;
-  attempts: number;
+  /** The way to the server, once it is on it. */
+  sending: Sending | undefined;
   readonly arguments: unknown;
 }
 
@@ -158,13 +159,15 @@ export class Calls {
         request,
       );
       if (asked !== undefined) await asked;
-      const result = await this.#parts.sender.send(server, {
+      call.sending = {
         method: request.method,
         params: withMeta(request.params, request),
         safe: true,
         options: request,
-        ...this.#listen(call, request),
-      });
+        onProgress: this.#listen(call, request),
+        attempts: 0,
+      };
+      const result = await this.#parts.sender.send(server, call.sending);
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
@@ -287,7 +290,7 @@ export class Calls {
 
   // --- connect and send ------------------------------------------------------------------------------
 
-  async #sendTool(
+  #sendTool(
     call: Invocation,
     tool: CatalogTool,
     args: Readonly<Record<string, unknown>>,
@@ -295,18 +298,20 @@ export class Calls {
   ): Promise<CallToolResult> {
     const server = this.#parts.findServer(tool.server);
     if (server === undefined) throw unknownServer(tool.server, this.#parts.serverNames());
-    const { trusted } = server.config;
-    const result = await this.#parts.sender.send(server, {
+    const { annotations } = tool;
+    call.sending = {
       method: 'tools/call',
       params: withMeta({ name: tool.tool, arguments: args }, request),
-      safe: trusted && (tool.annotations?.idempotentHint === true || tool.annotations?.readOnlyHint === true),
+      safe:
+        server.config.trusted && (annotations?.idempotentHint === true || annotations?.readOnlyHint === true),
       options: request,
       headerParameters: this.#headersOf(tool),
       headerArguments: args,
-      ...this.#listen(call, request),
-    });
+      onProgress: this.#listen(call, request),
+      attempts: 0,
+    };
     // The structure we rely on is checked in call-checks.ts; the rest is the server's and passes as it is.
-    return result as CallToolResult;
+    return this.#parts.sender.send(server, call.sending) as Promise<CallToolResult>;
   }
 
   #headersOf(tool: CatalogTool): readonly HeaderParameter[] {
@@ -349,7 +354,7 @@ export class Calls {
       callerId: caller?.id,
       startedAt: this.#parts.now(),
       started: performance.now(),
-      attempts: 0,
+      sending: undefined,
       arguments: what.arguments,
     };
   }
@@ -360,18 +365,12 @@ export class Calls {
     this.#parts.events.emit('call.started', { requestId, server, tool, toolName, callerId, kind, startedAt });
   }
 
-  /** What the way to the server reports while the call is on it. */
-  #listen(call: Invocation, { onProgress }: CallOptions): Pick<Sending, 'onAttempt' | 'onProgress'> {
-    const { events } = this.#parts;
-    return {
-      onAttempt: (attempt) => {
-        call.attempts = attempt;
-      },
-      onProgress: (progress) => {
-        onProgress?.(progress);
-        const { requestId, server, tool } = call;
-        events.emit('call.progress', { requestId, server, tool, ...progress });
-      },
+  /** Progress is for the caller and for whoever listens to the runtime. */
+  #listen(call: Invocation, { onProgress }: CallOptions): Sending['onProgress'] {
+    return (progress) => {
+      onProgress?.(progress);
+      const { requestId, server, tool } = call;
+      this.#parts.events.emit('call.progress', { requestId, server, tool, ...progress });
     };
   }
 
@@ -381,7 +380,7 @@ export class Calls {
     const { events, findServer, now } = this.#parts;
     findServer(call.server)?.stats.record(error === undefined && !toolFailed, durationMs, now());
     if (!events.has('call.settled')) return;
-    const { requestId, server, tool, toolName, callerId, kind, startedAt, attempts } = call;
+    const { requestId, server, tool, toolName, callerId, kind, startedAt } = call;
     const outcome: CallSettled['outcome'] = error !== undefined ? 'failed' : toolFailed ? 'tool-error' : 'ok';
     events.emit('call.settled', {
       requestId,
@@ -391,7 +390,7 @@ export class Calls {
       callerId,
       kind,
       startedAt,
-      attempts,
+      attempts: call.sending?.attempts ?? 0,
       durationMs,
       outcome,
       error,

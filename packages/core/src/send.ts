@@ -30,7 +30,8 @@ export interface Sending {
   readonly headerArguments?: unknown;
   /** Always listened to, whoever wants to know: progress also keeps the call's clock from running out. */
   readonly onProgress: (progress: Progress) => void;
-  readonly onAttempt: (attempt: number) => void;
+  /** Counted here. */
+  attempts: number;
 }
 
 export interface SenderOptions {
@@ -59,16 +60,54 @@ export class Sender {
     this.#admit(server);
     const { limiter } = this.#options;
     if (!limiter.tryEnter()) await this.#queue(limiter, server, signal);
+    let inside = false;
     try {
       if (!server.limiter.tryEnter()) await this.#queue(server.limiter, server, signal);
-      try {
-        return await this.#attempts(server, sending);
-      } finally {
-        server.limiter.leave();
+      inside = true;
+      const startedAt = Date.now();
+      for (;;) {
+        sending.attempts += 1;
+        const link = server.connection.link ?? (await this.#link(server, signal));
+        try {
+          return this.#accept(server, await this.#request(server, link, sending, startedAt));
+        } catch (thrown) {
+          await this.#retryOrThrow(server, link, sending, { thrown, startedAt });
+        }
       }
     } finally {
+      if (inside) server.limiter.leave();
       limiter.leave();
     }
+  }
+
+  #accept({ connection, breaker, retries, name }: Server, result: LaneResult): LaneResult {
+    connection.reportAnswer();
+    breaker.succeed();
+    retries.earn();
+    if (isDeeperThan(result, this.#options.maxDepth)) throw tooDeep(name);
+    return result;
+  }
+
+  /** Resolves when the same request may be made again; throws what the caller is told otherwise. */
+  async #retryOrThrow(
+    server: Server,
+    link: Link,
+    sending: Sending,
+    failed: { thrown: unknown; startedAt: number },
+  ): Promise<void> {
+    const error = toTurnbuckleError(failed.thrown);
+    this.#account(server, error);
+    // A link that takes no request is gone, whether or not it has noticed.
+    if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) server.connection.reportBroken(link, error);
+    const leftMs = this.#leftMs(server, sending, failed.startedAt);
+    const plan = retryPlan(describeFailure(error), { safe: sending.safe, attempt: sending.attempts, leftMs });
+    if (plan.kind === 'outcome-unknown') throw outcomeUnknown(server, error);
+    if (plan.kind === 'give-up' || !server.retries.spend()) throw error;
+    await this.#prepareRetry(server, link, plan, sending.options.signal);
+  }
+
+  #leftMs({ config }: Server, { options }: Sending, startedAt: number): number {
+    return (options.maxTotalMs ?? config.maxCallMs) - (Date.now() - startedAt);
   }
 
   /** Brings a server up before its tools are known, guarded by the breaker like a call. */
@@ -98,35 +137,7 @@ export class Sender {
     });
   }
 
-  async #attempts(server: Server, sending: Sending): Promise<LaneResult> {
-    const { config, connection, breaker, retries } = server;
-    const startedAt = Date.now();
-    const maxTotalMs = sending.options.maxTotalMs ?? config.maxCallMs;
-    for (let attempt = 1; ; attempt += 1) {
-      sending.onAttempt(attempt);
-      const link = connection.link ?? (await this.#link(server, sending.options.signal));
-      try {
-        const result = await this.#request(server, link, sending, maxTotalMs - (Date.now() - startedAt));
-        connection.reportAnswer();
-        breaker.succeed();
-        retries.earn();
-        if (isDeeperThan(result, this.#options.maxDepth)) throw tooDeep(server.name);
-        return result;
-      } catch (thrown) {
-        const error = toTurnbuckleError(thrown);
-        this.#account(server, error);
-        // A link that takes no request is gone, whether or not it has noticed.
-        if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) connection.reportBroken(link, error);
-        const leftMs = maxTotalMs - (Date.now() - startedAt);
-        const plan = retryPlan(describeFailure(error), { safe: sending.safe, attempt, leftMs });
-        if (plan.kind === 'outcome-unknown') throw outcomeUnknown(server, error);
-        if (plan.kind === 'give-up' || !retries.spend()) throw error;
-        await this.#prepareRetry(server, link, plan, sending.options.signal);
-      }
-    }
-  }
-
-  #request(server: Server, link: Link, sending: Sending, leftMs: number): Promise<LaneResult> {
+  #request(server: Server, link: Link, sending: Sending, startedAt: number): Promise<LaneResult> {
     const { params, method, options, headerParameters = [], headerArguments } = sending;
     const passOn = options.inputRequired === 'return';
     const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.carrier.hasHeaders;
@@ -136,7 +147,7 @@ export class Sender {
         method,
         params: passOn && link.era === 'modern' ? offeringAll(params) : params,
         timeoutMs: options.timeoutMs ?? server.config.callTimeoutMs,
-        maxTotalMs: Math.max(leftMs, 1),
+        maxTotalMs: Math.max(this.#leftMs(server, sending, startedAt), 1),
         signal: options.signal,
         onProgress: sending.onProgress,
         headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,

@@ -2,5 +2,5 @@ import { jsonSchema } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 
 export async function run({ output }: CommandContext): Promise<void> {
-  output.data(await jsonSchema());
+  output.data(jsonSchema());
 }

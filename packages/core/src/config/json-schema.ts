@@ -1,12 +1,9 @@
 /** The JSON Schema of a configuration file, for editors: made from the same source as the validation. */
+import * as z from 'zod/mini';
+import { FILE_SCHEMAS } from './file-schema.js';
+import { ADJUSTMENT_SCHEMA, SERVER_SCHEMAS, spellingsOf } from './schema.js';
 
-/** Loads the validator for it, which programs that only run servers from code never need. */
-export async function jsonSchema(): Promise<Record<string, unknown>> {
-  const [z, { FILE_SCHEMAS }, { ADJUSTMENT_SCHEMA, SERVER_SCHEMAS, spellingsOf }] = await Promise.all([
-    import('zod/mini'),
-    import('./file-schema.js'),
-    import('./schema.js'),
-  ]);
+export function jsonSchema(): Record<string, unknown> {
   // An object of this process cannot be written down.
   const { 'in-process': _inProcess, ...writable } = SERVER_SCHEMAS;
   const entries = Object.values(writable).map(({ shape }) => {

@@ -97,7 +97,12 @@ export async function requestWithInput(
   request: LaneRequest,
   options: InputRoundOptions,
 ): Promise<LaneResult> {
-  let result = await askOnce(lane, request, options);
+  let result: LaneResult;
+  try {
+    result = await lane.request(request);
+  } catch (error) {
+    throw explainRefusal(error, options.server);
+  }
   for (let round = 0; result.resultType !== undefined && result.resultType !== 'complete'; round += 1) {
     if (result.resultType !== 'input_required') throw unknownResult(options.server, result.resultType);
     if (options.passOn) return result;
@@ -111,7 +116,7 @@ export async function requestWithInput(
     const inputResponses = await answerAll(result.inputRequests, request.signal, options);
     const { requestState } = result;
     const params = { ...request.params, inputResponses, ...(requestState !== undefined && { requestState }) };
-    result = await askOnce(lane, { ...request, params }, options);
+    result = await lane.request({ ...request, params });
   }
   return result;
 }
@@ -119,19 +124,15 @@ export async function requestWithInput(
 /** A server of the newer revision does not ask a host that did not offer to answer: it refuses with this code. */
 const MISSING_CAPABILITY = -32021;
 
-async function askOnce(lane: Lane, request: LaneRequest, { server }: InputRoundOptions): Promise<LaneResult> {
-  try {
-    return await lane.request(request);
-  } catch (error) {
-    const rpc = error instanceof TurnbuckleError ? error.data?.rpc : undefined;
-    if (!isRecord(rpc) || rpc.code !== MISSING_CAPABILITY) throw error;
-    throw new TurnbuckleError('INPUT_REQUIRED', `Server "${server}" needs to ask back, and nobody answers.`, {
-      server,
-      cause: error,
-      hint: "Give createRuntime the handlers it asks for, or call with inputRequired: 'return' and go on yourself.",
-      data: { rpc },
-    });
-  }
+function explainRefusal(error: unknown, server: string): unknown {
+  const rpc = error instanceof TurnbuckleError ? error.data?.rpc : undefined;
+  if (!isRecord(rpc) || rpc.code !== MISSING_CAPABILITY) return error;
+  return new TurnbuckleError('INPUT_REQUIRED', `Server "${server}" needs to ask back, and nobody answers.`, {
+    server,
+    cause: error,
+    hint: "Give createRuntime the handlers it asks for, or call with inputRequired: 'return' and go on yourself.",
+    data: { rpc },
+  });
 }
 
 async function answerAll(

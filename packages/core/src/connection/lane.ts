@@ -46,6 +46,9 @@ export function completeParams(
   const { params, onProgress } = request;
   if (envelope === undefined && onProgress === undefined) return params;
   const own = params._meta as Record<string, unknown> | undefined;
-  if (onProgress === undefined && own === undefined) return { ...params, _meta: envelope };
+  if (own === undefined) {
+    if (onProgress === undefined) return { ...params, _meta: envelope };
+    return { ...params, _meta: envelope === undefined ? { progressToken } : { ...envelope, progressToken } };
+  }
   return { ...params, _meta: { ...envelope, ...own, ...(onProgress && { progressToken }) } };
 }

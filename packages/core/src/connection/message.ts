@@ -19,17 +19,12 @@ export function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 }
 
-/** Walks level by level, so that depth costs no stack. */
-export function isDeeperThan(root: object, maxDepth: number): boolean {
-  let level: object[] = [root];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > maxDepth) return true;
-    const next: object[] = [];
-    for (const node of level) {
-      for (const child of Object.values(node))
-        if (typeof child === 'object' && child !== null) next.push(child);
-    }
-    level = next;
+/** Recursion goes no deeper than the limit, so that depth costs no stack. */
+export function isDeeperThan(node: object, maxDepth: number): boolean {
+  if (maxDepth < 0) return true;
+  for (const key in node) {
+    const child: unknown = Reflect.get(node, key);
+    if (typeof child === 'object' && child !== null && isDeeperThan(child, maxDepth - 1)) return true;
   }
   return false;
 }
