@@ -19,7 +19,7 @@ const named = ({ servers }: ImportResult, name: string) => servers.find((server)
 describe('Claude Code', () => {
   it('gives servers of every folder when none is asked for', () => {
     const result = readClientConfig('claude-code', readFixture('claude-code.json'), { scope: 'user' });
-    expect(named(result, 'local-one')).toMatchObject({ scope: 'local', project: '/work/site' });
+    expect(named(result, 'local-one')).toMatchObject({ scope: 'local', project: '/srv/site' });
     expect(named(result, 'other-one')?.config).toEqual({
       type: 'websocket',
       url: 'wss://other.example.com/mcp',
@@ -30,7 +30,7 @@ describe('Claude Code', () => {
 
   it('asks for every server of a shared file unless a person has answered', () => {
     const { approvals } = readClientConfig('claude-code', readFixture('claude-code.json'), {
-      project: '/work/site',
+      project: '/srv/site',
     });
     const text = readFixture('claude-project.json');
     const states = (result: ImportResult) =>

@@ -45,7 +45,7 @@ export const FIXTURES: readonly FixtureRow[] = [
   {
     client: 'claude-code',
     file: 'claude-code.json',
-    project: '/work/site',
+    project: '/srv/site',
     servers: {
       'local-one': node(`\${ROOT:-/srv}/local.js`),
       files,

@@ -178,12 +178,12 @@ url = "https://web.example.com/mcp"
 
   it('writes for one folder of Claude Code', () => {
     const { text = '' } = writeClientConfig(
-      { client: 'claude-code', project: '/work/site' },
+      { client: 'claude-code', project: '/srv/site' },
       readFixture('claude-code.json'),
       [added],
     );
     const { projects, mcpServers } = JSON.parse(text);
-    expect(Object.keys(projects['/work/site'].mcpServers)).toEqual(['local-one', 'added']);
+    expect(Object.keys(projects['/srv/site'].mcpServers)).toEqual(['local-one', 'added']);
     expect(mcpServers.added).toBeUndefined();
   });
 });
