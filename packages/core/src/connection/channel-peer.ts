@@ -3,32 +3,25 @@
  * place, falls back to `initialize`, answers what an older server asks back. It keeps the SDK, which takes
  * longer to load than a local server to start, out of the way where it is not needed.
  */
-import type {
-  ClientCapabilities,
-  Implementation,
-  JSONRPCMessage,
-  ServerCapabilities,
-} from '@modelcontextprotocol/client';
+import type { Implementation, JSONRPCMessage, ServerCapabilities } from '@modelcontextprotocol/client';
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import type { ChannelLane } from './channel-lane.js';
 import type { Era } from './era-verdicts.js';
-import { answerRequest, type ServerRequestAnswers } from './input-rounds.js';
+import { answerRequest } from './input-rounds.js';
 import type { Envelope, LaneResult } from './lane.js';
-import { type ListenFilter, type Listening, MODERN_REVISION, OLDER_REVISIONS, type Peer } from './peer.js';
+import {
+  type ListenFilter,
+  type Listening,
+  MODERN_REVISION,
+  OLDER_REVISIONS,
+  type Peer,
+  type PeerOptions,
+} from './peer.js';
 import { timedOut } from './translate.js';
 
-export interface ChannelPeerOptions {
-  readonly server: string;
+export interface ChannelPeerOptions extends PeerOptions {
   readonly lane: ChannelLane;
-  readonly clientInfo: Implementation;
-  readonly capabilities: ClientCapabilities;
-  readonly answers: ServerRequestAnswers;
-  readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
-  /** What is known: spoken to as that; undefined: it is asked. */
-  readonly era: Era | undefined;
-  readonly leftMs: number;
-  readonly signal: AbortSignal;
 }
 
 type Request = Extract<JSONRPCMessage, { method: string; id: unknown }>;

@@ -1,7 +1,21 @@
 /** The other side of a link: what was negotiated with it, and how it tells us about changes. */
-import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Era } from './era-verdicts.js';
+import type { ServerRequestAnswers } from './input-rounds.js';
 import type { Lane } from './lane.js';
+
+/** What a handshake needs to know, whoever makes it. */
+export interface PeerOptions {
+  readonly server: string;
+  readonly clientInfo: Implementation;
+  readonly capabilities: ClientCapabilities;
+  readonly answers: ServerRequestAnswers;
+  readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  /** What is known: spoken to as that; undefined: it is asked. */
+  readonly era: Era | undefined;
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+}
 
 export interface ListenFilter {
   readonly toolsListChanged?: boolean;

@@ -1,22 +1,13 @@
 /** The handshake by the SDK's client: for HTTP, for what needs a sign-in, and where the express lane is off. */
-import type { Client, ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import type { Carrier } from './carrier.js';
-import type { Era } from './era-verdicts.js';
-import { type ServerRequestAnswers, serveRequests } from './input-rounds.js';
+import { serveRequests } from './input-rounds.js';
 import type { Envelope } from './lane.js';
-import type { Peer } from './peer.js';
+import type { Peer, PeerOptions } from './peer.js';
 import { loadSdk } from './sdk.js';
 
-export interface SdkPeerOptions {
-  readonly server: string;
+export interface SdkPeerOptions extends PeerOptions {
   readonly carrier: Carrier;
-  readonly clientInfo: Implementation;
-  readonly capabilities: ClientCapabilities;
-  readonly answers: ServerRequestAnswers;
-  readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
-  readonly era: Era | undefined;
-  readonly leftMs: number;
-  readonly signal: AbortSignal;
 }
 
 export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
