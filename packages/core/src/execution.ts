@@ -1,6 +1,7 @@
 /** `execute`: a call that never throws, with its result as data where it is data. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { TurnbuckleError } from './errors.js';
+import { parseJson } from './parse-json.js';
 
 export interface Execution {
   readonly toolName: string;
@@ -50,7 +51,7 @@ function textData(text: string): { data: unknown; contentType: ContentType } {
   const start = text.trimStart()[0];
   if (start === '{' || start === '[') {
     try {
-      return { data: JSON.parse(text), contentType: 'json' };
+      return { data: parseJson(text), contentType: 'json' };
     } catch {
       // It only looks like JSON.
     }

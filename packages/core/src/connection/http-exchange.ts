@@ -3,6 +3,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { TurnbuckleError } from '../errors.js';
+import { parseJson } from '../parse-json.js';
 import { isProgress } from './channel-lane.js';
 import type { Flight } from './flight.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
@@ -171,7 +172,7 @@ export class HttpExchange {
     if (message !== undefined)
       return !('method' in message) && message.id === flight.id ? message : undefined;
     try {
-      const batch: unknown = JSON.parse(text);
+      const batch: unknown = parseJson(text);
       return Array.isArray(batch)
         ? batch.filter(isMessage).find((one) => !('method' in one) && one.id === flight.id)
         : undefined;

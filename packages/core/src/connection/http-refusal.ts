@@ -1,6 +1,7 @@
 /** What an HTTP status other than 200 means for a request, told from the status and headers alone. */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { parseJson } from '../parse-json.js';
 import { connectionLost, type RpcError, serverError } from './server-error.js';
 
 export interface Refusal {
@@ -85,7 +86,7 @@ function rpcError({
   requestId,
 }: Refusal): { readonly error: RpcError; readonly answersRequest: boolean } | undefined {
   try {
-    const body: unknown = JSON.parse(text);
+    const body: unknown = parseJson(text);
     if (!isRecord(body) || !isRecord(body.error) || typeof body.error.code !== 'number') return undefined;
     if (body.id !== undefined && body.id !== null && body.id !== requestId) return undefined;
     const { code, message, data } = body.error;

@@ -1,5 +1,6 @@
 /** From a line of text to a JSON-RPC message, or to nothing: exact keys, junk ignored. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { parseJson } from '../parse-json.js';
 
 /** The message in a line; undefined when the line is not one (a banner, a log line, a broken answer). */
 export function parseMessage(line: string): JSONRPCMessage | undefined {
@@ -8,7 +9,7 @@ export function parseMessage(line: string): JSONRPCMessage | undefined {
   if (first !== 123 && first > 32) return undefined; // neither `{` nor white space before one
   let value: unknown;
   try {
-    value = JSON.parse(start === 0 ? line : line.slice(start));
+    value = parseJson(start === 0 ? line : line.slice(start));
   } catch {
     return undefined;
   }

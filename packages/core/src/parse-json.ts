@@ -1,0 +1,126 @@
+/**
+ * `JSON.parse` that brings back every key as it was written. V8 12.8 and newer (Node 24 and 26 among others)
+ * reads an escaped key as another one that ends in a backslash, once an object with that other key was parsed
+ * anywhere in the process: a server could change the keys of its neighbours' messages. nodejs/node#63785
+ */
+export const parseJson: (text: string) => unknown = engineMistakesKeys() ? parseWithCare : JSON.parse;
+
+function engineMistakesKeys(): boolean {
+  JSON.parse('{"turnbuckle":0,"\\\\":0}');
+  return JSON.stringify(JSON.parse('{"turnbuckle":0,"\\"":0}')) !== '{"turnbuckle":0,"\\"":0}';
+}
+
+/** Only a text with an escape inside a key takes the slower reader. */
+export function parseWithCare(text: string): unknown {
+  return hasEscapedKey(text) ? new Reader(text).document() : JSON.parse(text);
+}
+
+/** From each escape on to the end of its string, and whether a colon follows. Text in values costs one pass. */
+function hasEscapedKey(text: string): boolean {
+  let at = text.indexOf('\\');
+  while (at !== -1) {
+    let after = endOfString(text, at);
+    while (isSpace(text.charCodeAt(after))) after += 1;
+    if (text[after] === ':') return true;
+    at = text.indexOf('\\', after);
+  }
+  return false;
+}
+
+/** The position behind the string's closing quote, from a position inside it. */
+function endOfString(text: string, inside: number): number {
+  let at = inside;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+const LITERAL = /true|false|null|-?\d[\d.eE+-]*/y;
+
+/** A strict reader: strings and literals go through `JSON.parse` one by one, where no key can be mistaken. */
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): unknown {
+    const value = this.#value();
+    if (this.#next() !== '') this.#fail();
+    return value;
+  }
+
+  #value(): unknown {
+    const first = this.#next();
+    if (first === '{') return this.#object();
+    if (first === '[') return this.#array();
+    return JSON.parse(first === '"' ? this.#string() : this.#literal());
+  }
+
+  #object(): object {
+    const object = {};
+    for (let open = this.#open('}'); open; open = this.#goesOn('}')) {
+      if (this.#next() !== '"') this.#fail();
+      const key: string = JSON.parse(this.#string());
+      if (this.#next() !== ':') this.#fail();
+      this.#at += 1;
+      // Defined, not assigned: `__proto__` is a key like any other.
+      Object.defineProperty(object, key, {
+        value: this.#value(),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    }
+    return object;
+  }
+
+  #array(): unknown[] {
+    const array: unknown[] = [];
+    for (let open = this.#open(']'); open; open = this.#goesOn(']')) array.push(this.#value());
+    return array;
+  }
+
+  /** Past the opening bracket; false when the closing one follows at once. */
+  #open(close: string): boolean {
+    this.#at += 1;
+    if (this.#next() !== close) return true;
+    this.#at += 1;
+    return false;
+  }
+
+  #goesOn(close: string): boolean {
+    const found = this.#next();
+    if (found !== ',' && found !== close) this.#fail();
+    this.#at += 1;
+    return found === ',';
+  }
+
+  /** The next character that is not white space; empty at the end. */
+  #next(): string {
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
+    return this.#text.charAt(this.#at);
+  }
+
+  #string(): string {
+    const start = this.#at;
+    this.#at = endOfString(this.#text, start + 1);
+    return this.#text.slice(start, this.#at);
+  }
+
+  #literal(): string {
+    LITERAL.lastIndex = this.#at;
+    const literal = LITERAL.exec(this.#text)?.[0] ?? this.#fail();
+    this.#at += literal.length;
+    return literal;
+  }
+
+  #fail(): never {
+    throw new SyntaxError(`Unexpected text in JSON at position ${this.#at}`);
+  }
+}
