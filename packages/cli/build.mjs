@@ -1,9 +1,38 @@
 // The command as a split bundle: a command loads only its own chunk, and the heavy parts when it needs them.
-import { chmod, rename, rm } from 'node:fs/promises';
+import { chmod, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * A second zod for the MCP SDK. With one for both, the little that the configuration needs would come in one chunk
+ * with the much that the SDK needs, and every command would load it.
+ * @type {import('esbuild').Plugin}
+ */
+const zodOfSdk = {
+  name: 'zod of the SDK',
+  setup(bundler) {
+    const namespace = 'zod-of-sdk';
+    const again = { skip: true };
+    bundler.onResolve(
+      { filter: /^zod(\/|$)|^\./ },
+      async ({ path, importer, resolveDir, kind, pluginData, ...from }) => {
+        const ofSdk = path.startsWith('.')
+          ? from.namespace === namespace
+          : importer.includes('@modelcontextprotocol');
+        if (!ofSdk || pluginData === again) return undefined;
+        const found = await bundler.resolve(path, { kind, resolveDir, pluginData: again });
+        return { ...found, namespace };
+      },
+    );
+    bundler.onLoad({ filter: /./, namespace }, async ({ path }) => ({
+      contents: await readFile(path, 'utf8'),
+      resolveDir: dirname(path),
+    }));
+  },
+};
 
 // Built beside and swapped in, so that a command that is running meanwhile never finds half of it.
 await rm(at('dist.new'), { recursive: true, force: true });
@@ -24,6 +53,7 @@ await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
+  plugins: [zodOfSdk],
   logLevel: 'warning',
 });
 await chmod(at('dist.new/bin.js'), 0o755);
