@@ -363,12 +363,9 @@ export class Runtime {
         clientInfo: options.clientInfo ?? CLIENT_INFO,
         verdicts: this.#verdicts,
         answers: options.handlers ?? {},
+        onStarting: () => void this.#checks.load(),
       },
-      resolve: async () => {
-        // The compiler for schemas loads while the server starts.
-        void this.#checks.load();
-        return (await options.resolve?.(name, config)) ?? config;
-      },
+      resolve: async () => (await options.resolve?.(name, config)) ?? config,
       onOpen: (link) => this.#discovery.read(name, 'tools', link, config),
       onReady: () => {
         server.breaker.succeed();

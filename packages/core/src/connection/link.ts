@@ -21,6 +21,8 @@ export interface LinkOptions extends CarrierOptions {
   readonly answers: ServerRequestAnswers;
   /** The question for the era got no answer last time: go without it. */
   readonly assumeLegacy: boolean;
+  /** The server has been started or asked: what is wanted once it answers can be loaded meanwhile. */
+  readonly onStarting: () => void;
   /** A failed attempt is being cleaned up; the next one has to wait for it. */
   readonly onCleanup: (done: Promise<void>) => void;
   /** A notification of the server: its method and params, untrusted. */
@@ -126,6 +128,7 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
       channel === undefined
         ? connectSdkPeer({ ...shared, carrier })
         : connectChannelPeer({ ...shared, lane: channel });
+    options.onStarting();
     const peer = await withDeadline(connecting, { ms: leftMs, signal, server });
     // What lives in this process needs no memory.
     if (options.config.type !== 'in-process') await options.verdicts.set(options.config, peer.era);
