@@ -1,0 +1,57 @@
+/** SQLite behind a small seam: the one of Node where it has a settled one, else libsql. Both are synchronous. */
+
+export type Value = string | number | bigint | null | Uint8Array;
+export type Row = Readonly<Record<string, Value>>;
+
+export interface Statement {
+  run(...values: Value[]): void;
+  all(...values: Value[]): Row[];
+}
+
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+export interface OpenOptions {
+  readonly readOnly?: boolean | undefined;
+}
+
+/** From this release on `node:sqlite` is there without a flag and without a warning. */
+const NODE_WITH_SQLITE = 24;
+const BUSY_MS = 5_000;
+
+export async function openDatabase(path: string, { readOnly = false }: OpenOptions = {}): Promise<Database> {
+  const database = await openDriver(path, readOnly);
+  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  if (!readOnly)
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
+  return database;
+}
+
+async function openDriver(path: string, readOnly: boolean): Promise<Database> {
+  if (Number(process.versions.node.split('.')[0]) >= NODE_WITH_SQLITE) {
+    // Named by a variable: the types of the oldest Node that we run on do not know it.
+    const name = 'node:sqlite';
+    const { DatabaseSync } = (await import(name)) as {
+      DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database;
+    };
+    return new DatabaseSync(path, { readOnly });
+  }
+  const { default: Libsql } = await import('libsql');
+  return new Libsql(path, { readonly: readOnly }) as unknown as Database;
+}
+
+/** All of the work or nothing of it. The lock for writing is taken at once, so that what is read in it stays true. */
+export function inTransaction<T>(database: Database, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}

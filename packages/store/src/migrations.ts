@@ -1,0 +1,68 @@
+/** The shape of the database, as steps that each bring it one version further. Steps are never changed, only added. */
+import { type Database, inTransaction } from './database.js';
+
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE invocations (
+    number          INTEGER PRIMARY KEY,
+    id              TEXT NOT NULL UNIQUE,
+    started_at      INTEGER NOT NULL,
+    duration_ms     REAL NOT NULL,
+    conversation    TEXT,
+    caller          TEXT,
+    server          TEXT NOT NULL,
+    tool            TEXT NOT NULL,
+    tool_name       TEXT NOT NULL,
+    kind            TEXT NOT NULL,
+    arguments       TEXT,
+    arguments_bytes INTEGER NOT NULL,
+    result          TEXT,
+    result_bytes    INTEGER NOT NULL,
+    success         INTEGER NOT NULL,
+    outcome         TEXT NOT NULL,
+    code            TEXT,
+    error           TEXT,
+    attempts        INTEGER NOT NULL,
+    decision        TEXT,
+    reason          TEXT,
+    era             TEXT,
+    energy          REAL
+  );
+  CREATE INDEX invocations_by_time ON invocations (started_at);
+  CREATE INDEX invocations_by_server ON invocations (server, tool, started_at);
+  CREATE VIRTUAL TABLE invocations_text USING fts5 (
+    server, tool, caller, arguments, result, error, content = '', contentless_delete = 1
+  );
+
+  CREATE TABLE servers (
+    name         TEXT PRIMARY KEY,
+    config       TEXT NOT NULL,
+    enabled      INTEGER NOT NULL,
+    added_at     INTEGER NOT NULL,
+    removed_at   INTEGER,
+    last_used_at INTEGER,
+    calls        INTEGER NOT NULL DEFAULT 0,
+    failures     INTEGER NOT NULL DEFAULT 0,
+    total_ms     REAL NOT NULL DEFAULT 0,
+    tools        INTEGER,
+    tool_tokens  INTEGER
+  );
+
+  CREATE TABLE segments (
+    name   TEXT PRIMARY KEY,
+    offset INTEGER NOT NULL
+  );
+  `,
+];
+
+/** Brings the database up to date; refuses one that a newer release has written. */
+export function migrate(database: Database): void {
+  inTransaction(database, () => {
+    const version = Number(database.prepare('PRAGMA user_version').all()[0]?.user_version ?? 0);
+    if (version > STEPS.length) {
+      throw new Error(`The log was written by a newer Turnbuckle (version ${version} of its shape).`);
+    }
+    for (const step of STEPS.slice(version)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${STEPS.length}`);
+  });
+}
