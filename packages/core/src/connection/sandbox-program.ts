@@ -1,0 +1,93 @@
+/** The program of a server in a sandbox: where it is, and what has to be visible beside it so that it can start. */
+import { access, constants, open, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { isOfSystem } from './sandbox-system.js';
+
+/** What execvp searches when there is no PATH. */
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+/** A script's interpreter may be a script; some end that is. */
+const MOST_INTERPRETERS = 3;
+
+export interface SearchPlace {
+  /** The PATH to search. */
+  readonly path: string | undefined;
+  /** What relative paths mean; undefined: relative directories are not searched. */
+  readonly directory: string | undefined;
+}
+
+/** The absolute path of an executable file, by the rules of execvp; undefined when there is none. */
+export async function findProgram(
+  name: string,
+  { path, directory }: SearchPlace,
+): Promise<string | undefined> {
+  const places = name.includes('/') ? [''] : (path ?? DEFAULT_PATH).split(':');
+  for (const place of places) {
+    const candidate = join(place, name);
+    if (!isAbsolute(candidate) && directory === undefined) continue;
+    const file = isAbsolute(candidate) ? candidate : resolve(directory ?? '/', candidate);
+    if (await isExecutable(file)) return file;
+  }
+  return undefined;
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Files and directories, outside those of the system, without which the program cannot run: itself, the Node.js
+ * installation or Python environment that it belongs to, and the same for the interpreter of a script.
+ */
+export async function programPaths(file: string, place: SearchPlace): Promise<string[]> {
+  const paths: string[] = [];
+  let current: string | undefined = file;
+  for (let count = 0; current !== undefined && count < MOST_INTERPRETERS; count += 1) {
+    const real = await realpath(current);
+    paths.push(current, real, ...(await installationOf(current)), ...(await installationOf(real)));
+    current = await interpreterOf(real, place);
+  }
+  return [...new Set(paths)].filter((path) => !isOfSystem(path));
+}
+
+/** Never the whole prefix of a program: that of `~/.local/bin/x` holds the user's keys. */
+async function installationOf(file: string): Promise<string[]> {
+  const prefix = dirname(dirname(file));
+  if (basename(dirname(file)) !== 'bin') return [];
+  if (await exists(join(prefix, 'pyvenv.cfg'))) return [prefix];
+  const modules = join(prefix, 'lib', 'node_modules');
+  const isNode = (await exists(join(prefix, 'bin', 'node'))) && (await exists(modules));
+  return isNode ? [join(prefix, 'bin'), modules] : [];
+}
+
+async function interpreterOf(file: string, place: SearchPlace): Promise<string | undefined> {
+  const line = await firstLine(file);
+  const [program = '', argument = ''] = /^#!\s*(\S+)(?:\s+(.*\S))?/.exec(line)?.slice(1) ?? [];
+  if (basename(program) !== 'env') return program === '' ? undefined : findProgram(program, place);
+  const name = argument.split(/\s+/).find((word) => !word.startsWith('-') && !word.includes('='));
+  return name === undefined ? undefined : findProgram(name, place);
+}
+
+async function firstLine(file: string): Promise<string> {
+  const handle = await open(file, 'r').catch(() => undefined);
+  try {
+    const { buffer, bytesRead } = (await handle?.read(Buffer.alloc(256), 0, 256, 0)) ?? {
+      buffer: Buffer.alloc(0),
+      bytesRead: 0,
+    };
+    const [line = ''] = buffer.toString('latin1', 0, bytesRead).split('\n');
+    return line;
+  } finally {
+    await handle?.close();
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fixture, processesWithEnvironment, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
+import { describe, expect, onTestFinished } from 'vitest';
+import { ONCE, openRuntime } from '../lifecycle/open-runtime.js';
+import { startHost } from '../processes/host.js';
+import { attempt, confined, createStage, factsOf } from './stage.js';
+
+const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
+/** A server and four descendants, none of which wants to end. */
+const PROCESSES = 5;
+
+async function createStubborn() {
+  const directory = await temporaryDirectory();
+  const mark = randomUUID();
+  const marked = (): number[] => processesWithEnvironment('CYCLE', mark);
+  onTestFinished(async () => {
+    for (const pid of marked()) process.kill(pid, 'SIGKILL');
+    await directory.remove();
+  });
+  const file = directory.file('pids');
+  const server = {
+    ...fixture('stubborn', '--pid-file', file, '--life-ms', '60000'),
+    env: { CYCLE: mark },
+    reconnect: ONCE,
+    sandbox: { read: [REPOSITORY], write: [directory.path] },
+  };
+  const isUp = (): boolean =>
+    existsSync(file) && readFileSync(file, 'utf8').split('\n').length - 1 === PROCESSES;
+  return { directory, mark, marked, server, isUp };
+}
+
+describe('a server in a sandbox that does not want to end', () => {
+  confined('is gone with all that it started when the runtime closes', async () => {
+    const { marked, server, isUp } = await createStubborn();
+    const runtime = await openRuntime({ servers: { server } });
+    await runtime.connectAll();
+    expect(runtime.serverStatus('server').error).toBeUndefined();
+    await waitUntil(isUp);
+    expect(marked().length).toBe(PROCESSES);
+    await runtime.close();
+    expect(marked()).toEqual([]);
+  });
+
+  confined('is gone when its sandbox is killed', async () => {
+    const { marked, server, isUp } = await createStubborn();
+    const runtime = await openRuntime({ servers: { server } });
+    await runtime.connectAll();
+    await waitUntil(isUp);
+    process.kill(runtime.serverStatus('server').pid ?? 0, 'SIGKILL');
+    await waitUntil(() => runtime.serverStatus('server').status === 'failed');
+    await waitUntil(() => marked().length === 0);
+  });
+
+  confined.each(['close', 'SIGTERM', 'exit', 'throw', 'SIGKILL'] as const)(
+    'is gone however its host ends, and nobody has to sweep: %s',
+    async (ending) => {
+      const { directory, mark, marked, server, isUp } = await createStubborn();
+      const host = startHost({ servers: { server }, stateDir: directory.file('state'), ending, mark });
+      try {
+        expect((await host.said('READY')).status).toEqual(['connected']);
+        await waitUntil(isUp, 10_000);
+        expect(marked().length).toBe(PROCESSES);
+        if (ending.startsWith('SIG')) host.process.kill(ending as NodeJS.Signals);
+        else host.go();
+        if (ending === 'close') {
+          expect(await host.said('CLOSED')).toMatchObject({ left: 0 });
+          host.process.stdin?.end();
+        }
+        await host.ended;
+        await waitUntil(() => marked().length === 0);
+      } finally {
+        host.process.kill('SIGKILL');
+      }
+    },
+  );
+});
+
+confined('a server in a sandbox is asked to end before it is made to', async () => {
+  const { open, server, project } = await createStage();
+  await mkdir(join(project, 'data'));
+  const farewell = join(project, 'data', 'farewell');
+  const runtime = await open(undefined);
+  await runtime.setServers({ probe: { ...server({ write: ['data'] }), args: ['server.mjs', farewell] } });
+  expect(await attempt(runtime, 'read', { path: join(project, 'file') })).toHaveProperty('done');
+  await runtime.close();
+  expect(await readFile(farewell, 'utf8')).toBe('left in order');
+});
+
+confined('the tag by which a sweep finds what is left goes into the sandbox', async () => {
+  const { open } = await createStage();
+  const runtime = await open('standard');
+  const { TURNBUCKLE_TAG = '' } = (await factsOf(runtime)).environment;
+  const tagged = processesWithEnvironment('TURNBUCKLE_TAG', TURNBUCKLE_TAG);
+  // The sandbox's two processes and the server.
+  expect(tagged.length).toBe(3);
+  expect(tagged).toContain(runtime.serverStatus('probe').pid);
+});

@@ -1,0 +1,119 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { canLimitProcesses } from '../../src/connection/sandbox-support.js';
+import { attempt, BUBBLEWRAP, confined, createStage, type Stage } from './stage.js';
+
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+describe('limits of a sandbox', () => {
+  confined('memory: what is within is given, what is beyond is not', async () => {
+    const { open } = await createStage();
+    const runtime = await open({ memoryMb: 512 });
+    expect(await attempt(runtime, 'allocate', { megabytes: 128 })).toEqual({ done: 128 });
+    const outcome = await attempt(runtime, 'allocate', { megabytes: 1_024 }).catch(() => ({
+      failed: 'ended',
+    }));
+    expect(outcome).toHaveProperty('failed');
+    expect(runtime.serverStatus('probe').config).toMatchObject({ sandbox: { memoryMb: 512 } });
+  });
+
+  confined('the least memory is enough for a server of Node.js', async () => {
+    const { open } = await createStage();
+    expect((await open({ memoryMb: 128 })).serverStatus('probe').status).toBe('connected');
+  });
+
+  confined('files in memory', async () => {
+    const { open } = await createStage();
+    const runtime = await open({ home: 'empty' });
+    for (const path of ['/tmp/much', '/dev/shm/much'])
+      expect(await attempt(runtime, 'fill', { path, megabytes: 300 })).toEqual({ failed: 'ENOSPC' });
+  });
+
+  confined('computing time: a server that takes more is ended', async () => {
+    const { open } = await createStage();
+    const runtime = await open({ cpuSeconds: 2 });
+    await expect(runtime.callTool('probe', 'spin', {}, { timeoutMs: 20_000 })).rejects.toMatchObject({
+      code: expect.stringMatching(/^(SERVER_EXITED|CONNECTION_LOST|CALL_OUTCOME_UNKNOWN)$/),
+    });
+  });
+
+  it.skipIf(confined !== it || canLimitProcesses())(
+    'processes: where they cannot be limited, and are to be, the server is not started',
+    async () => {
+      const { open } = await createStage();
+      const asked = (await open({ processes: 64 })).serverStatus('probe');
+      expect(asked).toMatchObject({
+        status: 'failed',
+        pid: undefined,
+        error: { code: 'SANDBOX_UNAVAILABLE' },
+      });
+      expect(asked.error?.message).toContain('root');
+      const unasked = (await open('standard')).serverStatus('probe');
+      expect(unasked).toMatchObject({ status: 'connected', sandbox: { processes: undefined } });
+    },
+  );
+});
+
+/** Runs the program as somebody who is not root, for whom the number of processes is limited. */
+async function asUser(stage: Stage, program: string, argument: unknown): Promise<unknown> {
+  const host = spawn(
+    process.execPath,
+    [
+      '--input-type=module',
+      '-e',
+      `import { createRuntime } from 'turnbuckle';${program}`,
+      JSON.stringify(argument),
+    ],
+    {
+      env: { PATH: process.env.PATH, HOME: stage.home },
+      cwd: import.meta.dirname,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      ...(isRoot && { uid: NOBODY, gid: NOBODY }),
+    },
+  );
+  const [said] = await Promise.all([text(host.stdout), once(host, 'close')]);
+  return JSON.parse(said);
+}
+
+/** Gives all of the stage to the other user. */
+async function handOver({ home }: Stage): Promise<void> {
+  if (!isRoot) return;
+  const root = dirname(home);
+  await chown(root, NOBODY, NOBODY);
+  for (const entry of await readdir(root, { recursive: true }))
+    await chown(join(root, entry), NOBODY, NOBODY);
+}
+
+/** The other user has to be able to read this repository, and to have a sandbox. */
+const canBeUser =
+  confined === it &&
+  (!isRoot ||
+    spawnSync(BUBBLEWRAP, ['--unshare-user', '--ro-bind', '/', '/', 'ls', import.meta.dirname], {
+      uid: NOBODY,
+      gid: NOBODY,
+    }).status === 0);
+
+it.skipIf(!canBeUser)('processes: no more than are allowed, whatever else its user runs', async () => {
+  const stage = await createStage();
+  await handOver(stage);
+  const { stateDir, environment, server } = stage;
+  const options = { stateDir, environment, servers: { probe: server({ processes: 40 }) } };
+  const program = `
+    const runtime = await createRuntime(JSON.parse(process.argv[1]));
+    await runtime.connectAll();
+    const { status, sandbox, error } = runtime.serverStatus('probe');
+    const forks = error ? String(error) : (await runtime.callTool('probe', 'fork', { count: 100 })).content[0].text;
+    console.log(JSON.stringify({ status, sandbox, forks }));
+    await runtime.close();`;
+  const outcome = await asUser(stage, program, options);
+  expect(outcome).toMatchObject({ status: 'connected', sandbox: { processes: 40, inForce: true } });
+  const { forks } = outcome as { forks: string };
+  const { done } = JSON.parse(forks);
+  expect(done).toBeGreaterThan(0);
+  expect(done).toBeLessThan(40);
+});

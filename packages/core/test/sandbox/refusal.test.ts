@@ -1,0 +1,136 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { checkSandbox } from 'turnbuckle';
+import { describe, expect, it } from 'vitest';
+import { toSandboxPolicy } from '../../src/config/sandbox-schema.js';
+import { confined, createStage, type Stage } from './stage.js';
+
+/** The server would leave a mark if it were started, in whatever way. */
+async function openMarked(stage: Stage, path: string) {
+  const runtime = await stage.open('standard', { environment: { PATH: path } });
+  const { status, error, pid, sandbox } = runtime.serverStatus('probe');
+  return { runtime, status, code: error?.code, message: error?.message, hint: error?.hint, pid, sandbox };
+}
+
+/** A program of that name in a directory of its own. */
+async function fake(stage: Stage, name: string, script: string): Promise<string> {
+  const directory = join(stage.outside, `with-${name}`);
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(directory, name), 0o755);
+  return directory;
+}
+
+const onLinux = it.skipIf(process.platform !== 'linux');
+
+describe('a server that asks for a sandbox is not started without one', () => {
+  onLinux('where bubblewrap is not installed', async () => {
+    const stage = await createStage();
+    const { runtime, ...found } = await openMarked(stage, join(stage.outside, 'empty'));
+    expect(found).toEqual({
+      status: 'failed',
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('bubblewrap (bwrap) is not installed'),
+      hint: expect.stringMatching(/Install the package bubblewrap .* take "sandbox" out/),
+      pid: undefined,
+      sandbox: expect.objectContaining({ inForce: false, preset: 'standard' }),
+    });
+    await expect(runtime.callTool('probe', 'facts')).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
+    await runtime.setServers({ probe: stage.server(undefined) });
+    expect(runtime.serverStatus('probe')).toMatchObject({ status: 'connected', sandbox: 'none' });
+  });
+
+  onLinux('where prlimit is not installed', async () => {
+    const stage = await createStage();
+    const found = await openMarked(stage, await fake(stage, 'bwrap', 'exit 0'));
+    expect(found).toMatchObject({ code: 'SANDBOX_UNAVAILABLE', hint: expect.stringContaining('util-linux') });
+  });
+
+  onLinux.each([
+    ['fails', 'echo "bwrap: No permissions to create new namespace" >&2; exit 1', 'No permissions'],
+    ['does nothing', 'exit 0', 'did not run'],
+  ])('where bubblewrap is there and %s', async (_, script, reason) => {
+    const stage = await createStage();
+    const directories = [await fake(stage, 'bwrap', script), '/usr/bin', '/bin'];
+    const found = await openMarked(stage, directories.join(delimiter));
+    expect(found).toMatchObject({ code: 'SANDBOX_UNAVAILABLE', pid: undefined });
+    expect(found.message).toContain(reason);
+  });
+
+  onLinux('and a bubblewrap of the project is not taken for one', async () => {
+    const stage = await createStage();
+    const bin = join(stage.project, 'bin');
+    await mkdir(bin);
+    for (const name of ['bwrap', 'prlimit']) {
+      await writeFile(join(bin, name), '#!/bin/sh\nexit 0\n');
+      await chmod(join(bin, name), 0o755);
+    }
+    const found = await openMarked(stage, ['bin', '', '.'].join(delimiter));
+    expect(found.message).toContain('is not installed');
+  });
+
+  it('where there is none for the platform', async () => {
+    const { findSandboxSupport } = await import('../../src/connection/sandbox-support.js');
+    expect(await findSandboxSupport({ environment: process.env, network: true, platform: 'darwin' })).toEqual(
+      {
+        available: false,
+        reason: 'there is none for darwin',
+        hint: expect.any(String),
+      },
+    );
+  });
+
+  confined('once bubblewrap has been installed, the next attempt finds it', async () => {
+    const stage = await createStage();
+    const environment = { PATH: join(stage.outside, 'empty'), HOME: stage.home };
+    const runtime = await stage.open('standard', { environment });
+    expect(runtime.serverStatus('probe').error?.code).toBe('SANDBOX_UNAVAILABLE');
+    Object.assign(environment, { PATH: process.env.PATH });
+    const later = await stage.open('standard', { environment });
+    expect(later.serverStatus('probe').status).toBe('connected');
+  });
+});
+
+describe('checkSandbox', () => {
+  onLinux('says what to install', async () => {
+    expect(await checkSandbox({ PATH: '/nowhere' })).toEqual({
+      available: false,
+      reason: 'bubblewrap (bwrap) is not installed',
+      hint: expect.stringContaining('bubblewrap'),
+    });
+  });
+
+  confined('says what is there', async () => {
+    expect(await checkSandbox()).toMatchObject({
+      available: true,
+      version: expect.stringMatching(/^bubblewrap \d/),
+    });
+  });
+});
+
+describe('presets', () => {
+  it('true is the standard one, false is none', () => {
+    expect(toSandboxPolicy(true)).toEqual(toSandboxPolicy('standard'));
+    expect(toSandboxPolicy({})).toEqual(toSandboxPolicy('standard'));
+    expect(toSandboxPolicy(false)).toBeUndefined();
+    expect(toSandboxPolicy(undefined)).toBeUndefined();
+  });
+
+  it.each(['strict', 'offline'] as const)('%s has no network', (preset) => {
+    expect(toSandboxPolicy(preset)?.network).toBe(false);
+  });
+
+  it('what is written replaces what the preset says, an empty list too', () => {
+    expect(toSandboxPolicy({ preset: 'standard', read: [], network: false })).toMatchObject({
+      read: [],
+      write: [],
+      network: false,
+      home: 'own',
+    });
+    expect(toSandboxPolicy({ preset: 'strict', network: true, memoryMb: 512 })).toMatchObject({
+      network: true,
+      memoryMb: 512,
+      read: [],
+    });
+  });
+});
