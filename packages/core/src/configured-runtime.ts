@@ -5,21 +5,27 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import type { InputDeclaration } from './config/file-schema.js';
-import { interpolate, type Placeholders, toVariable } from './config/interpolate.js';
-import { isOfProject, type LayerPlace, possibleProjectFiles } from './config/layers.js';
-import { type ConfiguredServer, type LoadedConfig, type LoadOptions, loadConfig } from './config/load.js';
-import { type ConfigFault, parseServer, tellFaults } from './config/parse.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createVault } from './auth/vault.js';
+import { type FillInSource, fillIn } from './config/fill-in.js';
+import { isGone } from './config/keep-last.js';
+import { keepRule } from './config/keep-rule.js';
+import { type LayerPlace, possibleProjectFiles, userFile } from './config/layers.js';
+import { type LoadOptions, loadConfig } from './config/load.js';
+import { type ConfiguredServer, isSameConfig, type LoadedConfig } from './config/loaded-config.js';
+import { parseRules } from './config/read-rules.js';
+import type { PlacedRule } from './config/rule-schema.js';
 import type { ServerConfig } from './config/schema.js';
-import { readSecret } from './config/secrets.js';
 import { TrustStore } from './config/trust.js';
 import { watchFiles } from './config/watch.js';
 import { createRuntime } from './create-runtime.js';
-import { TurnbuckleError } from './errors.js';
 import type { Runtime } from './runtime.js';
 import type { RuntimeOptions } from './runtime-options.js';
 import type { SetServersResult } from './server-set.js';
 import { defaultStateDirectory } from './state-directory.js';
+
+/** A file that is being replaced is away for a moment: this long nobody believes that it is gone. */
+const GONE_MS = 1_000;
 
 export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'resolve'> {
   readonly cwd?: string | undefined;
@@ -29,9 +35,7 @@ export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'res
   readonly extra?: LoadOptions['extra'];
   readonly trustProject?: boolean | undefined;
   /** Asks for an `${input:id}`; absent: only what the environment gives. */
-  readonly askInput?:
-    | ((id: string, declared: InputDeclaration | undefined) => Promise<string | undefined>)
-    | undefined;
+  readonly askInput?: FillInSource['askInput'];
 }
 
 /** What came of a change of the files. */
@@ -46,7 +50,7 @@ export interface ConfiguredRuntime {
   readonly trust: TrustStore;
   /** Reads the files again and takes over what changed. */
   reload(): Promise<Reload>;
-  /** Follows the files from now on; answers the function that ends it. */
+  /** Follows the files, from what is in effect now on; answers the function that ends it. */
   follow(onReload: (reload: Reload) => void): Promise<() => Promise<void>>;
 }
 
@@ -59,11 +63,14 @@ export function loadConfiguration(
   return loadConfig({
     ...place,
     extra: options.extra,
-    trust: new TrustStore(options.stateDir ?? defaultStateDirectory(place.environment)),
+    trust: trustOf(options),
     trustProject: options.trustProject,
     previous,
   });
 }
+
+const trustOf = ({ stateDir, environment = process.env }: ConfiguredOptions): TrustStore =>
+  new TrustStore(stateDir ?? defaultStateDirectory(environment));
 
 function placeOf({ cwd, environment = process.env, files }: ConfiguredOptions): LayerPlace {
   return {
@@ -80,7 +87,10 @@ const homeOf = (environment: Readonly<Record<string, string | undefined>>): stri
   environment.HOME || homedir();
 
 /** A runtime for the configuration of a directory. Starts nothing yet. */
-export async function createConfiguredRuntime(options: ConfiguredOptions = {}): Promise<ConfiguredRuntime> {
+export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Promise<ConfiguredRuntime> {
+  // A host that goes elsewhere later does not mean another configuration.
+  const options = { ...given, cwd: resolve(given.cwd ?? process.cwd()) };
+  const { environment = process.env, askInput } = options;
   let config = await loadConfiguration(options);
   const { settings } = config;
   const written = new WeakMap<ServerConfig, ConfiguredServer>();
@@ -89,114 +99,123 @@ export async function createConfiguredRuntime(options: ConfiguredOptions = {}): 
       if (server.config !== undefined) written.set(server.config, server);
   };
   remember();
+  const stateDir = options.stateDir ?? defaultStateDirectory(environment);
+  const vault = options.vault ?? createVault({ stateDir, environment });
   const runtime = await createRuntime({
     ...options,
+    vault,
     ...(options.naming === undefined && settings.naming !== undefined && { naming: settings.naming }),
     ...(options.describePrefix === undefined && { describePrefix: settings.describePrefix }),
-    ...(options.defaultDecision === undefined && { defaultDecision: unasked(options, settings) }),
+    pins: options.pins ?? settings.pins,
+    onAlways:
+      options.onAlways ??
+      (async (rule, asked) => void (await keepRule(userFile(placeOf(options)), rule, asked))),
     servers: config.parsed,
     // By the object, not by the name: a server that the host set itself is not the file's of the same name.
-    resolve: async (_name, server) => {
+    resolve: async (_name, server, learn) => {
       const origin = written.get(server);
-      return origin === undefined ? server : fillIn(server, origin, { config, options });
+      const { secretCommand } = config.settings;
+      const source = { environment, home: homeOf(environment), secretCommand, vault, learn, askInput };
+      return origin === undefined ? server : fillIn(server, origin, source);
     },
   });
-  const load = async (): Promise<Reload> => {
-    config = await loadConfiguration(options, config);
+  const own = parseRules(options.rules ?? []);
+  const takeRules = (): void => runtime.setRules(rulesOf(config, own), defaultOf(config, options));
+  takeRules();
+  const trust = trustOf(options);
+  const inTurn = createTurns();
+  const load = async (): Promise<LoadedConfig> => {
+    await runtime.pins.load();
+    return loadConfiguration(options, config);
+  };
+  const apply = (loaded: LoadedConfig): Taken => {
+    config = loaded;
     remember();
-    return { ...(await runtime.setServers(config.parsed)), config };
+    takeRules();
+    return { config, applied: runtime.setServers(config.parsed) };
   };
-  let last: Promise<unknown> = Promise.resolve();
-  // One after the other: of two, the one that began later must also be the last to take effect.
-  const reload = (): Promise<Reload> => {
-    const next = last.then(load);
-    last = next.catch(() => {});
-    return next;
-  };
-  const environment = options.environment ?? process.env;
   return {
     runtime,
     config: () => config,
-    trust: new TrustStore(options.stateDir ?? defaultStateDirectory(environment)),
-    reload,
+    trust,
+    reload: async () => toReload(await inTurn(async () => apply(await load()))),
     follow: (onReload) =>
-      watchFiles(
-        [...config.layers.map(({ layer }) => layer.file), ...possibleProjectFiles(placeOf(options))],
-        async () => onReload(await reload()),
-      ),
+      follow({
+        files: () => [
+          ...config.layers.map(({ layer }) => layer.file),
+          ...possibleProjectFiles(placeOf(options)),
+          trust.file,
+        ],
+        look: async () => {
+          if (config.layers.some(({ layer, present }) => present && isGone(layer.file))) await delay(GONE_MS);
+          return inTurn(async () => {
+            const loaded = await load();
+            return isSameConfig(loaded, config) ? undefined : apply(loaded);
+          });
+        },
+        onReload,
+      }),
   };
 }
 
-async function fillIn(
-  server: ServerConfig,
-  origin: ConfiguredServer,
-  { config, options }: { config: LoadedConfig; options: ConfiguredOptions },
-): Promise<ServerConfig> {
-  const { name } = origin;
-  const { file } = origin.origin;
-  const entry = await interpolate(origin.entry, placeholdersFor(origin, config, options), {
-    server: name,
-    file,
-  });
-  try {
-    const filled = parseServer(name, entry);
-    return inDirectory({ ...filled, scope: server.scope, enabled: server.enabled }, origin);
-  } catch (error) {
-    throw error instanceof TurnbuckleError ? filledInWrong(error, file) : error;
-  }
+/** The administrator's rules, then the program's own, then those of the files. */
+function rulesOf({ rules }: LoadedConfig, own: readonly PlacedRule[]): readonly PlacedRule[] {
+  const isManaged = ({ from }: PlacedRule): boolean => from === 'managed';
+  return [...rules.filter(isManaged), ...own, ...rules.filter((one) => !isManaged(one))];
 }
 
-/** What is wrong once the placeholders are filled in, without the values, which may be secrets now. */
-function filledInWrong({ server, data }: TurnbuckleError, file: string): TurnbuckleError {
-  const problems = (data?.problems ?? []) as readonly ConfigFault[];
-  const text = tellFaults(
-    problems.map((fault) => ({ ...fault, text: fault.text.replace(/, found .*$/s, '') })),
-  );
-  return new TurnbuckleError(
-    'CONFIG_INVALID',
-    `Server "${server}" cannot be used with its placeholders filled in: ${text} (${file}).`,
-    { server, hint: 'Look at the values of its variables, inputs and secrets.', data: { file } },
-  );
+/** Agents' calls are asked for unless the user's own configuration or environment says otherwise. */
+const defaultOf = ({ settings }: LoadedConfig, { defaultDecision }: ConfiguredOptions) => ({
+  defaultDecision:
+    defaultDecision ?? (settings.toolApprovalRequired === false ? ('allow' as const) : undefined),
+});
+
+/** A configuration that has been taken over; that it is in effect may take its servers longer. */
+interface Taken {
+  readonly config: LoadedConfig;
+  readonly applied: Promise<SetServersResult>;
 }
 
-/** Relative paths of a project's server mean the project, wherever the host was started. */
-function inDirectory(server: ServerConfig, { directory, origin }: ConfiguredServer): ServerConfig {
-  if (server.type !== 'stdio') return server;
-  if (server.cwd !== undefined) return { ...server, cwd: resolve(directory, server.cwd) };
-  return isOfProject(origin.scope) ? { ...server, cwd: directory } : server;
+async function toReload(taken: Taken): Promise<Reload> {
+  return { ...(await taken.applied), config: taken.config };
 }
 
-function placeholdersFor(
-  { directory, inputs }: ConfiguredServer,
-  { settings }: LoadedConfig,
-  options: ConfiguredOptions,
-): Placeholders {
-  const environment = options.environment ?? process.env;
-  return {
-    environment,
-    workspaceFolder: directory,
-    userHome: homeOf(environment),
-    input: async (id) => {
-      const declared = inputs.find((one) => one.id === id);
-      return (
-        environment[`TURNBUCKLE_INPUT_${toVariable(id)}`] ??
-        (await options.askInput?.(id, declared)) ??
-        declared?.default
-      );
-    },
-    secret: (name) => readSecret(name, { environment, command: settings.secretCommand }),
+/** One after the other: of two, the one that began later must also be the last to take effect. */
+function createTurns(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
   };
 }
 
-/** Agents' calls are asked for unless the user's own configuration, or `MCP_TOOL_APPROVAL`, says otherwise. */
-function unasked(
-  { environment = process.env }: ConfiguredOptions,
-  { toolApprovalRequired }: LoadedConfig['settings'],
-): 'allow' | undefined {
-  const said = environment.MCP_TOOL_APPROVAL?.toLowerCase();
-  const required =
-    said === undefined || said === ''
-      ? (toolApprovalRequired ?? true)
-      : !['false', '0', 'off', 'no'].includes(said);
-  return required ? undefined : 'allow';
+interface Following {
+  readonly files: () => readonly string[];
+  /** Takes over what has changed; undefined when nothing has. */
+  readonly look: () => Promise<Taken | undefined>;
+  readonly onReload: (reload: Reload) => void;
+}
+
+/** A server that takes its time to come up holds up the report of its change, never the next change. */
+async function follow({ files, look, onReload }: Following): Promise<() => Promise<void>> {
+  let stopped = false;
+  let told: Promise<void> = Promise.resolve();
+  const onChange = async (): Promise<void> => {
+    const taken = await look();
+    if (taken === undefined) return;
+    const reload = toReload(taken);
+    reload.catch(() => {});
+    told = told
+      .then(() => reload)
+      .then((done) => (stopped ? undefined : onReload(done)))
+      .catch(() => {});
+  };
+  const stop = watchFiles({ files, onChange });
+  // What has changed since the configuration was loaded nobody would hear of.
+  await onChange();
+  return async () => {
+    stopped = true;
+    await stop();
+  };
 }

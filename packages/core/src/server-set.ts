@@ -32,7 +32,11 @@ export interface SetServersResult {
 export class ServerSet {
   readonly #options: ServerSetOptions;
   readonly #servers = new Map<string, Server>();
+  /** What is wrong with the configuration of a name: of a server that goes on as it was, or of none. */
   #problems = new Map<string, TurnbuckleError>();
+  #surroundings: ReadonlyMap<string, string> = new Map();
+  /** Servers that are on their way out: of a name there is never a second process beside the first. */
+  readonly #leaving = new Set<Promise<void>>();
 
   constructor(options: ServerSetOptions) {
     this.#options = options;
@@ -57,13 +61,16 @@ export class ServerSet {
 
   /** Takes over a configuration without starting anything. */
   adopt(parsed: ParsedServers): { added: Server[]; removed: Server[]; changed: string[] } {
+    const before = this.#problems;
     this.#problems = new Map(parsed.problems);
+    const { surroundings = new Map<string, string>() } = parsed;
     const removed: Server[] = [];
     const added: Server[] = [];
     const changed: string[] = [];
     for (const [name, server] of this.#servers) {
       const config = parsed.servers.get(name);
-      if (config !== undefined && isSame(server.config, config)) continue;
+      const isElsewhere = surroundings.get(name) !== this.#surroundings.get(name);
+      if (config !== undefined && !isElsewhere && isSame(server.config, config)) continue;
       if (config !== undefined) changed.push(name);
       this.#servers.delete(name);
       removed.push(server);
@@ -75,15 +82,19 @@ export class ServerSet {
         this.#problems.set(name, tooMany(name, this.#options.maxServers));
       else added.push(this.#add(name, config));
     }
-    for (const [server, error] of this.#problems)
-      this.#options.events.emit('server.failed', { server, error });
+    this.#surroundings = surroundings;
+    this.#tellProblems(before);
     return { added, removed, changed };
   }
 
   /** Moves to a new set of servers; untouched ones keep their connection. Resolves when all is in effect. */
   async replace(parsed: ParsedServers): Promise<SetServersResult> {
     const { added, removed, changed } = this.adopt(parsed);
-    await Promise.all(removed.map((server) => server.connection.close()));
+    for (const server of removed) {
+      const left: Promise<void> = server.connection.close().finally(() => this.#leaving.delete(left));
+      this.#leaving.add(left);
+    }
+    await Promise.all(this.#leaving);
     const errors = Object.fromEntries([...this.#problems].map(([name, error]) => [name, error.message]));
     await Promise.all(
       added.filter(startsByItself).map((server) =>
@@ -133,17 +144,20 @@ export class ServerSet {
   }
 
   status(): ServerStatus[] {
-    const { catalog } = this.#options;
-    const servers = this.all().map((server) => describeServer(server, catalog.listByServer(server.name)));
-    const problems = [...this.#problems].map(([name, error]) => describeProblem(name, error));
-    return [...servers, ...problems].sort((left, right) => (left.name < right.name ? -1 : 1));
+    const servers = this.all().map(({ name }) => this.statusOf(name));
+    const problems = [...this.#problems].filter(([name]) => !this.#servers.has(name));
+    return [...servers, ...problems.map(([name, error]) => describeProblem(name, error))].sort(
+      (left, right) => (left.name < right.name ? -1 : 1),
+    );
   }
 
   statusOf(name: string): ServerStatus {
     const problem = this.#problems.get(name);
     const server = this.#servers.get(name);
     if (server === undefined && problem !== undefined) return describeProblem(name, problem);
-    return describeServer(this.require(name), this.#options.catalog.listByServer(name));
+    const { catalog } = this.#options;
+    const described = describeServer(this.require(name), catalog.listByServer(name));
+    return { ...described, flags: catalog.serverFlags(name), problem };
   }
 
   require(name: string): Server {
@@ -154,6 +168,19 @@ export class ServerSet {
 
   async close(): Promise<void> {
     await Promise.all(this.all().map((server) => server.connection.close()));
+  }
+
+  /** Each once: a problem when it begins or changes, and that a server's is over. */
+  #tellProblems(before: ReadonlyMap<string, TurnbuckleError>): void {
+    const { events } = this.#options;
+    for (const [server, error] of this.#problems) {
+      if (before.get(server)?.message === error.message) continue;
+      if (this.#servers.has(server)) events.emit('server.config', { server, problem: error });
+      else events.emit('server.failed', { server, error });
+    }
+    for (const server of before.keys())
+      if (!this.#problems.has(server) && this.#servers.has(server))
+        events.emit('server.config', { server, problem: undefined });
   }
 
   #add(name: string, config: ServerConfig): Server {

@@ -24,5 +24,10 @@ export function adjust(before: Entry, adjustment: Entry, { narrowing }: { narrow
   const { includeTools: fewer } = adjustment;
   if (Array.isArray(old) && Array.isArray(fewer))
     adjusted.includeTools = old.filter((one) => fewer.includes(one));
+  // What is not there is nothing: a project cannot let its user's server ask.
+  if (Array.isArray(adjustment.mayAsk)) {
+    const allowed = Array.isArray(before.mayAsk) ? before.mayAsk : [];
+    adjusted.mayAsk = adjustment.mayAsk.filter((kind) => allowed.includes(kind));
+  }
   return adjusted;
 }

@@ -1,5 +1,6 @@
 /** What stands beside the servers in a configuration file. The servers themselves are in schema.ts. */
 import * as z from 'zod/mini';
+import { PINS_SCHEMA, RULES_SCHEMA } from './rule-schema.js';
 
 const short = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 
@@ -19,12 +20,16 @@ const common = {
   naming: z.optional(z.enum(['mcp__server__tool', 'mcp_server_tool', 'server_tool'])),
   describePrefix: z.optional(z.boolean()),
   subAgentEnabled: z.optional(z.boolean()),
+  /** Who may call what; read one by one in read-rules.ts. A project's may only ask and deny. */
+  rules: z.optional(RULES_SCHEMA),
 };
 
 /** Keys that lower a guard or reach further: a project cannot set them for its user. */
 const privileged = {
   /** False: agents' calls are not asked for. */
   toolApprovalRequired: z.optional(z.boolean()),
+  /** Which tools are held to the definition that was approved. */
+  pins: z.optional(PINS_SCHEMA),
   autoDiscoveryEnabled: z.optional(z.boolean()),
   /** The command that prints a secret; `{name}` in it is the name. For example ["op", "read", "op://dev/{name}"]. */
   secretCommand: z.optional(z.array(short(4_096)).check(z.minLength(1), z.maxLength(50))),

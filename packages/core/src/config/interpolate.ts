@@ -11,6 +11,8 @@ export interface Placeholders {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly input?: ((id: string) => Promise<string | undefined>) | undefined;
   readonly secret?: ((name: string) => Promise<string | undefined>) | undefined;
+  /** Told each value that is filled in, with its name as it is written: `secret:db`, `TOKEN`. */
+  readonly onValue?: ((name: string, value: string) => void) | undefined;
   readonly workspaceFolder: string;
   readonly userHome: string;
 }
@@ -50,6 +52,7 @@ async function fillText(text: string, source: Placeholders, spot: Spot): Promise
 
 async function lookUp({ name, fallback }: Placeholder, source: Placeholders, spot: Spot): Promise<string> {
   const value = await findValue(name, source, spot);
+  if (value !== undefined) source.onValue?.(name, value);
   if (value !== undefined && value !== '') return value;
   if (fallback !== undefined) return fillText(fallback, source, spot);
   // An empty variable is set: it only gives way to a default.
@@ -73,7 +76,7 @@ async function findValue(name: string, source: Placeholders, spot: Spot): Promis
 const HINTS: Readonly<Record<string, (name: string) => string>> = {
   input: (id) => `Run it in a terminal to be asked, or set TURNBUCKLE_INPUT_${toVariable(id)}.`,
   secret: (name) =>
-    `Set TURNBUCKLE_SECRET_${toVariable(name)}, or a secretCommand in your own configuration.`,
+    `Run: turnbuckle secrets set ${name}. Or set TURNBUCKLE_SECRET_${toVariable(name)}, or a secretCommand.`,
 };
 
 /** The variable that stands in for an input or a secret. */

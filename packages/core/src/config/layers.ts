@@ -85,10 +85,10 @@ function findProject(place: LayerPlace): { file: string; directory: string } | u
   return undefined;
 }
 
-/** Files of a project that would be found if they came to be, as far as their directory is there already. */
+/** Files of a project that would be found if they came to be: here, and above where there is a directory for them. */
 export function possibleProjectFiles(place: LayerPlace): string[] {
   return upwards(place)
-    .filter((directory) => place.exists(join(directory, '.turnbuckle')))
+    .filter((directory) => directory === place.cwd || place.exists(join(directory, '.turnbuckle')))
     .flatMap(projectFiles);
 }
 

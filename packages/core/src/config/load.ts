@@ -3,50 +3,20 @@
  * started, and everything that is wrong, each with its place. One broken file or server never takes the
  * rest down.
  */
-import { existsSync } from 'node:fs';
-import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { adjust, isAdjustment } from './adjust.js';
-import type { FileSettings, InputDeclaration, SettingName } from './file-schema.js';
-import { findLayers, isOfProject, type LayerPlace, type LayerScope } from './layers.js';
+import { type EnvironmentSettings, environmentSettings } from './environment-settings.js';
+import type { FileSettings, SettingName } from './file-schema.js';
+import { guard } from './guard.js';
+import { keepLayer, keepServer, remembering } from './keep-last.js';
+import { findLayers, isOfProject, type Layer, type LayerPlace } from './layers.js';
+import { type ConfiguredServer, isUsable, type LoadedConfig, type Origin } from './loaded-config.js';
 import type { ParsedServers } from './parse.js';
 import { parseEntry } from './parse-entry.js';
-import { type ReadLayer, readLayer, type WrittenServer } from './read-layer.js';
-import type { ServerConfig } from './schema.js';
-import { type TrustStore, trustRequired } from './trust.js';
-
-export interface Origin {
-  readonly scope: LayerScope;
-  readonly file: string;
-  readonly line: number;
-}
-
-export interface ConfiguredServer {
-  readonly name: string;
-  /** As written: placeholders are not filled in. */
-  readonly entry: Readonly<Record<string, unknown>>;
-  readonly config: ServerConfig | undefined;
-  readonly origin: Origin;
-  /** Where it is written too, without effect; the strongest first. */
-  readonly shadowed: readonly Origin[];
-  /** Why it is not used. */
-  readonly problem: TurnbuckleError | undefined;
-  /** The directory that its relative paths mean. */
-  readonly directory: string;
-  /** The inputs that its own file declares: another file has no say in them. */
-  readonly inputs: readonly InputDeclaration[];
-}
-
-export interface LoadedConfig {
-  readonly servers: ReadonlyMap<string, ConfiguredServer>;
-  readonly settings: Readonly<Partial<FileSettings>>;
-  readonly settingOrigins: ReadonlyMap<SettingName, Origin>;
-  /** Problems of files and settings; those of servers are with them. */
-  readonly problems: readonly TurnbuckleError[];
-  readonly layers: readonly ReadLayer[];
-  /** What a runtime takes: the servers that can be used, and why the others cannot. */
-  readonly parsed: ParsedServers;
-}
+import { type ReadLayer, readLayer } from './read-layer.js';
+import type { WrittenServer } from './read-servers.js';
+import type { PlacedRule } from './rule-schema.js';
+import { defaultsUsed, type TrustStore } from './trust.js';
 
 export interface LoadOptions extends Omit<LayerPlace, 'exists'> {
   /** Servers named on the command line, as entries. */
@@ -54,28 +24,34 @@ export interface LoadOptions extends Omit<LayerPlace, 'exists'> {
   readonly trust: Pick<TrustStore, 'isTrusted'>;
   /** The user said yes to all of the project's servers for this run. */
   readonly trustProject?: boolean | undefined;
-  /** What was loaded before: a file that has become unusable keeps what it said last. */
+  /** What was loaded before: what has become unusable goes on as it was. */
   readonly previous?: LoadedConfig | undefined;
 }
 
 /** Never rejects. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const found = findLayers({ ...options, exists: existsSync });
-  const layers = await Promise.all(
-    found.map(async (layer) => keepLast(await readLayer(layer), options.previous)),
-  );
+  const { previous, environment, trust, trustProject } = options;
+  const found = findLayers({ ...options, exists: remembering(previous) });
+  const layers = await Promise.all(found.map(async (layer) => keepLayer(await readLayer(layer), previous)));
   const servers = new Map<string, ConfiguredServer>();
   const isManaged = ({ layer }: ReadLayer): boolean => layer.scope === 'managed';
-  const named = namedServers(options);
-  for (const read of [...layers.filter((one) => !isManaged(one)), named, ...layers.filter(isManaged)])
+  const [own, managed] = [layers.filter((one) => !isManaged(one)), layers.filter(isManaged)];
+  for (const read of [...own, namedServers(options), ...managed])
     for (const written of read.servers) place(servers, read, written);
-  const { settings, settingOrigins } = mergeSettings(layers);
-  await guard(servers, { ...options, layers }, settings);
+  for (const [name, server] of servers) servers.set(name, keepServer(server, previous?.servers.get(name)));
+  const variables = environmentSettings(environment);
+  const { settings, settingOrigins } = mergeSettings([
+    ...own.map(settingsOf),
+    variables,
+    ...managed.map(settingsOf),
+  ]);
+  await guard(servers, { layers, settings, trust, trustProject });
   return {
     servers,
     settings,
     settingOrigins,
-    problems: layers.flatMap((read) => read.problems),
+    rules: inOrder(layers),
+    problems: [...layers.flatMap((read) => read.problems), ...variables.problems],
     layers,
     parsed: toParsed(servers),
   };
@@ -83,8 +59,14 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
 const NOWHERE = { line: 0, column: 0 };
 
+interface Written {
+  readonly layer: Layer;
+  readonly servers: readonly WrittenServer[];
+  readonly settings: Partial<FileSettings>;
+}
+
 /** What was named on the command line, as a layer: above all files but the administrator's. */
-function namedServers({ extra, cwd }: LoadOptions): Pick<ReadLayer, 'layer' | 'servers' | 'settings'> {
+function namedServers({ extra, cwd }: LoadOptions): Written {
   return {
     layer: { scope: 'flags', file: 'the command line', required: true, directory: cwd },
     settings: {},
@@ -98,15 +80,9 @@ function namedServers({ extra, cwd }: LoadOptions): Pick<ReadLayer, 'layer' | 's
   };
 }
 
-function keepLast(read: ReadLayer, previous: LoadedConfig | undefined): ReadLayer {
-  const before = previous?.layers.find(({ layer }) => layer.file === read.layer.file);
-  if (!read.unusable || before === undefined) return read;
-  return { ...read, servers: before.servers, settings: before.settings };
-}
-
 function place(
   servers: Map<string, ConfiguredServer>,
-  { layer, settings }: Pick<ReadLayer, 'layer' | 'settings'>,
+  { layer, settings }: Written,
   written: WrittenServer,
 ): void {
   const { name, entry } = written;
@@ -124,87 +100,52 @@ function place(
     name,
     entry: isRecord(entry) ? entry : {},
     ...parseEntry({ written, layer, entry, scope: layer.scope }),
-    origin: { scope: layer.scope, file: layer.file, line: written.place.line },
+    kept: false,
+    origin: { scope: layer.scope, file: layer.file, ...written.place },
     shadowed: before === undefined ? [] : [before.origin, ...before.shadowed],
     directory: layer.directory,
     inputs: settings.inputs ?? [],
   });
 }
 
-function mergeSettings(layers: readonly ReadLayer[]) {
+/** Files of a project may only raise the guard, so they come last: whose machine it is has the first word. */
+function inOrder(layers: readonly ReadLayer[]): readonly PlacedRule[] {
+  const isProject = ({ layer }: ReadLayer): boolean => isOfProject(layer.scope);
+  const weakest = [...layers.filter(isProject), ...layers.filter((one) => !isProject(one))];
+  return weakest.reverse().flatMap(({ rules }) => rules);
+}
+
+type SettingSource = Pick<EnvironmentSettings, 'settings' | 'origins'>;
+
+function settingsOf({ settings, settingPlaces, layer }: ReadLayer): SettingSource {
+  const origins = [...settingPlaces].map(
+    ([key, at]) => [key, { scope: layer.scope, file: layer.file, ...at }] as const,
+  );
+  return { settings, origins: new Map(origins) };
+}
+
+function mergeSettings(sources: readonly SettingSource[]) {
   const settings: Partial<FileSettings> = {};
   const settingOrigins = new Map<SettingName, Origin>();
-  for (const { settings: own, layer } of layers) {
-    for (const key of Object.keys(own) as (keyof FileSettings)[]) {
-      if (key === '$schema') continue;
+  for (const { settings: own, origins } of sources) {
+    for (const [key, origin] of origins) {
       Object.assign(settings, { [key]: own[key] });
-      settingOrigins.set(key, { scope: layer.scope, file: layer.file, line: 1 });
+      settingOrigins.set(key, origin);
     }
   }
   return { settings, settingOrigins };
 }
 
-/** Takes out what the administrator forbids, and what a project brings along and nobody agreed to. */
-async function guard(
-  servers: Map<string, ConfiguredServer>,
-  options: LoadOptions & { readonly layers: readonly ReadLayer[] },
-  settings: Partial<FileSettings>,
-): Promise<void> {
-  const broken = options.layers.find(isBrokenManaged);
-  for (const [name, server] of servers) {
-    if (server.config === undefined) continue;
-    const forbidden = isForbidden(name, settings);
-    const { scope, file } = server.origin;
-    const agreed =
-      !isOfProject(scope) || options.trustProject === true || (await options.trust.isTrusted(server));
-    if (broken !== undefined)
-      servers.set(name, { ...server, problem: unknownRules(name, broken.layer.file) });
-    else if (forbidden) servers.set(name, { ...server, problem: forbiddenError(name) });
-    else if (!agreed) servers.set(name, { ...server, problem: trustRequired(server, file) });
-  }
-}
-
-function isForbidden(name: string, { forbid = [], allowOnly }: Partial<FileSettings>): boolean {
-  const matches = (pattern: string): boolean =>
-    new RegExp(
-      `^${pattern
-        .split('*')
-        .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-        .join('.*')}$`,
-      's',
-    ).test(name);
-  return forbid.some(matches) || (allowOnly !== undefined && !allowOnly.some(matches));
-}
-
-/** What the administrator forbids cannot be told: then nothing is allowed. */
-const isBrokenManaged = ({ layer, unusable, settings }: ReadLayer): boolean =>
-  layer.scope === 'managed' && unusable && Object.keys(settings).length === 0;
-
-function unknownRules(server: string, file: string): TurnbuckleError {
-  return new TurnbuckleError(
-    'CALL_DENIED',
-    `Server "${server}" is not used: the administrator's file ${file} cannot be read.`,
-    {
-      server,
-      hint: 'It may forbid servers. The administrator of this machine has to repair it.',
-    },
-  );
-}
-
-function forbiddenError(server: string): TurnbuckleError {
-  return new TurnbuckleError(
-    'CALL_DENIED',
-    `Server "${server}" is forbidden by the administrator of this machine.`,
-    { server },
-  );
-}
-
 function toParsed(servers: ReadonlyMap<string, ConfiguredServer>): ParsedServers {
-  const usable = [...servers.values()].flatMap(({ name, config, problem }) =>
-    config !== undefined && problem === undefined ? [[name, config] as const] : [],
+  const all = [...servers.values()];
+  const usable = all.flatMap((server) =>
+    isUsable(server) && server.config !== undefined ? [[server.name, server.config] as const] : [],
   );
-  const refused = [...servers.values()].flatMap(({ name, problem }) =>
-    problem === undefined ? [] : [[name, problem] as const],
-  );
-  return { servers: new Map(usable), problems: new Map(refused) };
+  const wrong = all.flatMap(({ name, problem }) => (problem === undefined ? [] : [[name, problem] as const]));
+  const surroundings = all.map((server) => {
+    const { name, entry, inputs, directory } = server;
+    const used = inputs.length === 0 ? [] : defaultsUsed(JSON.stringify(entry), inputs);
+    return [name, JSON.stringify([directory, used.map((one) => [one.id, one.default])])] as const;
+  });
+  return { servers: new Map(usable), problems: new Map(wrong), surroundings: new Map(surroundings) };
 }

@@ -1,11 +1,12 @@
 /** One server as a file has it: its configuration, or what is wrong with it and where in the file. */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { faultError } from './file-fault.js';
 import { PLACEHOLDER_HINT } from './interpolate.js';
 import { isOfProject, type Layer, type LayerScope } from './layers.js';
 import { type ConfigFault, keyPath, parseServer, tellFaults } from './parse.js';
 import { findMalformed } from './placeholders.js';
-import { faultError, type WrittenServer } from './read-layer.js';
+import type { WrittenServer } from './read-servers.js';
 import type { ServerConfig } from './schema.js';
 
 export interface WrittenEntry {
@@ -44,7 +45,9 @@ export function parseEntry({ written, layer, entry, scope }: WrittenEntry): Pars
     );
   try {
     const config = parseServer(name, entry, path);
-    return { config: { ...config, scope: publicScope(scope, config) }, problem: undefined };
+    // A file is not the host's code: what it does not mention is not allowed.
+    const mayAsk = config.mayAsk ?? [];
+    return { config: { ...config, mayAsk, scope: publicScope(scope, config) }, problem: undefined };
   } catch (error) {
     if (!(error instanceof TurnbuckleError)) throw error;
     return { config: undefined, problem: placed(error, written, layer) };

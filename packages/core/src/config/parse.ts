@@ -4,6 +4,7 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { isSecretName } from '../text/secret-names.js';
 import { describeType } from './issue-text.js';
 import { nearest } from './nearest.js';
 import {
@@ -16,8 +17,10 @@ import {
 
 export interface ParsedServers {
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** A CONFIG_INVALID error for each entry that was refused. */
+  /** An error for each entry that was refused. A name that is a server too goes on as it was before. */
   readonly problems: ReadonlyMap<string, TurnbuckleError>;
+  /** What else decides what becomes of a server, as a text: with another one it is another server. */
+  readonly surroundings?: ReadonlyMap<string, string>;
 }
 
 /** Never throws: what cannot be used is in `problems`, under the entry's name or position. */
@@ -162,7 +165,7 @@ interface Issue {
 }
 
 /** Keys whose values may be secrets: an error tells their type only. */
-const SECRET_KEYS = new Set<PropertyKey>(['env', 'headers', 'token', 'args']);
+const SECRET_KEYS = new Set<PropertyKey>(['env', 'headers', 'args']);
 
 function describeIssue(issue: Issue, value: unknown, path: string, known: readonly string[]): ConfigFault[] {
   const at = keyPath(path, issue.path);
@@ -177,7 +180,8 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
     (part, key) => (isRecord(part) || Array.isArray(part) ? Reflect.get(part, key) : undefined),
     value,
   );
-  const secret = issue.path.some((part) => SECRET_KEYS.has(part));
+  const secret =
+    issue.path.some((part) => SECRET_KEYS.has(part)) || isSecretName(String(issue.path.at(-1) ?? ''));
   return [
     {
       path: at,

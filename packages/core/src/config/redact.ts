@@ -1,44 +1,76 @@
-/** A server's configuration as it may be shown: values that can be secrets are replaced, names stay. */
-import type { ServerConfig } from './schema.js';
+/** A server's configuration as it may be shown: values that can be secrets are replaced, names and placeholders stay. */
+import { isRecord } from '../is-record.js';
+import { REDACTED, redactShapes } from '../text/redact-shapes.js';
+import { isSecretName, looksGenerated } from '../text/secret-names.js';
+import { MalformedPlaceholder, splitPlaceholders } from './placeholders.js';
 
-const HIDDEN = '[redacted]';
-
-/** Safe to print: values of env, headers and tokens are hidden, credentials in URLs and arguments too. */
-export function redactConfig(config: ServerConfig): Record<string, unknown> {
-  const shown: Record<string, unknown> = { ...config };
-  for (const key of ['env', 'headers'] as const) {
-    const map = shown[key];
-    if (typeof map === 'object' && map !== null) {
-      shown[key] = Object.fromEntries(Object.keys(map).map((name) => [name, HIDDEN]));
-    }
-  }
-  if ('token' in config && config.token !== undefined) shown.token = HIDDEN;
-  if ('url' in config) shown.url = redactUrl(config.url);
-  if ('baseUrl' in config) shown.baseUrl = redactUrl(config.baseUrl);
-  if ('args' in config) shown.args = redactArguments(config.args);
-  if ('server' in config) shown.server = '[object in this process]';
-  return shown;
+/** Safe to print: an entry of a file, or what became of it. Credentials in addresses and arguments are hidden too. */
+export function redactConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, redactMember(key, value)]));
 }
 
-function redactUrl(text: string): string {
-  // With a placeholder in it, which has to stay readable, it may be no address yet.
-  if (text.includes('${') || !URL.canParse(text))
-    return text.replace(/(:\/\/)[^/@]*@/, '$1redacted@').replace(/=(?!\$\{[^}]*\}(&|$))[^&#]*/g, '=redacted');
-  const url = new URL(text);
-  if (url.username !== '') url.username = 'redacted';
-  if (url.password !== '') url.password = 'redacted';
-  for (const key of url.searchParams.keys()) url.searchParams.set(key, 'redacted');
-  return url.href;
+function redactMember(key: string, value: unknown): unknown {
+  // What is in them is the user's own: any name may stand before a secret.
+  if ((key === 'env' || key === 'headers') && value !== undefined)
+    return isRecord(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, hide(text)]))
+      : hide(value);
+  if (key === 'args' && Array.isArray(value)) return redactArguments(value);
+  if (key === 'server' && !isPlain(value)) return '[object in this process]';
+  if (isSecretName(key) && !isRecord(value)) return hide(value);
+  return redactPart(value);
 }
 
-const SECRET_FLAG = /(token|secret|password|passwd|api[-_]?key|access[-_]?key|auth|credential)/i;
+function redactPart(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('://') ? redactAddress(value) : redactShapes(value);
+  if (Array.isArray(value)) return value.map(redactPart);
+  return isPlain(value) ? redactConfig(value) : value;
+}
 
-function redactArguments(args: readonly string[]): string[] {
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
+
+/** Credentials stand before the host, in the query, behind the hash, or are a part of the path that nobody would type. */
+function redactAddress(text: string): string {
+  const [, start = '', rest = text, query = ''] = /^([^?#]*?:\/\/)([^?#]*)(.*)$/s.exec(text) ?? [];
+  const at =
+    rest.indexOf('/') === -1 ? rest.lastIndexOf('@') : rest.slice(0, rest.indexOf('/')).lastIndexOf('@');
+  const who = at === -1 ? '' : `${hide(rest.slice(0, at))}@`;
+  const path = rest
+    .slice(at + 1)
+    .replace(/(?<=\/)[^/]+/g, (part) => (looksGenerated(part) ? hide(part) : part));
+  return (
+    start +
+    who +
+    path +
+    query.replace(/(=)([^&#]*)/g, (_all, equals: string, value: string) => equals + hide(value))
+  );
+}
+
+function redactArguments(args: readonly unknown[]): unknown[] {
   return args.map((arg, index) => {
     const before = args[index - 1];
-    if (before?.startsWith('-') && !before.includes('=') && SECRET_FLAG.test(before)) return HIDDEN;
-    const equals = arg.indexOf('=');
-    if (equals > 0 && SECRET_FLAG.test(arg.slice(0, equals))) return `${arg.slice(0, equals + 1)}${HIDDEN}`;
-    return arg;
+    if (typeof arg !== 'string') return arg;
+    if (typeof before === 'string' && /^-[^=]*$/.test(before) && isSecretName(before)) return hide(arg);
+    const cut = arg.indexOf('=');
+    if (cut > 0 && isSecretName(arg.slice(0, cut)))
+      return `${arg.slice(0, cut + 1)}${hide(arg.slice(cut + 1))}`;
+    return looksGenerated(arg) && !arg.includes('://') ? hide(arg) : redactPart(arg);
   });
 }
+
+/** What is left of a text when only its placeholders may be seen, and the word that says how to read it. */
+function hide(value: unknown): string {
+  const pieces = typeof value === 'string' ? splitPlaceholders(value) : new MalformedPlaceholder('');
+  if (pieces instanceof MalformedPlaceholder || pieces.every((piece) => typeof piece === 'string'))
+    return REDACTED;
+  return pieces
+    .map((piece) => {
+      if (typeof piece === 'string') return HARMLESS.test(piece) ? piece : REDACTED;
+      const { name, fallback } = piece;
+      return fallback === undefined || fallback === '' ? `\${${name}}` : `\${${name}:-${hide(fallback)}}`;
+    })
+    .join('');
+}
+
+const HARMLESS = /^(?:\W{0,3}|(?:Bearer|Basic|Token|ApiKey)\s+)$/i;

@@ -3,6 +3,8 @@
  * as configuration passes through `parse.ts`, which uses these schemas; the types are inferred.
  */
 import * as z from 'zod/mini';
+import { AUTH_SCHEMA } from './auth-schema.js';
+import { SANDBOX_SCHEMA } from './sandbox-schema.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -24,6 +26,9 @@ const reconnect = z.strictObject({
   jitter: z.optional(fraction(0, 1)),
 });
 
+/** What a server may ask the host. */
+const mayAsk = z.array(z.enum(['elicitation', 'sampling', 'roots'])).check(z.maxLength(3));
+
 const shared = {
   description: z.optional(text),
   /** False: not started at start-up; a live one is kept and its tools are hidden. */
@@ -31,6 +36,8 @@ const shared = {
   start: z._default(z.enum(['eager', 'lazy']), 'eager'),
   /** True: what its tools say about themselves (annotations) may lower the guard. */
   trusted: z._default(z.boolean(), false),
+  /** What it may ask the host, if the host answers it. Absent: from a file nothing, in code whatever is answered. */
+  mayAsk: z.optional(mayAsk),
   /** Capabilities that a caller needs beyond the one for the server or tool. */
   requires: z._default(list(short, 50), []),
   era: z._default(z.enum(['auto', 'legacy', 'modern']), 'auto'),
@@ -65,6 +72,7 @@ export const ADJUSTABLE = [
   'pingMs',
   'reconnect',
   'requires',
+  'mayAsk',
 ] as const satisfies ReadonlyArray<keyof typeof shared>;
 
 /** An address, or one with a placeholder in it, which is looked at again when it has been filled in. */
@@ -78,6 +86,7 @@ const address = (pattern: RegExp, expected: string) =>
 // Without flags: a JSON Schema has none.
 const httpUrl = address(/^[hH][tT][tT][pP][sS]?:|\$\{/, 'expected an http:// or https:// address');
 const headers = z._default(textMap, {});
+const auth = z.optional(AUTH_SCHEMA);
 const path = z.string().check(z.minLength(1), z.maxLength(4_096), z.regex(noControl));
 
 const stdio = z.strictObject({
@@ -89,16 +98,19 @@ const stdio = z.strictObject({
   /** Names of variables of the host that this server's process may see beyond the standard few. */
   inheritEnv: z._default(list(short, 200), []),
   cwd: z.optional(path),
+  /** What its process may reach. Where that cannot be enforced the server is not started. */
+  sandbox: z.optional(SANDBOX_SCHEMA),
 });
 
-const http = z.strictObject({ ...shared, type: z.literal('http'), url: httpUrl, headers });
-const sse = z.strictObject({ ...shared, type: z.literal('sse'), url: httpUrl, headers });
+const http = z.strictObject({ ...shared, type: z.literal('http'), url: httpUrl, headers, auth });
+const sse = z.strictObject({ ...shared, type: z.literal('sse'), url: httpUrl, headers, auth });
 
 const websocket = z.strictObject({
   ...shared,
   type: z.literal('websocket'),
   url: address(/^[wW][sS][sS]?:|\$\{/, 'expected a ws:// or wss:// address'),
   headers,
+  auth,
 });
 
 /** What `in-process` accepts: an SDK server, a function that makes one, or a fetch-style MCP endpoint. */
@@ -142,6 +154,8 @@ export const SERVER_SCHEMAS = { stdio, http, sse, websocket, 'in-process': inPro
 export const ADJUSTMENT_SCHEMA = z.partial(
   z.strictObject(Object.fromEntries(ADJUSTABLE.map((key) => [key, shared[key]]))),
 );
+
+export type RequestKind = z.output<typeof mayAsk>[number];
 
 export type TransportType = keyof typeof SERVER_SCHEMAS;
 

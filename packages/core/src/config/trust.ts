@@ -42,12 +42,26 @@ export function trustHash({ entry, inputs = [] }: TrustSubject): string {
   const fields = Object.fromEntries(FIELDS.map((key) => [key, entry[key] ?? null]));
   // Which of the host's variables it sees is as much its environment as what it sets itself.
   const env = { own: entry.env ?? null, inherited: entry.inheritEnv ?? null };
-  const text = canonical({ ...fields, env });
-  const defaults = inputs.filter((one) => one.default !== undefined && text.includes(`\${input:${one.id}`));
+  // Only where it is written, so that agreements from before still hold.
+  const asks = entry.mayAsk === undefined ? {} : { mayAsk: entry.mayAsk };
+  const text = canonical({ ...fields, env, ...asks });
   return createHash('sha256')
     .update(text)
-    .update(defaults.map((one) => `\n${canonical([one.id, one.default])}`).join(''))
+    .update(
+      defaultsUsed(text, inputs)
+        .map((one) => `\n${canonical([one.id, one.default])}`)
+        .join(''),
+    )
     .digest('hex');
+}
+
+/** The inputs with a default that a JSON text refers to. */
+export function defaultsUsed(json: string, inputs: readonly InputDeclaration[]): InputDeclaration[] {
+  return inputs.filter((one) => {
+    // As the text has it: a quote in an id is escaped there.
+    const id = JSON.stringify(one.id).slice(1, -1);
+    return one.default !== undefined && json.includes(`\${input:${id}`);
+  });
 }
 
 interface Agreement {
@@ -57,11 +71,12 @@ interface Agreement {
 
 /** The agreements of this user, in a file of the state directory. */
 export class TrustStore {
-  readonly #file: string;
+  /** Where they are kept. */
+  readonly file: string;
   readonly #now: () => number;
 
   constructor(stateDir: string, now: () => number = Date.now) {
-    this.#file = join(stateDir, 'trust.json');
+    this.file = join(stateDir, 'trust.json');
     this.#now = now;
   }
 
@@ -83,11 +98,11 @@ export class TrustStore {
   }
 
   async #read(): Promise<Record<string, Agreement>> {
-    return readFile(this.#file, 'utf8').then(parseAgreements, () => ({}));
+    return readFile(this.file, 'utf8').then(parseAgreements, () => ({}));
   }
 
   async #change(change: (all: Record<string, Agreement>) => void): Promise<void> {
-    const target = realTarget(this.#file);
+    const target = realTarget(this.file);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     await withFileLock(target, async () => {
       const all = await this.#read();

@@ -1,36 +1,82 @@
 /** Tells when one of some files changed, came or went; a burst of changes is one. */
 import { type FSWatcher, statSync, watch } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { pathsTo } from './paths-to.js';
 
 /** Changes that come this close together are one. */
 const COALESCE_MS = 50;
+/** However long a burst is, somebody looks this often. */
+const LATEST_MS = 500;
+/** Not every change is heard of: network drives, no watches left, a directory far above that is moved. */
+const LOOK_MS = 5_000;
 
-/** Watches until the returned function is called. Work that is under way delays the next round, never overlaps it. */
-export async function watchFiles(
-  files: readonly string[],
-  onChange: () => Promise<void>,
-): Promise<() => Promise<void>> {
-  const wanted = new Set([...files, ...(await Promise.all(files.map(behindLinks)))]);
+export interface WatchOptions {
+  /** Asked anew before each round: a change may bring other files. */
+  readonly files: () => readonly string[];
+  /** Work that is under way delays the next round, never overlaps it. */
+  readonly onChange: () => Promise<void>;
+  readonly lookMs?: number;
+}
+
+/** Watches until the returned function is called, which waits for the work under way. */
+export function watchFiles({ files, onChange, lookMs = LOOK_MS }: WatchOptions): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
+  let since: number | undefined;
+  let isWaiting = false;
   let running: Promise<void> = Promise.resolve();
   const round = (): void => {
-    running = running.then(onChange).catch(() => {});
+    since = undefined;
+    // First the watches, then the look: what comes after it is heard of.
+    directories.renew(files());
+    if (isWaiting) return;
+    isWaiting = true;
+    running = running
+      .then(() => {
+        isWaiting = false;
+        return onChange();
+      })
+      .catch(() => {});
   };
-  const directories = new WatchedDirectories(wanted, () => {
+  const notice = (): void => {
+    const now = performance.now();
+    since ??= now;
     clearTimeout(timer);
-    timer = setTimeout(round, COALESCE_MS);
-  });
-  directories.renew();
+    timer = setTimeout(round, Math.min(COALESCE_MS, Math.max(since + LATEST_MS - now, 0)));
+  };
+  const directories = new WatchedDirectories(notice);
+  directories.renew(files());
+  const stopLooking = look(files, notice, lookMs);
   return async () => {
+    stopLooking();
     directories.close();
     clearTimeout(timer);
     await running;
   };
 }
 
-/** Whoever saves a file that is reached by a link changes what is behind it, not the link. */
-const behindLinks = (file: string): Promise<string> => realpath(file).catch(() => file);
+/** Looks at the files themselves from time to time. */
+function look(files: () => readonly string[], onDifference: () => void, lookMs: number): () => void {
+  let seen: string | undefined;
+  const compare = async (): Promise<void> => {
+    const facts = JSON.stringify(await Promise.all(files().map(factsOf)));
+    if (seen !== undefined && seen !== facts && !stopped) onDifference();
+    seen = facts;
+  };
+  let stopped = false;
+  void compare();
+  const timer = setInterval(() => void compare(), lookMs).unref();
+  return () => {
+    stopped = true;
+    clearInterval(timer);
+  };
+}
+
+const factsOf = (file: string): Promise<unknown> =>
+  stat(file).then(
+    ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs],
+    (error: unknown) => [file, error instanceof Error && 'code' in error ? error.code : ''],
+  );
 
 interface Watched {
   readonly watcher: FSWatcher;
@@ -42,60 +88,66 @@ interface Watched {
  * watch of its own. For a directory that is missing, the nearest one above it stands in.
  */
 class WatchedDirectories {
-  readonly #wanted: ReadonlySet<string>;
-  /** Each way down to a file: when a step of it comes or goes, other directories have to be watched. */
-  readonly #steps = new Set<string>();
+  /** Files, and links on the way to them. */
+  #wanted: ReadonlySet<string> = new Set();
+  /** Each way down to one: when a step of it comes or goes, other directories have to be watched. */
+  #steps: ReadonlySet<string> = new Set();
   readonly #onChange: () => void;
   readonly #watched = new Map<string, Watched>();
   #closed = false;
 
-  constructor(wanted: ReadonlySet<string>, onChange: () => void) {
-    this.#wanted = wanted;
+  constructor(onChange: () => void) {
     this.#onChange = onChange;
-    for (const file of wanted)
-      for (let step = dirname(file); step !== dirname(step); step = dirname(step)) this.#steps.add(step);
   }
 
-  renew(): void {
+  renew(files: readonly string[]): void {
     if (this.#closed) return;
+    this.#wanted = new Set(files.flatMap(pathsTo));
+    this.#steps = new Set([...this.#wanted].flatMap(stepsTo));
     const found = new Map([...this.#wanted].flatMap((file) => nearestDirectory(dirname(file))));
-    for (const [directory, { watcher, inode }] of this.#watched) {
-      if (found.get(directory) === inode) continue;
-      watcher.close();
-      this.#watched.delete(directory);
-    }
+    for (const [directory, { inode }] of this.#watched)
+      if (found.get(directory) !== inode) this.#drop(directory);
     const fresh = [...found].filter(([directory]) => !this.#watched.has(directory));
     const added = fresh.filter(([directory, inode]) => this.#add(directory, inode));
     // What came between the look and the watch would not be heard of.
-    if (added.length > 0) this.renew();
+    if (added.length > 0) this.renew(files);
   }
 
   close(): void {
     this.#closed = true;
-    for (const { watcher } of this.#watched.values()) watcher.close();
+    for (const directory of this.#watched.keys()) this.#drop(directory);
   }
 
   #add(directory: string, inode: number): boolean {
     try {
       const watcher = watch(directory, (event, name) => this.#notice(directory, event, name));
-      watcher.on('error', () => this.#watched.delete(directory));
+      watcher.on('error', () => this.#drop(directory));
       this.#watched.set(directory, { watcher, inode });
       return true;
     } catch {
-      // Not ours to read, or the system has no watch left: reload() still works.
+      // Not ours to read, or the system has no watch left: then the look from time to time has to do.
       return false;
     }
   }
 
-  #notice(directory: string, event: string, name: string | null): void {
-    if (name !== null && this.#wanted.has(join(directory, name))) return this.#onChange();
-    // A directory that goes away says so under its own name.
-    const isStep = name === null || name === basename(directory) || this.#steps.has(join(directory, name));
-    if (event !== 'rename' || !isStep) return;
-    this.renew();
-    // The files may have come or gone with it.
-    this.#onChange();
+  #drop(directory: string): void {
+    this.#watched.get(directory)?.watcher.close();
+    this.#watched.delete(directory);
   }
+
+  #notice(directory: string, event: string, name: string | null): void {
+    const isRename = event === 'rename';
+    // A directory that goes away says so under its own name. The next one may get its inode.
+    if (isRename && name === basename(directory)) this.#drop(directory);
+    const path = name === null ? undefined : join(directory, name);
+    const isStep = path === undefined || name === basename(directory) || this.#steps.has(path);
+    if ((path !== undefined && this.#wanted.has(path)) || (isRename && isStep)) this.#onChange();
+  }
+}
+
+function stepsTo(file: string): string[] {
+  const above = dirname(file);
+  return above === dirname(above) ? [] : [above, ...stepsTo(above)];
 }
 
 function nearestDirectory(directory: string): Array<[directory: string, inode: number]> {

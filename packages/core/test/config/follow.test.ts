@@ -2,27 +2,10 @@ import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
-import type { ConfiguredRuntime, Reload } from 'turnbuckle';
-import { expect, it, onTestFinished } from 'vitest';
-import { createSetting, type Setting } from './setting.js';
-
-interface Followed extends ConfiguredRuntime {
-  readonly reloads: Reload[];
-}
-
-async function follow(setting: Setting, options: Parameters<Setting['open']>[0]): Promise<Followed> {
-  const configured = await setting.open(options);
-  await configured.runtime.connectAll();
-  const reloads: Reload[] = [];
-  const stop = await configured.follow((reload) => reloads.push(reload));
-  onTestFinished(stop);
-  return { ...configured, reloads };
-}
-
-const servers = (...names: string[]) => ({
-  servers: Object.fromEntries(names.map((name) => [name, { ...fixture('echo'), start: 'lazy' }])),
-});
-const namesOf = ({ runtime }: ConfiguredRuntime): string[] => runtime.status().map(({ name }) => name);
+import type { Reload } from 'turnbuckle';
+import { expect, it } from 'vitest';
+import { follow, namesOf, lazyServers as servers } from './followed.js';
+import { createSetting } from './setting.js';
 
 it('touches one of 20 servers when one is changed', { timeout: 60_000 }, async () => {
   const setting = await createSetting();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fixture } from '@turnbuckle/testing';
 import { expect, it } from 'vitest';
 import { findLayers, type LayerPlace, possibleProjectFiles } from '../../src/config/layers.js';
 import { createSetting, type Setting } from './setting.js';
@@ -91,6 +92,8 @@ it('takes the nearest project, also one that has only a local file', () => {
 it('knows which files of a project may still come', () => {
   const exists = (path: string): boolean => path === '/home/me/work/.turnbuckle';
   expect(possibleProjectFiles({ ...PLACE, exists })).toEqual([
+    '/home/me/work/app/.turnbuckle/mcp.json',
+    '/home/me/work/app/.turnbuckle/mcp.local.json',
     '/home/me/work/.turnbuckle/mcp.json',
     '/home/me/work/.turnbuckle/mcp.local.json',
   ]);
@@ -130,7 +133,7 @@ it('lets the stronger file win, and tells what it shadows, the strongest first',
   const publicScopes = ['user', 'project', 'project', 'local', 'user', 'user', 'user'];
   for (const [index, path] of paths.entries()) {
     const server = config.servers.get(`from-${index}`);
-    expect(server?.origin).toEqual({ scope: scopes[index], file: path, line: 1 });
+    expect(server?.origin).toMatchObject({ scope: scopes[index], file: path, line: 1 });
     expect(server?.config).toMatchObject({ command: `command-${index}`, scope: publicScopes[index] });
     expect(server?.shadowed.map(({ file }) => file)).toEqual(paths.slice(0, index).reverse());
     expect(server?.problem).toBeUndefined();
@@ -265,6 +268,50 @@ it('takes each setting from the strongest file that has it, and tells which', as
     ['toolApprovalRequired', 'user', userFile],
   ]);
   expect(problems).toEqual([]);
+});
+
+it('tells the line and column of each server and setting', async () => {
+  const setting = await createSetting();
+  await setting.write(
+    setting.userFile,
+    [
+      '\uFEFF// mine',
+      '{ "$schema": "./x.json", "naming": "server_tool",',
+      '  "servers": {',
+      '    "one": { "command": "x" } },',
+      '',
+      '  /* also */ "describePrefix": true }',
+    ].join('\r\n'),
+  );
+  const { servers, settingOrigins } = await setting.load();
+  const at = (line: number, column: number) => ({ scope: 'user', file: setting.userFile, line, column });
+  expect(servers.get('one')?.origin).toEqual(at(4, 5));
+  expect(Object.fromEntries(settingOrigins)).toEqual({ naming: at(2, 26), describePrefix: at(6, 14) });
+});
+
+it('means by ${workspaceFolder} the project in its own files, and where the run began in others', async () => {
+  const setting = await createSetting();
+  const { project, write } = setting;
+  const cwd = join(project, 'deep', 'inside');
+  const told = { ...fixture('echo'), env: { FOLDER: '${workspaceFolder}' } };
+  await write(join(cwd, 'x'), '');
+  await write(setting.userFile, { servers: { user: told } });
+  await write(setting.projectFile, { servers: { project: told, user: { callTimeoutMs: 50_000 } } });
+  await write(setting.localFile, { servers: { local: told } });
+  await write(join(cwd, 'mcp-servers.json'), { servers: { beside: told } });
+  const file = await write('named.json', { servers: { named: told } });
+  const { runtime } = await setting.open({ cwd, files: [file], trustProject: true });
+  const folders = ['user', 'project', 'local', 'beside', 'named'].map(async (name) => {
+    const [part] = (await runtime.callTool(name, 'env')).content;
+    return [name, JSON.parse(part?.type === 'text' ? part.text : '').FOLDER];
+  });
+  expect(Object.fromEntries(await Promise.all(folders))).toEqual({
+    user: cwd,
+    project,
+    local: project,
+    beside: cwd,
+    named: cwd,
+  });
 });
 
 it.each(['trusted', 'inheritEnv', 'scope'])('a server of a project cannot set %s', async (key) => {

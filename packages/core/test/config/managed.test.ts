@@ -74,6 +74,44 @@ it('keeps forbidding when the file becomes unreadable', async () => {
   expect(problems).not.toEqual([]);
 });
 
+it.each([
+  ['is no JSON', '{ "forbid": ['],
+  ['has a wrong rule', '{ "forbid": "corp-*" }'],
+  ['has a misspelt rule', '{ "forbidd": ["corp-*"] }'],
+])('allows nothing as long as it cannot be told what is forbidden: the file %s', async (_, text) => {
+  const setting = await createSetting();
+  await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
+  const { parsed, problems } = await loadManaged(setting, text);
+  expect(parsed.servers.size).toBe(0);
+  expect(problems).not.toEqual([]);
+  expect([...parsed.problems.values()].every(({ code }) => code === 'CALL_DENIED')).toBe(true);
+});
+
+it.each([
+  ['forbade nothing', {}, Object.keys(SERVERS)],
+  ['forbade something', { forbid: ['corp-*'] }, ['a.b', 'axb', 'notes']],
+])('goes on as it was when it breaks and %s', async (_, managed, usable) => {
+  const setting = await createSetting();
+  await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
+  let previous = await loadManaged(setting, managed);
+  for (const text of ['{ "forbid": [', '', '[]', ' ']) {
+    previous = await loadManaged(setting, text, { previous });
+    expect([text, ...previous.parsed.servers.keys()]).toEqual([text, ...usable]);
+  }
+});
+
+it('allows nothing after a rule that cannot be understood, until it can', async () => {
+  const setting = await createSetting();
+  await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
+  let previous = await loadManaged(setting, {});
+  for (const text of ['{ "forbid": 7 }', '', '{ "forbid": [', ' ', '{ "allowOnli": [] }']) {
+    previous = await loadManaged(setting, text, { previous });
+    expect([text, ...previous.parsed.servers.keys()]).toEqual([text]);
+  }
+  const { parsed } = await loadManaged(setting, {}, { previous });
+  expect([...parsed.servers.keys()]).toEqual(Object.keys(SERVERS));
+});
+
 it('is the last of the layers whatever else there is', () => {
   const layers = findLayers({
     cwd: '/a',

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import {
@@ -20,7 +20,7 @@ export interface Setting {
   readonly userFile: string;
   readonly projectFile: string;
   readonly localFile: string;
-  /** Writes a file, with its directories; an object as JSON. */
+  /** Writes a file, with its directories, at one blow; an object as JSON. */
   write(file: string, content: unknown): Promise<string>;
   load(options?: ConfiguredOptions): Promise<LoadedConfig>;
   open(options?: ConfiguredOptions): Promise<ConfiguredRuntime>;
@@ -47,7 +47,8 @@ export async function createSetting(): Promise<Setting> {
       const path = join(home, file.startsWith(home) ? file.slice(home.length) : file);
       await mkdir(dirname(path), { recursive: true });
       const isText = typeof content === 'string' || content instanceof Uint8Array;
-      await writeFile(path, isText ? content : JSON.stringify(content));
+      await writeFile(`${path}.tmp`, isText ? content : JSON.stringify(content));
+      await rename(`${path}.tmp`, path);
       return path;
     },
     load: (options) => loadConfiguration({ ...own, ...options }),

@@ -119,20 +119,23 @@ describe('a server that a project brings along', () => {
     expect(serverIn(elsewhere, 'one').problem?.code).toBe('TRUST_REQUIRED');
   });
 
-  it('is asked for again when the default of an input that it uses changes', async () => {
-    const { stateDir, projectFile, write, load } = await createSetting();
-    const one = { command: '${input:program}' };
-    const content = (...inputs: object[]) => ({ inputs, servers: { one } });
-    await write(projectFile, content({ id: 'program', default: 'safe' }));
-    await new TrustStore(stateDir).agree([serverIn(await load(), 'one')]);
-    await write(
-      projectFile,
-      content({ id: 'program', default: 'safe', description: 'x' }, { id: 'unused', default: 'x' }),
-    );
-    expect(serverIn(await load(), 'one').problem).toBeUndefined();
-    await write(projectFile, content({ id: 'program', default: 'evil' }));
-    expect(serverIn(await load(), 'one').problem?.code).toBe('TRUST_REQUIRED');
-  });
+  it.each(['program', 'pro"gram', 'back\\slash', 'new\nline'])(
+    'is asked for again when the default of an input that it uses changes: %j',
+    async (id) => {
+      const { stateDir, projectFile, write, load } = await createSetting();
+      const one = { command: 'x', args: [`\${input:${id}}`] };
+      const content = (...inputs: object[]) => ({ inputs, servers: { one } });
+      await write(projectFile, content({ id, default: 'safe' }));
+      await new TrustStore(stateDir).agree([serverIn(await load(), 'one')]);
+      await write(
+        projectFile,
+        content({ id, default: 'safe', description: 'x' }, { id: 'unused', default: 'x' }),
+      );
+      expect(serverIn(await load(), 'one').problem).toBeUndefined();
+      await write(projectFile, content({ id, default: 'evil' }));
+      expect(serverIn(await load(), 'one').problem?.code).toBe('TRUST_REQUIRED');
+    },
+  );
 });
 
 describe('an agreement', () => {

@@ -1,0 +1,117 @@
+/** The `auth` block of a remote server: how it is told who asks. Secrets in it are best placeholders. */
+import * as z from 'zod/mini';
+
+const text = z.string().check(z.minLength(1), z.maxLength(32_768));
+const short = z.string().check(z.minLength(1), z.maxLength(1_024));
+const url = short.check(
+  z.regex(/^[hH][tT][tT][pP][sS]?:\/\/|\$\{/, { error: 'expected an http:// or https:// address' }),
+);
+const headerName = short.check(
+  z.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'expected the name of an HTTP header' }),
+);
+const scopes = z.optional(z.array(short).check(z.maxLength(200)));
+
+/** Where the authorization server is, when it is not to be found by asking the server. */
+const places = {
+  issuer: z.optional(url),
+  tokenUrl: z.optional(url),
+};
+
+const client = { clientId: short, clientSecret: z.optional(text) };
+
+const none = z.strictObject({ type: z.literal('none') });
+
+const bearer = z.strictObject({ type: z.literal('bearer'), token: text });
+
+const apiKey = z.strictObject({
+  type: z.literal(['api-key', 'apiKey']),
+  apiKey: text,
+  headerName: z._default(headerName, 'X-API-Key'),
+});
+
+const tokenFile = z.strictObject({
+  type: z.literal(['token-file', 'tokenFile']),
+  /** Read again whenever it changes. */
+  tokenPath: short,
+  headerName: z._default(headerName, 'Authorization'),
+  /** Stands before the token; for the Authorization header `Bearer ` unless told otherwise. */
+  prefix: z.optional(z.string().check(z.maxLength(64))),
+});
+
+const oauth = z.strictObject({
+  type: z.literal('oauth'),
+  ...places,
+  clientId: z.optional(short),
+  clientSecret: z.optional(text),
+  /** The https address of a client id metadata document, which then is the client id. */
+  clientMetadataUrl: z.optional(url),
+  authUrl: z.optional(url),
+  deviceUrl: z.optional(url),
+  registrationUrl: z.optional(url),
+  revocationUrl: z.optional(url),
+  /** For a client that was registered with one: `http://127.0.0.1:<port>/<path>`. */
+  redirectUri: z.optional(url),
+  scopes,
+  /** Sign-ins of different accounts at one server are kept apart. */
+  account: z.optional(short),
+  /** Tokens are bound to a key of this machine (RFC 9449); absent: when the server asks for it. */
+  dpop: z.optional(z.boolean()),
+});
+
+const clientCredentials = z.strictObject({
+  type: z.literal('client-credentials'),
+  ...places,
+  ...client,
+  /** A private key (PEM) signs for the client instead of a secret; or the path of its file. */
+  privateKey: z.optional(text),
+  privateKeyPath: z.optional(short),
+  algorithm: z._default(short, 'ES256'),
+  scopes,
+  account: z.optional(short),
+  dpop: z.optional(z.boolean()),
+});
+
+const workloadIdentity = z.strictObject({
+  type: z.literal('workload-identity'),
+  ...places,
+  clientId: z.optional(short),
+  /** The JWT that the platform gives this workload; or the path of the file it keeps fresh. */
+  assertion: z.optional(text),
+  assertionPath: z.optional(short),
+  scopes,
+  account: z.optional(short),
+});
+
+const enterprise = z.strictObject({
+  type: z.literal('enterprise'),
+  ...places,
+  ...client,
+  /** The company's identity provider, which says that this person may use the server. */
+  idp: z.strictObject({
+    tokenUrl: url,
+    clientId: short,
+    clientSecret: z.optional(text),
+    idToken: z.optional(text),
+    idTokenPath: z.optional(short),
+  }),
+  scopes,
+  account: z.optional(short),
+});
+
+export const AUTH_SCHEMA = z.discriminatedUnion('type', [
+  none,
+  bearer,
+  apiKey,
+  tokenFile,
+  oauth,
+  clientCredentials,
+  workloadIdentity,
+  enterprise,
+]);
+
+export type AuthConfig = z.output<typeof AUTH_SCHEMA>;
+export type OAuthConfig = z.output<typeof oauth>;
+export type MachineConfig = Extract<
+  AuthConfig,
+  { type: 'client-credentials' | 'workload-identity' | 'enterprise' }
+>;

@@ -1,0 +1,30 @@
+/** Errors that name a configuration file, and the place in it where there is one. */
+import { TurnbuckleError } from '../errors.js';
+import type { DocumentFault } from './document.js';
+
+/** An error about a file as a whole. */
+export function fileError(
+  file: string,
+  reason: string,
+  { hint = 'The other files are not affected.', cause }: { hint?: string; cause?: unknown } = {},
+): TurnbuckleError {
+  return new TurnbuckleError('CONFIG_INVALID', `The configuration file ${file} cannot be used: ${reason}.`, {
+    cause,
+    hint,
+    data: { file, line: 1, column: 1 },
+  });
+}
+
+/** An error that points at a place of a file. */
+export function faultError(
+  file: string,
+  { line, column, path, text }: DocumentFault,
+  { server, hint, ...more }: { server?: string; hint?: string | undefined; problems?: unknown } = {},
+): TurnbuckleError {
+  const at = `${file}:${line}:${column}`;
+  return new TurnbuckleError('CONFIG_INVALID', `${at}: ${path === '' ? '' : `${path}: `}${text}.`, {
+    server,
+    hint: hint ?? 'Correct it there. The rest of the configuration is not affected.',
+    data: { file, line, column, path, ...more },
+  });
+}

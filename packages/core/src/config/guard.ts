@@ -1,0 +1,73 @@
+/** Takes out what the administrator forbids, and what a project brings along and nobody agreed to. */
+import { TurnbuckleError } from '../errors.js';
+import type { FileSettings } from './file-schema.js';
+import { isOfProject } from './layers.js';
+import type { ConfiguredServer } from './loaded-config.js';
+import type { ReadLayer } from './read-layer.js';
+import { type TrustStore, trustRequired } from './trust.js';
+
+export interface GuardOptions {
+  readonly layers: readonly ReadLayer[];
+  readonly settings: Partial<FileSettings>;
+  readonly trust: Pick<TrustStore, 'isTrusted'>;
+  /** The user said yes to all of the project's servers for this run. */
+  readonly trustProject?: boolean | undefined;
+}
+
+/** Sets the problem of every server that may not be used. One that was kept has to pass like any other. */
+export async function guard(servers: Map<string, ConfiguredServer>, options: GuardOptions): Promise<void> {
+  const broken = options.layers.find(hasUnknownRules);
+  for (const [name, server] of servers) {
+    if (server.config === undefined) continue;
+    const problem =
+      broken === undefined ? await refusal(server, options) : unknownRules(name, broken.layer.file);
+    if (problem !== undefined) servers.set(name, { ...server, problem, kept: false });
+  }
+}
+
+async function refusal(
+  server: ConfiguredServer,
+  { settings, trust, trustProject }: GuardOptions,
+): Promise<TurnbuckleError | undefined> {
+  const { name, origin } = server;
+  if (isForbidden(name, settings)) return forbiddenError(name);
+  const agreed = !isOfProject(origin.scope) || trustProject === true || (await trust.isTrusted(server));
+  return agreed ? undefined : trustRequired(server, origin.file);
+}
+
+function isForbidden(name: string, { forbid = [], allowOnly }: Partial<FileSettings>): boolean {
+  const matches = (pattern: string): boolean =>
+    new RegExp(
+      `^${pattern
+        .split('*')
+        .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+        .join('.*')}$`,
+      's',
+    ).test(name);
+  return forbid.some(matches) || (allowOnly !== undefined && !allowOnly.some(matches));
+}
+
+/** What the administrator forbids cannot be told: then nothing is allowed. */
+function hasUnknownRules({ layer, known, unclear, settings }: ReadLayer): boolean {
+  if (layer.scope !== 'managed') return false;
+  return !known || (['forbid', 'allowOnly'] as const).some((key) => unclear.has(key) && !(key in settings));
+}
+
+function unknownRules(server: string, file: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'CALL_DENIED',
+    `Server "${server}" is not used: the administrator's file ${file} cannot be read.`,
+    {
+      server,
+      hint: 'It may forbid servers. The administrator of this machine has to repair it.',
+    },
+  );
+}
+
+function forbiddenError(server: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'CALL_DENIED',
+    `Server "${server}" is forbidden by the administrator of this machine.`,
+    { server },
+  );
+}

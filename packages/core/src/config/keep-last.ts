@@ -1,0 +1,67 @@
+/**
+ * What a reload keeps: a file, a setting or an entry that has become unusable goes on as it was last, with a
+ * problem that says so. What is gone is gone: only absence takes something away.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { fileError } from './file-fault.js';
+import type { FileSettings } from './file-schema.js';
+import { type ConfiguredServer, isUsable, type LoadedConfig } from './loaded-config.js';
+import type { ReadLayer } from './read-layer.js';
+
+/** The layer, with what its file said before where it cannot be told what it says now. */
+export function keepLayer(read: ReadLayer, previous: LoadedConfig | undefined): ReadLayer {
+  const { scope, file } = read.layer;
+  const before = previous?.layers.find(({ layer }) => layer.file === file && layer.scope === scope);
+  if (before === undefined) return read;
+  const { servers, settings, rules, settingPlaces, unclear, known } = before;
+  const said = { servers, settings, rules, settingPlaces, unclear, known, unusable: true };
+  if (read.unusable) return { ...read, ...said };
+  // At the beginning an empty file says that there is nothing. Later it is one that is just being written.
+  if (read.blank && !saysNothing(before))
+    return { ...read, ...said, problems: [fileError(file, 'it is empty', { hint: EMPTY_HINT })] };
+  return read.unclear.size === 0 ? read : keepUnclear(read, before);
+}
+
+const EMPTY_HINT = 'What it said last still holds. If it is to say nothing, write {} into it, or delete it.';
+
+const saysNothing = ({ servers, settings, rules, unclear, known }: ReadLayer): boolean =>
+  known && unclear.size === 0 && servers.length + rules.length === 0 && Object.keys(settings).length === 0;
+
+function keepUnclear(read: ReadLayer, before: ReadLayer): ReadLayer {
+  const isUnclear = (key: string): boolean => read.unclear.has(key);
+  const names = new Set(read.servers.map(({ name }) => name));
+  const lost = isUnclear('servers') ? before.servers.filter(({ name }) => !names.has(name)) : [];
+  const kept = Object.entries(before.settings).filter(([key]) => isUnclear(key));
+  const places = [...before.settingPlaces].filter(([key]) => isUnclear(key));
+  return {
+    ...read,
+    servers: [...read.servers, ...lost],
+    settings: { ...read.settings, ...(Object.fromEntries(kept) as Partial<FileSettings>) },
+    settingPlaces: new Map([...read.settingPlaces, ...places]),
+  };
+}
+
+/** The server; one whose entry has become unusable as it was last, if what it was made of is still written. */
+export function keepServer(server: ConfiguredServer, before: ConfiguredServer | undefined): ConfiguredServer {
+  if (server.config !== undefined || before === undefined || !isUsable(before)) return server;
+  const places = [server.origin, ...server.shadowed];
+  const isWritten = places.some(({ file }) => file === before.origin.file);
+  return isWritten ? { ...before, problem: server.problem, kept: true } : server;
+}
+
+/** Whether a file is there; one that was there and cannot be looked at right now still is. */
+export function remembering(previous: LoadedConfig | undefined): (path: string) => boolean {
+  const known = new Set(previous?.layers.flatMap(({ layer, present }) => (present ? [layer.file] : [])));
+  return (path) => existsSync(path) || (known.has(path) && !isGone(path));
+}
+
+/** Certainly not there. */
+export function isGone(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    const errno = error instanceof Error && 'code' in error ? error.code : undefined;
+    return errno === 'ENOENT' || errno === 'ENOTDIR';
+  }
+}

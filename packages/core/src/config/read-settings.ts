@@ -1,0 +1,101 @@
+/** What stands beside the servers in a file, each setting with its place, or what is wrong with it. */
+import type { TurnbuckleError } from '../errors.js';
+import type { ConfigDocument, Place } from './document.js';
+import { faultError } from './file-fault.js';
+import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
+import { describeType } from './issue-text.js';
+import { isOfProject, type Layer } from './layers.js';
+import { nearest } from './nearest.js';
+import { keyPath } from './parse.js';
+import { readRules } from './read-rules.js';
+import type { PlacedRule } from './rule-schema.js';
+
+export interface ReadSettings {
+  readonly settings: Partial<FileSettings>;
+  readonly rules: readonly PlacedRule[];
+  readonly places: ReadonlyMap<SettingName, Place>;
+  /** Settings that are wrong, and `servers` when a key seems to be meant for them. */
+  readonly unclear: readonly string[];
+  readonly problems: readonly TurnbuckleError[];
+}
+
+/** Never throws: what is wrong is in `problems`. */
+export function readSettings(
+  layer: Layer,
+  document: ConfigDocument,
+  value: Readonly<Record<string, unknown>>,
+): ReadSettings {
+  const kind = layer.scope === 'managed' ? 'managed' : isOfProject(layer.scope) ? 'project' : 'user';
+  const settings: Record<string, unknown> = {};
+  const places = new Map<SettingName, Place>();
+  const unclear: string[] = [];
+  const problems: TurnbuckleError[] = [];
+  let rules: readonly PlacedRule[] = [];
+  const report = (faults: readonly SettingFault[]): void => {
+    for (const { keys, text } of faults)
+      problems.push(faultError(layer.file, { ...document.placeOf(keys), path: keyPath('', keys), text }));
+  };
+  for (const [key, item] of Object.entries(value)) {
+    if (SERVER_KEYS.some((one) => one === key)) continue;
+    const meant = meantKey(kind, key) ?? key;
+    // A misspelt key may hold guards too.
+    if (meant === 'rules') {
+      const lineOf = (keys: readonly PropertyKey[]): number => document.placeOf(keys).line;
+      const read = readRules(key === 'rules' ? item : undefined, {
+        from: layer.scope,
+        file: layer.file,
+        lineOf,
+      });
+      rules = [...rules, ...read.rules];
+      if (key === 'rules') report(read.faults);
+      if (key === 'rules') continue;
+    }
+    const read = readSetting(kind, key, item);
+    if (Array.isArray(read)) {
+      unclear.push(meant);
+      report(read);
+    } else {
+      Object.assign(settings, read);
+      if (isSetting(key)) places.set(key, document.placeOf([key]));
+    }
+  }
+  return { settings: settings as Partial<FileSettings>, rules, places, unclear, problems };
+}
+
+const isSetting = (key: string): key is SettingName =>
+  key !== '$schema' && Object.hasOwn(FILE_SCHEMAS.managed.shape, key);
+
+/** What was probably meant by a key that is unknown. */
+function meantKey(kind: keyof typeof FILE_SCHEMAS, key: string): string | undefined {
+  const known = Object.keys(FILE_SCHEMAS[kind].shape);
+  if (known.includes(key)) return undefined;
+  const close = nearest(key, [...known, ...SERVER_KEYS]);
+  return SERVER_KEYS.some((one) => one === close) ? 'servers' : close;
+}
+
+interface SettingFault {
+  readonly keys: readonly PropertyKey[];
+  readonly text: string;
+}
+
+/** The setting after validation, or what is wrong with it. */
+function readSetting(
+  kind: keyof typeof FILE_SCHEMAS,
+  key: string,
+  item: unknown,
+): Partial<FileSettings> | SettingFault[] {
+  const known = Object.keys(FILE_SCHEMAS[kind].shape);
+  if (!known.includes(key)) {
+    const close = nearest(key, [...known, ...SERVER_KEYS]);
+    const text = Object.hasOwn(FILE_SCHEMAS.managed.shape, key)
+      ? `"${key}" may not be set by a ${kind === 'project' ? "project's" : "user's"} file`
+      : `unknown key "${key}"${close === undefined ? '' : `, did you mean "${close}"?`}`;
+    return [{ keys: [key], text }];
+  }
+  const parsed = FILE_SCHEMAS[kind].safeParse({ [key]: item }, { error: describeType });
+  if (parsed.success) return parsed.data;
+  return parsed.error.issues.map(({ path, message }) => ({
+    keys: path,
+    text: message.replace(/^Invalid input: /, ''),
+  }));
+}
