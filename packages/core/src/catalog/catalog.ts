@@ -6,6 +6,8 @@
 import { TurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import { fingerprint } from './fingerprint.js';
+import { FlagBoard, type Flaggable } from './flag-board.js';
+import type { Flag } from './flags.js';
 import { type NamingPreset, toHashedName } from './names.js';
 import { NATIVE_SERVER, type NativeTool, toCatalogEntry } from './native.js';
 import type { CatalogTool } from './tool.js';
@@ -19,6 +21,8 @@ export interface CatalogItem {
   /** URI, URI template or prompt name. */
   readonly key: string;
   readonly definition: Readonly<Record<string, unknown>>;
+  /** Reasons to look at its texts before trusting them: codes from `FLAGS`. */
+  readonly flags: readonly Flag[];
 }
 
 interface Shelf {
@@ -26,7 +30,15 @@ interface Shelf {
   readonly items: Map<Exclude<ListKind, 'tools'>, readonly CatalogItem[]>;
   readonly states: Map<ListKind, { state: ListState; expiresAt: number }>;
   hidden: boolean;
+  /** What the server says about itself. */
+  about: Readonly<Record<string, unknown>> | undefined;
 }
+
+type OnTools = (
+  server: string,
+  before: ReadonlyMap<string, CatalogTool>,
+  after: ReadonlyMap<string, CatalogTool>,
+) => void;
 
 export class Catalog {
   readonly #naming: NamingPreset;
@@ -34,11 +46,16 @@ export class Catalog {
   readonly #shelves = new Map<string, Shelf>();
   readonly #byName = new Map<string, CatalogTool>();
   readonly #native = new Map<string, NativeTool>();
+  readonly #flags: FlagBoard;
   #sorted: readonly CatalogTool[] | undefined;
+  readonly #onTools: OnTools | undefined;
 
-  constructor(naming: NamingPreset, events: Events) {
+  /** `onTools` is told of every reading of a server's tools, before anybody else. */
+  constructor(naming: NamingPreset, events: Events, onTools?: OnTools) {
     this.#naming = naming;
     this.#events = events;
+    this.#flags = new FlagBoard(events, () => this.#byName.values());
+    this.#onTools = onTools;
   }
 
   // --- questions -------------------------------------------------------------------------------------
@@ -97,6 +114,12 @@ export class Catalog {
     return shelf === undefined || shelf.hidden ? [] : (shelf.items.get(kind) ?? []);
   }
 
+  /** Reasons to look at what a server says about itself, its instructions included. */
+  serverFlags(server: string): readonly Flag[] {
+    const about = this.#shelves.get(server)?.about;
+    return about === undefined ? [] : this.#flags.flagsOf(server, about);
+  }
+
   /** How fresh a list is; a list whose time has run out is stale. */
   stateOf(server: string, kind: ListKind, now: number): ListState {
     const entry = this.#shelves.get(server)?.states.get(kind);
@@ -135,13 +158,14 @@ export class Catalog {
   setTools(server: string, tools: readonly CatalogTool[], expiresAt: number): void {
     const shelf = this.#shelf(server);
     const before = shelf.tools;
-    const after = new Map(tools.map((tool) => [tool.tool, this.#unclash(tool)]));
+    const after = new Map(tools.map((tool) => [tool.tool, this.#flagged(this.#unclash(tool))]));
     shelf.tools = after;
     shelf.states.set('tools', { state: 'ready', expiresAt });
     if (!shelf.hidden) {
       for (const tool of before.values()) this.#byName.delete(tool.name);
       this.#show(server, after.values());
     }
+    this.#onTools?.(server, before, after);
     const added = [...after.keys()].filter((name) => !before.has(name));
     const removed = [...before.keys()].filter((name) => !after.has(name));
     const changed = [...after].flatMap(([name, tool]) => {
@@ -149,6 +173,7 @@ export class Catalog {
       return old !== undefined && fingerprint(old.definition) !== fingerprint(tool.definition) ? [name] : [];
     });
     this.#changed(server, 'tools', { added, removed, changed });
+    this.#flags.tell(this.#toolsToFlag());
   }
 
   setItems(
@@ -160,12 +185,23 @@ export class Catalog {
     const shelf = this.#shelf(server);
     const before = new Set((shelf.items.get(kind) ?? []).map((item) => item.key));
     const after = new Set(items.map((item) => item.key));
-    shelf.items.set(kind, items);
+    const flagged = items.map((item) => this.#flagged(item));
+    shelf.items.set(kind, flagged);
     shelf.states.set(kind, { state: 'ready', expiresAt });
     this.#changed(server, kind === 'prompts' ? 'prompts' : 'resources', {
       added: [...after].filter((key) => !before.has(key)),
       removed: [...before].filter((key) => !after.has(key)),
     });
+    const singular = { resources: 'resource', templates: 'template', prompts: 'prompt' } as const;
+    this.#flags.tell(
+      flagged.map(({ key, definition }) => ({ server, kind: singular[kind], item: key, definition })),
+    );
+  }
+
+  /** What a server says about itself on a fresh link: untrusted, kept to be looked at. */
+  setAbout(server: string, about: Readonly<Record<string, unknown>>): void {
+    this.#shelf(server).about = about;
+    this.#flags.tell([{ server, kind: 'server', item: server, definition: about }]);
   }
 
   mark(server: string, kind: ListKind, state: ListState): void {
@@ -199,6 +235,7 @@ export class Catalog {
       items: new Map(),
       states: new Map(),
       hidden: false,
+      about: undefined,
     };
     this.#shelves.set(server, shelf);
     return shelf;
@@ -207,6 +244,24 @@ export class Catalog {
   /** A native tool keeps its name; the server's tool takes the hashed form. */
   #unclash(tool: CatalogTool): CatalogTool {
     return this.#native.has(tool.name) ? { ...tool, name: toHashedName(this.#naming, tool) } : tool;
+  }
+
+  #flagged<Item extends { readonly server: string; readonly definition: CatalogTool['definition'] }>(
+    item: Item,
+  ) {
+    const flags = (): readonly Flag[] => this.#flags.flagsOf(item.server, item.definition);
+    return {
+      ...item,
+      get flags() {
+        return flags();
+      },
+    };
+  }
+
+  *#toolsToFlag(): Iterable<Flaggable> {
+    for (const { tools } of this.#shelves.values())
+      for (const { server, tool, definition } of tools.values())
+        yield { server, kind: 'tool', item: tool, definition };
   }
 
   #show(server: string, tools: Iterable<CatalogTool>): void {
@@ -227,6 +282,8 @@ export class Catalog {
     kind: 'tools' | 'resources' | 'prompts',
     { added = [], removed = [], changed = [] }: { added?: string[]; removed?: string[]; changed?: string[] },
   ): void {
+    // A tool that came may be one that others speak about.
+    this.#flags.changed();
     if (added.length + removed.length + changed.length === 0) return;
     this.#events.emit('catalog.changed', { server, kind, added, removed, changed });
   }

@@ -143,6 +143,8 @@ export class Discovery {
     // A life of zero says "do not rely on it", not "ask all the time": then only notifications count.
     const expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : Infinity;
     if (kind === 'tools') {
+      const { serverInfo, instructions } = link.peer;
+      catalog.setAbout(server, { serverInfo, instructions });
       const tools = this.#tools(server, link, listing).filter(({ tool }) => isWanted(tool, settings));
       catalog.setTools(server, tools, expiresAt);
     } else catalog.setItems(server, kind, this.#items(server, kind, listing), expiresAt);
@@ -170,7 +172,7 @@ export class Discovery {
     return listing.items.flatMap((entry, index) => {
       const key = isRecord(entry) ? entry[field] : undefined;
       if (isRecord(entry) && typeof key === 'string' && key !== '')
-        return [{ server, key, definition: entry }];
+        return [{ server, key, definition: entry, flags: [] }];
       this.#options.events.emit('catalog.dropped', {
         server,
         item: nameOf(entry, index),

@@ -44,6 +44,7 @@ export function toCatalogEntry(naming: NamingPreset, tool: NativeTool): CatalogT
     outputSchema: tool.outputSchema,
     annotations: tool.annotations,
     native: true,
+    flags: [],
     definition: { name: tool.name, description: tool.description, inputSchema: tool.inputSchema },
   };
 }

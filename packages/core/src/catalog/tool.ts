@@ -2,6 +2,7 @@
 
 import { scanHeaderParameters } from '../connection/mcp-headers.js';
 import { isRecord } from '../is-record.js';
+import type { Flag } from './flags.js';
 import { type NamingPreset, toDisplayName, toToolName } from './names.js';
 import { measure, type SchemaLimits } from './schema-limits.js';
 
@@ -27,6 +28,8 @@ export interface CatalogTool {
   readonly annotations: ToolAnnotations | undefined;
   /** A function of the host, not an MCP tool. */
   readonly native: boolean;
+  /** Reasons to look at its texts before trusting them: codes from `FLAGS`. */
+  readonly flags: readonly Flag[];
   /** The definition as the server wrote it, unknown fields and `_meta` included. */
   readonly definition: Readonly<Record<string, unknown>>;
 }
@@ -91,6 +94,7 @@ function toCatalogTool(
     outputSchema: read.outputSchema,
     annotations,
     native: false,
+    flags: [],
     definition,
   };
 }

@@ -1,92 +1,67 @@
 /**
  * Servers may ask the host back: for a form to be filled in (elicitation), a model to be asked (sampling),
  * the user's directories (roots). Older revisions send requests, the newer one answers `input_required`
- * and is asked again. Both end in the same answers, which the host gives or does not offer at all.
+ * and is asked again. Both go through the one guard, and each is told in the way of its revision.
  */
-import type { Client, ClientCapabilities } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
+import type { RequestKind } from '../config/schema.js';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
-
-export interface ServerRequest {
-  readonly server: string;
-  /** Untrusted: written by the server. */
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly signal: AbortSignal | undefined;
-}
-
-type Answer = (request: ServerRequest) => Promise<Record<string, unknown>> | Record<string, unknown>;
-
-/** What the host answers. What is absent is not offered to servers. */
-export interface ServerRequestAnswers {
-  readonly elicitation?: Answer | undefined;
-  readonly sampling?: Answer | undefined;
-  readonly roots?: Answer | undefined;
-}
-
-const METHODS = {
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-} as const satisfies Record<string, keyof ServerRequestAnswers>;
-
-type Method = keyof typeof METHODS;
+import { type Outcome, paramsOf, type RequestGuard } from './request-guard.js';
+import { kindOf } from './server-requests.js';
 
 const MAX_ROUNDS = 10;
 const MAX_REQUESTS_A_ROUND = 16;
 
-export function offeredCapabilities(answers: ServerRequestAnswers): ClientCapabilities {
-  return {
-    ...(answers.elicitation && { elicitation: { form: { applyDefaults: true }, url: {} } }),
-    ...(answers.sampling && { sampling: {} }),
-    ...(answers.roots && { roots: {} }),
+/** Lets the SDK's client answer the requests of older servers; the SDK's own reading of them is not used. */
+export function serveRequests(client: Client, guard: RequestGuard): void {
+  client.fallbackRequestHandler = async ({ method, params }, context) => {
+    const reply = await answerRequest(method, params, { guard, signal: context.mcpReq.signal });
+    if ('result' in reply) return reply.result;
+    throw Object.assign(new Error(reply.error.message), { code: reply.error.code });
   };
 }
 
-/** Lets the SDK's client answer the requests of older servers. */
-export function serveRequests(client: Client, server: string, answers: ServerRequestAnswers): void {
-  for (const method of Object.keys(METHODS) as Method[]) {
-    const answer = answers[METHODS[method]];
-    if (answer === undefined) continue;
-    client.setRequestHandler(method, async (request, context) => {
-      const params = { ...request.params };
-      return withDefaults(
-        method,
-        params,
-        await answer({ server, params, signal: context.mcpReq.signal }),
-      ) as never;
-    });
-  }
-}
-
 type Reply =
-  | { readonly result: Record<string, unknown> }
+  | { readonly result: Readonly<Record<string, unknown>> }
   | { readonly error: { readonly code: number; readonly message: string } };
 
 /** The reply to a request of an older server: the host's answer, or that there is none. */
 export async function answerRequest(
   method: string,
-  request: ServerRequest,
-  answers: ServerRequestAnswers,
+  params: unknown,
+  { guard, signal }: { readonly guard: RequestGuard; readonly signal: AbortSignal },
 ): Promise<Reply> {
   if (method === 'ping') return { result: {} };
-  const answer = isKnown(method) ? answers[METHODS[method]] : undefined;
-  if (!isKnown(method) || answer === undefined)
-    return { error: { code: -32601, message: 'Method not found' } };
-  try {
-    return { result: withDefaults(method, request.params, await answer(request)) };
-  } catch (error) {
-    return {
-      error: { code: -32603, message: error instanceof Error ? error.message : 'The host failed to answer' },
-    };
-  }
+  const kind = kindOf(method);
+  if (kind === undefined) return { error: { code: -32601, message: 'Method not found' } };
+  const outcome = await guard.answer(kind, paramsOf(params), signal);
+  if (outcome.result !== undefined) return { result: outcome.result };
+  if (outcome.outcome === 'declined' && kind === 'elicitation') return { result: DECLINED };
+  return { error: { code: CODES[outcome.outcome], message: MESSAGES[outcome.outcome](outcome.reason) } };
 }
 
-const isKnown = (method: string): method is Method => Object.hasOwn(METHODS, method);
+const DECLINED = { action: 'decline' };
+type Unanswered = Extract<Outcome, { reason: string }>['outcome'];
+const CODES: Readonly<Record<Unanswered, number>> = {
+  'not-offered': -32601,
+  refused: -32602,
+  limited: -32000,
+  failed: -32603,
+  // What the protocol names for a person's no to sampling.
+  declined: -1,
+};
+const MESSAGES: Readonly<Record<Unanswered, (reason: string) => string>> = {
+  'not-offered': () => 'Method not found',
+  refused: (reason) => `Refused: ${reason}`,
+  limited: (reason) => `Not now: ${reason}`,
+  failed: () => 'The host failed to answer',
+  declined: (reason) => `Declined: ${reason}`,
+};
 
 export interface InputRoundOptions {
-  readonly server: string;
-  readonly answers: ServerRequestAnswers;
+  readonly guard: RequestGuard;
   /** The caller wants to see `input_required` and go on itself. */
   readonly passOn: boolean;
 }
@@ -97,23 +72,25 @@ export async function requestWithInput(
   request: LaneRequest,
   options: InputRoundOptions,
 ): Promise<LaneResult> {
+  const { server } = options.guard;
   let result: LaneResult;
   try {
     result = await lane.request(request);
   } catch (error) {
-    throw explainRefusal(error, options.server);
+    throw explainRefusal(error, options.guard);
   }
   for (let round = 0; result.resultType !== undefined && result.resultType !== 'complete'; round += 1) {
-    if (result.resultType !== 'input_required') throw unknownResult(options.server, result.resultType);
-    if (options.passOn) return result;
+    if (result.resultType !== 'input_required') throw unknownResult(server, result.resultType);
+    const questions = readQuestions(server, result.inputRequests);
+    if (options.passOn) return passOn(result, questions, options.guard);
     if (round >= MAX_ROUNDS) {
       throw new TurnbuckleError(
         'INPUT_REQUIRED',
-        `Server "${options.server}" still asks for input after ${MAX_ROUNDS} rounds.`,
-        { server: options.server },
+        `Server "${server}" still asks for input after ${MAX_ROUNDS} rounds.`,
+        { server },
       );
     }
-    const inputResponses = await answerAll(result.inputRequests, request.signal, options);
+    const inputResponses = await answerAll(questions, request.signal, options.guard);
     const { requestState } = result;
     const params = { ...request.params, inputResponses, ...(requestState !== undefined && { requestState }) };
     result = await lane.request({ ...request, params });
@@ -124,75 +101,107 @@ export async function requestWithInput(
 /** A server of the newer revision does not ask a host that did not offer to answer: it refuses with this code. */
 const MISSING_CAPABILITY = -32021;
 
-function explainRefusal(error: unknown, server: string): unknown {
+function explainRefusal(error: unknown, guard: RequestGuard): unknown {
   const rpc = error instanceof TurnbuckleError ? error.data?.rpc : undefined;
   if (!isRecord(rpc) || rpc.code !== MISSING_CAPABILITY) return error;
+  const { server } = guard;
+  const data = isRecord(rpc.data) ? rpc.data : {};
+  const wanted = Object.keys(isRecord(data.requiredCapabilities) ? data.requiredCapabilities : {});
+  const kind = (['elicitation', 'sampling', 'roots'] as const).find((one) => wanted.includes(one));
   return new TurnbuckleError('INPUT_REQUIRED', `Server "${server}" needs to ask back, and nobody answers.`, {
     server,
     cause: error,
-    hint: "Give createRuntime the handlers it asks for, or call with inputRequired: 'return' and go on yourself.",
+    hint: hintFor(kind, guard),
     data: { rpc },
   });
 }
 
-async function answerAll(
-  requests: unknown,
-  signal: AbortSignal | undefined,
-  options: InputRoundOptions,
-): Promise<Record<string, unknown>> {
+interface Question {
+  readonly key: string;
+  readonly method: string;
+  readonly kind: RequestKind | undefined;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+function readQuestions(server: string, requests: unknown): Question[] {
   const entries = Object.entries(isRecord(requests) ? requests : {});
   if (entries.length > MAX_REQUESTS_A_ROUND)
-    throw unknownResult(options.server, `input_required with ${entries.length} requests`);
-  const responses: Record<string, unknown> = {};
-  for (const [key, entry] of entries) {
+    throw unknownResult(server, `input_required with ${entries.length} requests`);
+  return entries.map(([key, entry]) => {
     const method = isRecord(entry) && typeof entry.method === 'string' ? entry.method : '';
-    const answer = method in METHODS ? options.answers[METHODS[method as Method]] : undefined;
-    if (answer === undefined) throw unanswered(options.server, method);
-    const params = isRecord(entry) && isRecord(entry.params) ? entry.params : {};
-    responses[key] = withDefaults(
-      method as Method,
-      params,
-      await answer({ server: options.server, params, signal }),
-    );
-  }
-  return responses;
+    return {
+      key,
+      method,
+      kind: kindOf(method),
+      params: paramsOf(isRecord(entry) ? entry.params : undefined),
+    };
+  });
 }
 
-/** Fields of a form that the host left open take the default that the form itself proposes. */
-function withDefaults(
-  method: Method,
-  params: Readonly<Record<string, unknown>>,
-  answer: Record<string, unknown>,
-): Record<string, unknown> {
-  const schema = params.requestedSchema;
-  if (
-    method !== 'elicitation/create' ||
-    answer.action !== 'accept' ||
-    !isRecord(schema) ||
-    !isRecord(schema.properties)
-  )
-    return answer;
-  const content: Record<string, unknown> = { ...(isRecord(answer.content) ? answer.content : {}) };
-  for (const [name, property] of Object.entries(schema.properties)) {
-    if (content[name] === undefined && isRecord(property) && property.default !== undefined)
-      content[name] = property.default;
+/** What a caller gets to answer itself has passed the same checks. */
+function passOn(result: LaneResult, questions: readonly Question[], guard: RequestGuard): LaneResult {
+  for (const { kind, method, params } of questions) {
+    if (kind === undefined) throw unanswered(guard, { kind, method });
+    const reason = guard.pass(kind, params);
+    if (reason !== undefined) throw refused(guard.server, kind, reason);
   }
-  return { ...answer, content };
+  return result;
 }
 
-function unanswered(server: string, method: string): TurnbuckleError {
-  const known = method in METHODS;
+async function answerAll(
+  questions: readonly Question[],
+  signal: AbortSignal | undefined,
+  guard: RequestGuard,
+): Promise<Record<string, unknown>> {
+  const responses: [string, unknown][] = [];
+  for (const { key, method, kind, params } of questions) {
+    if (kind === undefined) throw unanswered(guard, { kind, method });
+    const outcome = await guard.answer(kind, params, signal);
+    if (outcome.outcome === 'not-offered') throw unanswered(guard, { kind, method });
+    if (signal?.aborted) throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled.');
+    // This revision has no way to answer with an error; a form at least can be declined.
+    const isDeclined = kind === 'elicitation' && outcome.outcome !== 'failed';
+    const response = outcome.result ?? (isDeclined ? DECLINED : undefined);
+    if (response === undefined)
+      throw refused(guard.server, kind, outcome.result === undefined ? outcome.reason : '');
+    responses.push([key, response]);
+  }
+  return Object.fromEntries(responses);
+}
+
+function refused(server: string, kind: RequestKind, reason: string): TurnbuckleError {
   return new TurnbuckleError(
     'INPUT_REQUIRED',
-    `Server "${server}" asks for ${known ? METHODS[method as Method] : `"${method.slice(0, 80)}"`}, and nobody answers.`,
+    `Server "${server}" asked for ${kind} and got none: ${reason}.`,
     {
       server,
-      hint: known
-        ? `Give createRuntime a handlers.${METHODS[method as Method]} function, or call with inputRequired: 'return' and go on yourself.`
-        : 'This kind of request is not known here.',
+      hint: 'The event server.asked tells every question of a server and how it ended.',
+      data: { kind },
+    },
+  );
+}
+
+function unanswered(
+  guard: RequestGuard,
+  { kind, method }: Pick<Question, 'kind' | 'method'>,
+): TurnbuckleError {
+  const { server } = guard;
+  return new TurnbuckleError(
+    'INPUT_REQUIRED',
+    `Server "${server}" asks for ${kind ?? JSON.stringify(method.slice(0, 80))}, and nobody answers.`,
+    {
+      server,
+      hint: kind === undefined ? 'This kind of request is not known here.' : hintFor(kind, guard),
       data: { method },
     },
   );
+}
+
+function hintFor(kind: RequestKind | undefined, guard: RequestGuard): string {
+  if (kind !== undefined && guard.forbids(kind))
+    return `Add "${kind}" to mayAsk in the configuration of "${guard.server}", if you want it to ask.`;
+  const what = kind === undefined ? 'the handlers it asks for' : `a handlers.${kind} function`;
+  return `Give createRuntime ${what}, or call with inputRequired: 'return' and go on yourself.`;
 }
 
 function unknownResult(server: string, type: unknown): TurnbuckleError {

@@ -1,0 +1,75 @@
+/**
+ * Takes secrets out of a text by the way they look or by what stands before them. Placeholders such as
+ * `${TOKEN}` stay: they are no secrets, and whoever reads about them has to know which one is meant.
+ */
+import { isSecretName, looksGenerated } from './secret-names.js';
+import { SECRET_SHAPES } from './secret-shapes.js';
+
+export const REDACTED = '[redacted]';
+
+/** A value that is not in quotes, what was redacted before included. */
+const BARE = String.raw`(?!\$\{)(?:\[redacted\]|[^\s&;,"'<>(){}\[\]\\])+`;
+const TOKEN68 = String.raw`(?:\[redacted\]|[\w.~+/-])+=*(?![\w.~+/="-])`;
+const SCHEMES = 'Bearer|Basic|DPoP|Digest|Token|ApiKey|Negotiate|NTLM|AWS4-HMAC-SHA256';
+
+/** Cheap, and passes over nearly every text that has none. */
+const HINT =
+  /pass|pwd|secret|token|key|auth|cookie|cred|jwt|bearer|basic|dpop|assert|sig|pw=|:\/\/|-----BEGIN|[A-Za-z\d_-]{20}/i;
+
+const PRIVATE_KEY =
+  /-----BEGIN [A-Z \d]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z \d]{0,40}PRIVATE KEY-----|$)/g;
+const ISSUED = new RegExp(
+  SECRET_SHAPES.map(([, { source }]) => source)
+    .filter((source) => !source.includes('-----BEGIN'))
+    .join('|'),
+  'g',
+);
+const AUTHORIZATION = new RegExp(
+  String.raw`((?:proxy-)?authorization\s*[:=]\s*)(?:(?:${SCHEMES})\s+)?(${BARE})`,
+  'gi',
+);
+const CREDENTIAL = new RegExp(String.raw`\b(Bearer|Basic|DPoP)(\s+)(${TOKEN68})`, 'gi');
+const COOKIE = new RegExp(
+  String.raw`(cookie\s*:\s*)[^\s=;"']+=${BARE}(?:;\s*[^\s=;"']+(?:=${BARE})?)*`,
+  'gi',
+);
+const USER_INFO = /(:\/\/)([^\s/?#@:"'<>]{0,512})(:[^\s/?#@"'<>]{0,2048})?@/g;
+/** A member of JSON, also of JSON in a text of JSON, where its quotes have backslashes. */
+const MEMBER = /((\\{0,7})"([\w.$ -]{1,64})\2"\s*:\s*\2")((?:\\.|[^"\\])*?)(?=\2")/gs;
+const PAIR = new RegExp(String.raw`(?<![\w.-])([\w.-]{1,64})(=|%3D)("[^"]*"|'[^']*'|${BARE})`, 'gi');
+
+/** The text without what looks like a secret; the same text when nothing does. */
+export function redactShapes(text: string): string {
+  if (!HINT.test(text)) return text;
+  return text
+    .replace(PRIVATE_KEY, REDACTED)
+    .replace(MEMBER, (all, before: string, _slashes, name: string, value: string) =>
+      isSecretName(name) && !isOpen(value) ? `${before}${REDACTED}` : all,
+    )
+    .replace(AUTHORIZATION, (all, before: string, value: string) =>
+      isCredential(all.slice(before.length), value) ? `${before}${REDACTED}` : all,
+    )
+    .replace(COOKIE, `$1${REDACTED}`)
+    .replace(CREDENTIAL, (all, scheme: string, space: string, value: string) =>
+      looksIssued(value) ? `${scheme}${space}${REDACTED}` : all,
+    )
+    .replace(USER_INFO, (all, slashes: string, user: string, password?: string) => {
+      if (password !== undefined && !isOpen(password.slice(1))) return `${slashes}${user}:${REDACTED}@`;
+      return looksGenerated(user) ? `${slashes}${REDACTED}${password ?? ''}@` : all;
+    })
+    .replace(PAIR, (all, name: string, equals: string, value: string) =>
+      isSecretName(name) && !isOpen(value) ? `${name}${equals}${REDACTED}` : all,
+    )
+    .replace(ISSUED, REDACTED);
+}
+
+/** Nothing but placeholders, which are filled in elsewhere, and perhaps the word before them; a default is no placeholder. */
+export const isOpen = (value: string): boolean =>
+  /^["']?(?:(?:Bearer|Basic|Token|ApiKey) (?=\$))?(?:\$\{(?![^}]*:-)[^}]*\})*["']?$/i.test(value);
+
+/** A scheme says that a credential follows; without one it has to look like one, or it is prose. */
+const isCredential = (all: string, value: string): boolean => all.length > value.length || looksIssued(value);
+
+/** Not a word of a sentence such as "Bearer authentication". */
+const looksIssued = (value: string): boolean =>
+  value.length >= 8 && /[\d=+/_.]|\[redacted\]|[a-z][A-Z].*[a-z][A-Z]|.{24}/.test(value);

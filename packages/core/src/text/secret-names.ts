@@ -1,0 +1,47 @@
+/** Whether a name says that what stands under it is a secret: keys, variables, headers, flags, query parameters. */
+
+const SECRET =
+  /(?:passwords?|passwd|passphrase|passcode|pwd|secrets?|token|credentials?|creds|authorization|cookies?|jwt|bearer|assertion)$/;
+const KEY =
+  /(?:api|access|account|auth|deploy|encryption|license|master|private|secret|service|session|shared|signing|ssh|storage|subscription)keys?$/;
+/** Too short to be found inside other words. */
+const WHOLE = new Set(['auth', 'pass', 'pw', 'sig']);
+/** Tokens that only count, or that keep a place. */
+const COUNTED = /(?:cancellation|continuation|next|page|pagination|progress|skip|stop|sync)token$/;
+/** A last word that says something about a secret instead of being one. */
+const ABOUT =
+  /^(?:algorithm|at|audience|budget|command|count|endpoint|env|expire[sd]|expiry|expiration|file|format|ids?|in|issuer|length|limit|lifetime|methods?|mode|name|path|policy|prefix|provider|required|scheme|size|source|store|supported|ttl|type|ur[il]|usage|user|username)$/;
+
+/** Errs towards "yes" where a name stands before a value, and knows `tokenUrl`, `progressToken` and the like. */
+export function isSecretName(name: string): boolean {
+  const words = toWords(name);
+  const last = words.at(-1);
+  if (last === undefined || (words.length > 1 && ABOUT.test(last))) return false;
+  if (WHOLE.has(last)) return true;
+  let joined = '';
+  return words.some((word) => {
+    joined += word;
+    return (SECRET.test(joined) || KEY.test(joined)) && !COUNTED.test(joined);
+  });
+}
+
+/** `apiKey`, `API_KEY`, `x-api-key` and `APIKey` are the same words. */
+const toWords = (name: string): string[] =>
+  name
+    .slice(0, 256)
+    .replace(/([a-z\d])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3 $2$4')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== '');
+
+const RUN = /[A-Za-z\d]{16,}/;
+/** Directories often have generated names, and what is named by its hash is no secret. */
+const NAMED = /^(?:[~.]{0,2}|[A-Za-z]:)[\\/]|sha\d{3}[:-]/;
+
+/** Whether a text has the look of a generated key: a long run of letters and digits that no word has. */
+export function looksGenerated(text: string): boolean {
+  const run = RUN.exec(text)?.[0];
+  if (run === undefined || NAMED.test(text)) return false;
+  const digits = run.replace(/\D/g, '').length;
+  return digits >= 3 && digits < run.length;
+}
