@@ -1,12 +1,15 @@
 // The client under test: node client.mjs [--lane express|sdk] <server url>. What any host would do with a
 // server it does not know: connect, list, call every tool, read a resource, get a prompt, leave.
-// Nothing here looks at which scenario is played.
+// Nothing here looks at which scenario is played: what the referee hands out as context is what a user would
+// have written into the server's `auth`.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { createRuntime } from 'turnbuckle';
+import { authFrom } from './auth-from-context.mjs';
 import { sampleArguments } from './sample-arguments.mjs';
+import { visitPage } from './visit-page.mjs';
 
 // The referee stops only the shell around a client that hangs, so the client bounds itself.
 setTimeout(() => {
@@ -21,16 +24,26 @@ const { values, positionals } = parseArgs({
 const url = positionals[0];
 if (url === undefined) throw new Error('The server URL is missing.');
 
+/** @type {{ toolCalls?: { name: string, arguments?: Record<string, unknown> }[] } & Record<string, string>} */
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const stateDir = await mkdtemp(path.join(os.tmpdir(), 'turnbuckle-conformance-client-'));
 const runtime = await createRuntime({
-  servers: { referee: { type: 'http', url } },
+  servers: {
+    referee: { type: 'http', url, auth: authFrom(context, process.env.MCP_CONFORMANCE_SCENARIO ?? '') },
+  },
   expressLane: values.lane !== 'sdk',
   stateDir,
+  // The browser of this person follows every redirect.
+  signIn: { open: ({ url: page }) => visitPage(page) },
   handlers: { elicitation: async () => ({ action: 'accept', content: {} }) },
 });
 
 try {
-  await runtime.connectAll();
+  await runtime.connect('referee').catch(async (error) => {
+    if (error.code !== 'AUTH_REQUIRED') throw error;
+    note('signing in');
+    await runtime.signIn('referee');
+  });
   const { status, era, protocolVersion, error } = runtime.serverStatus('referee');
   note(`${status}, ${era ?? 'no era'} ${protocolVersion ?? ''}`);
   if (status !== 'connected') throw error ?? new Error(`The server is ${status}.`);
@@ -48,8 +61,6 @@ try {
 async function callTools() {
   const tools = runtime.tools();
   note(`tools: ${tools.map((tool) => tool.tool).join(', ') || 'none'}`);
-  /** @type {{ toolCalls?: { name: string, arguments?: Record<string, unknown> }[] }} */
-  const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
   const calls =
     context.toolCalls ?? tools.map((tool) => ({ name: tool.tool, arguments: sampleArguments(tool, tools) }));
   for (const call of calls) {

@@ -5,11 +5,13 @@ import { fileURLToPath } from 'node:url';
 
 /** The fixtures there are; each is a file in `servers`. */
 export type FixtureName =
+  | 'asking'
   | 'auth-wall'
   | 'bad-tools'
   | 'crash-mid-call'
   | 'echo'
   | 'flaky'
+  | 'hostile-text'
   | 'junk-on-stdout'
   | 'list-changing'
   | 'oversized'

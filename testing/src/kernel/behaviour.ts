@@ -27,10 +27,14 @@ export interface Call {
   readonly signal: AbortSignal;
   readonly reply: Channel;
   readonly server: Announcer;
+  /** Set by a tool that asks also what the client does not offer. */
+  rude: boolean;
   /** Reports progress, if the client asked for it. */
-  progress(progress: number, total: number): void;
+  progress(progress: number, total: number, message?: string): void;
   /** Asks the client; in the modern era the tool runs again from its start once the answer is there. */
   ask(key: string, question: Question): Promise<JsonObject>;
+  /** What the client says that it answers. */
+  readonly offered: JsonObject;
 }
 
 /** A tool: what the list shows, untouched, and what a call does. */
@@ -69,6 +73,8 @@ export interface Peer {
 export interface Behaviour {
   readonly name: string;
   readonly instructions?: string;
+  /** What it calls itself, in place of a name made of the fixture's. */
+  readonly info?: JsonObject;
   readonly tools?: FixtureTool[];
   readonly resources?: FixtureResource[];
   readonly templates?: FixtureResource[];

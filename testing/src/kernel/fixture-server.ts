@@ -24,7 +24,8 @@ export class FixtureServer implements Host {
   }
 
   get info(): JsonObject {
-    const { name } = this.behaviour;
+    const { name, info } = this.behaviour;
+    if (info !== undefined) return info;
     return { name: `fixture-${name}`, version: '1.0.0', title: `Fixture ${name}` };
   }
 

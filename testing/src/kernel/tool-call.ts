@@ -15,6 +15,7 @@ export class ToolCall implements Call {
   readonly signal: AbortSignal;
   readonly reply: Channel;
   readonly server: Announcer;
+  rude = false;
   readonly #link: Link;
   readonly #params: JsonObject;
 
@@ -29,14 +30,14 @@ export class ToolCall implements Call {
     this.server = server;
   }
 
-  progress(progress: number, total: number): void {
+  progress(progress: number, total: number, message = `${progress} of ${total}`): void {
     const { progressToken } = this.meta;
     if (!isRequestId(progressToken) || this.signal.aborted) return;
     notify(this.reply, 'notifications/progress', {
       progressToken,
       progress,
       total,
-      message: `${progress} of ${total}`,
+      message,
     });
   }
 
@@ -63,11 +64,15 @@ export class ToolCall implements Call {
     return JSON.stringify([this.#params.name, this.#params.arguments]);
   }
 
+  get offered(): JsonObject {
+    return this.era === 'modern'
+      ? toObject(this.meta[META.clientCapabilities])
+      : this.#link.clientCapabilities;
+  }
+
   #requireCapability({ method }: Question): void {
     const [capability = ''] = method.split('/');
-    const declared =
-      this.era === 'modern' ? toObject(this.meta[META.clientCapabilities]) : this.#link.clientCapabilities;
-    if (declared[capability] !== undefined) return;
+    if (this.rude || this.offered[capability] !== undefined) return;
     throw new RpcError(MISSING_CLIENT_CAPABILITY, `The client lacks ${capability}`, {
       data: { requiredCapabilities: { [capability]: {} } },
       status: this.era === 'modern' ? 400 : 200,

@@ -1,0 +1,62 @@
+import { openBrowser, type SignInPage, type SignInPrompts, TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { withRuntime } from '../open.js';
+import { showLine, showText } from '../untrusted-text.js';
+import { needWord } from '../words.js';
+
+export async function run(context: CommandContext): Promise<void> {
+  const { output, flags, signal } = context;
+  const server = needWord(context, 0, 'server');
+  if (flags.device === true && flags.paste === true)
+    throw new TurnbuckleError('ARGUMENTS_INVALID', '--device and --paste are two ways; choose one.');
+  const method = flags.device === true ? 'device' : flags.paste === true ? 'paste' : 'browser';
+  const scopes = typeof flags.scope === 'string' ? flags.scope.split(/[\s,]+/).filter(Boolean) : undefined;
+  await withRuntime(context, async ({ runtime }) => {
+    const done = await runtime.signIn(server, {
+      method,
+      scopes,
+      force: flags.force === true,
+      prompts: prompts(context),
+      signal,
+    });
+    const status = await runtime.signInStatus(server);
+    if (output.json) return output.data(status);
+    const name = output.color.bold(showLine(server, 60));
+    if (done)
+      output.line(`Signed in at ${name}${status.scope === undefined ? '' : ` (${showLine(status.scope)})`}`);
+    else if (status.signedIn) output.line(`You are signed in at ${name} already; --force signs in again`);
+    else output.line(`${name} asks for no sign-in`);
+  });
+}
+
+function prompts({ output, flags }: CommandContext): SignInPrompts {
+  const show = ({ server, url }: SignInPage, what: string): void => {
+    output.warn(`${what} at ${showLine(server, 60)}:\n\n  ${showText(url)}\n`);
+  };
+  return {
+    async open(page) {
+      if (flags.paste === true || flags['no-browser'] === true)
+        return show(page, 'Open this page to sign in');
+      show(page, 'Opening the page to sign in');
+      await openBrowser(page.url).catch(() => {
+        output.note('No browser could be opened here. Open the page yourself, or use --paste or --device.');
+      });
+    },
+    async paste() {
+      if (!output.interactive) return readLine();
+      const { askText } = await import('../ask.js');
+      return askText('Paste the address that the browser ended at');
+    },
+    showCode(page) {
+      show(page, 'Open this page on any device');
+      output.warn(`and type in the code  ${output.color.bold(showLine(page.code, 60))}\n`);
+    },
+  };
+}
+
+/** In a pipe the address comes as the first line. */
+async function readLine(): Promise<string> {
+  const { createInterface } = await import('node:readline');
+  for await (const line of createInterface({ input: process.stdin })) return line;
+  return '';
+}

@@ -1,0 +1,134 @@
+/** Tokens without a person: a program's own secret or key, a platform's word for it, or a company's. */
+import { readFile } from 'node:fs/promises';
+import {
+  type AddClientAuthentication,
+  createPrivateKeyJwtAuth,
+  type DpopSession,
+  type FetchLike,
+  type OAuthClientInformationMixed,
+  requestJwtAuthorizationGrant,
+} from '@modelcontextprotocol/client';
+import type { MachineConfig } from '../config/auth-schema.js';
+import { TurnbuckleError } from '../errors.js';
+import { authFailed } from './auth-errors.js';
+import type { AuthorizationServer } from './sign-in-store.js';
+import { requestTokens } from './token-request.js';
+import type { Tokens } from './tokens.js';
+
+export interface MachineGrantOptions {
+  readonly server: string;
+  readonly config: MachineConfig;
+  readonly authorizationServer: AuthorizationServer;
+  readonly scope: string | undefined;
+  readonly dpop?: DpopSession | undefined;
+  readonly fetch: FetchLike;
+  readonly now: () => number;
+}
+
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+export async function requestMachineTokens(options: MachineGrantOptions): Promise<Tokens> {
+  const { server, authorizationServer, scope, dpop, fetch, now } = options;
+  try {
+    const grant = await prepareGrant(options);
+    return await requestTokens({
+      server,
+      authorizationServer,
+      client: grant.client,
+      parameters: { ...grant.parameters, scope },
+      addClientAuthentication: grant.addClientAuthentication,
+      dpop,
+      fetch,
+      now,
+    });
+  } catch (cause) {
+    throw authFailed(server, 'asking for a token', cause);
+  }
+}
+
+interface Grant {
+  readonly client: OAuthClientInformationMixed | undefined;
+  readonly parameters: Readonly<Record<string, string | undefined>>;
+  readonly addClientAuthentication?: AddClientAuthentication | undefined;
+}
+
+async function prepareGrant(options: MachineGrantOptions): Promise<Grant> {
+  const { server, config } = options;
+  switch (config.type) {
+    case 'client-credentials': {
+      const parameters = { grant_type: 'client_credentials' };
+      const { clientId, privateKey, privateKeyPath, algorithm } = config;
+      if (privateKey === undefined && privateKeyPath === undefined)
+        return { client: clientOf(config), parameters };
+      const addClientAuthentication = createPrivateKeyJwtAuth({
+        issuer: clientId,
+        subject: clientId,
+        privateKey: privateKey ?? (await readText(server, 'privateKeyPath', privateKeyPath)),
+        alg: algorithm,
+      });
+      return { client: { client_id: clientId }, parameters, addClientAuthentication };
+    }
+    case 'workload-identity': {
+      const assertion = config.assertion ?? (await readText(server, 'assertionPath', config.assertionPath));
+      return {
+        client: config.clientId === undefined ? undefined : publicClient(config.clientId),
+        parameters: { grant_type: JWT_BEARER, assertion },
+      };
+    }
+    case 'enterprise':
+      return {
+        client: clientOf(config),
+        parameters: { grant_type: JWT_BEARER, assertion: await companysWord(config, options) },
+      };
+  }
+}
+
+const publicClient = (clientId: string): OAuthClientInformationMixed =>
+  Object.assign({ client_id: clientId }, { token_endpoint_auth_method: 'none' });
+
+const clientOf = ({
+  clientId,
+  clientSecret,
+}: {
+  clientId: string;
+  clientSecret?: string | undefined;
+}): OAuthClientInformationMixed =>
+  clientSecret === undefined ? publicClient(clientId) : { client_id: clientId, client_secret: clientSecret };
+
+/** The company's identity provider turns who the person is into a grant for this one server. */
+async function companysWord(
+  { idp }: Extract<MachineConfig, { type: 'enterprise' }>,
+  { server, authorizationServer, scope, fetch }: MachineGrantOptions,
+): Promise<string> {
+  const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
+    tokenEndpoint: idp.tokenUrl,
+    audience: authorizationServer.issuer,
+    resource: authorizationServer.resource,
+    idToken: idp.idToken ?? (await readText(server, 'idp.idTokenPath', idp.idTokenPath)),
+    clientId: idp.clientId,
+    ...(idp.clientSecret !== undefined && { clientSecret: idp.clientSecret }),
+    ...(scope !== undefined && { scope }),
+    fetchFn: fetch,
+  });
+  return jwtAuthGrant;
+}
+
+/** Read each time: whoever keeps such a file fresh replaces it. */
+async function readText(server: string, key: string, path: string | undefined): Promise<string> {
+  if (path === undefined) {
+    throw new TurnbuckleError('CONFIG_INVALID', `The auth of server "${server}" lacks ${key}.`, {
+      server,
+      hint: `Give the value itself, or ${key}.`,
+    });
+  }
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    throw new TurnbuckleError('AUTH_FAILED', `The file for the auth of server "${server}" cannot be read.`, {
+      server,
+      cause,
+      hint: `Look at ${path}.`,
+      data: { file: path },
+    });
+  }
+}

@@ -1,0 +1,18 @@
+/** A credential that does not change: a bearer token, or a key in any header. */
+import type { AuthConfig } from '../config/auth-schema.js';
+import type { Credentials } from './authorizer.js';
+
+/** The headers of a fixed credential; undefined when it is of another kind. */
+export function staticCredential(auth: AuthConfig): Credentials | undefined {
+  switch (auth.type) {
+    case 'none':
+      return {};
+    case 'bearer':
+      return { authorization: `Bearer ${auth.token}` };
+    case 'api-key':
+    case 'apiKey':
+      return { [auth.headerName.toLowerCase()]: auth.apiKey };
+    default:
+      return undefined;
+  }
+}

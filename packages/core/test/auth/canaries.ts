@@ -1,0 +1,66 @@
+/** Secrets that nobody else has, and the look for them in everything that came out. */
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+
+/** As issuers and people make them: plain, with signs, with quotes and spaces, long. */
+const KINDS: ReadonlyArray<(random: string) => string> = [
+  (random) => `canary-${random}`,
+  (random) => `${random.slice(0, 12)}/+${random.slice(12)}==`,
+  (random) => `${random.slice(0, 8)} "quoted" & more ${random.slice(8)}`,
+  (random) => `can${random.repeat(4)}ary`,
+  (random) => `p@ss:w0rd%${random}`,
+];
+
+export class Canaries {
+  readonly #placed = new Map<string, string>();
+
+  /** A new secret for this place. `token`: of characters that may stand in a header or an address as they are. */
+  place(where: string, kind: 'any' | 'token' = 'any'): string {
+    const make = KINDS[kind === 'token' ? 0 : this.#placed.size % KINDS.length] ?? String;
+    const secret = make(randomBytes(12).toString('hex'));
+    this.#placed.set(where, secret);
+    return secret;
+  }
+
+  get count(): number {
+    return this.#placed.size;
+  }
+
+  /** The places whose secret can be found in the text, as it is or in another writing. */
+  foundIn(text: string, { except = [] as readonly string[] } = {}): string[] {
+    return [...this.#placed]
+      .filter(
+        ([where, secret]) => !except.includes(where) && writings(secret).some((one) => text.includes(one)),
+      )
+      .map(([where]) => where);
+  }
+
+  /** The places whose secret is in the text as it is. */
+  plainlyIn(text: string): string[] {
+    return [...this.#placed].filter(([, secret]) => text.includes(secret)).map(([where]) => where);
+  }
+}
+
+function writings(secret: string): string[] {
+  const half = Math.floor(secret.length / 2);
+  return [
+    secret,
+    // What is left of one that was cut in two is no better.
+    secret.slice(0, half),
+    secret.slice(half),
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+    Buffer.from(secret).toString('base64url'),
+    Buffer.from(`user:${secret}`).toString('base64').replace(/=+$/, ''),
+  ];
+}
+
+/** All that a program could show of a value: as JSON, on the console, as a text. */
+export function everythingIn(value: unknown): string {
+  const json = JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'bigint' ? String(part) : part,
+  );
+  const shown = inspect(value, { depth: 30, maxStringLength: null, maxArrayLength: null, showHidden: true });
+  return [json, shown, String(value), value instanceof Error ? value.stack : ''].join('\n');
+}

@@ -1,0 +1,6 @@
+// A program that does not catch what its server's failure throws. Arguments: the configuration file, the server.
+import { createConfiguredRuntime } from 'turnbuckle';
+
+const [file, server] = process.argv.slice(2);
+const { runtime } = await createConfiguredRuntime({ files: [file] });
+await runtime.connect(server);

@@ -1,0 +1,55 @@
+// A server that tells whatever it was given wherever it can: on stderr, in notices, in errors. The first argument
+// says how it behaves: `stay` or `exit`. What it was given also goes to the file in SEEN_FILE.
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const [behaviour] = process.argv.slice(2);
+const seen = { env: process.env, args: process.argv.slice(2) };
+const pairs = Object.entries(seen.env).map(([name, value]) => `${name}=${value}`);
+const told = [
+  JSON.stringify(seen),
+  ...pairs,
+  ...seen.args,
+  ...Object.values(seen.env).map(encodeURIComponent),
+].join('\n');
+if (process.env.SEEN_FILE) writeFileSync(process.env.SEEN_FILE, told);
+process.stderr.write(`${told}\n${Buffer.from(told).toString('base64')}\n`);
+if (behaviour === 'exit') process.exit(3);
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const fail = (id) => send({ id, error: { code: -32000, message: told.slice(0, 4_000), data: seen } });
+
+const answers = {
+  initialize: (id, { protocolVersion }) =>
+    send({
+      id,
+      result: {
+        protocolVersion,
+        capabilities: { tools: {}, resources: {}, logging: {} },
+        serverInfo: { name: 'canary', version: '1' },
+        instructions: `Given: ${told}`,
+      },
+    }),
+  'tools/list': (id) =>
+    send({
+      id,
+      result: { tools: ['leak', 'quit'].map((name) => ({ name, inputSchema: { type: 'object' } })) },
+    }),
+  'tools/call': (id, { name }) => {
+    if (name !== 'quit') return fail(id);
+    process.stderr.write(`${told}\n`);
+    setTimeout(() => process.exit(4), 50);
+  },
+  ping: (id) => send({ id, result: {} }),
+};
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) {
+    if (method === 'notifications/initialized')
+      send({ method: 'notifications/message', params: { level: 'info', data: { told, seen } } });
+    return;
+  }
+  if (method === 'server/discover') send({ id, error: { code: -32601, message: 'Method not found' } });
+  else (answers[method] ?? fail)(id, params);
+});

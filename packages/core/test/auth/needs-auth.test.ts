@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { echo, setStage, startAuthorization } from './stage.js';
+
+it('a server that wants a sign-in says the next step, and is not asked again until there is news', async () => {
+  const { server, authorization, open } = await setStage();
+  const runtime = await open();
+  await runtime.connectAll();
+  expect(runtime.serverStatus('web')).toMatchObject({
+    status: 'needs-auth',
+    error: { code: 'AUTH_REQUIRED', hint: 'Sign in: turnbuckle login web' },
+  });
+  const knocks = server.wall.knocks.length;
+  await delay(300);
+  for (let call = 0; call < 10; call += 1) {
+    const { failure } = await runtime.execute('mcp__web__echo', { text: 'x' });
+    expect(failure).toMatchObject({ code: 'AUTH_REQUIRED', hint: 'Sign in: turnbuckle login web' });
+  }
+  expect(server.wall.knocks.length).toBe(knocks);
+  expect(authorization.tally.requests).toEqual([]);
+});
+
+it('what another program signs in is picked up by a runtime that waits', async () => {
+  const { open, prompts } = await setStage();
+  const waiting = await open();
+  await waiting.connectAll();
+  await expect(echo(waiting)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  const other = await open();
+  await other.signIn('web', { prompts });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => echo(waiting)));
+  expect(new Set(answers)).toEqual(new Set(['hi']));
+  expect(waiting.serverStatus('web')).toMatchObject({ status: 'connected' });
+});
+
+it('to look at the sign-in does not keep it from being picked up', async () => {
+  const { open, prompts } = await setStage();
+  const waiting = await open();
+  await waiting.connectAll();
+  const other = await open();
+  await other.signIn('web', { prompts });
+  expect(await waiting.signInStatus('web')).toMatchObject({ signedIn: true });
+  expect(await echo(waiting)).toBe('hi');
+});
+
+it('a server that never accepts the token is left alone after a few tries', async () => {
+  const { server, authorization, open, prompts } = await setStage();
+  const runtime = await open();
+  await runtime.signIn('web', { prompts });
+  server.wall.closed = true;
+  const before = server.wall.knocks.length;
+  const settled = await Promise.allSettled(Array.from({ length: 40 }, () => echo(runtime)));
+  expect(settled.every(({ status }) => status === 'rejected')).toBe(true);
+  // Each call knocks with the old token and at most twice with a renewed one.
+  expect(server.wall.knocks.length - before).toBeLessThanOrEqual(40 * 3 + 5);
+  const storm = authorization.tally.count('token', 'refresh_token');
+  expect(storm).toBeLessThanOrEqual(3);
+  const after = server.wall.knocks.length;
+  await delay(200);
+  for (let call = 0; call < 10; call += 1)
+    await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  expect(server.wall.knocks.length).toBe(after);
+  expect(authorization.tally.count('token', 'refresh_token')).toBe(storm);
+});
+
+it('403 for want of a scope without any sign-in is a want of a sign-in', async () => {
+  const { server, open } = await setStage();
+  const runtime = await open();
+  server.wall.refuse = async () => ({
+    status: 403,
+    headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="tools:read"' },
+  });
+  await runtime.connectAll();
+  expect(runtime.serverStatus('web')).toMatchObject({ status: 'needs-auth' });
+});
+
+it('a sign-in survives the process, a new name of the server, and is not shared between accounts', async () => {
+  const { authorization, server, open, prompts, pages } = await setStage();
+  await (await open()).signIn('web', { prompts });
+  expect(await echo(await open())).toBe('hi');
+  const renamed = await open(undefined, { servers: { renamed: { type: 'http', url: server.url } } });
+  expect(await echo(renamed, 'hi', 'renamed')).toBe('hi');
+  authorization.person.name = 'grace';
+  const work = await open({ type: 'oauth', account: 'work' });
+  await expect(echo(work)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  await work.signIn('web', { prompts });
+  await echo(work);
+  expect(pages.length).toBe(2);
+  const people = [...server.wall.admitted].map(async (token) => (await authorization.inspect(token))?.subject);
+  expect(await Promise.all(people)).toEqual(['ada', 'grace']);
+  await work.signOut('web');
+  expect(await echo(await open())).toBe('hi');
+});
+
+it('when a server goes to another authorization server, neither sees credentials of the other', async () => {
+  const { authorization: old, server, open, prompts, pages } = await setStage();
+  const runtime = await open();
+  await runtime.signIn('web', { prompts });
+  await echo(runtime);
+  const next = await startAuthorization();
+  server.wall.authorizationServer = next;
+  const asked = old.tally.requests.length;
+  await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  expect(next.tally.count('token')).toBe(0);
+  await runtime.signIn('web', { prompts });
+  expect(await echo(runtime)).toBe('hi');
+  expect(pages.length).toBe(2);
+  expect(old.tally.requests.length).toBe(asked);
+  const known = old.tally.requests.map(({ clientId }) => clientId).filter((id) => id !== undefined);
+  expect(next.tally.requests.filter(({ clientId }) => known.includes(clientId ?? ''))).toEqual([]);
+  expect(next.tally.count('register')).toBe(1);
+});

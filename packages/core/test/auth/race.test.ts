@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { waitUntil } from '@turnbuckle/testing';
+import { held } from '@turnbuckle/testing/authorization-server';
+import { expect, it } from 'vitest';
+import { race, renewals, startCalling } from './race.js';
+import { echo, setStage, type Stage } from './stage.js';
+
+it('S25: 60 callers in 11 processes over 10 expiries: one renewal each, no failed call, no new sign-in', async () => {
+  const stage = await setStage();
+  const { calls, failures } = await race(stage, {
+    processes: 11,
+    callers: 60,
+    pauseMs: 500,
+    expiries: 10,
+    seconds: 2,
+  });
+  const seen = renewals(stage);
+  expect(failures).toEqual([]);
+  expect(calls).toBeGreaterThan(60);
+  expect(seen.granted).toBeGreaterThanOrEqual(10);
+  expect(seen).toMatchObject({ asked: seen.granted, distinct: seen.granted, reused: 0, signIns: 1 });
+  // The first token and each renewed one; nobody may have come to use the last.
+  expect(seen.tokensUsed).toBeGreaterThanOrEqual(seen.granted);
+  expect(seen.tokensUsed).toBeLessThanOrEqual(seen.granted + 1);
+}, 120_000);
+
+/** One process is killed while the authorization server has its request; others go on from there. */
+async function killInTheMiddle(stage: Stage, when: 'before' | 'after') {
+  await (await stage.open()).signIn('web', { prompts: stage.prompts });
+  const stopped = held(when);
+  stage.authorization.faults.set('token', stopped);
+  const victim = startCalling(stage, { callers: 3, pauseMs: 50 });
+  await waitUntil(() => stopped.count === 1, 30_000);
+  const others = [1, 2].map(() => startCalling(stage, { callers: 3, pauseMs: 50 }));
+  victim.process.kill('SIGKILL');
+  await once(victim.process, 'exit');
+  stopped.release();
+  stage.authorization.faults.delete('token');
+  return { others, stop: () => Promise.all(others.map((other) => other.stop())) };
+}
+
+it('S25: a process that is killed before its renewal was heard costs the others nothing', async () => {
+  const stage = await setStage({ accessTokenSeconds: 2 });
+  const { others, stop } = await killInTheMiddle(stage, 'before');
+  await Promise.all(others.map(({ ready }) => ready));
+  await waitUntil(() => stage.authorization.tally.granted('refresh_token') >= 2, 30_000);
+  expect((await stop()).flatMap(({ failures }) => failures)).toEqual([]);
+  expect(renewals(stage)).toMatchObject({ reused: 0, signIns: 1 });
+}, 60_000);
+
+it('S25: killed after the rotation, nothing is lost where the authorization server forgives a lost answer', async () => {
+  const stage = await setStage({ accessTokenSeconds: 2, graceMs: 20_000 });
+  const { others, stop } = await killInTheMiddle(stage, 'after');
+  await Promise.all(others.map(({ ready }) => ready));
+  await waitUntil(() => stage.authorization.tally.granted('refresh_token') >= 3, 30_000);
+  expect((await stop()).flatMap(({ failures }) => failures)).toEqual([]);
+  expect(renewals(stage)).toMatchObject({ reused: 0, signIns: 1 });
+}, 60_000);
+
+it('S25: killed after the rotation, where nothing is forgiven, a person is asked: no loop, no other harm', async () => {
+  const stage = await setStage({ accessTokenSeconds: 2 });
+  const { stop } = await killInTheMiddle(stage, 'after');
+  const done = await stop();
+  for (const failure of done.flatMap(({ failures }) => failures)) expect(failure).toMatch(/^AUTH_REQUIRED /);
+  const probe = await stage.open();
+  await expect(echo(probe)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  expect(renewals(stage).reused).toBe(1);
+  await probe.signIn('web', { prompts: stage.prompts });
+  expect(await echo(probe)).toBe('hi');
+}, 60_000);

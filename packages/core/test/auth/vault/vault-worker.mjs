@@ -1,0 +1,20 @@
+// A process that uses a vault until it is done or killed. It prints a line for each step that was done.
+// Arguments: what to do, the state directory, how often, and the number to begin with.
+import { writeSync } from 'node:fs';
+import { createVault } from '../../../dist/auth/vault.js';
+
+const [task, stateDir, count, first] = process.argv.slice(2);
+const environment = { TURNBUCKLE_KEYCHAIN: 'off', TURNBUCKLE_PASSPHRASE: process.env.VAULT_WORDS };
+const vault = createVault({ stateDir, environment });
+
+const tasks = {
+  /** Adds one to a number that all share: two at once would lose some. */
+  increment: () => vault.update('counter', (old) => String(Number(old ?? 0) + 1)),
+  /** A new key, and a new place for it now and then. */
+  rotate: (turn) => vault.rotate(turn % 4 === 3 ? 'passphrase' : 'file'),
+};
+
+for (let turn = 0; turn < Number(count); turn += 1) {
+  await tasks[task](turn + Number(first));
+  writeSync(1, '.');
+}

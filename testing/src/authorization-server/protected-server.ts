@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { readBody } from '../carriers/read-body.js';
+import { type FixtureName, startFixture } from '../fixture.js';
+import type { JsonObject } from '../kernel/json.js';
+import { audienceOf, Wall, type WallOptions } from './wall.js';
+
+export interface ProtectedServerOptions extends WallOptions {
+  readonly transport?: 'http' | 'sse' | 'websocket' | undefined;
+  readonly fixture?: FixtureName | undefined;
+  readonly flags?: readonly string[] | undefined;
+  /** 127.0.0.1 and a free port unless told otherwise. */
+  readonly port?: number | undefined;
+}
+
+export interface ProtectedServer {
+  readonly url: string;
+  readonly wall: Wall;
+  /** Merged into the document that says whom the server trusts; null as a whole: there is none. */
+  metadata: JsonObject | null;
+  stop(): Promise<void>;
+}
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+
+/** A fixture server that only answers those who bring a token of its authorization server. */
+export async function startProtectedServer(options: ProtectedServerOptions): Promise<ProtectedServer> {
+  const { transport = 'http', fixture = 'echo', flags = [] } = options;
+  const inner = await startFixture(fixture, { transport, flags });
+  const target = new URL(inner.url);
+  const wall = new Wall(options);
+  const server = createServer({ keepAliveTimeout: 60_000 });
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const own = new URL(target.pathname, `${target.protocol}//127.0.0.1:${port}`);
+  const outside: ProtectedServer = {
+    url: own.href,
+    wall,
+    metadata: {},
+    async stop() {
+      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+      await inner.stop();
+    },
+  };
+  const sockets = new Set<Socket>();
+  server.on('request', (request, response) => {
+    const url = new URL(request.url ?? '/', own.href.replace(/^ws/, 'http'));
+    if (url.pathname.startsWith(WELL_KNOWN)) return describe(response, outside, wall);
+    void pass(request, response, { url, target, wall });
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    sockets.add(socket);
+    void upgrade(request, socket, { head, target, wall, url: own });
+  });
+  return outside;
+}
+
+function describe(response: ServerResponse, { url, metadata }: ProtectedServer, wall: Wall): void {
+  if (metadata === null) return void response.writeHead(404).end();
+  const document = {
+    resource: audienceOf(new URL(url)),
+    authorization_servers: [wall.authorizationServer.issuer],
+    bearer_methods_supported: ['header'],
+    ...metadata,
+  };
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+}
+
+interface Passage {
+  readonly url: URL;
+  readonly target: URL;
+  readonly wall: Wall;
+}
+
+async function pass(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, target, wall }: Passage,
+): Promise<void> {
+  const text = request.method === 'POST' ? await readBody(request) : '';
+  const refusal = await wall.refuse(request, { url, body: parse(text) });
+  if (refusal !== undefined) return void response.writeHead(refusal.status, refusal.headers).end();
+  const { authorization: _, dpop: __, ...headers } = request.headers;
+  const inner = send(
+    new URL(`${url.pathname}${url.search}`, target),
+    { method: request.method, headers },
+    (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    },
+  );
+  inner.on('error', () => response.destroy());
+  response.on('close', () => inner.destroy());
+  inner.end(text);
+}
+
+async function upgrade(
+  request: IncomingMessage,
+  socket: Socket,
+  { url, target, wall, head }: Passage & { readonly head: Buffer },
+): Promise<void> {
+  const refusal = await wall.refuse(request, { url: new URL(url.href.replace(/^ws/, 'http')), body: undefined });
+  socket.on('error', () => {});
+  if (refusal !== undefined) {
+    const lines = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`);
+    const start = `HTTP/1.1 ${refusal.status} Refused`;
+    return void socket.end([start, ...lines, 'connection: close', '', ''].join('\r\n'));
+  }
+  const inner = connect(Number(target.port), target.hostname);
+  const pairs = request.rawHeaders.flatMap((name, index, all) =>
+    index % 2 === 0 && !/^authorization$/i.test(name) ? [`${name}: ${all[index + 1]}`] : [],
+  );
+  inner.write(`${[`GET ${target.pathname} HTTP/1.1`, ...pairs, '', ''].join('\r\n')}`);
+  inner.write(head);
+  inner.on('error', () => socket.destroy());
+  socket.on('close', () => inner.destroy());
+  inner.on('close', () => socket.destroy());
+  inner.pipe(socket);
+  socket.pipe(inner);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { isObject, toObject } from '../kernel/json.js';
+import type { AuthorizationServer, TokenFacts } from './authorization-server.js';
+import { ProofCheck } from './proof-check.js';
+
+/** A request that came to the wall. */
+export interface Knock {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly status: number;
+  /** The JSON-RPC method, and the tool of a call. */
+  readonly rpc?: string | undefined;
+  readonly tool?: string | undefined;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+export interface WallOptions {
+  authorizationServer: AuthorizationServer;
+  /** What every request needs. */
+  readonly scope?: string | undefined;
+  /** What calls of a tool need on top. */
+  readonly toolScopes?: Readonly<Record<string, string>> | undefined;
+  /** Tokens must be bound to a key; with `nonce` proofs need one of ours as well. */
+  readonly dpop?: 'required' | 'nonce' | undefined;
+}
+
+/** Asks who is there: lets requests with a good token pass, and says to others what they lack. */
+export class Wall {
+  readonly knocks: Knock[] = [];
+  /** Tokens that were let in. */
+  readonly admitted = new Set<string>();
+  /** Replaces the challenge of every refusal. */
+  challenge: string | undefined;
+  /** Nobody is let in, whatever they bring. */
+  closed = false;
+  authorizationServer: AuthorizationServer;
+  readonly #options: WallOptions;
+  readonly #proofs = new ProofCheck();
+  readonly #nonce = randomBytes(9).toString('base64url');
+
+  constructor(options: WallOptions) {
+    this.#options = options;
+    this.authorizationServer = options.authorizationServer;
+  }
+
+  /** Undefined: it may pass. */
+  async refuse(
+    request: IncomingMessage,
+    { url, body }: { url: URL; body: unknown },
+  ): Promise<Refusal | undefined> {
+    const refusal = await this.#judge(request, url, body);
+    const { method, params } = toObject(body);
+    const name = toObject(params).name;
+    this.knocks.push({
+      method: request.method ?? '',
+      path: url.pathname,
+      authorization: request.headers.authorization,
+      status: refusal?.status ?? 200,
+      ...(typeof method === 'string' && { rpc: method }),
+      ...(typeof name === 'string' && { tool: name }),
+    });
+    return refusal;
+  }
+
+  async #judge(request: IncomingMessage, url: URL, body: unknown): Promise<Refusal | undefined> {
+    const { dpop, scope } = this.#options;
+    const scheme = dpop === undefined ? 'Bearer' : 'DPoP';
+    const refuse = (status: number, parameters: Readonly<Record<string, string>>): Refusal => {
+      const metadata = `${url.origin}/.well-known/oauth-protected-resource${url.pathname}`;
+      const all = { ...parameters, resource_metadata: metadata };
+      const text = Object.entries(all).map(([name, value]) => `${name}="${value}"`);
+      const nonce = dpop === 'nonce' ? { 'dpop-nonce': this.#nonce } : {};
+      return {
+        status,
+        headers: { ...nonce, 'www-authenticate': this.challenge ?? `${scheme} ${text.join(', ')}` },
+      };
+    };
+    const token = new RegExp(`^${scheme} (.+)$`).exec(request.headers.authorization ?? '')?.[1];
+    const wanted: Record<string, string> = scope === undefined ? {} : { scope };
+    if (token === undefined) return refuse(401, wanted);
+    const facts = this.closed ? undefined : await this.authorizationServer.inspect(token);
+    if (facts?.audience !== audienceOf(url)) return refuse(401, { ...wanted, error: 'invalid_token' });
+    if (dpop !== undefined) {
+      const proof = this.#proofs.check(String(request.headers.dpop), {
+        method: request.method ?? '',
+        url: `${url.origin}${url.pathname}`,
+        token,
+      });
+      if (proof?.thumbprint !== facts.boundTo) return refuse(401, { error: 'invalid_dpop_proof' });
+      if (dpop === 'nonce' && proof?.nonce !== this.#nonce) return refuse(401, { error: 'use_dpop_nonce' });
+    }
+    const missing = this.#missingScope(facts, body);
+    if (missing !== undefined) return refuse(403, { error: 'insufficient_scope', scope: missing });
+    this.admitted.add(token);
+    return undefined;
+  }
+
+  #missingScope({ scopes }: TokenFacts, body: unknown): string | undefined {
+    const { scope, toolScopes = {} } = this.#options;
+    const { method, params } = isObject(body) ? body : {};
+    const needed = method === 'tools/call' ? [scope, toolScopes[String(toObject(params).name)]] : [scope];
+    return needed.find((name) => name !== undefined && !scopes.has(name));
+  }
+}
+
+/** Tokens are for the server as the metadata names it, whatever carries the messages. */
+export const audienceOf = (url: URL): string => `${url.origin.replace(/^ws/, 'http')}${url.pathname}`;

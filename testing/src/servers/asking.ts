@@ -1,0 +1,44 @@
+import type { Question } from '../kernel/behaviour.js';
+import { Flags } from '../kernel/flags.js';
+import { toObject } from '../kernel/json.js';
+import { serve } from '../serve.js';
+import { createEchoTool } from '../tools/basic-tools.js';
+import { createTool, toText } from '../tools/tool.js';
+
+// Asks the client whatever its caller wants, as often as it wants; asks also what is not offered.
+const METHODS: Readonly<Record<string, Question['method']>> = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+  roots: 'roots/list',
+};
+
+const ask = createTool(
+  {
+    name: 'ask',
+    description: 'Asks the client, and shows what it answers',
+    input: {
+      kind: { type: 'string', enum: Object.keys(METHODS) },
+      params: { type: 'object' },
+      times: { type: 'integer', minimum: 1, maximum: 1_000 },
+      atOnce: { type: 'boolean' },
+      rude: { type: 'boolean' },
+    },
+    required: ['kind'],
+  },
+  async ({ kind, params, times = 1, atOnce, rude }, call) => {
+    const question: Question = { method: METHODS[String(kind)] ?? 'roots/list', params: toObject(params) };
+    call.rude = rude === true;
+    const keys = Array.from({ length: Number(times) }, (_, index) => `answer${index + 1}`);
+    const answers = [];
+    if (atOnce === true) answers.push(...(await Promise.all(keys.map((key) => call.ask(key, question)))));
+    else for (const key of keys) answers.push(await call.ask(key, question));
+    return toText(JSON.stringify(answers));
+  },
+);
+
+const offered = createTool(
+  { name: 'offered', description: 'Shows what the client says it answers' },
+  (_, call) => toText(JSON.stringify(call.offered)),
+);
+
+await serve({ name: 'asking', tools: [createEchoTool(), ask, offered] }, { flags: new Flags() });
