@@ -16,6 +16,7 @@ import { runCommandLine } from './suites/command-line.mjs';
 import { runFanOut } from './suites/fan-out.mjs';
 import { runFirstCall } from './suites/first-call.mjs';
 import { runHotReload } from './suites/hot-reload.mjs';
+import { runRules } from './suites/rules.mjs';
 import { runSingleStart } from './suites/single-start.mjs';
 
 const usage = `node bench/run.mjs [<regex>] [--only <regex>] [--rounds N] [--no-peers] [--json]
@@ -69,6 +70,7 @@ async function runSuites(context) {
   await runCatalogueGrowth(context);
   await runCommandLine(context);
   await runHotReload(context);
+  await runRules(context);
 }
 
 function printText({ judged, rows, missing, failures }) {

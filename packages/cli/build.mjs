@@ -49,7 +49,7 @@ await build({
   conditions: ['turnbuckle-source'],
   // jsonc-parser's main entry is a form that bundlers cannot follow.
   mainFields: ['module', 'main'],
-  external: ['bufferutil', 'utf-8-validate'],
+  external: ['bufferutil', 'utf-8-validate', '@napi-rs/keyring'],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },

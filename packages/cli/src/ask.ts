@@ -1,14 +1,22 @@
 /** Questions to the person at the terminal. Only loaded, and only asked, when there is one. */
 import { cancel, confirm, isCancel, password, select, text } from '@clack/prompts';
 import { TurnbuckleError } from 'turnbuckle';
+import { showLine, showText } from './untrusted-text.js';
+
+// The result may go to a file; a question may not.
+const TERMINAL = { output: process.stderr, withGuide: false } as const;
+/** Room for a sentence: what asks may have been written by a server. */
+const LONGEST = 300;
 
 function answered<T>(answer: T): Exclude<T, symbol> {
   if (!isCancel(answer)) return answer as Exclude<T, symbol>;
-  cancel('Nothing was done.');
+  cancel('Nothing was done.', TERMINAL);
+  // While a question is open, the terminal sends Ctrl-C as a key. It ends the command all the same.
+  process.emit('SIGINT', 'SIGINT');
   throw new TurnbuckleError('CALL_CANCELLED', 'You left the question unanswered.');
 }
 
-interface Declared {
+export interface DeclaredInput {
   readonly description?: string | undefined;
   readonly password: boolean;
   readonly default?: string | undefined;
@@ -16,22 +24,59 @@ interface Declared {
 }
 
 /** The value of `${input:id}`. */
-export async function askInput(id: string, declared: Declared | undefined): Promise<string> {
-  const message = declared?.description ?? `Value of "${id}"`;
-  if (declared?.options !== undefined)
-    return answered(
-      await select({ message, options: declared.options.map((value) => ({ value, label: value })) }),
-    );
-  if (declared?.password === true) return answered(await password({ message }));
+export async function askInput(id: string, declared: DeclaredInput | undefined): Promise<string> {
+  const { description = `Value of "${id}"`, options, default: usual } = declared ?? {};
+  if (options !== undefined) return askOneOf(description, options, usual);
+  if (declared?.password === true)
+    return answered(await password({ message: showLine(description, LONGEST), ...TERMINAL }));
+  return askText(description, { usual });
+}
+
+export interface TextQuestion {
+  /** What stands there already. */
+  readonly usual?: string | undefined;
+  /** Why this cannot be the answer; undefined when it can. */
+  readonly refuse?: (answer: string) => string | undefined;
+}
+
+export async function askText(message: string, { usual, refuse }: TextQuestion = {}): Promise<string> {
   return answered(
-    await text({ message, ...(declared?.default !== undefined && { initialValue: declared.default }) }),
+    await text({
+      message: showLine(message, LONGEST),
+      ...(usual !== undefined && showText(usual) === usual && { initialValue: usual }),
+      ...(refuse !== undefined && { validate: (answer) => refuse(answer ?? '') }),
+      ...TERMINAL,
+    }),
   );
 }
 
-export async function askText(message: string): Promise<string> {
-  return answered(await text({ message }));
+/** Typed without being shown. */
+export async function askHidden(
+  message: string,
+  refuse: (answer: string) => string | undefined = () => undefined,
+): Promise<string> {
+  return answered(
+    await password({
+      message: showLine(message, LONGEST),
+      validate: (answer) => refuse(answer ?? ''),
+      ...TERMINAL,
+    }),
+  );
 }
 
+/** One of these; the usual one is chosen already. */
+export async function askOneOf(message: string, values: readonly string[], usual?: string): Promise<string> {
+  return answered(
+    await select({
+      message: showLine(message, LONGEST),
+      options: values.map((value) => ({ value, label: showLine(value) })),
+      ...(usual !== undefined && { initialValue: usual }),
+      ...TERMINAL,
+    }),
+  );
+}
+
+/** No is chosen already. */
 export async function askYes(message: string): Promise<boolean> {
-  return answered(await confirm({ message, initialValue: false }));
+  return answered(await confirm({ message: showText(message), initialValue: false, ...TERMINAL }));
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { main } from './main.js';
 
+const UNWRITTEN_EXIT = 74;
+
 const abort = new AbortController();
 let stopped: number | undefined;
 
@@ -17,11 +19,21 @@ process.once('SIGINT', () => {
 });
 process.once('SIGTERM', () => stop(143, 'Terminated'));
 process.once('SIGHUP', () => stop(129, 'The terminal is gone'));
-// A reader that has seen enough (head, less) is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  stop(error.code === 'EPIPE' ? 0 : 1, 'Nobody reads the output'),
-);
+process.stdout.on('error', stopWriting);
+// The result is worth having where nobody reads the notes.
+process.stderr.on('error', () => {});
+
+/** A reader that has seen enough (head, less) is no error; a full disk is one, or the result would be missed. */
+function stopWriting(error: NodeJS.ErrnoException): void {
+  const isEnough = error.code === 'EPIPE';
+  if (!isEnough && stopped === undefined)
+    process.stderr.write(`error The output cannot be written: ${error.message}\n`);
+  stop(isEnough ? 0 : UNWRITTEN_EXIT, 'Nobody gets the output');
+}
 
 const code = await main({ words: process.argv.slice(2), environment: process.env, signal: abort.signal });
 // What is still open (sockets kept alive, timers) must not keep a finished command.
-process.stdout.write('', () => process.exit(stopped ?? code));
+process.stdout.write('', (error) => {
+  if (error) stopWriting(error);
+  process.exit(stopped ?? code);
+});

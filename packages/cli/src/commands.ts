@@ -7,6 +7,13 @@ const SCOPE_OPTION = {
   summary: 'Which file to write (default: the one it is in, else user)',
 } as const;
 
+const CAN_OPTION = {
+  type: 'string',
+  multiple: true,
+  value: 'capability',
+  summary: 'What that agent may know of (default: mcp_integration, everything)',
+} as const;
+
 const MANAGING: readonly Command[] = [
   {
     name: 'add',
@@ -53,7 +60,7 @@ const MANAGING: readonly Command[] = [
   {
     name: 'remove',
     aliases: ['rm'],
-    arguments: '<name> [name...]',
+    arguments: '<server> [server...]',
     summary: 'Remove servers from the configuration',
     options: { scope: SCOPE_OPTION },
     examples: [{ line: 'turnbuckle remove files', what: 'from the file it is in' }],
@@ -61,7 +68,7 @@ const MANAGING: readonly Command[] = [
   },
   {
     name: 'enable',
-    arguments: '<name> [name...]',
+    arguments: '<server> [server...]',
     summary: 'Switch servers on',
     options: { scope: SCOPE_OPTION },
     examples: [{ line: 'turnbuckle enable files', what: 'in the file that switched it off' }],
@@ -69,7 +76,7 @@ const MANAGING: readonly Command[] = [
   },
   {
     name: 'disable',
-    arguments: '<name> [name...]',
+    arguments: '<server> [server...]',
     summary: 'Switch servers off without removing them',
     options: { scope: SCOPE_OPTION },
     examples: [{ line: 'turnbuckle disable files --scope local', what: 'for you alone, in this project' }],
@@ -130,6 +137,12 @@ const USING: readonly Command[] = [
         value: 'directory',
         summary: 'Where images and audio go (default: the current directory)',
       },
+      as: {
+        type: 'string',
+        value: 'id',
+        summary: 'Call as this agent: rules and approvals hold as they do for it',
+      },
+      can: CAN_OPTION,
     },
     examples: [
       { line: 'turnbuckle call everything echo message=hi', what: 'a tool of a server' },
@@ -142,6 +155,7 @@ const USING: readonly Command[] = [
         what: 'arguments from a pipe',
       },
       { line: 'turnbuckle call mcp__everything__echo message=hi', what: 'by the name an agent sees' },
+      { line: 'turnbuckle call files write_file path=a.txt --as claude', what: 'asked for, as for an agent' },
     ],
     load: () => import('./commands/call.js'),
   },
@@ -198,8 +212,12 @@ const USING: readonly Command[] = [
     summary: 'Start a server and show what it writes to stderr and its protocol notices',
     options: {
       seconds: { type: 'string', short: 's', value: 'n', summary: 'Stop after so long (default: Ctrl-C)' },
+      follow: { type: 'boolean', short: 'f', summary: 'Go on until Ctrl-C: the default without --seconds' },
     },
-    examples: [{ line: 'turnbuckle logs files --seconds 5', what: 'for five seconds' }],
+    examples: [
+      { line: 'turnbuckle logs files --follow', what: 'until you stop it' },
+      { line: 'turnbuckle logs files --seconds 5', what: 'for five seconds' },
+    ],
     load: () => import('./commands/logs.js'),
   },
 ];
@@ -264,6 +282,93 @@ const CONFIGURING: readonly Command[] = [
       { line: 'turnbuckle trust files --yes', what: 'after you have looked at it' },
     ],
     load: () => import('./commands/trust.js'),
+  },
+  {
+    name: 'rules',
+    arguments: '[test|pins|pin|unpin] [server] [tool] [key=value]',
+    summary: 'Show who may call what, explain a decision, and which tools are pinned',
+    description:
+      'Without words: the rules in effect, in their order. test says what would be decided about a call and why; nothing is called, and no server is started without --connect. pins lists the tools that are held to the definition that was approved; pin takes them as they are now, unpin lets go.',
+    options: {
+      caller: { type: 'string', value: 'id', summary: 'test: the agent that would call (default: the host)' },
+      can: CAN_OPTION,
+      kind: {
+        type: 'string',
+        value: 'tool|resource|prompt',
+        summary: 'test: what is called (default: tool)',
+      },
+      connect: {
+        type: 'boolean',
+        summary: 'Ask the server what its tools say about themselves, and what changed',
+      },
+      yes: { type: 'boolean', short: 'y', summary: 'pin: without being asked' },
+    },
+    examples: [
+      { line: 'turnbuckle rules', what: 'all rules, with file and line' },
+      { line: 'turnbuckle rules test files write_file path=/etc/passwd --caller claude', what: 'why?' },
+      { line: 'turnbuckle rules pins --connect', what: 'what was approved, and what changed since' },
+      { line: 'turnbuckle rules pin files', what: 'all its tools as they are now' },
+      { line: 'turnbuckle rules unpin files write_file', what: 'not held to anything any more' },
+    ],
+    load: () => import('./commands/rules.js'),
+  },
+  {
+    name: 'login',
+    arguments: '<server>',
+    mostWords: 1,
+    summary: 'Sign in at a server',
+    description:
+      'Opens the page of its authorization server in a browser and waits for the way back. Tokens go into the vault.',
+    options: {
+      device: { type: 'boolean', summary: 'With a code that is typed in on another machine' },
+      paste: { type: 'boolean', summary: 'The browser is elsewhere: paste the address that it ended at' },
+      'no-browser': { type: 'boolean', summary: 'Only print the page' },
+      scope: { type: 'string', value: 'scopes', summary: 'Ask for these scopes' },
+      force: { type: 'boolean', summary: 'Also when you are signed in already' },
+    },
+    examples: [
+      { line: 'turnbuckle login github', what: 'with a browser on this machine' },
+      { line: 'turnbuckle login github --device', what: 'on a machine without one' },
+    ],
+    load: () => import('./commands/login.js'),
+  },
+  {
+    name: 'logout',
+    arguments: '<server> [server...]',
+    summary: 'Sign out: forget the tokens and tell the authorization server',
+    options: {},
+    examples: [{ line: 'turnbuckle logout github', what: 'the next call asks for a sign-in again' }],
+    load: () => import('./commands/logout.js'),
+  },
+  {
+    name: 'whoami',
+    arguments: '[server...]',
+    summary: 'Show at which servers you are signed in, as whom and until when',
+    options: {},
+    examples: [{ line: 'turnbuckle whoami --json', what: 'for programs' }],
+    load: () => import('./commands/whoami.js'),
+  },
+  {
+    name: 'secrets',
+    arguments: '<set|list|rm|rotate> [name]',
+    summary: 'Keep the values of ${secret:name} in an encrypted vault',
+    description:
+      'set asks for the value, or takes it from stdin; it is never an argument. list shows names only. rotate makes a new key for the vault.',
+    options: {
+      to: {
+        type: 'string',
+        value: 'keychain|file|passphrase',
+        summary: 'rotate: where the new key is (default: as now)',
+      },
+    },
+    examples: [
+      { line: 'turnbuckle secrets set github', what: 'asked for, without being shown' },
+      { line: 'op read op://dev/github | turnbuckle secrets set github', what: 'from a pipe' },
+      { line: 'turnbuckle secrets list', what: 'names, never values' },
+      { line: 'turnbuckle secrets rm github', what: 'gone from the vault' },
+      { line: 'turnbuckle secrets rotate --to passphrase', what: 'a new key, from a passphrase' },
+    ],
+    load: () => import('./commands/secrets.js'),
   },
   {
     name: 'doctor',

@@ -1,12 +1,13 @@
 /** Connecting what a command needs: one server, or every one that is switched on. */
 import { type Runtime, type ServerStatus, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import { shellWord } from './shell-word.js';
 import { unknownServer } from './unknown-server.js';
 import { showLine } from './untrusted-text.js';
 
 /** All of these (none named: all there are) in parallel, also those that would wait for their first use. Never rejects but for an unknown name. */
 export async function connectServers(
-  { output }: CommandContext,
+  { output, signal }: CommandContext,
   runtime: Runtime,
   names: readonly string[],
 ): Promise<void> {
@@ -14,6 +15,8 @@ export async function connectServers(
   const wanted = statusOf(runtime, names).filter(({ status }) => status !== 'disabled');
   const work = Promise.all(wanted.map(({ name }) => runtime.connect(name).catch(() => {})));
   await output.during('Connecting', work);
+  // Somebody who has left is neither told nor asked anything.
+  signal.throwIfAborted();
 }
 
 /** How these are, or all of them. */
@@ -33,7 +36,7 @@ export function requireUsable(runtime: Runtime, server: string): void {
   if (runtime.serverStatus(server).status !== 'disabled') return;
   throw new TurnbuckleError('SERVER_DISABLED', `Server "${server}" is switched off.`, {
     server,
-    hint: `Switch it on: turnbuckle enable ${server}`,
+    hint: `Switch it on: turnbuckle enable ${shellWord(server)}`,
   });
 }
 
@@ -43,10 +46,11 @@ export async function connectOneOrAll(
   runtime: Runtime,
   server: string | undefined,
 ): Promise<void> {
-  const { output } = context;
+  const { output, signal } = context;
   if (server !== undefined) {
     requireUsable(runtime, server);
-    return output.during(`Connecting ${showLine(server, 60)}`, runtime.connect(server));
+    await output.during(`Connecting ${showLine(server, 60)}`, runtime.connect(server));
+    return signal.throwIfAborted();
   }
   await connectServers(context, runtime, []);
   for (const { name, error } of runtime.status()) {

@@ -3,6 +3,7 @@ import { type CatalogTool, type Runtime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { connectOneOrAll } from './connect-servers.js';
 import { nearestWord } from './nearest-word.js';
+import { shellWord } from './shell-word.js';
 import { unknownServer } from './unknown-server.js';
 import { needWord } from './words.js';
 
@@ -66,10 +67,17 @@ function unknownTool(name: string, runtime: Runtime, server?: string): Turnbuckl
       : runtime.catalog.listByServer(server).map(({ tool }) => tool);
   const close = nearestWord(name, names);
   const at = server === undefined ? '' : ` at server "${server}"`;
-  const all = `turnbuckle tools${server === undefined ? '' : ` ${server}`} lists what there is.`;
+  const all = `turnbuckle tools${server === undefined ? '' : ` ${shellWord(server)}`} lists what there is.`;
+  const owner = server === undefined ? runtime.tools().find(({ tool }) => tool === name)?.server : undefined;
+  const meant =
+    owner !== undefined
+      ? `Its server is missing: turnbuckle call ${shellWord(owner)} ${shellWord(name)}. `
+      : close !== undefined
+        ? `Did you mean "${close}"? `
+        : '';
   return new TurnbuckleError('TOOL_UNKNOWN', `There is no tool "${name}"${at}.`, {
     server,
     tool: name,
-    hint: close === undefined ? all : `Did you mean "${close}"? ${all}`,
+    hint: `${meant}${all}`,
   });
 }

@@ -5,6 +5,7 @@ import { COMMANDS } from './commands.js';
 import { helpFor, helpForAll } from './help.js';
 import { nearestWord } from './nearest-word.js';
 import { createOutput, type Output } from './output.js';
+import { showText } from './untrusted-text.js';
 
 export const VERSION = '0.1.0';
 
@@ -21,12 +22,12 @@ export async function main({ words, environment, signal }: MainOptions): Promise
   const [first, ...rest] = commandFirst(words);
   const own = beforeDashes(rest);
   const output = createOutput({ json: own.includes('--json'), environment });
-  if (first === '--version' || first === '-V') return print(output, VERSION);
+  if (['--version', '-V', 'version'].includes(first ?? '')) return print(output, VERSION);
   if (first === undefined || first === 'help' || first.startsWith('-'))
     return helpOrUsage(first, rest, output);
   const command = findCommand(first);
   if (command === undefined) return unknownCommand(output, first);
-  if (own.includes('--help') || own.includes('-h')) return print(output, helpFor(command));
+  if (own.includes('--help') || own.includes('-h')) return print(output, helpFor(command, output.width));
   const parsed = parse(command, rest);
   if (typeof parsed === 'string') return usage(output, parsed, nextStep(command, parsed));
   const surplus = parsed.words[command.mostWords ?? Number.POSITIVE_INFINITY];
@@ -58,9 +59,9 @@ function helpOrUsage(first: string | undefined, rest: readonly string[], output:
   if (first !== undefined && !['help', '--help', '-h'].includes(first))
     return usage(output, `"${first}" is not a command.`, 'turnbuckle --help lists the commands.');
   const [topic] = first === 'help' ? rest : [];
-  if (topic === undefined || topic.startsWith('-')) return print(output, helpForAll(COMMANDS));
+  if (topic === undefined || topic.startsWith('-')) return print(output, helpForAll(COMMANDS, output.width));
   const named = findCommand(topic);
-  return named === undefined ? unknownCommand(output, topic) : print(output, helpFor(named));
+  return named === undefined ? unknownCommand(output, topic) : print(output, helpFor(named, output.width));
 }
 
 const findCommand = (name: string): Command | undefined =>
@@ -77,9 +78,14 @@ function unknownCommand(output: Output, word: string): number {
 }
 
 /** Options of a server's command look like ours until a `--` says whose they are. */
-function nextStep({ name }: Command, problem: string): string {
+function nextStep(command: Command, problem: string): string {
+  const { name } = command;
   const help = `turnbuckle ${name} --help shows how to write it.`;
-  return name === 'add' && problem.startsWith('Unknown option')
+  const unknown = /^Unknown option '--?([^']+)'/.exec(problem)?.[1];
+  if (unknown === undefined) return help;
+  const close = nearestWord(unknown, Object.keys({ ...GLOBAL_OPTIONS, ...command.options }));
+  if (close !== undefined) return `Did you mean --${close}? ${help}`;
+  return name === 'add'
     ? `Put -- before the server's command: turnbuckle add <name> -- <command> [arguments]. ${help}`
     : help;
 }
@@ -124,6 +130,6 @@ function print(output: Output, text: string): number {
 
 function usage(output: Output, message: string, hint: string): number {
   if (output.json) output.data({ error: { code: 'USAGE', message, hint } });
-  output.warn(`${output.color.red('error')} ${message}\n      ${hint}`);
+  output.warn(`${output.color.red('error')} ${showText(message)}\n      ${showText(hint)}`);
   return USAGE_EXIT;
 }

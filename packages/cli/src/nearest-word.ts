@@ -1,6 +1,6 @@
 /** The word that somebody probably meant, or undefined when none is near enough to be it. */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
-  const most = Math.max(2, Math.floor(word.length / 3));
+  const most = Math.max(1, Math.floor(word.length / 3));
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((left, right) => left.distance - right.distance);

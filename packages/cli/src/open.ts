@@ -1,41 +1,68 @@
 /** A runtime for one command: the configuration in effect, nothing started, everything ended with it. */
 import {
+  type Approve,
   type ConfiguredOptions,
   type ConfiguredRuntime,
   createConfiguredRuntime,
   type LoadedConfig,
   loadConfiguration,
+  type ServerRequestAnswers,
   TurnbuckleError,
 } from 'turnbuckle';
+import { createInputQuestions } from './ask-inputs.js';
 import type { CommandContext } from './command.js';
-import { showText } from './untrusted-text.js';
+import { commandVault } from './command-vault.js';
+import { rootsHere } from './roots-here.js';
+import { showLine, showText } from './untrusted-text.js';
 
 /** Where to look for configuration, from the flags and the environment. */
-export function configurationOptions({ flags, environment, output }: CommandContext): ConfiguredOptions {
+export function configurationOptions(context: CommandContext): ConfiguredOptions {
+  const { flags, environment, output } = context;
   const stateDir = environment.TURNBUCKLE_STATE_DIR;
   return {
     environment,
     files: flags.config as readonly string[] | undefined,
     extra: new Map(((flags['mcp-server'] as readonly string[] | undefined) ?? []).map(parseServerFlag)),
     trustProject: flags['trust-project'] === true,
-    askInput: output.interactive
-      ? async (id, declared) => (await import('./ask.js')).askInput(id, declared)
-      : undefined,
+    askInput: output.interactive ? createInputQuestions(context) : undefined,
+    approve: output.interactive ? approverOf(context) : undefined,
+    vault: commandVault(context),
     ...(stateDir !== undefined && { stateDir }),
+  };
+}
+
+/** A call that has to be asked for is put to the person; what that takes is loaded when the first one comes. */
+function approverOf(context: CommandContext): Approve {
+  let approving: Promise<Approve> | undefined;
+  return async (request, signal) => {
+    approving ??= import('./approve-in-terminal.js').then(({ createTerminalApprover }) =>
+      createTerminalApprover(context),
+    );
+    return (await approving)(request, signal);
   };
 }
 
 export const loadCommandConfig = (context: CommandContext): Promise<LoadedConfig> =>
   loadConfiguration(configurationOptions(context));
 
-/** Runs the work with a runtime and closes it, also when interrupted. */
+/** Runs the work with a runtime and closes it, also when interrupted. Warns of what is wrong with the files.
+ * `answers` are for what servers ask; roots are answered anyway, to those that may ask. */
 export async function withRuntime<T>(
   context: CommandContext,
   work: (configured: ConfiguredRuntime) => Promise<T>,
+  { warn = true, answers }: { readonly warn?: boolean; readonly answers?: ServerRequestAnswers } = {},
 ): Promise<T> {
-  const configured = await createConfiguredRuntime(configurationOptions(context));
-  for (const problem of configured.config().problems)
-    context.output.warn(`${context.output.color.yellow('warning')} ${showText(problem.message)}`);
+  const handlers = { roots: rootsHere, ...answers };
+  const configured = await createConfiguredRuntime({ ...configurationOptions(context), handlers });
+  if (warn)
+    for (const problem of configured.config().problems)
+      context.output.warn(`${context.output.color.yellow('warning')} ${showText(problem.message)}`);
+  configured.runtime.on('approval.lost', ({ tool, error }) => {
+    const why = error instanceof Error ? error.message : String(error);
+    context.output.warn(
+      `${context.output.color.yellow('warning')} The approval of ${showLine(tool)} is not kept: ${showText(why)}`,
+    );
+  });
   const interrupted = new Promise<never>((_, reject) =>
     context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true }),
   );

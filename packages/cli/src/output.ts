@@ -1,6 +1,7 @@
 /** The one place that writes: results to stdout, everything else to stderr, colour on a terminal only. */
 import { stripVTControlCharacters } from 'node:util';
 import { createColors } from 'picocolors';
+import { createSpinner, PATIENCE_MS } from './spinner.js';
 import { escapeHidden } from './untrusted-text.js';
 
 type Colors = ReturnType<typeof createColors>;
@@ -10,6 +11,8 @@ export interface Output {
   /** A person sits there: stdin and stderr are a terminal. */
   readonly interactive: boolean;
   readonly color: Colors;
+  /** How many columns a line of the result may take: those of the terminal, any number elsewhere. */
+  readonly width: number;
   /** A line of the result. */
   line(text?: string): void;
   /** The whole result, for programs. */
@@ -20,6 +23,10 @@ export interface Output {
   warn(text: string): void;
   /** Shows that something is going on while it takes more than a moment; ends by itself. */
   during<T>(text: string, work: Promise<T>): Promise<T>;
+  /** How far that is. On a terminal only. */
+  progress(text: string): void;
+  /** Asks something while it is going on; nothing else is drawn meanwhile. */
+  ask<T>(question: () => Promise<T>): Promise<T>;
 }
 
 export interface OutputOptions {
@@ -27,51 +34,36 @@ export interface OutputOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-const PATIENCE_MS = 700;
-const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-
 export function createOutput({ json, environment }: OutputOptions): Output {
-  const wanted = !environment.NO_COLOR && environment.TERM !== 'dumb';
-  const color = createColors(wanted && process.stdout.isTTY === true && !json);
-  const spinner = process.stderr.isTTY === true && !json;
+  const { stdin, stdout, stderr } = process;
+  const isDumb = environment.TERM === 'dumb';
+  const spinner = createSpinner(stderr);
+  const write = (stream: NodeJS.WriteStream, text: string): void => {
+    spinner.clear();
+    stream.write(`${text}\n`);
+  };
   // The colours are those of stdout; stderr may go to a file all the same.
-  const warn = (text: string): void =>
-    void process.stderr.write(`${process.stderr.isTTY ? text : stripVTControlCharacters(text)}\n`);
+  const warn = (text: string): void => write(stderr, stderr.isTTY ? text : stripVTControlCharacters(text));
   return {
     json,
-    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true && !json,
-    color,
-    line: (text = '') => void process.stdout.write(`${text}\n`),
-    data: (value) => void process.stdout.write(`${escapeHidden(JSON.stringify(value, null, 2))}\n`),
+    interactive: stdin.isTTY === true && stderr.isTTY === true && !json,
+    color: createColors(!environment.NO_COLOR && !isDumb && stdout.isTTY === true && !json),
+    width: (stdout.isTTY && stdout.columns) || Number.POSITIVE_INFINITY,
+    line: (text = '') => write(stdout, text),
+    data: (value) => write(stdout, escapeHidden(JSON.stringify(value, null, 2))),
     note: (text) => {
       if (!json) warn(text);
     },
     warn,
-    during: (text, work) => (spinner ? spin(text, work) : say(text, work, json)),
+    during: (text, work) =>
+      json ? work : stderr.isTTY && !isDumb ? spinner.during(text, work) : say(`${text} …`, work),
+    progress: spinner.progress,
+    ask: spinner.stepAside,
   };
 }
 
-/** Not a terminal: one line if it takes long, nothing otherwise. */
-async function say<T>(text: string, work: Promise<T>, json: boolean): Promise<T> {
-  const timer = setTimeout(() => {
-    if (!json) process.stderr.write(`${text} …\n`);
-  }, PATIENCE_MS);
+/** Where no line can be drawn over: one line if it takes long, nothing otherwise. */
+async function say<T>(text: string, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => process.stderr.write(`${text}\n`), PATIENCE_MS);
   return work.finally(() => clearTimeout(timer));
-}
-
-async function spin<T>(text: string, work: Promise<T>): Promise<T> {
-  let frame = 0;
-  let ticker: NodeJS.Timeout | undefined;
-  const timer = setTimeout(() => {
-    ticker = setInterval(() => {
-      frame = (frame + 1) % FRAMES.length;
-      process.stderr.write(`\r${FRAMES[frame]} ${text} `);
-    }, 80);
-  }, PATIENCE_MS);
-  return work.finally(() => {
-    clearTimeout(timer);
-    if (ticker === undefined) return;
-    clearInterval(ticker);
-    process.stderr.write('\r\u001b[K');
-  });
 }

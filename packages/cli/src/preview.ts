@@ -1,17 +1,23 @@
 /** Showing a change of a file before it is made, and asking for it. */
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import { createLineRedactor } from './redact-diff.js';
 import { textDiff } from './text-diff.js';
 import type { Change } from './undo.js';
 import { showText } from './untrusted-text.js';
 
-/** True when the change may be made: asked for on a terminal, by --yes elsewhere. */
-export async function confirmChange({ output, flags }: CommandContext, change: Change): Promise<boolean> {
+/** True when the change may be made: asked for on a terminal, by --yes elsewhere. `entries`: the servers it is about. */
+export async function confirmChange(
+  { output, flags }: CommandContext,
+  change: Change,
+  entries: ReadonlyArray<Readonly<Record<string, unknown>>>,
+): Promise<boolean> {
   const { file, before = '', after } = change;
+  const redact = createLineRedactor(entries);
   output.note(output.color.bold(file));
   for (const { sign, text } of textDiff(before, after)) {
     const paint = sign === '+' ? output.color.green : sign === '-' ? output.color.red : output.color.dim;
-    output.note(paint(`${sign} ${showText(text)}`));
+    output.note(paint(`${sign} ${showText(redact(text))}`));
   }
   if (flags.yes === true) return true;
   if (output.interactive) return (await import('./ask.js')).askYes('Write this?');

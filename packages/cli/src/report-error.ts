@@ -17,6 +17,19 @@ export function reportError(
   const { color } = output;
   output.warn(`${color.red('error')} ${color.dim(code)} ${showText(message)}`);
   if (known && thrown.hint !== undefined) output.warn(`      ${showText(thrown.hint)}`);
-  if (verbose && thrown instanceof Error) output.warn(color.dim(showText(String(thrown.stack))));
+  if (verbose) for (const line of trace(thrown)) output.warn(color.dim(showText(line)));
   return known ? ERRORS[code as keyof typeof ERRORS].exit : UNEXPECTED_EXIT;
+}
+
+const MOST_CAUSES = 5;
+
+/** Where it came from, and what it was caused by; bounded, for causes may form a ring. */
+function trace(thrown: unknown): string[] {
+  const lines: string[] = [];
+  let error = thrown;
+  for (let count = 0; count < MOST_CAUSES && error instanceof Error; count += 1) {
+    lines.push(`${count === 0 ? '' : 'caused by '}${error.stack ?? error.message}`);
+    error = error.cause;
+  }
+  return lines;
 }

@@ -1,8 +1,9 @@
 /** The parts of a result for people: text as text, binary parts as files, never dumped. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { TurnbuckleError } from 'turnbuckle';
 import type { Output } from './output.js';
-import { showText } from './untrusted-text.js';
+import { showLine, showText } from './untrusted-text.js';
 
 export interface ShowOptions {
   readonly output: Output;
@@ -30,7 +31,7 @@ async function showPart(part: Part, number: number, options: ShowOptions): Promi
       return showResource((part.resource ?? {}) as Part, number, options);
     case 'resource_link':
       return output.line(
-        `${output.color.dim('resource')} ${showText(String(part.uri))}${part.name === undefined ? '' : ` (${showText(String(part.name))})`}`,
+        `${output.color.dim('resource')} ${showLine(String(part.uri), 2_000)}${part.name === undefined ? '' : ` (${showLine(String(part.name))})`}`,
       );
     default:
       return output.line(showText(JSON.stringify(part)));
@@ -51,10 +52,16 @@ async function saveBinary(
   { output, directory, stem }: ShowOptions,
 ): Promise<void> {
   const bytes = Buffer.from(base64, 'base64');
-  await mkdir(resolve(directory), { recursive: true });
   const name = `${stem.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60)}-${number}`;
-  const file = await writeNew(join(resolve(directory), name), extensionOf(mimeType), bytes);
-  output.line(`${output.color.dim('saved')} ${file} (${showText(mimeType)}, ${bytes.length} bytes)`);
+  const file = await mkdir(resolve(directory), { recursive: true })
+    .then(() => writeNew(join(resolve(directory), name), extensionOf(mimeType), bytes))
+    .catch((cause: unknown) => {
+      throw new TurnbuckleError('ARGUMENTS_INVALID', `Nothing can be saved in ${resolve(directory)}.`, {
+        cause,
+        hint: 'It was received, but not kept. Name a directory that you may write to: --output <directory>',
+      });
+    });
+  output.line(`${output.color.dim('saved')} ${file} (${showLine(mimeType, 60)}, ${bytes.length} bytes)`);
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

@@ -2,14 +2,30 @@
 const CONTEXT = 2;
 
 export interface DiffLine {
-  readonly sign: '+' | '-' | ' ';
+  /** `…` stands for lines that are left out. */
+  readonly sign: '+' | '-' | ' ' | '…';
   readonly text: string;
 }
 
-/** Exact for the small files this is for: what both texts share at the ends is left out, the middle is compared. */
+/** What both texts share at the ends is not compared: files of other tools can be long, and changes are small. */
 export function textDiff(before: string, after: string): DiffLine[] {
   const old = before.split('\n');
   const fresh = after.split('\n');
+  const least = Math.min(old.length, fresh.length);
+  let head = 0;
+  while (head < least && old[head] === fresh[head]) head += 1;
+  let tail = 0;
+  while (tail < least - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail += 1;
+  return nearChanges([
+    ...same(old.slice(0, head)),
+    ...compare(old.slice(head, old.length - tail), fresh.slice(head, fresh.length - tail)),
+    ...same(old.slice(old.length - tail)),
+  ]);
+}
+
+const same = (lines: readonly string[]): DiffLine[] => lines.map((text) => ({ sign: ' ', text }));
+
+function compare(old: readonly string[], fresh: readonly string[]): DiffLine[] {
   const table = longestCommon(old, fresh);
   const lines: DiffLine[] = [];
   let [row, column] = [0, 0];
@@ -20,7 +36,7 @@ export function textDiff(before: string, after: string): DiffLine[] {
       column += 1;
     } else if (
       column < fresh.length &&
-      (row >= old.length || (table[row]?.[column + 1] ?? 0) >= (table[row + 1]?.[column] ?? 0))
+      (row >= old.length || (table[row]?.[column + 1] ?? 0) > (table[row + 1]?.[column] ?? 0))
     ) {
       lines.push({ sign: '+', text: fresh[column] ?? '' });
       column += 1;
@@ -29,7 +45,7 @@ export function textDiff(before: string, after: string): DiffLine[] {
       row += 1;
     }
   }
-  return nearChanges(lines);
+  return lines;
 }
 
 function longestCommon(old: readonly string[], fresh: readonly string[]): Uint32Array[] {
@@ -48,7 +64,12 @@ function longestCommon(old: readonly string[], fresh: readonly string[]): Uint32
 }
 
 function nearChanges(lines: readonly DiffLine[]): DiffLine[] {
-  return lines.filter((_line, index) =>
-    lines.slice(Math.max(index - CONTEXT, 0), index + CONTEXT + 1).some(({ sign }) => sign !== ' '),
-  );
+  let last: number | undefined;
+  return lines.flatMap((line, index) => {
+    const around = lines.slice(Math.max(index - CONTEXT, 0), index + CONTEXT + 1);
+    if (around.every(({ sign }) => sign === ' ')) return [];
+    const isAfterGap = last !== undefined && last < index - 1;
+    last = index;
+    return isAfterGap ? [{ sign: '…', text: '' } as const, line] : [line];
+  });
 }

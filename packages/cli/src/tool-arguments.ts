@@ -19,8 +19,41 @@ export function readArguments(words: readonly string[], schema: Schema): Record<
 /** The required arguments that are not there. */
 export function missingArguments(args: Readonly<Record<string, unknown>>, { required }: Schema): string[] {
   return Array.isArray(required)
-    ? required.filter((key): key is string => typeof key === 'string' && !(key in args))
+    ? required.filter((key): key is string => typeof key === 'string' && !Object.hasOwn(args, key))
     : [];
+}
+
+export interface Argument {
+  /** What it may be, in the words of JSON Schema; none when the schema does not say. */
+  readonly types: readonly string[];
+  readonly description?: string | undefined;
+  /** The only values there are. */
+  readonly choices?: readonly string[] | undefined;
+  read(text: string): unknown;
+  /** Is it one of the types? The whole check is made before the call. */
+  fits(value: unknown): boolean;
+}
+
+/** What is known about an argument, for somebody who is asked for it. */
+export function argumentOf(key: string, root: Schema): Argument {
+  const schema = followed(propertyOf(root, key), root);
+  const types = [...typesOf(schema, root)];
+  const { description, enum: values } = schema;
+  const isChoice =
+    Array.isArray(values) && values.length > 0 && values.every((one) => typeof one === 'string');
+  return {
+    types,
+    description: typeof description === 'string' ? description : undefined,
+    choices: isChoice ? values : undefined,
+    read: (text) => coerce(text, schema, root),
+    fits: (value) => types.length === 0 || types.some((type) => isOfType(value, type)),
+  };
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'null' || type === 'array') return type === 'null' ? value === null : Array.isArray(value);
+  return type === 'object' ? isSchema(value) : typeof value === type;
 }
 
 /** A text as the type that the schema asks for; as it is when it cannot be that, so that the check can say why. */

@@ -1,7 +1,7 @@
 /** A tool as a TypeScript signature, for people and models that read those best. */
 import type { CatalogTool } from 'turnbuckle';
 import { resolveReference } from './resolve-reference.js';
-import { showLine } from './untrusted-text.js';
+import { escapeHidden, showLine } from './untrusted-text.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ export function toSignature({ tool, description, inputSchema, outputSchema }: Ca
     description === undefined ? '' : `/** ${showLine(description, 300).replaceAll('*/', '* /')} */\n`;
   const input = toType(inputSchema, inputSchema, 0);
   const result = outputSchema === undefined ? 'CallToolResult' : toType(outputSchema, outputSchema, 0);
-  return `${comment}${toKey(tool)}(input: ${input}): Promise<${result}>;`;
+  return escapeHidden(`${comment}${toKey(tool)}(input: ${input}): Promise<${result}>;`);
 }
 
 function toType(schema: unknown, root: Schema, depth: number): string {

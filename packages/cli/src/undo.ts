@@ -1,9 +1,12 @@
-/** Remembers what a file was before a change, so that the change can be taken back to the byte. */
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+/**
+ * Remembers what a file was before a change, so that the change can be taken back to the byte. In the vault: files
+ * of other tools often hold tokens.
+ */
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import { commandVault } from './command-vault.js';
+import { showText } from './untrusted-text.js';
 
 export interface Change {
   readonly file: string;
@@ -12,12 +15,7 @@ export interface Change {
   readonly after: string;
 }
 
-function undoFile({ environment }: CommandContext, what: string): string {
-  const state =
-    environment.TURNBUCKLE_STATE_DIR ??
-    join(environment.XDG_STATE_HOME ?? join(environment.HOME ?? homedir(), '.local', 'state'), 'turnbuckle');
-  return join(state, `undo-${what}.json`);
-}
+const entryOf = (what: string): string => `undo/${what}`;
 
 /** The file's text now; undefined when there is none. CONFIG_INVALID when it is there and cannot be read. */
 export async function currentText(file: string): Promise<string | undefined> {
@@ -32,31 +30,34 @@ export async function currentText(file: string): Promise<string | undefined> {
   }
 }
 
+/** The change is made already: that it cannot be remembered is told, and no failure. */
 export async function rememberChange(context: CommandContext, what: string, change: Change): Promise<void> {
-  const file = undoFile(context, what);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, JSON.stringify(change), { mode: 0o600 });
+  try {
+    await commandVault(context).set(entryOf(what), JSON.stringify(change));
+  } catch (error) {
+    if (!(error instanceof TurnbuckleError)) throw error;
+    const { output } = context;
+    output.warn(`${output.color.yellow('warning')} This cannot be taken back: ${showText(error.message)}`);
+  }
 }
 
 /** Puts the file back as it was; refuses when somebody changed it since. Answers which file it was. */
 export async function undoChange(context: CommandContext, what: string): Promise<string> {
-  const record = undoFile(context, what);
-  const change = await readFile(record, 'utf8').then(
-    (text) => JSON.parse(text) as Change,
-    () => undefined,
-  );
-  if (change === undefined)
+  const vault = commandVault(context);
+  const record = await vault.get(entryOf(what));
+  if (record === undefined)
     throw new TurnbuckleError('CONFIG_INVALID', `There is no ${what} to take back.`, {
       hint: `Only the last ${what} can be taken back, once.`,
     });
+  const change: Change = JSON.parse(record);
   if ((await currentText(change.file)) !== change.after) {
     throw new TurnbuckleError('CONFIG_INVALID', `${change.file} was changed since; it is left as it is.`, {
-      hint: `What it was before is kept in ${record}.`,
+      hint: 'Take your own changes back first, or undo it by hand.',
     });
   }
   // Written in place, whatever format the tool has: a link stays a link, and the rights stay.
   if (change.before === undefined) await rm(change.file);
   else await writeFile(change.file, change.before);
-  await rm(record);
+  await vault.delete(entryOf(what));
   return change.file;
 }

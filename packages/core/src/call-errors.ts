@@ -46,3 +46,12 @@ export function disabled(server: string): TurnbuckleError {
 export function denied(name: string, reason: string): TurnbuckleError {
   return new TurnbuckleError('CALL_DENIED', `The call of "${name}" is not allowed: ${reason}.`);
 }
+
+/** What was approved is not what would be called now. */
+export function changedMeanwhile(name: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'CALL_DENIED',
+    `The call of "${name}" was not made: its tool changed while the approval was waited for.`,
+    { hint: 'Call it again: what it has become is asked for anew.' },
+  );
+}

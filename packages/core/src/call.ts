@@ -4,7 +4,8 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { checkArguments, checkResult } from './call-checks.js';
-import { denied, disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
+import { disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
+import type { CallGuard } from './call-guard.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
 import { type NamingPreset, parseToolName } from './catalog/names.js';
@@ -16,9 +17,7 @@ import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
 import { isRecord } from './is-record.js';
 import { runNative } from './native-call.js';
-import { type Approve, approve } from './policy/approve.js';
 import type { Caller } from './policy/capabilities.js';
-import { type Decision, decide, mayKnow, type PolicyOptions } from './policy/decide.js';
 import type { Sender, Sending } from './send.js';
 import type { Server } from './server.js';
 
@@ -63,10 +62,10 @@ export interface CallParts {
   readonly checks: SchemaChecks;
   readonly events: Events;
   readonly naming: NamingPreset;
-  readonly policy: PolicyOptions;
-  readonly approve: Approve | undefined;
-  readonly approvalTimeoutMs: number;
+  readonly guard: CallGuard;
   readonly sender: Sender;
+  /** The same error without secrets. */
+  readonly redact: (error: TurnbuckleError) => TurnbuckleError;
   readonly findServer: (name: string) => Server | undefined;
   readonly serverNames: () => Iterable<string>;
   /** Why a configured server could not be taken on. */
@@ -89,19 +88,10 @@ interface Invocation {
   readonly arguments: unknown;
 }
 
-/** What a decision is about, beyond the names that the call has itself. */
-interface Asked {
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly annotations: CatalogTool['annotations'];
-  /** What to say when the caller may not know that it exists. */
-  readonly unknown: () => TurnbuckleError;
-}
-
 export class Calls {
   readonly #parts: CallParts;
   readonly #headerParameters = new WeakMap<CatalogTool, readonly HeaderParameter[]>();
   readonly #prefix = Math.floor(Math.random() * 36 ** 6).toString(36);
-  readonly #told = new Set<string>();
   #count = 0;
 
   constructor(parts: CallParts) {
@@ -115,21 +105,24 @@ export class Calls {
       request,
     );
     try {
-      const tool = this.#find(request) ?? (await this.#findByConnecting(request));
+      const tool = this.#find(request) ?? (await this.#findByConnecting(call, request));
       call.server = tool.server;
       call.tool = tool.tool;
       call.toolName = tool.name;
       this.#announce(call);
       const args = request.arguments ?? {};
-      const asked = this.#decide(
-        call,
-        {
-          arguments: args,
-          annotations: tool.annotations,
-          unknown: () => this.#unknownTool(request.tool, request.caller),
-        },
-        request,
-      );
+      const asked = this.#parts.guard.check({
+        requestId: call.requestId,
+        kind: 'tool',
+        server: tool.server,
+        tool: tool.tool,
+        toolName: tool.name,
+        definition: tool,
+        arguments: args,
+        caller: request.caller,
+        signal: request.signal,
+        unknown: () => this.#unknownTool(request),
+      });
       if (asked !== undefined) await asked;
       if (!this.#parts.checks.loaded) await this.#parts.checks.load();
       checkArguments(this.#parts.checks, tool, args);
@@ -151,13 +144,21 @@ export class Calls {
       request,
     );
     try {
-      const server = this.#knownServer(request, request.caller, () => unknownItem(request));
+      const unknown = (): TurnbuckleError => unknownItem(request);
+      const server = this.#knownServer(call, request.caller, unknown);
       this.#announce(call);
-      const asked = this.#decide(
-        call,
-        { arguments: request.params, annotations: undefined, unknown: () => unknownItem(request) },
-        request,
-      );
+      const asked = this.#parts.guard.check({
+        requestId: call.requestId,
+        kind: request.kind,
+        server: request.server,
+        tool: request.item,
+        toolName: request.item,
+        definition: undefined,
+        arguments: request.params,
+        caller: request.caller,
+        signal: request.signal,
+        unknown,
+      });
       if (asked !== undefined) await asked;
       call.sending = {
         method: request.method,
@@ -182,46 +183,37 @@ export class Calls {
   }
 
   /** A tool of a server that is not up yet, or a name that does not exist. */
-  async #findByConnecting(request: CallRequest): Promise<CatalogTool> {
+  async #findByConnecting(call: Invocation, request: CallRequest): Promise<CatalogTool> {
     const { catalog, naming } = this.#parts;
     const { server: named, tool, caller } = request;
     const identity = named === undefined ? parseToolName(naming, tool) : { server: named, tool };
-    if (identity === undefined) throw this.#unknownTool(tool, caller);
-    const server = this.#knownServer(identity, caller, () => this.#unknownTool(tool, caller));
+    if (identity === undefined) throw this.#unknownTool(request);
+    const server = this.#knownServer({ ...call, ...identity }, caller, () => this.#unknownTool(request));
     if (server.connection.link === undefined) await this.#parts.sender.connect(server, request.signal);
     const found = catalog.find(identity.server, identity.tool);
-    if (found === undefined) throw this.#unknownTool(tool, caller, named);
+    if (found === undefined) throw this.#unknownTool(request);
     return found;
   }
 
   /** The server, if it exists, the caller may know it, and it is switched on. To a caller the rest is `unknown`. */
   #knownServer(
-    what: { readonly server: string; readonly tool?: string; readonly item?: string },
+    what: Pick<Invocation, 'requestId' | 'kind' | 'server' | 'tool'>,
     caller: Caller | undefined,
     unknown: () => TurnbuckleError,
   ): Server {
     const server = this.#parts.findServer(what.server);
-    if (caller !== undefined) {
-      const decision = mayKnow(
-        caller,
-        { server: what.server, tool: what.tool ?? what.item ?? '' },
-        this.#parts.policy,
-      );
-      this.#tellAmbiguity(caller, decision);
-      if (server === undefined || decision.action === 'deny') throw unknown();
-    }
+    if (caller !== undefined && (!this.#parts.guard.mayKnow(what, caller) || server === undefined))
+      throw unknown();
     if (server === undefined)
       throw this.#parts.problemOf(what.server) ?? unknownServer(what.server, this.#parts.serverNames());
     if (!server.enabled) throw disabled(server.name);
     return server;
   }
 
-  #unknownTool(name: string, caller: Caller | undefined, server?: string): TurnbuckleError {
-    const { catalog, policy } = this.#parts;
-    const visible =
-      caller === undefined
-        ? catalog.list()
-        : catalog.list().filter((tool) => mayKnow(caller, tool, policy).action !== 'deny');
+  /** The same words whether there is no such tool, or none that the caller may know. */
+  #unknownTool({ tool: name, server, caller }: CallRequest): TurnbuckleError {
+    const { catalog, guard } = this.#parts;
+    const visible = caller === undefined ? catalog.list() : guard.visibleTo(caller, catalog.list());
     const candidates =
       server === undefined
         ? visible.map((tool) => tool.name)
@@ -236,56 +228,6 @@ export class Calls {
         hint: close === undefined ? 'tools() lists what there is.' : `Did you mean "${close}"?`,
       },
     );
-  }
-
-  // --- decide ----------------------------------------------------------------------------------------
-
-  /** Throws when denied; a promise when somebody has to be asked; nothing when allowed. */
-  #decide(call: Invocation, subject: Asked, options: CallOptions): Promise<void> | undefined {
-    const { policy, approve: ask, approvalTimeoutMs } = this.#parts;
-    const { server, tool, toolName } = call;
-    const readOnlyHint = call.kind !== 'tool' || subject.annotations?.readOnlyHint === true;
-    const decision = decide(options.caller, { server, tool, kind: call.kind, readOnlyHint }, policy);
-    this.#tellDecision(call, decision);
-    if (decision.action === 'allow') return undefined;
-    if (options.caller !== undefined) this.#tellAmbiguity(options.caller, decision);
-    if (decision.hidden) throw subject.unknown();
-    if (decision.action === 'deny') throw denied(toolName, decision.reason);
-    return approve(
-      {
-        server,
-        tool,
-        toolName,
-        callerId: options.caller?.id,
-        arguments: subject.arguments,
-        annotations: subject.annotations === undefined ? undefined : { ...subject.annotations },
-        reason: decision.reason,
-      },
-      { approve: ask, timeoutMs: approvalTimeoutMs, signal: options.signal },
-    );
-  }
-
-  #tellDecision(
-    call: Invocation,
-    { action, reason }: { action: 'allow' | 'ask' | 'deny'; reason: string },
-  ): void {
-    const { events } = this.#parts;
-    if (!events.has('call.decided')) return;
-    events.emit('call.decided', {
-      server: call.server,
-      tool: call.tool,
-      callerId: call.callerId,
-      decision: action,
-      reason,
-    });
-  }
-
-  /** Said once for each caller and word: somebody meant to grant something. */
-  #tellAmbiguity(caller: Caller, { ambiguous }: Decision): void {
-    if (ambiguous === undefined || this.#told.has(`${caller.id} ${ambiguous.word}`)) return;
-    this.#told.add(`${caller.id} ${ambiguous.word}`);
-    const { word: capability, meanings } = ambiguous;
-    this.#parts.events.emit('capability.ambiguous', { callerId: caller.id, capability, meanings });
   }
 
   // --- connect and send ------------------------------------------------------------------------------
@@ -329,7 +271,7 @@ export class Calls {
     request: CallRequest,
   ): Promise<CallToolResult> {
     const native = this.#parts.catalog.nativeTool(tool.name);
-    if (native === undefined) throw this.#unknownTool(tool.name, request.caller);
+    if (native === undefined) throw this.#unknownTool(request);
     return runNative(native, args, { signal: request.signal, callerId: request.caller?.id });
   }
 
@@ -400,7 +342,9 @@ export class Calls {
   }
 
   #settleFailed(call: Invocation, thrown: unknown): TurnbuckleError {
-    const error = toTurnbuckleError(thrown).during(call);
+    const own = toTurnbuckleError(thrown);
+    // Where a tool that is unknown to its caller would have been is not for the caller to learn.
+    const error = this.#parts.redact(own.code === 'TOOL_UNKNOWN' ? own : own.during(call));
     this.#settle(call, undefined, error);
     return error;
   }

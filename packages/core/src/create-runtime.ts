@@ -9,6 +9,11 @@ import type { RuntimeOptions } from './runtime-options.js';
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const { parseServers } = await import('./config/parse.js');
   const runtime = new Runtime(options, parseServers);
+  if (options.rules !== undefined) {
+    const { parseRules } = await import('./config/read-rules.js');
+    runtime.setRules(parseRules(options.rules));
+  }
+  await runtime.pins.load();
   runtime.adoptServers(options.servers ?? {});
   if (options.resourceTools === true) registerResourceTools(runtime);
   return runtime;

@@ -27,6 +27,47 @@ export interface CallSettled extends CallStarted {
   readonly result: unknown;
 }
 
+/** A rule of the configuration that decided, as an event tells it. */
+export interface DecidingRule {
+  /** Its place among all rules in effect, from 0. */
+  readonly index: number;
+  readonly action: 'allow' | 'ask' | 'deny';
+  readonly from: string;
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** A question to a person, as data: it survives JSON, and may be answered elsewhere. */
+export interface AskedApproval {
+  readonly id: string;
+  /** The call that waits for it. */
+  readonly requestId: string;
+  readonly kind: CallKind;
+  readonly server: string;
+  readonly tool: string;
+  readonly toolName: string;
+  /** Absent: the host itself. */
+  readonly callerId?: string;
+  /** What is sent, with what looks like a secret taken out. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** What the tool says about itself: a claim. */
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  /** Whether the server's claims are believed. */
+  readonly trusted: boolean;
+  readonly reason: string;
+  readonly rule?: DecidingRule;
+  /** What the call is expected to cost. */
+  readonly energy?: number;
+  /** What is different from the definition that was approved: lines that begin with `-` or `+`. */
+  readonly change?: readonly string[];
+  /** The answers that have an effect; `always` is missing where a stronger rule would ask again anyway. */
+  readonly answers: readonly ('once' | 'session' | 'always' | 'deny')[];
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
 export interface RuntimeEvents {
   'call.started': CallStarted;
   'call.settled': CallSettled;
@@ -38,12 +79,40 @@ export interface RuntimeEvents {
     readonly total?: number | undefined;
     readonly message?: string | undefined;
   };
+  /** Every decision about a call, whatever becomes of it. */
   'call.decided': {
+    readonly requestId: string;
     readonly server: string;
     readonly tool: string;
+    readonly kind: CallKind;
     readonly callerId: string | undefined;
     readonly decision: 'allow' | 'ask' | 'deny';
     readonly reason: string;
+    /** The rule that decided, if one did. */
+    readonly rule: DecidingRule | undefined;
+    /** An `ask` that needs nobody: it was answered for the session. */
+    readonly remembered: boolean;
+  };
+  'approval.asked': AskedApproval;
+  'approval.answered': {
+    readonly id: string;
+    readonly requestId: string;
+    readonly server: string;
+    readonly tool: string;
+    readonly callerId: string | undefined;
+    readonly answer: 'once' | 'session' | 'always' | 'deny';
+    /** Who answered: `approver`, a name given to `answer()`, or what stood in: `expiry`, `cancelled`, … */
+    readonly by: string;
+    readonly waitedMs: number;
+  };
+  /** What was answered with "always" could not be kept, and holds for the session only. */
+  'approval.lost': { readonly server: string; readonly tool: string; readonly error: unknown };
+  /** A tool is not what it was, at the last list or when it was approved. The lines are safe to show. */
+  'tool.changed': {
+    readonly server: string;
+    readonly tool: string;
+    readonly since: 'last-list' | 'approval';
+    readonly diff: readonly string[];
   };
   'server.state': {
     readonly server: string;
@@ -56,15 +125,42 @@ export interface RuntimeEvents {
   'server.recovered': { readonly server: string; readonly afterMs: number };
   'server.added': { readonly server: string };
   'server.removed': { readonly server: string };
+  /**
+   * The entry of a running server cannot be used any more and it goes on as it was (`problem`), or the entry is
+   * in order again (undefined).
+   */
+  'server.config': { readonly server: string; readonly problem: TurnbuckleError | undefined };
   'server.toggled': { readonly server: string; readonly enabled: boolean };
+  /** A server asked the host something, and how that ended. */
+  'server.asked': {
+    readonly server: string;
+    readonly kind: 'elicitation' | 'sampling' | 'roots';
+    /** answered, declined: by the host; refused: may not be asked; limited: too often; failed: by the host's fault. */
+    readonly outcome: 'answered' | 'declined' | 'refused' | 'limited' | 'failed';
+    readonly reason: string | undefined;
+  };
   /** A log message or notice of a server: untrusted text. */
   'server.notice': { readonly server: string; readonly level: string; readonly data: unknown };
+  /**
+   * A line that a server's process wrote to stderr: untrusted text, bounded in length. `dropped` counts those that
+   * were left out before it because they came too fast.
+   */
+  'server.stderr': { readonly server: string; readonly text: string; readonly dropped?: number };
   'catalog.changed': {
     readonly server: string;
     readonly kind: 'tools' | 'resources' | 'prompts';
     readonly added: readonly string[];
     readonly removed: readonly string[];
     readonly changed: readonly string[];
+  };
+  /** Something in a server's texts is a reason to look at it; what the flags mean is in `FLAGS`. */
+  'catalog.flagged': {
+    readonly server: string;
+    /** `server`: what it says about itself, its instructions included. */
+    readonly kind: 'server' | 'tool' | 'resource' | 'template' | 'prompt';
+    /** Its name or URI. Untrusted text. */
+    readonly item: string;
+    readonly flags: readonly string[];
   };
   'catalog.dropped': { readonly server: string; readonly item: string; readonly reason: string };
   'capability.ambiguous': {

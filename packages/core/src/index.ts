@@ -11,13 +11,20 @@ export {
   toOpenAiTools,
   toToolCall,
 } from './adapters/index.js';
+export type { SignInMethod, SignInPage, SignInPrompts } from './auth/sign-in-prompts.js';
+export { createVault, type Vault } from './auth/vault.js';
 export type { CallOptions, CallRequest } from './call.js';
+export type { DecisionRequest } from './call-guard.js';
+export { FLAGS } from './catalog/flags.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';
+export { dangersOf } from './config/dangers.js';
 export { editConfig, editServers, type ServerEdit } from './config/edit/config-editor.js';
-export { setKey } from './config/edit/edit-servers.js';
+export { setKey, setServer } from './config/edit/edit-servers.js';
 export { jsonSchema } from './config/json-schema.js';
-export type { ConfiguredServer, LoadedConfig } from './config/load.js';
+export type { ConfiguredServer, LoadedConfig } from './config/loaded-config.js';
+export { redactConfig } from './config/redact.js';
+export type { PlacedRule, Rule } from './config/rule-schema.js';
 export type { ServerConfig, ServerInput, ServersInput } from './config/schema.js';
 export type { TrustStore } from './config/trust.js';
 export {
@@ -27,15 +34,29 @@ export {
   loadConfiguration,
   type Reload,
 } from './configured-runtime.js';
-export type { ServerRequestAnswers } from './connection/input-rounds.js';
+export { checkSandbox } from './connection/sandbox-support.js';
+export type {
+  ElicitationRequest,
+  RootsRequest,
+  SamplingRequest,
+  ServerRequestAnswers,
+} from './connection/server-requests.js';
 export { createRuntime } from './create-runtime.js';
 export { ERRORS, type ErrorCode, TurnbuckleError } from './errors.js';
 export type { RuntimeEvents } from './events.js';
 export type { Execution } from './execution.js';
-export type { ApprovalRequest, Approve } from './policy/approve.js';
+export { openBrowser } from './fetching/open-browser.js';
+export { createRedactor, type Redactor } from './observe/redact.js';
+export type { PinStatus } from './pins.js';
+export type { ApprovalAnswer, ApprovalRequest, Approve } from './policy/approval-request.js';
 export type { Caller } from './policy/capabilities.js';
+export type { Decision } from './policy/decide.js';
+export type { Explanation } from './policy/explain.js';
 export { preload } from './preload.js';
 export type { Runtime } from './runtime.js';
 export type { RuntimeOptions } from './runtime-options.js';
 export type { SetServersResult } from './server-set.js';
+export type { SignInRequest, SignInStatus } from './sign-ins.js';
+export { defaultStateDirectory } from './state-directory.js';
 export type { ServerStatus } from './status.js';
+export { escapeHidden, findHidden, showLine, showText } from './text/hidden.js';

@@ -1,7 +1,8 @@
 /** Bounds on what servers and callers may make the host do. Each can be set; these are the defaults. */
 import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from './catalog/schema-limits.js';
+import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './connection/request-guard.js';
 
-export interface RuntimeLimits extends SchemaLimits {
+export interface RuntimeLimits extends SchemaLimits, RequestLimits {
   readonly maxServers: number;
   /** One message, on any transport. */
   readonly maxMessageBytes: number;
@@ -16,6 +17,7 @@ export interface RuntimeLimits extends SchemaLimits {
 
 export const DEFAULT_LIMITS: RuntimeLimits = {
   ...DEFAULT_SCHEMA_LIMITS,
+  ...DEFAULT_REQUEST_LIMITS,
   maxServers: 200,
   maxMessageBytes: 10 * 1_024 * 1_024,
   maxDepth: 200,

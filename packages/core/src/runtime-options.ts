@@ -1,26 +1,48 @@
+import type { SignInPrompts } from './auth/sign-in-prompts.js';
+import type { VaultLike } from './auth/sign-in-store.js';
 import type { NamingPreset } from './catalog/names.js';
 import type { ParsedServers } from './config/parse.js';
+import type { PinMode, PlacedRule, Rule } from './config/rule-schema.js';
 import type { ServerConfig, ServersInput } from './config/schema.js';
-import type { ServerRequestAnswers } from './connection/input-rounds.js';
+import type { ServerRequestAnswers } from './connection/server-requests.js';
 import type { RuntimeLimits } from './limits.js';
-import type { Approve } from './policy/approve.js';
+import type { Approve } from './policy/approval-request.js';
 import type { Action } from './policy/decide.js';
 import type { BreakerOptions } from './resilience/breaker.js';
 
 /** How a runtime is set up. Everything has a default; the last group exists so that tests can be exact. */
 export interface RuntimeOptions {
   readonly servers?: ServersInput | ParsedServers | undefined;
-  /** Fills in what a server's configuration leaves open (placeholders), each time it is connected. */
-  readonly resolve?: ((server: string, config: ServerConfig) => Promise<ServerConfig>) | undefined;
+  /**
+   * Fills in what a server's configuration leaves open (placeholders), each time it is connected. What it gives
+   * to `learn` never appears in errors, events and `status()`.
+   */
+  readonly resolve?:
+    | ((server: string, config: ServerConfig, learn: (secret: string) => void) => Promise<ServerConfig>)
+    | undefined;
   readonly naming?: NamingPreset | undefined;
   /** Puts `[MCP:server]` before each tool's description. */
   readonly describePrefix?: boolean | undefined;
   /** What holds for a call when nothing more special does. Absent: allow for the host, ask for agents. */
   readonly defaultDecision?: Action | undefined;
+  /** Who may call what: the first rule that fits decides. */
+  readonly rules?: readonly Rule[] | undefined;
+  /** Answers for a person when a call has to be asked for. */
   readonly approve?: Approve | undefined;
+  /** `queue`: without `approve`, such calls wait for `approvals.answer()` instead of failing. */
+  readonly approvals?: 'queue' | undefined;
+  /** Silence is a no after this time; 120,000 unless told otherwise. */
   readonly approvalTimeoutMs?: number | undefined;
+  /** Keeps what was answered with "always": the rule to write, and the one that asked, which it has to precede. */
+  readonly onAlways?: ((rule: Rule, asked: PlacedRule | undefined) => Promise<void> | void) | undefined;
+  /** Which tools are held to the definition that was approved; those answered with "always" unless told otherwise. */
+  readonly pins?: PinMode | undefined;
   /** Answers to what servers ask the host. What is absent is not offered to them. */
   readonly handlers?: ServerRequestAnswers | undefined;
+  /** How a person signs in when a call needs it. Absent: such calls fail with AUTH_REQUIRED. */
+  readonly signIn?: SignInPrompts | undefined;
+  /** Where tokens are kept. Absent: the encrypted vault in the state directory. */
+  readonly vault?: VaultLike | undefined;
   /** Offers resources and prompts to agents as tools too. */
   readonly resourceTools?: boolean | undefined;
   readonly limits?: Partial<RuntimeLimits> | undefined;

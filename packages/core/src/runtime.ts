@@ -11,23 +11,31 @@ import type {
   ResourceTemplateType,
 } from '@modelcontextprotocol/client';
 import { type CallOptions, type CallRequest, Calls } from './call.js';
+import { CallGuard, type DecisionRequest } from './call-guard.js';
 import { Catalog, type ListKind } from './catalog/catalog.js';
 import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';
-import { NATIVE_SERVER, type NativeTool } from './catalog/native.js';
+import type { NativeTool } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ParsedServers } from './config/parse.js';
+import type { PlacedRule } from './config/rule-schema.js';
 import type { ServerConfig, ServersInput } from './config/schema.js';
+import { secretValuesOf } from './config/secret-values.js';
 import { Connection } from './connection/connection.js';
 import { EraVerdicts } from './connection/era-verdicts.js';
 import { ProcessTable } from './connection/processes.js';
+import { RequestGuard } from './connection/request-guard.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { type EventName, Events, type Listener } from './events.js';
 import { type Execution, toData, toolErrorText } from './execution.js';
 import { isRecord } from './is-record.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
+import { createRedactor } from './observe/redact.js';
+import type { Pins } from './pins.js';
+import type { Approvals } from './policy/approvals.js';
 import type { Caller } from './policy/capabilities.js';
-import { mayKnow, type PolicyOptions } from './policy/decide.js';
+import type { Action, Decision } from './policy/decide.js';
+import type { Explanation } from './policy/explain.js';
 import { DEFAULT_BREAKER } from './resilience/breaker.js';
 import { Limiter } from './resilience/limiter.js';
 import { type ResourceListener, ResourceWatch } from './resource-watch.js';
@@ -35,11 +43,11 @@ import type { RuntimeOptions } from './runtime-options.js';
 import { Sender } from './send.js';
 import { Server } from './server.js';
 import { ServerSet, type SetServersResult } from './server-set.js';
+import { type RemoteServer, type SignInRequest, type SignInStatus, SignIns } from './sign-ins.js';
 import { defaultStateDirectory } from './state-directory.js';
-import type { ServerStatus } from './status.js';
+import { redactStatus, type ServerStatus } from './status.js';
 
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
-const APPROVAL_MS = 120_000;
 
 type ParseServers = (input: unknown) => ParsedServers;
 
@@ -51,15 +59,17 @@ export class Runtime {
   readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
   readonly #events = new Events();
+  readonly #redactor = createRedactor();
   readonly #now: () => number;
   readonly #processes = new ProcessTable();
   readonly #verdicts: EraVerdicts;
   readonly #checks = new SchemaChecks();
   readonly #discovery: Discovery;
-  readonly #policy: PolicyOptions;
+  readonly #guard: CallGuard;
   readonly #servers: ServerSet;
   readonly #calls: Calls;
   readonly #watch = new ResourceWatch();
+  readonly #signIns: SignIns;
   readonly #parseServers: ParseServers;
   #closing: Promise<void> | undefined;
 
@@ -71,8 +81,16 @@ export class Runtime {
     this.#now = options.now ?? Date.now;
     const environment = options.environment ?? process.env;
     this.#verdicts = new EraVerdicts(options.stateDir ?? defaultStateDirectory(environment), this.#now);
+    this.#signIns = new SignIns({
+      stateDir: options.stateDir ?? defaultStateDirectory(environment),
+      environment,
+      vault: options.vault,
+      prompts: options.signIn,
+      now: this.#now,
+      onSecret: this.#redactor.learn,
+    });
     const naming = options.naming ?? 'mcp__server__tool';
-    this.catalog = new Catalog(naming, this.#events);
+    this.catalog = new Catalog(naming, this.#events, (...read) => this.#guard.pins.note(...read));
     this.#discovery = new Discovery({
       catalog: this.catalog,
       events: this.#events,
@@ -91,22 +109,32 @@ export class Runtime {
         this.#events.emit('server.removed', { server: name });
       },
     });
-    this.#policy = this.#createPolicy();
+    this.#guard = new CallGuard({
+      catalog: this.catalog,
+      events: this.#events,
+      now: this.#now,
+      stateDir: options.stateDir ?? defaultStateDirectory(environment),
+      serverConfig: (name) => this.#servers.get(name)?.config,
+      redact: this.#redactor.value,
+      settings: options,
+    });
     this.#calls = new Calls({
       catalog: this.catalog,
       checks: this.#checks,
       events: this.#events,
       naming,
-      policy: this.#policy,
-      approve: options.approve,
-      approvalTimeoutMs: options.approvalTimeoutMs ?? APPROVAL_MS,
+      guard: this.#guard,
       sender: new Sender({
-        answers: options.handlers ?? {},
         limiter: new Limiter(this.#limits),
         maxDepth: this.#limits.maxDepth,
         now: this.#now,
+        signIn: this.#signIns.hasPrompts
+          ? (server, error, signal) => this.#signIns.widen(server, error, signal)
+          : undefined,
+        hasNewSignIn: (server) => this.#signIns.hasNews(server.name),
         relist: (server, link) => this.#discovery.read(server.name, 'tools', link, server.config),
       }),
+      redact: this.#redactor.error,
       findServer: (name) => this.#servers.get(name),
       serverNames: () => this.#servers.names(),
       problemOf: (name) => this.#servers.problemOf(name),
@@ -166,7 +194,7 @@ export class Runtime {
   async refresh(server?: string): Promise<void> {
     this.#assertOpen();
     const servers = server === undefined ? this.#live() : [this.#servers.require(server)];
-    await Promise.all(servers.map((one) => this.#refresh(one)));
+    await this.#clean(Promise.all(servers.map((one) => this.#refresh(one))));
   }
 
   /** Asks a server for a sign of life now; true when one came. */
@@ -176,12 +204,44 @@ export class Runtime {
     return connection.health.ping();
   }
 
+  // --- sign-in ---------------------------------------------------------------------------------------
+
+  /** A person signs in at a server; false when it wants no sign-in, or has one that is good. */
+  async signIn(server: string, request: SignInRequest = {}): Promise<boolean> {
+    this.#assertOpen();
+    return this.#clean(this.#signIns.signIn(this.#servers.require(server), request));
+  }
+
+  /** Forgets the sign-in at a server and tells its authorization server. */
+  async signOut(server: string): Promise<{ readonly found: boolean; readonly revoked: boolean }> {
+    const remote = await this.#remoteConfig(server);
+    if (remote === undefined) return { found: false, revoked: false };
+    return this.#clean(this.#signIns.signOut(this.#servers.require(server), remote));
+  }
+
+  /** How a server is told who asks, and until when that is good. Shows no token and asks nobody. */
+  async signInStatus(server: string): Promise<SignInStatus> {
+    const remote = await this.#remoteConfig(server);
+    return remote === undefined
+      ? { server, type: 'none', signedIn: false }
+      : this.#signIns.status(server, remote);
+  }
+
+  /** The configuration of a server at which one can sign in, filled in. */
+  async #remoteConfig(server: string): Promise<RemoteServer | undefined> {
+    const { name, config } = this.#servers.require(server);
+    const filled = await this.#resolve(name, config);
+    return filled.type === 'http' || filled.type === 'sse' || filled.type === 'websocket'
+      ? filled
+      : undefined;
+  }
+
   status(): ServerStatus[] {
-    return this.#servers.status();
+    return this.#servers.status().map((status) => redactStatus(status, this.#redactor));
   }
 
   serverStatus(server: string): ServerStatus {
-    return this.#servers.statusOf(server);
+    return redactStatus(this.#servers.statusOf(server), this.#redactor);
   }
 
   // --- tools -----------------------------------------------------------------------------------------
@@ -195,9 +255,9 @@ export class Runtime {
     return this.catalog.list();
   }
 
-  /** The tools that this caller may see: the same answer that a call would get. */
-  toolsForAgent(agent: Caller): readonly CatalogTool[] {
-    return this.tools().filter((tool) => mayKnow(agent, tool, this.#policy).action !== 'deny');
+  /** The tools that this caller may see, or those of them with all these words: the same answer that a call would get. */
+  toolsForAgent(agent: Caller, search = ''): readonly CatalogTool[] {
+    return searchTools(this.#guard.visibleTo(agent, this.tools()), search);
   }
 
   /** Adds a function of the host as a tool. */
@@ -233,8 +293,9 @@ export class Runtime {
       contentType: Execution['mcp']['contentType'],
       error?: TurnbuckleError,
     ): Execution['mcp'] => ({
-      server: tool?.server ?? error?.server,
-      tool: tool?.tool ?? error?.tool,
+      // Of a tool that its caller may not know, nothing is told but what was asked.
+      server: error?.code === 'TOOL_UNKNOWN' ? error.server : (tool?.server ?? error?.server),
+      tool: error?.code === 'TOOL_UNKNOWN' ? error.tool : (tool?.tool ?? error?.tool),
       responseTimeMs: performance.now() - started,
       contentType,
       requestId,
@@ -262,6 +323,38 @@ export class Runtime {
         mcp: facts(undefined, failure),
       };
     }
+  }
+
+  // --- who may call what -----------------------------------------------------------------------------
+
+  /** What waits for a person's answer, and the way to give it. */
+  get approvals(): Pick<Approvals, 'pending' | 'answer'> {
+    return this.#guard.approvals;
+  }
+
+  /** Which definitions of tools were approved. */
+  get pins(): Pick<Pins, 'list' | 'pin' | 'unpin' | 'load'> {
+    return this.#guard.pins;
+  }
+
+  /** The rules in effect, in the order in which they are asked. */
+  get rules(): readonly PlacedRule[] {
+    return this.#guard.rules;
+  }
+
+  /** Takes over other rules, and perhaps another default, for the next call on. */
+  setRules(rules: readonly PlacedRule[], more?: { readonly defaultDecision: Action | undefined }): void {
+    this.#guard.setRules(rules, more);
+  }
+
+  /** What would be decided about a call. Nothing is called, asked or recorded. */
+  decide(request: DecisionRequest): Decision {
+    return this.#guard.preview(request);
+  }
+
+  /** The same with the reason why: the rules that came near. */
+  explain(request: DecisionRequest): Explanation {
+    return this.#guard.explain(request);
   }
 
   // --- resources and prompts -------------------------------------------------------------------------
@@ -319,7 +412,7 @@ export class Runtime {
     this.#assertOpen();
     const { connection } = this.#servers.require(server);
     await connection.open();
-    if (this.#watch.add(server, uri, listener)) await connection.subscriptions?.add(uri);
+    if (this.#watch.add(server, uri, listener)) await this.#clean(connection.subscriptions?.add(uri));
     return async () => {
       if (this.#watch.remove(server, uri, listener)) await connection.subscriptions?.remove(uri);
     };
@@ -329,8 +422,7 @@ export class Runtime {
 
   /** Ends every connection; every process that was started is gone, with its descendants, when it resolves. */
   close(): Promise<void> {
-    this.#closing ??= this.#servers
-      .close()
+    this.#closing ??= Promise.all([this.#servers.close(), this.#guard.close()])
       .then(() => this.#processes.close())
       .then(() => this.#verdicts.flush());
     return this.#closing;
@@ -348,6 +440,14 @@ export class Runtime {
 
   #createServer(name: string, config: ServerConfig): Server {
     const { options, limits } = { options: this.#options, limits: this.#limits };
+    const requests = new RequestGuard({
+      server: name,
+      answers: options.handlers ?? {},
+      mayAsk: config.mayAsk,
+      limits,
+      events: this.#events,
+      now: this.#now,
+    });
     const connection: Connection = new Connection({
       name,
       config,
@@ -357,15 +457,27 @@ export class Runtime {
       link: {
         processes: this.#processes,
         environment: options.environment ?? process.env,
+        stateDir: options.stateDir ?? defaultStateDirectory(options.environment ?? process.env),
         maxMessageBytes: limits.maxMessageBytes,
         notificationsPerSecond: limits.notificationsPerSecond,
         expressLane: options.expressLane ?? true,
         clientInfo: options.clientInfo ?? CLIENT_INFO,
         verdicts: this.#verdicts,
-        answers: options.handlers ?? {},
+        requests,
         onStarting: () => void this.#checks.load(),
+        stderrListener: {
+          isWanted: () => this.#events.has('server.stderr'),
+          onLine: (text, dropped) =>
+            this.#events.emit('server.stderr', {
+              server: name,
+              text: this.#redactor.text(text),
+              ...(dropped > 0 && { dropped }),
+            }),
+        },
+        authorizer: (server, remote) => this.#signIns.authorizer(server, remote),
       },
-      resolve: async () => (await options.resolve?.(name, config)) ?? config,
+      resolve: () => this.#resolve(name, config),
+      redact: this.#redactor.error,
       onOpen: (link) => this.#discovery.read(name, 'tools', link, config),
       onReady: () => {
         server.breaker.succeed();
@@ -376,20 +488,26 @@ export class Runtime {
     const server = new Server(connection, {
       maxQueued: limits.maxQueued,
       breaker: { ...DEFAULT_BREAKER, ...options.breaker },
+      requests,
     });
     return server;
   }
 
-  #createPolicy(): PolicyOptions {
-    return {
-      defaultDecision: this.#options.defaultDecision,
-      known: {
-        hasServer: (name) => this.#servers.get(name) !== undefined,
-        hasTool: (server, tool) => this.catalog.find(server, tool) !== undefined,
-      },
-      serverPolicy: (name) =>
-        this.#servers.get(name)?.config ?? { trusted: true, requires: [], open: name === NATIVE_SERVER },
-    };
+  /** Filled in for a connection; what nobody else may see of it is known from then on. */
+  async #resolve(name: string, config: ServerConfig): Promise<ServerConfig> {
+    const { learn } = this.#redactor;
+    const filled = (await this.#options.resolve?.(name, config, learn)) ?? config;
+    for (const secret of secretValuesOf(filled)) learn(secret);
+    return filled;
+  }
+
+  /** The same work; the error that it may end with holds no secret. */
+  async #clean<Result>(work: Result | Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      throw error instanceof TurnbuckleError ? this.#redactor.error(error) : error;
+    }
   }
 
   #notice(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
@@ -403,7 +521,7 @@ export class Runtime {
       this.#events.emit('server.notice', {
         server,
         level: String(params.level ?? 'info'),
-        data: params.data,
+        data: this.#redactor.value(params.data),
       });
     }
   }
@@ -426,7 +544,7 @@ export class Runtime {
     const servers = name === undefined ? this.#live() : [this.#servers.require(name)];
     const lists = await Promise.all(
       servers.map((server) =>
-        this.#listOf<Item>(kind, server).catch((error: unknown) => {
+        this.#clean(this.#listOf<Item>(kind, server)).catch((error: unknown) => {
           // Asked for one server, its failure is the answer; asked for all, one failure is no matter of the others.
           if (name !== undefined) throw error;
           return [];
@@ -459,3 +577,12 @@ export class Runtime {
 /** Told apart by its map: what people write has plain objects only. */
 const isParsed = (servers: ServersInput | ParsedServers): servers is ParsedServers =>
   isRecord(servers) && servers.servers instanceof Map;
+
+function searchTools(tools: readonly CatalogTool[], search: string): readonly CatalogTool[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return tools;
+  return tools.filter(({ name, title = '', description = '' }) => {
+    const text = `${name} ${title} ${description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}

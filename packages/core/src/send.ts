@@ -2,7 +2,7 @@
  * The steps "connect" and "send" of a call: the breaker, the places in flight, the link, the request, and
  * the repeat where it is safe. Knows servers and wires, not tools.
  */
-import { requestWithInput, type ServerRequestAnswers } from './connection/input-rounds.js';
+import { requestWithInput } from './connection/input-rounds.js';
 import type { LaneResult, Progress } from './connection/lane.js';
 import type { Link } from './connection/link.js';
 import { type HeaderParameter, headersFor } from './connection/mcp-headers.js';
@@ -32,15 +32,27 @@ export interface Sending {
   readonly onProgress: (progress: Progress) => void;
   /** Counted here. */
   attempts: number;
+  signIns?: number;
 }
 
+/** What a sign-in in the middle of something needs to know of it. */
+type SignedIn = Pick<Sending, 'signIns'> & { readonly options: Pick<Sending['options'], 'signal'> };
+
+/** How often a person is asked to sign in for one call. */
+const MAX_SIGN_INS = 2;
+
 export interface SenderOptions {
-  readonly answers: ServerRequestAnswers;
   /** Places for calls of all servers together. */
   readonly limiter: Limiter;
   /** How deep a result may be nested. */
   readonly maxDepth: number;
   readonly now: () => number;
+  /** Lets a person sign in, or sign in for more; rejects when that did not come about. Absent: nobody is there. */
+  readonly signIn?:
+    | ((server: Server, error: TurnbuckleError, signal: AbortSignal | undefined) => Promise<void>)
+    | undefined;
+  /** Somebody signed in elsewhere, in another program of this user, since the server refused us. */
+  readonly hasNewSignIn: (server: Server) => Promise<boolean>;
   /** Reads the tools of a server again: it told us that what we know of them is old. */
   readonly relist: (server: Server, link: Link) => Promise<void>;
 }
@@ -67,10 +79,11 @@ export class Sender {
       const startedAt = Date.now();
       for (;;) {
         sending.attempts += 1;
-        const link = server.connection.link ?? (await this.#link(server, signal));
+        const link = server.connection.link ?? (await this.#signedInLink(server, sending));
         try {
           return this.#accept(server, await this.#request(server, link, sending, startedAt));
         } catch (thrown) {
+          if (await this.#signedIn(server, sending, thrown)) continue;
           await this.#retryOrThrow(server, link, sending, { thrown, startedAt });
         }
       }
@@ -113,7 +126,7 @@ export class Sender {
   /** Brings a server up before its tools are known, guarded by the breaker like a call. */
   async connect(server: Server, signal: AbortSignal | undefined): Promise<void> {
     this.#admit(server);
-    await this.#link(server, signal);
+    await this.#signedInLink(server, { options: { signal } });
     server.breaker.succeed();
   }
 
@@ -145,14 +158,14 @@ export class Sender {
       link.lane,
       {
         method,
-        params: passOn && link.era === 'modern' ? offeringAll(params) : params,
+        params: passOn && link.era === 'modern' ? offering(params, server.requests.passable) : params,
         timeoutMs: options.timeoutMs ?? server.config.callTimeoutMs,
         maxTotalMs: Math.max(this.#leftMs(server, sending, startedAt), 1),
         signal: options.signal,
         onProgress: sending.onProgress,
         headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
       },
-      { server: server.name, answers: this.#options.answers, passOn },
+      { guard: server.requests, passOn },
     );
   }
 
@@ -160,13 +173,44 @@ export class Sender {
   async #link(server: Server, signal: AbortSignal | undefined): Promise<Link> {
     const { connection } = server;
     try {
-      if (connection.state === 'needs-auth' && connection.error !== undefined) throw connection.error;
+      if (connection.state === 'needs-auth' && connection.error !== undefined) {
+        if (!(await this.#options.hasNewSignIn(server))) throw connection.error;
+      }
       return await untilAborted(connection.open(), signal);
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
       this.#account(server, error);
       throw error;
     }
+  }
+
+  async #signedInLink(server: Server, sending: SignedIn): Promise<Link> {
+    const { signal } = sending.options;
+    try {
+      return await this.#link(server, signal);
+    } catch (error) {
+      for (let refused: unknown = error; ; ) {
+        if (!(await this.#signedIn(server, sending, refused))) throw refused;
+        try {
+          return await untilAborted(server.connection.open(), signal);
+        } catch (again) {
+          refused = again;
+        }
+      }
+    }
+  }
+
+  /** True when the call was refused for want of a sign-in and a person has just made one. */
+  async #signedIn(server: Server, sending: SignedIn, thrown: unknown): Promise<boolean> {
+    const { signIn } = this.#options;
+    const error = toTurnbuckleError(thrown);
+    if (signIn === undefined || (error.code !== 'AUTH_REQUIRED' && error.code !== 'SCOPE_MISSING'))
+      return false;
+    const before = sending.signIns ?? 0;
+    if (before >= MAX_SIGN_INS) return false;
+    sending.signIns = before + 1;
+    await signIn(server, error, sending.options.signal);
+    return true;
   }
 
   async #prepareRetry(
@@ -191,6 +235,7 @@ export class Sender {
       case 'CALL_CANCELLED':
       case 'RATE_LIMITED':
       case 'AUTH_REQUIRED':
+      case 'SCOPE_MISSING':
       case 'RUNTIME_CLOSED':
         breaker.abstain();
         break;
@@ -216,9 +261,11 @@ function describeFailure(error: TurnbuckleError): Parameters<typeof retryPlan>[0
   };
 }
 
-/** A caller that goes on itself can answer anything: the server may ask. */
-function offeringAll(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const offered = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+/** A caller that goes on itself can answer anything: the server may ask what its configuration allows. */
+function offering(
+  params: Readonly<Record<string, unknown>>,
+  offered: object,
+): Readonly<Record<string, unknown>> {
   const meta = isRecord(params._meta) ? params._meta : {};
   return { ...params, _meta: { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta } };
 }

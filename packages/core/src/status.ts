@@ -2,8 +2,10 @@
 import type { CatalogTool } from './catalog/tool.js';
 import { redactConfig } from './config/redact.js';
 import type { ServerConfig } from './config/schema.js';
+import { configuredSandbox, type SandboxStatus } from './connection/sandbox-status.js';
 import { describeState, type PublicState, type PublicStatus } from './connection/state.js';
 import type { TurnbuckleError } from './errors.js';
+import type { Redactor } from './observe/redact.js';
 import type { ServerStats } from './observe/server-stats.js';
 import type { BreakerState } from './resilience/breaker.js';
 import type { Server } from './server.js';
@@ -19,7 +21,11 @@ export interface ServerStatus {
   readonly protocolVersion: string | undefined;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly instructions: string | undefined;
+  /** Reasons to look at what it says about itself: codes from `FLAGS`. */
+  readonly flags: readonly string[];
   readonly error: TurnbuckleError | undefined;
+  /** What is wrong with its configuration as it is written now. Of a server that is up: it goes on as it was. */
+  readonly problem: TurnbuckleError | undefined;
   readonly config: Readonly<Record<string, unknown>> | undefined;
   readonly tools: ReadonlyArray<{
     readonly name: string;
@@ -27,6 +33,8 @@ export interface ServerStatus {
     readonly annotations: CatalogTool['annotations'];
   }>;
   readonly pid: number | undefined;
+  /** What its process may reach: `none` for everything that the host may, undefined where there is no process. */
+  readonly sandbox: SandboxStatus | 'none' | undefined;
   /** What its process wrote to stderr last. Untrusted text. */
   readonly stderr: string | undefined;
   readonly calls: ServerStats['snapshot'];
@@ -38,6 +46,19 @@ export interface ServerStatus {
     readonly code: string;
     readonly message: string;
   }>;
+}
+
+/** The same without secrets that a server, or what went wrong with it, may have repeated. */
+export function redactStatus(status: ServerStatus, redactor: Redactor): ServerStatus {
+  const { error, problem, stderr, instructions, recentErrors } = status;
+  return {
+    ...status,
+    error: error && redactor.error(error),
+    problem: problem && redactor.error(problem),
+    stderr: stderr && redactor.text(stderr),
+    instructions: instructions && redactor.text(instructions),
+    recentErrors: recentErrors.map((one) => ({ ...one, message: redactor.text(one.message) })),
+  };
 }
 
 export function describeServer(server: Server, tools: readonly CatalogTool[]): ServerStatus {
@@ -57,10 +78,13 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
     protocolVersion: link?.peer.protocolVersion,
     serverInfo: info === undefined ? undefined : { name: info.name, version: info.version },
     instructions: link?.peer.instructions,
+    flags: [],
     error: connection.error,
+    problem: undefined,
     config: redactConfig(config),
     tools: tools.map(({ tool, description, annotations }) => ({ name: tool, description, annotations })),
     pid: link?.carrier.pid,
+    sandbox: link?.carrier.sandbox ?? configuredSandbox(config),
     stderr: link?.carrier.stderr?.tail(4_000),
     calls: server.stats.snapshot,
     breaker: server.breaker.state,
@@ -82,10 +106,13 @@ export function describeProblem(name: string, error: TurnbuckleError): ServerSta
     protocolVersion: undefined,
     serverInfo: undefined,
     instructions: undefined,
+    flags: [],
     error,
+    problem: error,
     config: undefined,
     tools: [],
     pid: undefined,
+    sandbox: undefined,
     stderr: undefined,
     calls: { total: 0, succeeded: 0, failed: 0, averageMs: undefined, lastUsedAt: undefined },
     breaker: 'closed',

@@ -1,8 +1,9 @@
-import { editServers, type LoadedConfig, TurnbuckleError } from 'turnbuckle';
+import { existsSync } from 'node:fs';
+import { editServers, type LoadedConfig, redactConfig, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { fileOfFlag, fileOfScope } from '../config-file.js';
 import { loadCommandConfig } from '../open.js';
-import { redactEntry } from '../redact-entry.js';
+import { shellWord } from '../shell-word.js';
 import { needWord, readPairs } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
@@ -17,7 +18,7 @@ export async function run(context: CommandContext): Promise<void> {
       throw withForceHint(error);
     },
   );
-  if (output.json) output.data({ added: name, file, config: redactEntry(entry) });
+  if (output.json) output.data({ added: name, file, config: redactConfig(entry) });
   else output.line(`Added ${output.color.bold(name)} to ${file}`);
   output.note(output.color.dim(nextStep(context, name, config)));
 }
@@ -28,7 +29,8 @@ function nextStep({ flags }: CommandContext, name: string, { servers }: LoadedCo
   if (scope === 'user' && other !== undefined && other.scope !== 'user')
     return `Not in effect here: ${other.file} has a server of that name, which stands above yours.`;
   // Whoever opens the project later is asked, and so is its author, who sees what the others will see.
-  return scope === 'user' ? `Try it: turnbuckle tools ${name}` : `Agree to it: turnbuckle trust ${name}`;
+  const word = shellWord(name);
+  return scope === 'user' ? `Try it: turnbuckle tools ${word}` : `Agree to it: turnbuckle trust ${word}`;
 }
 
 function toEntry(words: readonly string[], { flags }: CommandContext): Record<string, unknown> {
@@ -36,16 +38,31 @@ function toEntry(words: readonly string[], { flags }: CommandContext): Record<st
   if (first === undefined) throw invalid('What to run or contact is missing.');
   const env = readPairs((flags.env as readonly string[] | undefined) ?? []);
   const headers = readHeaders((flags.header as readonly string[] | undefined) ?? []);
+  const json = first.trimStart().startsWith('{') ? readJson(first) : undefined;
   const extras = {
-    ...(Object.keys(env).length > 0 && { env }),
-    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(Object.keys(env).length > 0 && { env: { ...asRecord(json?.env), ...env } }),
+    ...(Object.keys(headers).length > 0 && { headers: { ...asRecord(json?.headers), ...headers } }),
   };
-  const isWhole = first.trimStart().startsWith('{') || /^(https?|wss?):\/\//.test(first);
-  if (isWhole && rest[0] !== undefined) throw invalid(`"${rest[0]}" is one word too many.`);
-  if (first.trimStart().startsWith('{')) return { ...readJson(first), ...extras };
+  const isAddress = /^(https?|wss?):\/\//i.test(first);
+  if ((json !== undefined || isAddress) && rest[0] !== undefined)
+    throw invalid(`"${rest[0]}" is one word too many.`);
+  if (json !== undefined) return { ...json, ...extras };
   const type = typeof flags.transport === 'string' ? { type: flags.transport } : {};
-  if (isWhole) return { ...type, url: first, ...extras };
+  if (isAddress) return { ...type, url: first, ...extras };
+  checkCommand(first, rest);
   return { ...type, command: first, ...(rest.length > 0 && { args: rest }), ...extras };
+}
+
+/** What is easily mistyped, and would only be told as a program that is not there. */
+function checkCommand(command: string, args: readonly string[]): void {
+  if (/^[a-z][\w+.-]*:\/\//i.test(command))
+    throw invalid(`"${command}" is not an address of a server.`, {
+      hint: 'An address begins with https://, http://, wss:// or ws://.',
+    });
+  if (args.length === 0 && /\s/.test(command.trim()) && !existsSync(command))
+    throw invalid(`"${command}" is one word, and there is no program of that name.`, {
+      hint: `Leave the quotes out: turnbuckle add <name> -- ${command}`,
+    });
 }
 
 /** The same check that a runtime makes, before anything is written. */
@@ -81,12 +98,14 @@ function readJson(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (cause) {
-    throw invalid('The JSON of the server cannot be read.', cause);
+    throw invalid('The JSON of the server cannot be read.', { cause });
   }
 }
 
-const invalid = (message: string, cause?: unknown): TurnbuckleError =>
+const asRecord = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
+
+const invalid = (message: string, more: { cause?: unknown; hint?: string } = {}): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', message, {
-    cause,
     hint: 'turnbuckle add --help shows how to write it.',
+    ...more,
   });

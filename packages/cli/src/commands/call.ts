@@ -1,9 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
-import { type CallOptions, type CatalogTool, type Runtime, TurnbuckleError } from 'turnbuckle';
+import {
+  type CallOptions,
+  type CatalogTool,
+  type ConfiguredRuntime,
+  type Runtime,
+  type ServerRequestAnswers,
+  TurnbuckleError,
+} from 'turnbuckle';
+import { callerOf } from '../caller-of.js';
 import type { CommandContext } from '../command.js';
 import { findTool } from '../find-tool.js';
 import { withRuntime } from '../open.js';
+import { shellWord } from '../shell-word.js';
 import { showContent } from '../show-content.js';
 import { missingArguments, readArguments } from '../tool-arguments.js';
 import { showLine, showText } from '../untrusted-text.js';
@@ -11,30 +20,65 @@ import { showLine, showText } from '../untrusted-text.js';
 const TOOL_FAILED_EXIT = 1;
 
 export async function run(context: CommandContext): Promise<number> {
-  return withRuntime(context, async ({ runtime }) => {
+  const work = async ({ runtime }: ConfiguredRuntime): Promise<number> => {
     const { tool, rest } = await findTool(context, runtime);
     const args = await completeArguments(context, tool, rest);
     const options: CallOptions = {
       signal: context.signal,
-      ...timeoutOf(context),
-      onProgress: (progress) => tellProgress(context, progress),
+      caller: callerOf(context, 'as'),
+      ...timeoutOf(context, asksPeople(context, runtime, tool.server)),
+      onProgress: (progress) => context.output.progress(describeProgress(progress)),
     };
     const call = runtime.callTool(tool.server, tool.tool, args, options).catch((error: unknown) => {
-      throw withSchemaHint(error, tool);
+      throw withPersonHint(withSchemaHint(error, tool), context);
     });
     const result = await context.output.during(`Calling ${showLine(tool.displayName)}`, call);
     await show(context, tool, result);
     return result.isError === true ? TOOL_FAILED_EXIT : 0;
-  });
+  };
+  return withRuntime(context, work, { answers: context.output.interactive ? answersOf(context) : {} });
+}
+
+/** What a server asks is put to the person; what that takes is loaded when the first question comes. */
+function answersOf(context: CommandContext): ServerRequestAnswers {
+  let answering: Promise<NonNullable<ServerRequestAnswers['elicitation']>> | undefined;
+  return {
+    elicitation: async (request) => {
+      answering ??= import('../answer-in-terminal.js').then(({ createTerminalAnswers }) =>
+        createTerminalAnswers(context),
+      );
+      return (await answering)(request);
+    },
+  };
+}
+
+/** A call that may wait for a person is not cut off while that person reads. */
+function asksPeople({ output }: CommandContext, runtime: Runtime, server: string): boolean {
+  const allowed = runtime.serverStatus(server).config?.mayAsk;
+  return output.interactive && Array.isArray(allowed) && allowed.includes('elicitation');
+}
+
+/** Nobody is asked in a pipe: where somebody would be. */
+function withPersonHint(error: unknown, { output }: CommandContext): unknown {
+  if (!(error instanceof TurnbuckleError) || output.interactive) return error;
+  if (error.code !== 'INPUT_REQUIRED' && error.code !== 'APPROVAL_NEEDED') return error;
+  if (error.hint?.includes('mayAsk') === true) return error;
+  const { code, message, server, tool, data, cause } = error;
+  const rule = code === 'APPROVAL_NEEDED' ? ' Or allow it by a rule: turnbuckle rules' : '';
+  const hint = `Run it on a terminal, without --json: it asks a person.${rule}`;
+  return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
 
 /** Where the arguments are described, for somebody who does not know them. */
-function withSchemaHint(error: unknown, { server, tool }: CatalogTool): unknown {
+function withSchemaHint(error: unknown, found: CatalogTool): unknown {
   if (!(error instanceof TurnbuckleError) || error.code !== 'ARGUMENTS_INVALID') return error;
   const { code, message, data, cause } = error;
-  const hint = `Nothing was sent. Its arguments: turnbuckle tools ${server} ${tool} --schema`;
-  return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
+  const { server, tool } = found;
+  return new TurnbuckleError(code, message, { server, tool, data, cause, hint: schemaHint(found) });
 }
+
+const schemaHint = ({ server, tool }: CatalogTool): string =>
+  `Nothing was sent. Its arguments: turnbuckle tools ${shellWord(server)} ${shellWord(tool)} --schema`;
 
 async function completeArguments(
   context: CommandContext,
@@ -42,11 +86,18 @@ async function completeArguments(
   words: readonly string[],
 ): Promise<Record<string, unknown>> {
   const args = { ...(await argumentsFile(context)), ...readArguments(words, tool.inputSchema) };
-  if (!context.output.interactive) return args;
-  const { askText } = await import('../ask.js');
-  for (const key of missingArguments(args, tool.inputSchema))
-    Object.assign(args, readArguments([`${key}=${await askText(key)}`], tool.inputSchema));
-  return args;
+  const missing = missingArguments(args, tool.inputSchema);
+  if (missing.length === 0) return args;
+  if (context.output.interactive) {
+    const { askArguments } = await import('../ask-arguments.js');
+    return { ...args, ...(await askArguments(missing, tool.inputSchema)) };
+  }
+  const names = missing.map((key) => showLine(key, 60)).join(', ');
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `The tool "${tool.tool}" needs ${names}.`, {
+    server: tool.server,
+    tool: tool.tool,
+    hint: schemaHint(tool),
+  });
 }
 
 async function argumentsFile({ flags }: CommandContext): Promise<Record<string, unknown>> {
@@ -77,8 +128,10 @@ async function argumentsFile({ flags }: CommandContext): Promise<Record<string, 
   );
 }
 
-function timeoutOf({ flags }: CommandContext): { timeoutMs?: number } {
-  if (flags.timeout === undefined) return {};
+const PERSON_MS = 600_000;
+
+function timeoutOf({ flags }: CommandContext, forPerson: boolean): { timeoutMs?: number } {
+  if (flags.timeout === undefined) return forPerson ? { timeoutMs: PERSON_MS } : {};
   const seconds = Number(flags.timeout);
   if (!Number.isFinite(seconds) || seconds <= 0)
     throw new TurnbuckleError(
@@ -89,20 +142,15 @@ function timeoutOf({ flags }: CommandContext): { timeoutMs?: number } {
   return { timeoutMs: seconds * 1_000 };
 }
 
-function tellProgress(
-  { output }: CommandContext,
-  {
-    progress,
-    total,
-    message,
-  }: { progress: number; total?: number | undefined; message?: string | undefined },
-): void {
-  if (!output.interactive) return;
-  output.note(
-    output.color.dim(
-      `${total === undefined ? progress : `${Math.round((progress / total) * 100)} %`}${message === undefined ? '' : ` ${showText(message)}`}`,
-    ),
-  );
+interface Progress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+function describeProgress({ progress, total, message = '' }: Progress): string {
+  const share = total === undefined || !(total > 0) ? undefined : Math.round((progress / total) * 100);
+  return `${share === undefined ? progress : `${share} %`} ${showLine(message)}`.trimEnd();
 }
 
 async function show(

@@ -5,28 +5,10 @@ import { needWord } from '../words.js';
 const namesOf = (commands: readonly Command[]): string =>
   commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]).join(' ');
 
-/** Commands whose first argument is a server. */
-const BY_SERVER = [
-  'call',
-  'tools',
-  'list',
-  'status',
-  'ls',
-  'resources',
-  'read',
-  'prompts',
-  'prompt',
-  'ping',
-  'logs',
-  'config',
-  'remove',
-  'rm',
-  'enable',
-  'disable',
-  'trust',
-  'doctor',
-  'export',
-];
+/** Those whose first argument is a server. */
+const byServer = (commands: readonly Command[]): string =>
+  namesOf(commands.filter((command) => /^[<[]server/.test(command.arguments)));
+
 // bash expands the words it is given: a name with anything but plain letters could be a command of its own.
 const SERVER_NAMES = `turnbuckle config --json 2>/dev/null | sed -n 's/^      "name": "\\([A-Za-z0-9._-]*\\)",$/\\1/p'`;
 
@@ -35,29 +17,40 @@ const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>
   local word="\${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${namesOf(commands)}" -- "$word"))
-  elif [ "$COMP_CWORD" -eq 2 ] && [[ " ${BY_SERVER.join(' ')} " == *" \${COMP_WORDS[1]} "* ]]; then
+  elif [ "$COMP_CWORD" -eq 2 ] && [[ " ${byServer(commands)} " == *" \${COMP_WORDS[1]} "* ]]; then
     COMPREPLY=($(compgen -W "$(${SERVER_NAMES})" -- "$word"))
   fi
 }
 complete -o default -F _turnbuckle turnbuckle tbk`,
+  // Sourced, it tells zsh about itself; as a file in $fpath it is the function, and has to run at once.
   zsh: (commands) => `#compdef turnbuckle tbk
 _turnbuckle() {
   if (( CURRENT == 2 )); then
     local -a commands=(${commands.map(({ name, summary }) => `'${name}:${summary.replaceAll("'", "'\\''")}'`).join(' ')})
     _describe command commands
-  elif (( CURRENT == 3 )) && [[ " ${BY_SERVER.join(' ')} " == *" \${words[2]} "* ]]; then
+  elif (( CURRENT == 3 )) && [[ " ${byServer(commands)} " == *" \${words[2]} "* ]]; then
     compadd -- \${(f)"$(${SERVER_NAMES})"}
+  else
+    _files
   fi
 }
-compdef _turnbuckle turnbuckle tbk`,
+if [ "\${funcstack[1]}" = _turnbuckle ]; then
+  _turnbuckle "$@"
+else
+  compdef _turnbuckle turnbuckle tbk
+fi`,
   fish: (commands) =>
     [
-      'complete -c turnbuckle -f',
+      'function __turnbuckle_servers',
+      `  ${SERVER_NAMES}`,
+      'end',
+      'complete -c tbk -w turnbuckle',
+      "complete -c turnbuckle -f -n 'test (count (commandline -poc)) -le 2'",
       ...commands.map(
         ({ name, summary }) =>
           `complete -c turnbuckle -n __fish_use_subcommand -a ${name} -d '${summary.replaceAll("'", "\\'")}'`,
       ),
-      `complete -c turnbuckle -n '__fish_seen_subcommand_from ${BY_SERVER.join(' ')}' -a "(${SERVER_NAMES})"`,
+      `complete -c turnbuckle -n 'test (count (commandline -poc)) -eq 2; and __fish_seen_subcommand_from ${byServer(commands)}' -a '(__turnbuckle_servers)'`,
     ].join('\n'),
 };
 

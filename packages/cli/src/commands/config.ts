@@ -1,7 +1,6 @@
-import type { ConfiguredServer, LoadedConfig } from 'turnbuckle';
+import { type ConfiguredServer, type LoadedConfig, redactConfig } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { loadCommandConfig } from '../open.js';
-import { redactEntry } from '../redact-entry.js';
 import { textTable } from '../text-table.js';
 import { unknownServer } from '../unknown-server.js';
 import { showLine, showText } from '../untrusted-text.js';
@@ -31,7 +30,7 @@ function showFiles(
   for (const line of textTable(rows)) output.line(line);
   for (const [key, origin] of settingOrigins)
     output.line(
-      `  ${key} = ${showText(JSON.stringify(settings[key]))}  ${output.color.dim(`from ${origin.file}`)}`,
+      `  ${key} = ${showText(JSON.stringify(settings[key]))}  ${output.color.dim(`from ${whereOf(origin)}`)}`,
     );
   for (const { message } of problems) output.line(`${output.color.red('  problem')} ${showText(message)}`);
 }
@@ -54,7 +53,7 @@ function showServer({ output }: CommandContext, server: ConfiguredServer): void 
   output.line(`${output.color.bold(showLine(name, 60))}  ${origin.scope}, ${whereOf(origin)}`);
   for (const weaker of shadowed)
     output.line(output.color.dim(`  shadows ${weaker.scope}, ${whereOf(weaker)}`));
-  output.line(showText(JSON.stringify(redactEntry(entry), null, 2)));
+  output.line(showText(JSON.stringify(redactConfig(entry), null, 2)));
   if (problem !== undefined)
     output.line(
       `${output.color.red(problem.code)} ${showText(problem.message)}${problem.hint === undefined ? '' : `\n  ${showText(problem.hint)}`}`,
@@ -72,7 +71,7 @@ const serverAsJson = ({
   problem,
 }: ConfiguredServer): Record<string, unknown> => ({
   name,
-  entry: redactEntry(entry),
+  entry: redactConfig(entry),
   origin,
   shadowed,
   problem: problem?.toJSON(),

@@ -1,7 +1,10 @@
-import type { LoadedConfig, ServerStatus } from 'turnbuckle';
+import type { ConfiguredRuntime, LoadedConfig, Runtime, ServerStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectServers, statusOf } from '../connect-servers.js';
+import { flagText } from '../flag-text.js';
 import { withRuntime } from '../open.js';
+import { checkConfinement, checkMachine } from '../sandbox-checks.js';
+import { shellWord } from '../shell-word.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
 
@@ -10,6 +13,15 @@ interface Check {
   readonly ok: boolean;
   readonly what: string;
   readonly next?: string | undefined;
+  /** What to look at in its texts. */
+  readonly flagged?: readonly Finding[];
+}
+
+interface Finding {
+  /** A tool of it; absent: what it says about itself. */
+  readonly tool?: string;
+  readonly flags: readonly string[];
+  readonly what: string;
 }
 
 const EXITS = { config: 10, server: 11, auth: 12 } as const;
@@ -17,15 +29,25 @@ const CONFIG_CODES = new Set(['CONFIG_INVALID', 'TRUST_REQUIRED', 'VARIABLE_MISS
 
 export async function run(context: CommandContext): Promise<number> {
   const { output, words } = context;
-  return withRuntime(context, async ({ runtime, config }) => {
+  const check = async ({ runtime, config }: ConfiguredRuntime): Promise<number> => {
     await connectServers(context, runtime, words);
     const servers = statusOf(runtime, words);
     const { problems } = config();
-    const checks = [checkNode(), ...checkConfiguration(config()), ...servers.map(checkServer)];
+    const checks = [
+      checkNode(),
+      ...(await checkMachine(servers, words.length === 0)),
+      ...checkConfiguration(config()),
+      ...servers.flatMap((server) => [
+        { ...checkServer(server), ...findFlags(server, runtime) },
+        ...checkConfinement(server),
+      ]),
+    ];
     if (output.json) output.data({ checks });
     else show(context, checks);
     return exitCode(problems.length > 0, servers);
-  });
+  };
+  // The problems of the files are among what it shows.
+  return withRuntime(context, check, { warn: false });
 }
 
 const checkNode = (): Check => ({
@@ -53,13 +75,18 @@ function checkConfiguration({ problems, servers, layers }: LoadedConfig): Check[
 
 function checkServer({ name, status, error, transport, protocolVersion, tools }: ServerStatus): Check {
   if (status === 'disabled')
-    return { name, ok: true, what: 'switched off', next: `turnbuckle enable ${name} switches it on` };
+    return {
+      name,
+      ok: true,
+      what: 'switched off',
+      next: `turnbuckle enable ${shellWord(name)} switches it on`,
+    };
   if (status !== 'connected') {
     return {
       name,
       ok: false,
       what: `${error?.code ?? status}: ${showLine(error?.message ?? 'not connected', 200)}`,
-      next: error?.hint ?? `turnbuckle logs ${name}`,
+      next: error?.hint ?? `turnbuckle logs ${shellWord(name)}`,
     };
   }
   const count = `${tools.length} tool${tools.length === 1 ? '' : 's'}`;
@@ -71,16 +98,38 @@ function checkServer({ name, status, error, transport, protocolVersion, tools }:
   return { name, ok: true, what: `reached by ${transport}, speaks ${protocolVersion}, ${count}`, next };
 }
 
-function show({ output }: CommandContext, checks: readonly Check[]): void {
+function findFlags({ name, flags }: ServerStatus, runtime: Runtime): { flagged?: Finding[] } {
+  const own = flags.length === 0 ? [] : [{ flags, what: flagText({ flags }) }];
+  const tools = runtime.catalog.listByServer(name).filter((tool) => tool.flags.length > 0);
+  const flagged = [
+    ...own,
+    ...tools.map((tool) => ({ tool: tool.tool, flags: tool.flags, what: flagText(tool) })),
+  ];
+  return flagged.length === 0 ? {} : { flagged };
+}
+
+const MOST_FINDINGS = 5;
+
+function showFindings({ output }: CommandContext, { name, flagged = [] }: Check): void {
+  for (const { tool, what } of flagged.slice(0, MOST_FINDINGS))
+    output.line(`  ${output.color.yellow('⚠')} ${showLine(tool ?? 'it', 60)} ${what}`);
+  const rest = flagged.length - MOST_FINDINGS;
+  if (rest > 0)
+    output.line(`  ${output.color.yellow(`⚠ and ${rest} more`)}: turnbuckle tools ${shellWord(name)}`);
+}
+
+function show(context: CommandContext, checks: readonly Check[]): void {
+  const { output } = context;
   const rows = checks.map(({ name, ok, what }) => [
     ok ? output.color.green('✓') : output.color.red('✕'),
     showLine(name, 60),
     showLine(what, 300),
   ]);
   const lines = textTable(rows);
-  checks.forEach(({ next }, index) => {
+  checks.forEach((check, index) => {
     output.line(lines[index]);
-    if (next !== undefined) output.line(`  ${output.color.dim('→')} ${showLine(next, 400)}`);
+    if (check.next !== undefined) output.line(`  ${output.color.dim('→')} ${showLine(check.next, 400)}`);
+    showFindings(context, check);
   });
 }
 

@@ -7,6 +7,7 @@ import { CLIENTS, clientById, discover, writeClientConfig } from '../imports/ind
 import { loadCommandConfig } from '../open.js';
 import { confirmChange } from '../preview.js';
 import { currentText, rememberChange, undoChange } from '../undo.js';
+import { unknownClient } from '../unknown-client.js';
 import { unknownServer } from '../unknown-server.js';
 import { showLine, showText } from '../untrusted-text.js';
 
@@ -61,7 +62,8 @@ export async function run(context: CommandContext): Promise<void> {
     if (output.json) return output.data({ exported: [], file });
     return output.note(`${file} says all that already.`);
   }
-  if (!(await confirmChange(context, { file, before, after: result.text })))
+  const entries = servers.map(({ config: entry }) => entry);
+  if (!(await confirmChange(context, { file, before, after: result.text }, entries)))
     return output.note('Nothing was written.');
   if ((await currentText(file)) !== before)
     throw new TurnbuckleError('CONFIG_INVALID', `${file} was changed in the meantime; it is left as it is.`, {
@@ -83,15 +85,11 @@ function skip({ output }: CommandContext, name: string, reason: string): void {
 }
 
 function clientOf({ flags }: CommandContext): string {
-  const known = CLIENTS.map(({ id }) => id).join(', ');
   if (typeof flags.to !== 'string')
     throw new TurnbuckleError('ARGUMENTS_INVALID', 'Which tool to write for is missing: --to <client>.', {
-      hint: `There are: ${known}`,
+      hint: `There are: ${CLIENTS.map(({ id }) => id).join(', ')}`,
     });
-  if (clientById(flags.to) === undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no tool "${flags.to}" to write for.`, {
-      hint: `There are: ${known}`,
-    });
+  if (clientById(flags.to) === undefined) throw unknownClient(flags.to, 'write for');
   return flags.to;
 }
 

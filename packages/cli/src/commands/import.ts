@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, resolve } from 'node:path';
-import { editConfig, type LoadedConfig, setKey, TurnbuckleError } from 'turnbuckle';
+import { editConfig, type LoadedConfig, setKey, setServer, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { fileOfFlag, fileOfScope } from '../config-file.js';
 import {
@@ -16,8 +16,8 @@ import {
 } from '../imports/index.js';
 import { loadCommandConfig } from '../open.js';
 import { confirmChange } from '../preview.js';
-import { setServers } from '../set-servers.js';
 import { currentText, rememberChange, undoChange } from '../undo.js';
+import { unknownClient } from '../unknown-client.js';
 import { showLine } from '../untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
@@ -52,10 +52,7 @@ async function findServers(context: CommandContext): Promise<Found> {
   const { words, flags, environment, output } = context;
   if (typeof flags.from === 'string') return readFrom(resolve(flags.from), context);
   const unknown = words.find((word) => !CLIENTS.some(({ id }) => id === word));
-  if (unknown !== undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no tool "${unknown}" to import from.`, {
-      hint: `There are: ${CLIENTS.map(({ id }) => id).join(', ')}`,
-    });
+  if (unknown !== undefined) throw unknownClient(unknown, 'import from');
   const place = {
     platform: process.platform,
     home: environment.HOME ?? homedir(),
@@ -135,11 +132,13 @@ async function write(
   const used = JSON.stringify(servers.map(({ config: entry }) => entry));
   const fresh = inputs.filter(({ id }) => !known.has(id) && used.includes(`\${input:${id}}`));
   const change = (text: string): string => {
-    const filled = setServers(text, servers);
+    const filled = servers.reduce((result, { name, config }) => setServer(result, name, config), text);
     return fresh.length === 0 ? filled : setKey(filled, ['inputs'], [...own, ...fresh]);
   };
   const after = change(before ?? '');
-  if (!(await confirmChange(context, { file, before, after }))) return output.note('Nothing was written.');
+  const entries = servers.map(({ config: entry }) => ({ ...entry }));
+  if (!(await confirmChange(context, { file, before, after }, entries)))
+    return output.note('Nothing was written.');
   await editConfig(file, change);
   await rememberChange(context, 'import', { file, before, after: (await currentText(file)) ?? '' });
   if (output.json) output.data({ imported: servers.map(({ name, from }) => ({ name, from })), file });

@@ -2,6 +2,7 @@ import type { ServerStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectServers, requireServers, statusOf } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
+import { sandboxWord } from '../sandbox-checks.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
 
@@ -16,7 +17,8 @@ export async function run(context: CommandContext): Promise<void> {
       return output.note(
         'There are no servers yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
       );
-    for (const line of textTable(servers.map((server) => row(server, context)))) output.line(line);
+    const rows = servers.map((server) => row(server, context));
+    for (const line of textTable(rows, output)) output.line(line);
     for (const { name, error } of servers) if (error !== undefined) tell(context, name, error);
   });
 }
@@ -31,10 +33,8 @@ const MARKS: Readonly<
   disabled: ['–', 'dim'],
 };
 
-function row(
-  { name, status, transport, protocolVersion, tools, scope, serverInfo }: ServerStatus,
-  { output }: CommandContext,
-): string[] {
+function row(server: ServerStatus, { output }: CommandContext): string[] {
+  const { name, status, transport, protocolVersion, tools, scope, serverInfo } = server;
   const [mark, color] = MARKS[status];
   const what = serverInfo === undefined ? '' : showLine(`${serverInfo.name} ${serverInfo.version}`, 40);
   const count = status === 'connected' ? `${tools.length} tool${tools.length === 1 ? '' : 's'}` : '';
@@ -45,7 +45,7 @@ function row(
     transport ?? '',
     protocolVersion ?? '',
     count,
-    scope ?? '',
+    [scope ?? '', sandboxWord(server)].filter((word) => word !== '').join(', '),
     output.color.dim(what),
   ];
 }

@@ -2,6 +2,7 @@ import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
+import { shellWord } from '../shell-word.js';
 import { showLine } from '../untrusted-text.js';
 import { needWord } from '../words.js';
 
@@ -10,12 +11,12 @@ export async function run(context: CommandContext): Promise<void> {
   const server = needWord(context, 0, 'server');
   await withRuntime(context, async ({ runtime }) => {
     await connectOneOrAll(context, runtime, server);
-    const alive = await output.during(`Asking ${server}`, runtime.ping(server));
+    const alive = await output.during(`Asking ${showLine(server, 60)}`, runtime.ping(server));
     const { lastPing, protocolVersion, era } = runtime.serverStatus(server);
     if (!alive)
       throw new TurnbuckleError('CONNECTION_LOST', `Server "${server}" did not answer.`, {
         server,
-        hint: `What it says: turnbuckle logs ${server}`,
+        hint: `What it says: turnbuckle logs ${shellWord(server)}`,
       });
     if (output.json) output.data({ server, alive, ms: lastPing?.ms, protocolVersion, era });
     else output.line(`${showLine(server, 60)} answered in ${lastPing?.ms} ms (${protocolVersion}, ${era})`);

@@ -3,6 +3,7 @@ import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
 import { nearestWord } from '../nearest-word.js';
 import { withRuntime } from '../open.js';
+import { shellWord } from '../shell-word.js';
 import { showContent } from '../show-content.js';
 import { showLine } from '../untrusted-text.js';
 import { needWord, readPairs } from '../words.js';
@@ -40,7 +41,7 @@ async function completeArguments(
     );
     throw new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}" at server "${server}".`, {
       server,
-      hint: `${close === undefined ? '' : `Did you mean "${close}"? `}turnbuckle prompts ${server} lists what there is.`,
+      hint: `${close === undefined ? '' : `Did you mean "${close}"? `}turnbuckle prompts ${shellWord(server)} lists what there is.`,
     });
   }
   const missing = (definition.arguments ?? []).filter(
@@ -48,13 +49,14 @@ async function completeArguments(
   );
   if (missing.length === 0) return args;
   if (!output.interactive) {
-    const names = missing.map((argument) => showLine(argument.name));
+    const names = missing.map((argument) => showLine(argument.name, 60));
     throw new TurnbuckleError('ARGUMENTS_INVALID', `The prompt "${name}" needs ${names.join(', ')}.`, {
       server,
-      hint: `turnbuckle prompt ${server} ${name} ${names.map((one) => `${one}=…`).join(' ')}`,
+      hint: `turnbuckle prompt ${shellWord(server)} ${shellWord(name)} ${names.map((one) => `${one}=…`).join(' ')}`,
     });
   }
   const { askText } = await import('../ask.js');
-  for (const argument of missing) args[argument.name] = await askText(showLine(argument.name));
+  for (const { name: key, description } of missing)
+    args[key] = await askText(description === undefined ? key : `${key}: ${description}`);
   return args;
 }

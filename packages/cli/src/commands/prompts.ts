@@ -16,8 +16,8 @@ export async function run(context: CommandContext): Promise<void> {
       showLine(owner, 60),
       showLine(name, 60),
       showLine(args.map((arg) => (arg.required === true ? arg.name : `[${arg.name}]`)).join(' ')),
-      output.color.dim(showLine(description ?? '', 60)),
+      output.color.dim(showLine(description ?? '', 400)),
     ]);
-    for (const line of textTable(rows)) output.line(line);
+    for (const line of textTable(rows, output)) output.line(line);
   });
 }

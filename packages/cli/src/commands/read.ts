@@ -1,6 +1,8 @@
+import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
 import { withRuntime } from '../open.js';
+import { shellWord } from '../shell-word.js';
 import { showResource } from '../show-content.js';
 import { showLine } from '../untrusted-text.js';
 import { needWord } from '../words.js';
@@ -13,11 +15,21 @@ export async function run(context: CommandContext): Promise<void> {
     await connectOneOrAll(context, runtime, server);
     const result = await output.during(
       `Reading ${showLine(uri)}`,
-      runtime.readResource(server, uri, { signal }),
+      runtime.readResource(server, uri, { signal }).catch((error: unknown) => {
+        throw withListHint(error, server);
+      }),
     );
     if (output.json) return output.data(result);
     const directory = typeof flags.output === 'string' ? flags.output : '.';
     for (const [index, contents] of result.contents.entries())
       await showResource(contents, index + 1, { output, directory, stem: `${server}-resource` });
   });
+}
+
+/** Where to find the ones there are. */
+function withListHint(error: unknown, server: string): unknown {
+  if (!(error instanceof TurnbuckleError) || error.code !== 'RESOURCE_UNKNOWN') return error;
+  const { code, message, data, cause } = error;
+  const hint = `turnbuckle resources ${shellWord(server)} lists what there is.`;
+  return new TurnbuckleError(code, message, { server, data, cause, hint });
 }

@@ -4,6 +4,9 @@ import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
 
+/** It is there to be copied. */
+const LONGEST_URI = 2_000;
+
 export async function run(context: CommandContext): Promise<void> {
   const { output, words } = context;
   await withRuntime(context, async ({ runtime }) => {
@@ -13,18 +16,19 @@ export async function run(context: CommandContext): Promise<void> {
     const templates = await runtime.listResourceTemplates(server);
     if (output.json) return output.data({ resources, templates });
     if (resources.length + templates.length === 0) return output.note('There are no resources.');
-    const rows = [
-      ...resources.map(({ server: owner, uri, name }) => [
-        showLine(owner, 60),
-        showLine(uri),
-        output.color.dim(showLine(name ?? '', 60)),
-      ]),
-      ...templates.map(({ server: owner, uriTemplate, name }) => [
-        showLine(owner, 60),
-        showLine(uriTemplate),
-        output.color.dim(showLine(name ?? '', 60)),
-      ]),
+    const all = [
+      ...resources,
+      ...templates.map(({ uriTemplate, ...template }) => ({ ...template, uri: uriTemplate })),
     ];
-    for (const line of textTable(rows)) output.line(line);
+    // What a server has stays together: its templates behind its resources.
+    const owners = [...new Set(all.map((one) => one.server))];
+    const rows = owners
+      .flatMap((owner) => all.filter((one) => one.server === owner))
+      .map(({ server: owner, uri, name }) => [
+        showLine(owner, 60),
+        showLine(uri, LONGEST_URI),
+        output.color.dim(showLine(name ?? '', 400)),
+      ]);
+    for (const line of textTable(rows, output)) output.line(line);
   });
 }

@@ -1,7 +1,10 @@
 import type { CatalogTool, Runtime } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
+import { flagText } from '../flag-text.js';
+import { nearestWord } from '../nearest-word.js';
 import { withRuntime } from '../open.js';
+import { shellWord } from '../shell-word.js';
 import { textTable } from '../text-table.js';
 import { toSignature } from '../typescript-signature.js';
 import { showLine, showText } from '../untrusted-text.js';
@@ -12,15 +15,16 @@ export async function run(context: CommandContext): Promise<void> {
     const tools = await findTools(context, runtime);
     if (output.json) return output.data(tools.map(toJson));
     if (tools.length === 0) return output.note(nothingFound(context, runtime));
-    if (flags.ts === true) for (const tool of tools) output.line(`${toSignature(tool)}\n`);
+    if (flags.ts === true) for (const tool of tools) showSignature(context, tool);
     else if (flags.schema === true) for (const tool of tools) showSchema(context, tool);
     else
       for (const line of textTable(
         tools.map((tool) => [
           showLine(tool.server, 60),
-          showLine(tool.tool, 80),
-          output.color.dim(showLine(tool.description ?? '', 80)),
+          showLine(tool.tool, 200),
+          `${warning(context, tool, '  ')}${output.color.dim(showLine(tool.description ?? '', 400))}`,
         ]),
+        output,
       ))
         output.line(line);
   });
@@ -30,11 +34,16 @@ export async function run(context: CommandContext): Promise<void> {
 function nothingFound({ words }: CommandContext, runtime: Runtime): string {
   if (runtime.status().length === 0)
     return 'There are no servers yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import';
-  const named = runtime.status().some(({ name }) => name === words[0]);
+  const servers = runtime.status().map(({ name }) => name);
+  const [first = ''] = words;
+  const named = servers.includes(first);
   const search = words.slice(named ? 1 : 0);
-  return search.length === 0
-    ? 'There are no tools. turnbuckle doctor checks the servers.'
-    : `No tool has to do with "${search.join(' ')}". All of them: turnbuckle tools${named ? ` ${words[0]}` : ''}`;
+  if (search.length === 0) return 'There are no tools. turnbuckle doctor checks the servers.';
+  const nothing = `No tool has to do with "${showLine(search.join(' '))}".`;
+  const meant = named ? undefined : nearestWord(first, servers);
+  return meant === undefined
+    ? `${nothing} All of them: turnbuckle tools${named ? ` ${shellWord(first)}` : ''}`
+    : `${nothing} Did you mean the server? turnbuckle tools ${shellWord(meant)}`;
 }
 
 /** The first word may be a server; then only that one is connected. The rest are search words. */
@@ -50,8 +59,21 @@ async function findTools(context: CommandContext, runtime: Runtime): Promise<rea
   });
 }
 
-function showSchema({ output }: CommandContext, tool: CatalogTool): void {
+/** Why to look at it, before its own words; nothing when there is no reason to. */
+function warning({ output }: CommandContext, tool: CatalogTool, end: string): string {
+  const text = flagText(tool);
+  return text === '' ? '' : `${output.color.yellow(`⚠ ${text}`)}${end}`;
+}
+
+function showSignature(context: CommandContext, tool: CatalogTool): void {
+  const text = flagText(tool);
+  context.output.line(`${text === '' ? '' : `// ⚠ ${text}\n`}${toSignature(tool)}\n`);
+}
+
+function showSchema(context: CommandContext, tool: CatalogTool): void {
+  const { output } = context;
   output.line(output.color.bold(showLine(tool.displayName, 200)));
+  if (tool.flags.length > 0) output.line(warning(context, tool, ''));
   if (tool.description !== undefined) output.line(showText(tool.description));
   output.line(`${showText(JSON.stringify(tool.inputSchema, null, 2))}\n`);
 }

@@ -38,13 +38,14 @@ export async function run(context: CommandContext): Promise<void> {
   else for (const { name } of agreed) output.line(`Agreed to ${showLine(name, 60)}`);
 }
 
-/** Shows the exact server, nothing shortened, hidden characters made visible, and asks. */
-async function agree(
-  { output, flags }: CommandContext,
-  { name, entry, origin }: ConfiguredServer,
-): Promise<boolean> {
+/** Shows exactly what is agreed to, nothing shortened, hidden characters made visible, and asks. */
+async function agree({ output, flags }: CommandContext, server: ConfiguredServer): Promise<boolean> {
+  const { name, entry, origin } = server;
   output.note(`\n${output.color.bold(showText(name))} from ${showText(origin.file)}:${origin.line}`);
   output.note(showText(JSON.stringify(entry, null, 2)));
+  const defaults = defaultsOf(server);
+  if (defaults.length > 0) output.note('Inputs that it uses, unless you give them another value:');
+  for (const [id, value] of defaults) output.note(showText(`  ${id} = ${JSON.stringify(value)}`));
   if (flags.yes === true) return true;
   if (!output.interactive) {
     throw new TurnbuckleError(
@@ -58,4 +59,13 @@ async function agree(
   }
   const { askYes } = await import('../ask.js');
   return askYes(`May "${showText(name)}" be started with exactly this?`);
+}
+
+/** What its file says that its inputs are: as much a part of the server as what is written in it. */
+function defaultsOf({ entry, inputs }: ConfiguredServer): Array<[id: string, value: string]> {
+  const json = JSON.stringify(entry);
+  return inputs.flatMap(({ id, default: value }) => {
+    const isUsed = json.includes(`\${input:${JSON.stringify(id).slice(1, -1)}`);
+    return isUsed && value !== undefined ? [[id, value]] : [];
+  });
 }

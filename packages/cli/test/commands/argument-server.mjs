@@ -1,4 +1,5 @@
-// A server whose one tool has an argument of each kind and answers what it got; `say` answers any text.
+// A server whose tools answer what they got: `take` has an argument of each kind, `choose` and `odd` need theirs.
+// `say` answers text that nobody should obey.
 import { createInterface } from 'node:readline';
 
 const TAKE = {
@@ -24,6 +25,28 @@ const TOOLS = [
     name: 'say',
     description: 'Hidden \u202ereversed\u001b[31m text',
     inputSchema: { type: 'object', properties: {} },
+  },
+  {
+    name: 'choose',
+    description: 'Needs one of two words',
+    inputSchema: {
+      type: 'object',
+      properties: { level: { enum: ['quiet', 'loud'], description: 'How loud' } },
+      required: ['level'],
+    },
+  },
+  {
+    name: 'odd',
+    description: 'Needs arguments with names that mean something to others',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        'a=\u001b[31mb': { type: 'string' },
+        constructor: { type: 'string' },
+        mood: { enum: ['\u202egood', '\u009b2J'] },
+      },
+      required: ['a=\u001b[31mb', 'constructor'],
+    },
   },
 ];
 const HOSTILE = '\u001b[2Jcleared \u202ereversed\u200b \u{e0041}tag';

@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { descendants, fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { argumentServer, tattletale } from './local-servers.js';
-import { createHome, finished, type Home, start, turnbuckle } from './turnbuckle.js';
+import { BIN, createHome, environmentOf, finished, type Home, start, turnbuckle } from './turnbuckle.js';
 
 let home: Home;
 let started: string;
@@ -101,7 +104,21 @@ describe('finding the tool', () => {
   });
 });
 
+it('a tool without its server is named with it', async () => {
+  const { code, stderr } = await call(['take', 'text=x']);
+  expect(code).toBe(12);
+  expect(stderr).toContain('Its server is missing: turnbuckle call kinds take.');
+});
+
 describe('results', () => {
+  it('that cannot be saved are no fault of ours', async () => {
+    const file = await home.write('project/taken', '');
+    const { code, stderr } = await call(['echo', 'content', '-o', file]);
+    expect(code).toBe(13);
+    expect(stderr).toContain(`Nothing can be saved in ${file}.`);
+    expect(stderr).toContain('--output <directory>');
+  });
+
   it('of a tool that failed are shown, and the exit code says so', async () => {
     const { code, stdout, stderr } = await call(['echo', 'fail']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed as asked\n' });
@@ -169,6 +186,31 @@ describe('a stop', () => {
     expect(await end).toMatchObject({ code: exit, stdout: '' });
     expect(performance.now() - before).toBeLessThan(4_000);
     expect(servers.filter(isAlive)).toEqual([]);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('because the output cannot be written is an error', async () => {
+    const file = await open('/dev/full', 'w');
+    const child = spawn(process.execPath, [BIN, 'call', 'echo', 'echo', 'text=x'], {
+      cwd: home.project,
+      env: environmentOf(home),
+      stdio: ['ignore', file.fd, 'pipe'],
+    });
+    const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+    await file.close();
+    expect(code).toBe(74);
+    expect(stderr).toContain('The output cannot be written: ENOSPC');
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('is not made because nobody gets the notes', async () => {
+    const file = await open('/dev/full', 'w');
+    const child = spawn(process.execPath, [BIN, 'call', 'echo', 'fail'], {
+      cwd: home.project,
+      env: environmentOf(home),
+      stdio: ['ignore', 'pipe', file.fd],
+    });
+    const [[code], stdout] = await Promise.all([once(child, 'close'), text(child.stdout)]);
+    await file.close();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed as asked\n' });
   });
 
   it('because nobody reads on is no error, and leaves no server', async () => {

@@ -45,7 +45,7 @@ describe('config', () => {
     expect(texts[0]).toContain('"KEPT": "${KEPT}"');
     expect(texts[0]).toContain('"${PASSWORD}"');
     expect(texts[0]).toContain('"/data"');
-    expect(texts[1]).toContain('https://[hidden]@example.invalid/mcp?key=[hidden]&id=${ID}');
+    expect(texts[1]).toContain('https://[redacted]@example.invalid/mcp?key=[redacted]&id=${ID}');
   });
 
   it('answers JSON', async () => {
@@ -55,6 +55,27 @@ describe('config', () => {
       shadowed: [{ scope: 'user' }],
       problem: { code: 'TRUST_REQUIRED' },
     });
+  });
+
+  it('explains what the environment sets, and each setting with its place', async () => {
+    const own = await createHome();
+    await own.write('.config/turnbuckle/mcp.json', '{\n  "naming": "server_tool"\n}');
+    const run = (variable: string, ...words: string[]) =>
+      turnbuckle(['config', ...words], { home: own, env: { MCP_AUTO_DISCOVERY: variable } });
+    const { stdout } = await run('on');
+    expect(stdout).toMatch(new RegExp(`^  naming = "server_tool" +from ${own.config}:2$`, 'm'));
+    expect(stdout).toMatch(
+      /^ {2}autoDiscoveryEnabled = true +from the environment variable MCP_AUTO_DISCOVERY$/m,
+    );
+    expect(JSON.parse((await run('off', '--json')).stdout)).toMatchObject({
+      settings: {
+        naming: { value: 'server_tool', origin: { file: own.config, line: 2, column: 3 } },
+        autoDiscoveryEnabled: { value: false, origin: { scope: 'environment' } },
+      },
+    });
+    expect((await run('perhaps')).stdout).toContain(
+      'problem The environment variable MCP_AUTO_DISCOVERY is "perhaps", which is not understood',
+    );
   });
 
   it('of an unknown server is an error', async () => {
@@ -93,9 +114,11 @@ describe('where servers come from for one run', () => {
 
   it('a broken file is told with its place and takes nothing else down', async () => {
     const broken = await home.write('broken.json', '{ "servers": { "x": { "comand": "y" }, } oops }');
-    const { code, stderr } = await run('doctor', 'files', '--config', broken);
+    const { code, stdout, stderr } = await run('doctor', 'files', '--config', broken);
     expect(code).toBe(10);
-    expect(stderr).toContain(`${broken}:1:`);
+    expect(stdout).toContain(`configuration  ${broken}:1:`);
+    expect(stderr).not.toContain(broken);
+    expect((await run('list', '--no-connect', '--config', broken)).stderr).toContain(`warning ${broken}:1:`);
   });
 });
 

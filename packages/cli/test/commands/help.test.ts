@@ -22,7 +22,8 @@ it('shows every command without a word, with help and with --help', async () => 
 it('says the version of its package', async () => {
   const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
   expect(JSON.parse(manifest)).toMatchObject({ version: VERSION });
-  expect((await turnbuckle(['--version'], { home })).stdout).toBe(`${VERSION}\n`);
+  for (const words of [['--version'], ['-V'], ['version']])
+    expect((await turnbuckle(words, { home })).stdout).toBe(`${VERSION}\n`);
 });
 
 it('shows examples, each explained, for each command, without colours in a pipe', async () => {
@@ -49,6 +50,8 @@ it.each([
   [['help', 'nope'], 'There is no command "nope".', 'turnbuckle --help'],
   [['--frob'], '"--frob" is not a command.', 'turnbuckle --help'],
   [['list', '--frob'], "Unknown option '--frob'.", 'turnbuckle list --help'],
+  [['list', '--jsn'], "Unknown option '--jsn'.", 'Did you mean --json?'],
+  [['add', 'x', '--forse', 'y'], "Unknown option '--forse'.", 'Did you mean --force?'],
   [['add', 'x', 'npx', '-y', 'pkg'], "Unknown option '-y'.", 'turnbuckle add <name> -- <command>'],
   [['call', 'a', 'b', '--timeout'], "Option '--timeout <value>' argument missing.", 'turnbuckle call --help'],
   [['schema', 'x'], '"x" is one word too many.', 'turnbuckle schema --help'],

@@ -173,6 +173,7 @@ describe('export', () => {
 
   it.each([
     [['--to', 'netscape'], 13, /There are: /],
+    [['--to', 'curser'], 13, /Did you mean "cursor"\?/],
     [['--to', 'cursor'], 10, /--file/],
     [['nope', '--to', 'cursor', '--file', '-'], 11, /There are: files, docs/],
     [['--undo'], 10, /no export to take back/],

@@ -85,6 +85,12 @@ describe('tools', () => {
     expect(data?.map(({ name }) => name)).toEqual(['mcp__good__add']);
   });
 
+  it('of a server that is misspelt are not searched for without a word about it', async () => {
+    const { code, stdout, stderr } = await run('tools', 'godo');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toContain('Did you mean the server? turnbuckle tools good');
+  });
+
   it.each([
     ['bad', 17, 'SERVER_EXITED'],
     ['off', 11, 'turnbuckle enable off'],
@@ -123,7 +129,9 @@ describe('resources and prompts', () => {
     expect(await json(['read', 'good', 'fixture://greeting'], { home })).toMatchObject({
       contents: [{ text: 'hello' }],
     });
-    expect((await run('read', 'good', 'fixture://nope')).code).toBe(12);
+    const unknown = await run('read', 'good', 'fixture://nope');
+    expect(unknown.code).toBe(12);
+    expect(unknown.stderr).toContain('turnbuckle resources good lists what there is.');
   });
 
   it('are filled in, and a missing argument is named', async () => {

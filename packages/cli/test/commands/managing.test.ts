@@ -37,7 +37,7 @@ describe('add', () => {
     await run('add', 'db', '{"command":"db","env":{"URL":"${DB}"}}', '--env', 'MORE=1');
     expect(await written()).toEqual({
       docs: { type: 'sse', url: 'https://example.invalid/sse', headers: { Authorization: 'Bearer ${T}' } },
-      db: { command: 'db', env: { MORE: '1' } },
+      db: { command: 'db', env: { URL: '${DB}', MORE: '1' } },
     });
   });
 
@@ -70,6 +70,8 @@ describe('add', () => {
     [['native', '--', 'cmd'], 10, /native/],
     [['x', '{broken'], 13, /JSON/],
     [['x', 'https://example.invalid', 'more'], 13, /"more" is one word too many/],
+    [['x', 'ftp://example.invalid'], 13, /https:\/\/, http:\/\/, wss:\/\/ or ws:\/\//],
+    [['x', 'npx -y pkg'], 13, /turnbuckle add <name> -- npx -y pkg/],
     [['x', '-e', 'NOVALUE', '--', 'cmd'], 13, /NOVALUE/],
     [['x', '-H', 'novalue', 'https://example.invalid'], 13, /novalue/],
     [['x', '--scope', 'galaxy', '--', 'cmd'], 13, /galaxy.*user, project, local/],
@@ -87,8 +89,15 @@ describe('add', () => {
     expect(answer).toEqual({
       added: 'x',
       file: home.config,
-      config: { command: 'cmd', env: { KEY: '[hidden]' } },
+      config: { command: 'cmd', env: { KEY: '[redacted]' } },
     });
+  });
+
+  it('takes a name or a program with spaces, and proposes what can be typed', async () => {
+    const program = await home.write('my programs/serve', '');
+    const { code, stderr } = await run('add', "it's mine", program);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`turnbuckle tools 'it'\\''s mine'`);
   });
 
   it('says when a stronger file has a server of that name', async () => {

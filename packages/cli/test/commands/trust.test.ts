@@ -28,6 +28,9 @@ describe('a hostile project', () => {
     prompt: [['evil', 'x']],
     ping: [['evil']],
     logs: [['evil', '--seconds', '1']],
+    login: [['evil', '--no-browser']],
+    logout: [['evil']],
+    whoami: [[], ['evil']],
     add: [['other', '--', 'true']],
     remove: [['nothing']],
     enable: [['evil']],
@@ -36,10 +39,12 @@ describe('a hostile project', () => {
     import: [[], ['--yes']],
     export: [['--to', 'cursor', '--file', '-']],
     trust: [[], ['evil'], ['--revoke']],
+    secrets: [['list'], ['set', 'evil'], ['rotate']],
     doctor: [[], ['evil']],
     init: [[]],
     schema: [[]],
     completion: [['bash']],
+    rules: [[], ['test', 'evil', 'x', '--connect'], ['pins', '--connect'], ['pin', 'evil', '--yes']],
   };
 
   it('is tried with every command there is', () => {
@@ -91,6 +96,36 @@ describe('trust', () => {
     expect(stderr).toContain('\\u{202e}');
     expect(stderr).toContain('"A": "${B}"');
     expect(stderr).toContain('with --yes');
+  });
+
+  it('shows the defaults of the inputs that an entry uses, which are part of the agreement', async () => {
+    await home.write('project/.turnbuckle/mcp.json', {
+      inputs: [
+        { id: 'program', default: 'rm\u001b[2J -rf\u202e' },
+        { id: 'with "quotes"', default: 'quoted' },
+        { id: 'nested', default: 'deep' },
+        { id: 'asked', password: true },
+        { id: 'unused', default: 'not shown' },
+      ],
+      servers: {
+        evil: {
+          command: '${input:program}',
+          args: ['${input:with "quotes"}', '${NONE:-${input:nested}}', '${input:asked}'],
+        },
+        plain: { command: 'x' },
+      },
+    });
+    const { stderr } = await run('trust', '--yes');
+    const [, evil = '', plain = ''] = stderr.split(/^(?=\w+ from )/m);
+    expect(evil).toContain('Inputs that it uses, unless you give them another value:');
+    expect(evil).toContain('  program = "rm\\u001b[2J -rf\\u{202e}"');
+    expect(evil).toContain('  with "quotes" = "quoted"');
+    expect(evil).toContain('  nested = "deep"');
+    expect(plain).toContain('plain from');
+    expect(plain).not.toContain('Inputs');
+    expect(stderr).not.toContain('not shown');
+    expect(stderr).not.toMatch(/\u202e/);
+    expect(stderr.includes('\u001b')).toBe(false);
   });
 
   it('lets exactly that server start until it changes or the agreement is taken back', async () => {

@@ -7,6 +7,7 @@ import { countMarks, findSteps, type Step } from './shell-blocks.js';
 const PAGES = [
   { page: 'docs/command-line.md', directory: undefined },
   { page: 'docs/importing.md', directory: undefined },
+  { page: 'docs/secrets.md', directory: undefined },
   { page: 'README.md', directory: root },
 ].map((one) => ({ ...one, steps: findSteps(one.page, readText(one.page)) }));
 

@@ -5,6 +5,8 @@ import type {
   StreamableHTTPClientTransport,
   Transport,
 } from '@modelcontextprotocol/client';
+import type { Authorizer } from '../auth/authorizer.js';
+import { toSandboxPolicy } from '../config/sandbox-schema.js';
 import type {
   HttpServer,
   InProcessServer,
@@ -22,9 +24,11 @@ import { HttpLane } from './http-lane.js';
 import type { Envelope, Lane } from './lane.js';
 import { NotificationGate } from './notification-gate.js';
 import type { ProcessTable } from './processes.js';
+import type { SandboxStatus } from './sandbox-status.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
 import { connectionLost, toAnswer } from './server-error.js';
+import type { StderrListener } from './stderr-lines.js';
 import { StdioTransport } from './stdio.js';
 import type { TextRing } from './text-ring.js';
 import { WebSocketTransport } from './websocket.js';
@@ -33,9 +37,15 @@ export interface CarrierOptions {
   readonly server: string;
   readonly processes: ProcessTable;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly stateDir: string;
   readonly maxMessageBytes: number;
   readonly notificationsPerSecond: number;
   readonly expressLane: boolean;
+  readonly stderrListener?: StderrListener | undefined;
+  /** What presents the credentials of a remote server. */
+  readonly authorizer?:
+    | ((server: string, config: HttpServer | SseServer | WebSocketServer) => Promise<Authorizer | undefined>)
+    | undefined;
 }
 
 export interface Carrier {
@@ -46,6 +56,8 @@ export interface Carrier {
   readonly pid?: number | undefined;
   readonly stderr?: TextRing | undefined;
   readonly exit?: StdioTransport['exit'];
+  /** The sandbox that its process is in. */
+  readonly sandbox?: SandboxStatus | undefined;
   /** Told when the connection is found broken although no close came. */
   onBroken?: (error: TurnbuckleError) => void;
   /** The channel, where the handshake goes over it without the SDK. */
@@ -94,15 +106,21 @@ export function proxyTarget({ baseUrl, id, token, ...rest }: ProxyServer): HttpS
   return { ...rest, type: 'http', url: base.href, headers: { ...rest.headers, ...credential } };
 }
 
-function stdioCarrier(config: StdioServer, options: CarrierOptions): Carrier {
+async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promise<Carrier> {
+  const { command, args, cwd } = config;
+  const env = childEnvironment(options.environment, config);
+  const policy = toSandboxPolicy(config.sandbox);
+  const confinement =
+    policy === undefined
+      ? undefined
+      : await (await import('./sandbox.js')).confine({ ...options, config, policy, env });
   const transport = new StdioTransport(
     {
       server: options.server,
-      command: config.command,
-      args: config.args,
-      env: childEnvironment(options.environment, config),
-      cwd: config.cwd,
+      ...(confinement ?? { command, args, cwd }),
+      env,
       maxBytes: options.maxMessageBytes,
+      stderrListener: options.stderrListener,
     },
     options.processes,
   );
@@ -110,6 +128,7 @@ function stdioCarrier(config: StdioServer, options: CarrierOptions): Carrier {
   return Object.defineProperties(carrier, {
     pid: { get: () => transport.pid },
     exit: { get: () => transport.exit },
+    sandbox: { value: confinement?.status },
     stderr: { value: transport.stderr },
     prepare: { value: () => void transport.start() },
   });
@@ -120,7 +139,14 @@ function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Car
   const { url, headers, connectTimeoutMs } = config;
   return channelCarrier(
     'websocket',
-    new WebSocketTransport({ server, url, headers, connectTimeoutMs, maxBytes: options.maxMessageBytes }),
+    new WebSocketTransport({
+      server,
+      url,
+      headers,
+      connectTimeoutMs,
+      maxBytes: options.maxMessageBytes,
+      authorizer: () => options.authorizer?.(server, config),
+    }),
     options,
   );
 }
@@ -161,13 +187,14 @@ async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<C
   return { ...carrier, close: () => carrier.close().finally(() => endpoint.close()) };
 }
 
-const openEndpoint = (
+const openEndpoint = async (
   config: HttpServer | SseServer,
   options: CarrierOptions,
   onTooLarge?: (bytes: number) => void,
 ): Promise<HttpEndpoint> =>
   HttpEndpoint.open({
     onTooLarge,
+    authorizer: await options.authorizer?.(options.server, config),
     server: options.server,
     url: config.url,
     headers: config.headers,

@@ -168,15 +168,11 @@ class Conversation {
 
   /** Only older servers ask; in the newer revision a request of the server's has no place. */
   async #answer({ id, method, params }: Request): Promise<void> {
-    const { lane, server, answers } = this.#options;
+    const { lane, requests: guard } = this.#options;
     if (this.#peer?.era === 'modern') return;
     const abort = new AbortController();
     this.#asked.set(id, abort);
-    const reply = await answerRequest(
-      method,
-      { server, params: params ?? {}, signal: abort.signal },
-      answers,
-    );
+    const reply = await answerRequest(method, params, { guard, signal: abort.signal });
     this.#asked.delete(id);
     if (!abort.signal.aborted)
       await lane.send({ jsonrpc: '2.0', id, ...reply } as JSONRPCMessage).catch(() => {});

@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   readonly link: Omit<LinkOptions, 'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy'>;
   /** The configuration with everything filled in, asked for at each attempt. */
   readonly resolve: () => Promise<ServerConfig>;
+  /** The same error without secrets: what leaves this connection has been through it. */
+  readonly redact: (error: TurnbuckleError) => TurnbuckleError;
   /** Runs on every fresh link before it counts as ready; its failure is the connection's failure. */
   readonly onOpen: (link: Link) => Promise<void>;
   /** The link is in use from now on. */
@@ -157,7 +159,7 @@ export class Connection {
     } catch (thrown) {
       const error = abort.signal.aborted
         ? closedError(this.name)
-        : await this.#connectError(broken ?? thrown, link);
+        : this.#options.redact(await this.#connectError(broken ?? thrown, link));
       if (link !== undefined) this.#cleanUp(link.close().catch(() => {}));
       if (!abort.signal.aborted) this.#failed(error);
       throw error;
@@ -231,8 +233,9 @@ export class Connection {
   }
 
   /** A live link broke. */
-  #lose(error: TurnbuckleError): void {
+  #lose(reason: TurnbuckleError): void {
     const link = this.#link;
+    const error = this.#options.redact(reason);
     if (link === undefined) return;
     if (this.#options.now() - this.#readyAt >= STEADY_MS) this.#attempts = 0;
     this.#release();

@@ -4,6 +4,7 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Dispatcher, Pool } from 'undici';
+import type { Authorizer, Credentials, OutgoingRequest } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
 import { rateLimited } from './http-refusal.js';
 import { limitBody } from './limited-body.js';
@@ -14,6 +15,8 @@ export interface EndpointOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
   readonly maxBytes: number;
+  /** Presents who asks. */
+  readonly authorizer?: Authorizer | undefined;
   /** A body went over the limit and was cut off. */
   readonly onTooLarge?: ((bytes: number) => void) | undefined;
 }
@@ -21,12 +24,14 @@ export interface EndpointOptions {
 export class HttpEndpoint {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  readonly authorizer: Authorizer | undefined;
   readonly #pool: Pool;
   readonly #fetch: FetchLike;
 
   private constructor(options: EndpointOptions, pool: Pool, fetch: FetchLike) {
     this.url = new URL(options.url);
     this.headers = options.headers;
+    this.authorizer = options.authorizer;
     this.#pool = pool;
     this.#fetch = fetch;
   }
@@ -47,8 +52,16 @@ export class HttpEndpoint {
     const raw = undici.fetch as unknown as (url: string | URL, init: unknown) => Promise<Response>;
     const agent = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 });
     const fetch: FetchLike = async (url, init) => {
-      const dispatcher = new URL(url).origin === origin ? pool : agent;
-      const response = await raw(url, { ...init, dispatcher });
+      const inside = new URL(url).origin === origin;
+      const send = (credentials: Readonly<Record<string, string>>): Promise<Response> => {
+        const headers = new Headers(init?.headers);
+        for (const [name, value] of Object.entries(credentials)) headers.set(name, value);
+        return raw(url, { ...init, headers, dispatcher: inside ? pool : agent });
+      };
+      // Credentials never leave the origin they were configured for.
+      const response = await (inside && options.authorizer !== undefined
+        ? sendAuthorized(options.authorizer, { url: new URL(url), method: init?.method ?? 'GET', send })
+        : send({}));
       const refused = init?.method === 'POST' ? tryLater(options.server, response) : undefined;
       if (refused !== undefined) throw refused;
       return limitBody(response, options.maxBytes, () => {
@@ -77,6 +90,24 @@ export class HttpEndpoint {
 
   async close(): Promise<void> {
     await this.#pool.destroy();
+  }
+}
+
+interface AuthorizedRequest extends OutgoingRequest {
+  readonly send: (credentials: Credentials) => Promise<Response>;
+}
+
+/** The request with credentials, and again with better ones as long as that makes sense. */
+async function sendAuthorized(authorizer: Authorizer, request: AuthorizedRequest): Promise<Response> {
+  for (let round = 0; ; round += 1) {
+    const credentials = await authorizer.headers(request);
+    const response = await request.send(credentials);
+    authorizer.observe?.(request.url, (name) => response.headers.get(name) ?? undefined);
+    const { status } = response;
+    if (status !== 401 && status !== 403) return response;
+    const challenge = response.headers.get('www-authenticate') ?? undefined;
+    if (!(await authorizer.refused({ status, challenge, credentials, round }))) return response;
+    await response.body?.cancel();
   }
 }
 

@@ -2,7 +2,8 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
-import { TurnbuckleError } from '../errors.js';
+import type { Credentials } from '../auth/authorizer.js';
+import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { parseJson } from '../parse-json.js';
 import { isProgress } from './channel-lane.js';
 import type { Flight } from './flight.js';
@@ -52,6 +53,8 @@ export class HttpExchange {
   #redirects = 0;
   #resumes = 0;
   #timer: NodeJS.Timeout | undefined;
+  #credentials: Credentials = {};
+  #refusals = 0;
   #done = false;
 
   constructor(options: ExchangeOptions) {
@@ -72,7 +75,21 @@ export class HttpExchange {
   }
 
   #dispatch(method: 'POST' | 'GET'): void {
-    const { endpoint, headers } = this.#options;
+    const { endpoint } = this.#options;
+    const credentials = endpoint.authorizer?.headers({ method, url: new URL(this.#path, endpoint.url) });
+    if (!(credentials instanceof Promise)) return this.#send(method, credentials ?? {});
+    credentials.then(
+      (ready) => {
+        if (!this.#done) this.#send(method, ready);
+      },
+      (error: unknown) => this.#unauthorized(error),
+    );
+  }
+
+  #send(method: 'POST' | 'GET', credentials: Credentials): void {
+    const { endpoint } = this.#options;
+    const headers = { ...this.#options.headers, ...credentials };
+    this.#credentials = credentials;
     const resumed = method === 'GET' && this.#lastEventId !== undefined;
     this.#head = undefined;
     this.#parts = [];
@@ -104,6 +121,8 @@ export class HttpExchange {
 
   #onHead(head: Head): void {
     this.#head = head;
+    const { endpoint } = this.#options;
+    endpoint.authorizer?.observe?.(endpoint.url, (name) => textOf(head.headers[name]));
     if (head.status !== 200 || !String(head.headers['content-type']).includes('text/event-stream')) return;
     this.#events = createParser({
       onEvent: (event) => {
@@ -196,6 +215,31 @@ export class HttpExchange {
   }
 
   #refused(text: string): void {
+    const { authorizer } = this.#options.endpoint;
+    const { status, headers } = this.#head ?? { status: 0, headers: {} };
+    if (authorizer === undefined || (status !== 401 && status !== 403)) return this.#failRefused(text);
+    const challenge = textOf(headers['www-authenticate']);
+    const round = this.#refusals;
+    this.#refusals += 1;
+    authorizer.refused({ status, challenge, credentials: this.#credentials, round }).then(
+      (again) => {
+        if (this.#done) return;
+        if (again) this.#dispatch('POST');
+        else this.#failRefused(text);
+      },
+      (error: unknown) => this.#unauthorized(error),
+    );
+  }
+
+  /** No credential, or none that does. A call that needs a wider one leaves the connection as it is. */
+  #unauthorized(thrown: unknown): void {
+    if (this.#done) return;
+    const error = toTurnbuckleError(thrown);
+    this.#fail(error);
+    if (error.code === 'AUTH_REQUIRED') this.#options.onBroken(error);
+  }
+
+  #failRefused(text: string): void {
     const { server, hasSession, flight, onBroken } = this.#options;
     const { status, headers } = this.#head ?? { status: 0, headers: {} };
     const { error, broken } = refusal({ server, status, headers, text, hasSession, requestId: flight.id });
@@ -234,6 +278,9 @@ export class HttpExchange {
     this.#options.onDone();
   }
 }
+
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header.join(', ') : header;
 
 function noAnswer(server: string, detail: string): TurnbuckleError {
   return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" broke the protocol: ${detail}.`, {

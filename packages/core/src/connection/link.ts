@@ -4,13 +4,14 @@
  */
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config/schema.js';
+import { TurnbuckleError } from '../errors.js';
 import { type Carrier, type CarrierOptions, createCarrier } from './carrier.js';
 import { connectChannelPeer } from './channel-peer.js';
 import type { Era, EraVerdicts } from './era-verdicts.js';
 import { explainExit } from './exit.js';
-import { offeredCapabilities, type ServerRequestAnswers } from './input-rounds.js';
 import type { Lane } from './lane.js';
 import type { Peer } from './peer.js';
+import type { RequestGuard } from './request-guard.js';
 import { connectSdkPeer } from './sdk-peer.js';
 import { timedOut, translate } from './translate.js';
 
@@ -18,7 +19,7 @@ export interface LinkOptions extends CarrierOptions {
   readonly config: ServerConfig;
   readonly clientInfo: Implementation;
   readonly verdicts: EraVerdicts;
-  readonly answers: ServerRequestAnswers;
+  readonly requests: RequestGuard;
   /** The question for the era got no answer last time: go without it. */
   readonly assumeLegacy: boolean;
   /** The server has been started or asked: what is wanted once it answers can be loaded meanwhile. */
@@ -83,6 +84,8 @@ interface Fallback {
 
 /** The other way to try after a failure, if its kind says that there is one. */
 function fallback(config: ServerConfig, known: Era | undefined, thrown: unknown): Fallback | undefined {
+  // Who asks without a sign-in, or with a bad one, learns nothing about the protocol.
+  if (isAboutSignIn(thrown)) return undefined;
   const status = statusOf(thrown);
   if (config.type === 'http' && status !== undefined && [400, 404, 405, 406, 415].includes(status)) {
     return { target: { ...config, type: 'sse' }, era: 'legacy', forget: false };
@@ -102,6 +105,14 @@ const PROBE_FAILED = 'ERA_NEGOTIATION_FAILED';
 const codeOf = (thrown: unknown): unknown =>
   thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 
+function isAboutSignIn(thrown: unknown): boolean {
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    if (error instanceof TurnbuckleError)
+      return ['AUTH_REQUIRED', 'AUTH_FAILED', 'SCOPE_MISSING'].includes(error.code);
+  }
+  return false;
+}
+
 function statusOf(thrown: unknown): number | undefined {
   for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
     if ('status' in error && typeof error.status === 'number') return error.status;
@@ -117,9 +128,9 @@ interface Attempt {
 
 async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attempt): Promise<Link> {
   const carrier = await createCarrier(options.config, options);
-  const { server, clientInfo, answers, onNotice } = options;
-  const capabilities = offeredCapabilities(answers);
-  const shared = { server, clientInfo, capabilities, answers, onNotice, era, leftMs, signal };
+  const { server, clientInfo, requests, onNotice } = options;
+  const { capabilities } = requests;
+  const shared = { server, clientInfo, capabilities, requests, onNotice, era, leftMs, signal };
   try {
     if (signal.aborted) throw signal.reason;
     carrier.prepare?.();

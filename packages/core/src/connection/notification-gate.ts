@@ -1,7 +1,7 @@
 /**
- * Keeps a flood of notifications from a server away from the rest of the host. Up to a rate they pass;
- * above it, "something changed" notices are kept, one of each kind, and delivered when the second is
- * over, and the rest is dropped and counted.
+ * Keeps a flood of notifications and requests from a server away from the rest of the host. Up to a rate
+ * they pass; above it, "something changed" notices are kept, one of each kind, and delivered when the second
+ * is over, and the rest is dropped and counted.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 
@@ -13,6 +13,7 @@ export class NotificationGate {
   readonly #perSecond: number;
   readonly #kept = new Map<string, () => void>();
   #passed = 0;
+  #asked = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -33,10 +34,19 @@ export class NotificationGate {
     else this.#kept.set(kind, () => deliver(message));
   }
 
-  /** Any message: only notifications are held back. */
+  /** Any message: answers always pass. */
   passAny(message: JSONRPCMessage, deliver: (message: JSONRPCMessage) => void): void {
-    if ('method' in message && !('id' in message)) this.pass(message, deliver);
-    else deliver(message);
+    if (!('method' in message)) deliver(message);
+    else if ('id' in message) this.#passRequest(() => deliver(message));
+    else this.pass(message, deliver);
+  }
+
+  /** Not even refused: the refusals would pile up for a server that asks without reading. */
+  #passRequest(deliver: () => void): void {
+    this.#timer ??= setTimeout(() => this.#turn(), WINDOW_MS).unref();
+    this.#asked += 1;
+    if (this.#asked <= this.#perSecond) deliver();
+    else this.#dropped += 1;
   }
 
   stop(): void {
@@ -47,6 +57,7 @@ export class NotificationGate {
   #turn(): void {
     this.#timer = undefined;
     this.#passed = 0;
+    this.#asked = 0;
     const kept = [...this.#kept.values()];
     this.#kept.clear();
     for (const deliver of kept) deliver();

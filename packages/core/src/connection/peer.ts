@@ -1,15 +1,16 @@
 /** The other side of a link: what was negotiated with it, and how it tells us about changes. */
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Era } from './era-verdicts.js';
-import type { ServerRequestAnswers } from './input-rounds.js';
 import type { Lane } from './lane.js';
+import type { RequestGuard } from './request-guard.js';
 
 /** What a handshake needs to know, whoever makes it. */
 export interface PeerOptions {
   readonly server: string;
   readonly clientInfo: Implementation;
   readonly capabilities: ClientCapabilities;
-  readonly answers: ServerRequestAnswers;
+  /** What the server asks back goes through it. */
+  readonly requests: RequestGuard;
   readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
   /** What is known: spoken to as that; undefined: it is asked. */
   readonly era: Era | undefined;

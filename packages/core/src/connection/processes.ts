@@ -3,9 +3,12 @@
  * its descendants, when it is stopped, when the host exits or is told to, and (by a sweep at the next
  * start) when the host was killed. What leaves its group is found by a tag in its environment.
  */
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
+import { Writable } from 'node:stream';
 import spawn from 'cross-spawn';
+import { strayDescriptors } from './descriptors.js';
 import { findByEnvironment, inspectProcess, isGroupAlive, processSpace } from './proc.js';
 
 const TAG = 'TURNBUCKLE_TAG';
@@ -18,6 +21,11 @@ export interface SpawnOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
+  /**
+   * For a server in a sandbox: what the started program reads from descriptor 3, the server's environment included.
+   * The program itself, which runs outside, gets none of that.
+   */
+  readonly toPreamble?: ((env: Readonly<Record<string, string>>) => string) | undefined;
 }
 
 export interface Child {
@@ -50,20 +58,13 @@ export class ProcessTable {
   spawn(options: SpawnOptions): Child {
     this.#spawned += 1;
     const tag = `${this.#host}.${this.#id}.${this.#spawned}`;
-    const child = spawn(options.command, [...options.args], {
-      env: { ...options.env, [TAG]: tag },
-      cwd: options.cwd,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-      shell: false,
-    });
+    const child = start(options, tag);
     let stopping: Promise<void> | undefined;
     const owned: Child = {
       process: child,
       pid: child.pid,
       stop: () => {
-        stopping ??= this.#stop(child, tag);
+        stopping ??= this.#stop(child, { tag, shielded: options.toPreamble !== undefined });
         return stopping;
       },
     };
@@ -94,7 +95,7 @@ export class ProcessTable {
     return orphans.length;
   }
 
-  async #stop(child: ChildProcess, tag: string): Promise<void> {
+  async #stop(child: ChildProcess, { tag, shielded }: { tag: string; shielded: boolean }): Promise<void> {
     const { pid } = child;
     child.stdin?.end();
     if (pid === undefined) return;
@@ -103,20 +104,55 @@ export class ProcessTable {
       : new Promise<void>((resolve) => child.once('exit', () => resolve()));
     await within(exited, this.#leaveMs);
     if (process.platform === 'win32') await killWindowsTree(pid);
-    else await this.#stopGroup(pid);
+    else await this.#stopGroup(pid, () => (shielded ? askInside(pid, tag) : kill(-pid, 'SIGTERM')));
     await forceTree(pid, tag);
     await exited;
     this.#live.delete(pid);
     if (this.#live.size === 0) unguard(this);
   }
 
-  async #stopGroup(group: number): Promise<void> {
+  async #stopGroup(group: number, ask: () => void): Promise<void> {
     if (!isGroupAlive(group)) return;
-    kill(-group, 'SIGTERM');
+    ask();
     const deadline = Date.now() + this.#termMs;
     for (let pauseMs = 5; isGroupAlive(group) && Date.now() < deadline; pauseMs = Math.min(pauseMs * 2, 100))
       await pause(pauseMs);
   }
+}
+
+function start({ command, args, env, cwd, toPreamble }: SpawnOptions, tag: string): ChildProcess {
+  const tagged = { ...env, [TAG]: tag };
+  const stray = strayDescriptors();
+  const nothing = stray.length === 0 ? undefined : openSync('/dev/null', 'r');
+  const stdio: Extract<StdioOptions, unknown[]> = ['pipe', 'pipe', 'pipe'];
+  for (const descriptor of stray) {
+    while (stdio.length < descriptor) stdio.push('ignore');
+    stdio[descriptor] = nothing;
+  }
+  if (toPreamble !== undefined) stdio[3] = 'pipe';
+  try {
+    const child = spawn(command, [...args], {
+      env: toPreamble === undefined ? tagged : { [TAG]: tag },
+      cwd,
+      stdio,
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+      shell: false,
+    });
+    const preamble = child.stdio[3];
+    // A program that ended before it read all of it says so itself.
+    if (toPreamble !== undefined && preamble instanceof Writable)
+      preamble.on('error', () => {}).end(toPreamble(tagged));
+    return child;
+  } finally {
+    if (nothing !== undefined) closeSync(nothing);
+  }
+}
+
+/** The sandbox's own process would take the server with it at once: the server is asked, and has time. */
+function askInside(sandbox: number, tag: string): void {
+  for (const { pid, value } of findByEnvironment(TAG))
+    if (value === tag && pid !== sandbox) kill(pid, 'SIGTERM');
 }
 
 /** Kills what is left of a group and what left it, until nothing is: a dying process may have forked once more. */

@@ -1,9 +1,11 @@
 /** The stdio transport: one child process, messages as lines of JSON, junk between them tolerated. */
+import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 import { LineFraming } from './line-framing.js';
 import { parseMessage } from './message.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
+import { StderrLines, type StderrListener } from './stderr-lines.js';
 import { TextRing } from './text-ring.js';
 
 const STDERR_BYTES = 256 * 1_024;
@@ -12,6 +14,7 @@ const WHOLE_WRITE_BYTES = 16 * 1_024;
 export interface StdioOptions extends SpawnOptions {
   readonly server: string;
   readonly maxBytes: number;
+  readonly stderrListener?: StderrListener | undefined;
 }
 
 export class StdioTransport implements Transport {
@@ -29,6 +32,7 @@ export class StdioTransport implements Transport {
   #child: Child | undefined;
   #started: Promise<void> | undefined;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
+  #lines: StderrLines | undefined;
   #outgoing = '';
   #outgoingIds: unknown[] = [];
   #closed = false;
@@ -62,6 +66,7 @@ export class StdioTransport implements Transport {
     const { stdin, stdout, stderr } = child.process;
     stdin?.on('error', () => this.#end());
     stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk));
+    this.#tellStderr(stderr);
     const framing = new LineFraming(
       {
         onLine: (line) => this.#receive(line),
@@ -81,6 +86,15 @@ export class StdioTransport implements Transport {
       // A descendant may hold the pipes open after the server itself is gone.
       child.process.once('exit', () => setTimeout(() => this.#end(), 100).unref());
     });
+  }
+
+  #tellStderr(stderr: Readable | null): void {
+    const { stderrListener } = this.#options;
+    if (stderrListener === undefined) return;
+    const lines = new StderrLines(stderrListener);
+    this.#lines = lines;
+    stderr?.on('data', (chunk: Buffer) => lines.push(chunk));
+    stderr?.once('close', () => lines.end());
   }
 
   /** Messages of one turn of the event loop leave in one write. */
@@ -103,6 +117,8 @@ export class StdioTransport implements Transport {
     if (!this.#closed) this.#stopped = true;
     this.#end();
     await this.#child?.stop();
+    // The pipe may stay open longer than anybody listens.
+    this.#lines?.end();
   }
 
   #flush(): void {

@@ -1,6 +1,7 @@
 /** The WebSocket transport (subprotocol `mcp`): one message a frame. The SDK has none since its version 2. */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { WebSocket } from 'ws';
+import type { Authorizer, Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
 import { authRequired } from './http-refusal.js';
 import { parseMessage } from './message.js';
@@ -11,6 +12,12 @@ export interface WebSocketOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   readonly connectTimeoutMs: number;
+  readonly authorizer?: (() => Promise<Authorizer | undefined> | undefined) | undefined;
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly challenge: string | undefined;
 }
 
 const CLOSE_GRACE_MS = 1_000;
@@ -29,9 +36,26 @@ export class WebSocketTransport implements Transport {
     this.#options = options;
   }
 
+  /** Opens the socket with credentials, and again with better ones as long as that makes sense. */
   async start(): Promise<void> {
+    const { server, url } = this.#options;
+    const authorizer = await this.#options.authorizer?.();
+    for (let round = 0; ; round += 1) {
+      const credentials = (await authorizer?.headers({ method: 'GET', url: new URL(url) })) ?? {};
+      const refused = await this.#open(credentials);
+      if (refused === undefined) return;
+      const { status, challenge } = refused;
+      const unknown = status !== 401 && status !== 403;
+      if (unknown || !(await authorizer?.refused({ status, challenge, credentials, round })))
+        throw unknown ? this.#refused(status) : authRequired(server, status);
+    }
+  }
+
+  /** How the server refused; undefined when the socket is open. */
+  async #open(credentials: Credentials): Promise<Refusal | undefined> {
     const { WebSocket } = await import('ws');
-    const { url, headers, maxBytes, connectTimeoutMs } = this.#options;
+    const { url, maxBytes, connectTimeoutMs } = this.#options;
+    const headers = { ...this.#options.headers, ...credentials };
     const socket = new WebSocket(url, 'mcp', {
       headers,
       handshakeTimeout: connectTimeoutMs,
@@ -41,16 +65,17 @@ export class WebSocketTransport implements Transport {
       followRedirects: false,
     });
     this.#socket = socket;
-    await new Promise<void>((resolve, reject) => {
-      socket.once('open', resolve);
+    const refused = await new Promise<Refusal | undefined>((resolve, reject) => {
+      socket.once('open', () => resolve(undefined));
       socket.once('error', (cause) => reject(this.#connectError(cause)));
       socket.once('unexpected-response', (_request, response) => {
-        const { statusCode } = response;
+        const { statusCode = 0, headers: answered } = response;
         response.destroy();
-        reject(this.#refused(statusCode ?? 0));
+        resolve({ status: statusCode, challenge: answered['www-authenticate'] });
         socket.terminate();
       });
     });
+    if (refused !== undefined) return refused;
     socket.on('error', (error) => {
       if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
         this.onoversized?.('', maxBytes);
@@ -62,6 +87,7 @@ export class WebSocketTransport implements Transport {
       const message = parseMessage(String(data));
       if (message !== undefined) this.onmessage?.(message);
     });
+    return undefined;
   }
 
   send(message: JSONRPCMessage): Promise<void> {

@@ -17,6 +17,7 @@ const tool = (inputSchema: Record<string, unknown>): CatalogTool => ({
   outputSchema: undefined,
   annotations: undefined,
   native: false,
+  flags: [],
   definition: {},
 });
 

@@ -1,4 +1,4 @@
-import type { Runtime } from 'turnbuckle';
+import type { Runtime, ServerRequestAnswers } from 'turnbuckle';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { answersContract } from './answers-contract.js';
 import { clockContract } from './clock-contract.js';
@@ -15,7 +15,7 @@ export interface Cell {
   readonly bare: Runtime;
 }
 
-const ANSWERS = {
+const ANSWERS: ServerRequestAnswers = {
   elicitation: () => ({ action: 'accept', content: { name: 'Ada' } }),
   sampling: () => ({ role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'test' }),
   roots: () => ({ roots: [{ uri: 'file:///tmp', name: 'tmp' }] }),

@@ -74,3 +74,18 @@ it('two changes at once end with the later one', async () => {
   await Promise.all([first, second]);
   expect(runtime.status().map(({ name, status }) => `${name} ${status}`)).toEqual(['c connected']);
 });
+
+it('two changes of a server that is slow to leave never have two of its processes at once', async () => {
+  const runtime = await openRuntime({ servers: { slow: { ...fixture('stubborn'), env: { N: '0' } } } });
+  await runtime.connectAll();
+  const first = runtime.serverStatus('slow').pid ?? 0;
+  const overlaps: boolean[] = [];
+  runtime.on('server.state', ({ to }) => {
+    if (to === 'connecting') overlaps.push(isAlive(first));
+  });
+  await Promise.all(
+    ['1', '2', '3'].map((N) => runtime.setServers({ slow: { ...fixture('stubborn'), env: { N } } })),
+  );
+  expect(runtime.serverStatus('slow').status).toBe('connected');
+  expect(overlaps).toEqual([false]);
+});

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const home = await temporaryDirectory();
 const asked: string[] = [];
-let answer: 'allow' | 'deny' | 'never' = 'allow';
+let answer: 'once' | 'deny' | 'never' = 'once';
 let runtime: Runtime;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('a caller', () => {
   });
 
   it('is asked for, and goes on when approved', async () => {
-    answer = 'allow';
+    answer = 'once';
     asked.length = 0;
     const decisions: RuntimeEvents['call.decided'][] = [];
     const stop = runtime.on('call.decided', (event) => decisions.push(event));

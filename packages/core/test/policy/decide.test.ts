@@ -18,7 +18,7 @@ const options = (more: Partial<PolicyOptions> = {}): PolicyOptions => ({
   ...more,
 });
 const agent = (...capabilities: string[]): Caller => ({ id: 'agent', capabilities });
-const issue = { server: 'github', tool: 'create_issue', kind: 'tool', readOnlyHint: false } as const;
+const issue = { server: 'github', tool: 'create_issue', kind: 'tool', hints: {} } as const;
 
 describe('capabilities', () => {
   it.each([
@@ -61,7 +61,7 @@ describe('decide', () => {
   });
 
   it('believes "read-only" only of a trusted server', () => {
-    const reading = { ...issue, readOnlyHint: true };
+    const reading = { ...issue, hints: { readOnlyHint: true } };
     const trusted = options({ serverPolicy: () => ({ trusted: true, requires: [] }) });
     expect(decide(agent('mcp_github'), reading, options()).action).toBe('ask');
     expect(decide(agent('mcp_github'), reading, trusted).action).toBe('allow');

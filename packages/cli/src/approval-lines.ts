@@ -1,0 +1,94 @@
+/**
+ * What a person has to see before a call is approved, as lines. Everything that an agent or a server wrote
+ * stands behind a bar that it cannot leave, in lines that fit the screen.
+ */
+import type { ApprovalRequest } from 'turnbuckle';
+import { displayWidth } from './display-width.js';
+import { showLine, showText } from './untrusted-text.js';
+
+const BAR = '  │ ';
+/** A text of several lines: each begins like this, so that none of them can pass for another argument. */
+const TEXT_LINE = '  ┊ ';
+
+/** Who wants to call what, and why somebody is asked. */
+export function factLines({
+  callerId,
+  server,
+  tool,
+  kind,
+  trusted,
+  reason,
+  rule,
+}: ApprovalRequest): string[] {
+  const who = callerId === undefined ? 'This command' : showLine(callerId, 60);
+  const what = kind === 'tool' ? 'call' : 'read';
+  // A rule that allows is not why somebody is asked.
+  const isAsking = rule?.action === 'ask' && rule.file !== undefined;
+  const place = isAsking ? ` (${showLine(`${rule.file}:${rule.line ?? 1}`, 200)})` : '';
+  return [
+    `${who} wants to ${what} ${showLine(tool, 100)}`,
+    `  server     ${showLine(server, 60)}${trusted ? '' : ', whose word is not trusted'}`,
+    `  reason     ${showLine(reason, 300)}${place}`,
+  ];
+}
+
+const CLAIMS: ReadonlyArray<readonly [hint: string, yes: string, no: string]> = [
+  ['readOnlyHint', 'only reads', 'writes'],
+  ['destructiveHint', 'may destroy', 'destroys nothing'],
+  ['idempotentHint', 'may be repeated', 'repeating adds up'],
+  ['openWorldHint', 'reaches outside', 'stays inside'],
+];
+
+/** What the tool says about itself, or that it says nothing. */
+export function claimLine({ annotations = {}, kind }: ApprovalRequest): string[] {
+  if (kind !== 'tool') return [];
+  const said = CLAIMS.flatMap(([hint, yes, no]) =>
+    typeof annotations[hint] === 'boolean' ? [annotations[hint] ? yes : no] : [],
+  );
+  return [`  it says    ${said.length === 0 ? 'nothing about itself' : said.join(', ')}`];
+}
+
+/** What changed since it was approved. */
+export const changeLines = ({ change = [] }: ApprovalRequest, width: number): string[] =>
+  change.flatMap((line) => barred(line, width));
+
+/** The arguments, in full. */
+export function argumentLines({ arguments: args }: ApprovalRequest, width: number): string[] {
+  return Object.entries(args).flatMap(([key, value]) => {
+    const name = showLine(key, 100);
+    if (typeof value !== 'string' || !value.includes('\n'))
+      return barred(`${name}: ${JSON.stringify(value, null, 2) ?? 'undefined'}`, width);
+    const lines = showText(value).split('\n');
+    return [
+      ...barred(`${name}: ${lines.length} lines`, width),
+      ...lines
+        .flatMap((line) => wrapped(line, width - displayWidth(TEXT_LINE) - 4))
+        .map((line) => `${BAR}${TEXT_LINE}${line}`),
+    ];
+  });
+}
+
+const barred = (text: string, width: number): string[] =>
+  showText(text)
+    .split('\n')
+    .flatMap((line) => wrapped(line, width - displayWidth(BAR)))
+    .map((line) => `${BAR}${line}`);
+
+/** A line cut into pieces that fit: nothing runs out of sight. */
+function wrapped(line: string, width: number): string[] {
+  const room = Math.max(width, 20);
+  const pieces: string[] = [];
+  let piece = '';
+  let used = 0;
+  for (const character of line.replaceAll('\t', '    ')) {
+    const columns = displayWidth(character);
+    if (used + columns > room) {
+      pieces.push(piece);
+      piece = '';
+      used = 0;
+    }
+    piece += character;
+    used += columns;
+  }
+  return [...pieces, piece];
+}

@@ -1,0 +1,129 @@
+/** Asks the person at the terminal whether a call may be made: one question after the other, no is the default. */
+import type { ApprovalAnswer, ApprovalRequest, Approve } from 'turnbuckle';
+import { argumentLines, changeLines, claimLine, factLines } from './approval-lines.js';
+import type { CommandContext } from './command.js';
+import type { Output } from './output.js';
+import { CTRL_C, CTRL_D, ENTER, ESCAPE, type Keyboard, openKeyboard } from './read-key.js';
+
+/** So many lines of each part are shown at once; the rest on demand. */
+const SHOWN_LINES = 20;
+/** Keys that were typed before the question was there are no answer to it. */
+const SETTLE_MS = 300;
+const USUAL_COLUMNS = 80;
+const USUAL_ROWS = 24;
+
+const WORDS: Readonly<Record<ApprovalAnswer, string>> = {
+  once: 'Allowed, this time.',
+  session: 'Allowed until this command ends.',
+  always: 'Allowed from now on.',
+  deny: 'Not allowed.',
+};
+
+/** For `RuntimeOptions.approve`. */
+export function createTerminalApprover({ output }: CommandContext): Approve {
+  let last: Promise<unknown> = Promise.resolve();
+  return (request, signal) => {
+    const answer = last.then(() => output.ask(() => approveInTerminal(request, signal, output)));
+    last = answer.catch(() => {});
+    return answer;
+  };
+}
+
+async function approveInTerminal(
+  request: ApprovalRequest,
+  signal: AbortSignal,
+  output: Output,
+): Promise<ApprovalAnswer> {
+  if (signal.aborted) return 'deny';
+  const width = (process.stderr.columns || USUAL_COLUMNS) - 1;
+  const change = changeLines(request, width);
+  const args = argumentLines(request, width);
+  const [title = '', ...facts] = [...factLines(request), ...claimLine(request)];
+  output.note(`\n${output.color.bold(title)}`);
+  for (const line of facts) output.note(line);
+  if (change.length > 0) showPart('changed since it was approved', change, output);
+  showPart(args.length === 0 ? 'without arguments' : 'arguments', args, output);
+  const keyboard = openKeyboard();
+  try {
+    await keyboard.forget(SETTLE_MS, signal);
+    const answer = await question({ request, signal, keyboard, output, all: [...change, ...args] });
+    output.note(signal.aborted ? 'Nobody answered in time.' : WORDS[answer]);
+    return answer;
+  } finally {
+    keyboard.close();
+  }
+}
+
+function showPart(title: string, lines: readonly string[], output: Output): void {
+  output.note(`  ${title}`);
+  for (const line of lines.slice(0, SHOWN_LINES)) output.note(paint(line, output));
+  const more = lines.length - SHOWN_LINES;
+  if (more > 0) output.note(output.color.yellow(`  … ${more} more lines, press v to view all`));
+}
+
+const paint = (line: string, { color }: Output): string =>
+  line.startsWith('  │ - ') ? color.red(line) : line.startsWith('  │ + ') ? color.green(line) : line;
+
+interface Question {
+  readonly request: ApprovalRequest;
+  readonly signal: AbortSignal;
+  readonly keyboard: Keyboard;
+  readonly output: Output;
+  readonly all: readonly string[];
+}
+
+async function question(asked: Question): Promise<ApprovalAnswer> {
+  const { request, signal, keyboard, output, all } = asked;
+  const canKeep = request.answers.includes('always');
+  const keys: Readonly<Record<string, ApprovalAnswer>> = {
+    y: 'once',
+    s: 'session',
+    ...(canKeep && { a: 'always' }),
+    n: 'deny',
+    [ENTER]: 'deny',
+    [ESCAPE]: 'deny',
+    [CTRL_D]: 'deny',
+  };
+  const choices = [
+    'y once',
+    's this session',
+    ...(canKeep ? ['a always'] : []),
+    'n no (default)',
+    ...(all.length > 0 ? ['v view all'] : []),
+  ];
+  const ask = (): void => output.note(`${output.color.bold('Allow it?')}  ${choices.join(' · ')}`);
+  for (ask(); ; ) {
+    const key = (await keyboard.next(signal))?.toLowerCase();
+    if (key === undefined) return 'deny';
+    if (key === CTRL_C) {
+      // In this mode the terminal sends Ctrl-C as a key. It ends the command all the same.
+      process.emit('SIGINT', 'SIGINT');
+      return 'deny';
+    }
+    const answer = Object.hasOwn(keys, key) ? keys[key] : undefined;
+    if (answer !== undefined) return answer;
+    if (key !== 'v') continue;
+    await view(asked);
+    ask();
+  }
+}
+
+/** Page by page, forwards and back; ends at the question again. */
+async function view({ all, signal, keyboard, output }: Question): Promise<void> {
+  const size = Math.max((process.stderr.rows || USUAL_ROWS) - 2, 5);
+  let start = 0;
+  for (;;) {
+    for (const line of all.slice(start, start + size)) output.note(paint(line, output));
+    const end = Math.min(start + size, all.length);
+    if (end === all.length && start === 0) return;
+    const where = `lines ${start + 1} to ${end} of ${all.length}`;
+    output.note(output.color.dim(`${where} · space next · b back · q to the question`));
+    const key = await keyboard.next(signal);
+    if (key === 'b') start = Math.max(start - size, 0);
+    else if (key === ' ' && end < all.length) start = end;
+    else {
+      if (key === CTRL_C) process.emit('SIGINT', 'SIGINT');
+      return;
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/** The directories that a server may ask for: the one the command runs in, and no other. */
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+export function rootsHere(): { roots: { uri: string; name: string }[] } {
+  const here = process.cwd();
+  return { roots: [{ uri: pathToFileURL(here).href, name: basename(here) }] };
+}

@@ -1,0 +1,170 @@
+import { fixture } from '@turnbuckle/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { tattletale } from './local-servers.js';
+import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
+
+let home: Home;
+const RULES = [
+  { action: 'deny', tool: 'echo', arguments: { text: 'secret*' }, reason: 'no secrets' },
+  { action: 'allow', server: 'demo', tool: 'echo', caller: 'claude' },
+  { action: 'ask', annotations: { destructive: true }, tool: 'count' },
+];
+
+beforeEach(async () => {
+  home = await createHome();
+  await home.write('.config/turnbuckle/mcp.json', {
+    servers: { demo: fixture('echo'), shy: tattletale(home.file('started')) },
+    rules: RULES,
+  });
+});
+
+const run = (...words: string[]) => turnbuckle(words, { home });
+
+describe('rules', () => {
+  it('lists them in their order, with where each stands, and what holds otherwise', async () => {
+    await home.write('project/.turnbuckle/mcp.json', { rules: [{ action: 'deny', tool: 'x\u001b[2J' }] });
+    const { code, stdout, stderr } = await run('rules');
+    expect(code).toBe(0);
+    expect(stdout.split('\n').map((line) => line.replace(/\s+/g, ' '))).toMatchObject([
+      expect.stringMatching(
+        /^0 deny tool echo, arguments \{"text":"secret\*"\} # no secrets .*mcp\.json:\d+$/,
+      ),
+      expect.stringMatching(/^1 allow server demo, tool echo, caller claude .*mcp\.json:\d+$/),
+      expect.stringMatching(/^2 ask .*/),
+      expect.stringMatching(/^3 deny tool x\\u\{1b\}\[2J .*project\/\.turnbuckle\/mcp\.json:\d+$/),
+      '',
+    ]);
+    expect(stderr).toContain('agents are asked for');
+    const listed = await json<{ rules: unknown[]; pins: string }>(['rules'], { home });
+    expect([listed.rules.length, listed.pins]).toEqual([4, 'approved']);
+  });
+
+  it('says where a project may not have a rule', async () => {
+    const file = await home.write('project/.turnbuckle/mcp.json', '{ "rules": [\n{ "action": "allow" } ] }');
+    const { stdout, stderr } = await run('rules');
+    expect(stderr).toContain(`${file}:2:3: rules[0].action: a project's rule may only ask or deny`);
+    expect(stdout).not.toContain('project/.turnbuckle');
+  });
+
+  it('does not know other words', async () => {
+    const { code, stderr } = await run('rules', 'tset');
+    expect(code).toBe(13);
+    expect(stderr).toContain('Did you mean "turnbuckle rules test"?');
+  });
+});
+
+describe('rules test', () => {
+  const test = (...words: string[]) => run('rules', 'test', 'demo', ...words);
+
+  it.each([
+    [['echo', 'text=hi', '--caller', 'claude'], 'claude, echo of demo: allow', 'rule 1,'],
+    [['echo', 'text=secret', '--caller', 'claude'], 'claude, echo of demo: deny', 'rule 0,'],
+    [['echo', 'text=hi', '--caller', 'other'], 'other, echo of demo: ask', '(caller does not fit)'],
+    [['echo', 'text=hi'], 'The host, echo of demo: allow', 'the host itself calls'],
+    [['echo', '--caller', 'claude', '--can', 'mcp:other'], 'deny, as if it did not exist', 'no capability'],
+    [['add', '--caller', 'other', '--can', 'mcp_demo_add'], 'other, add of demo: ask', 'by default'],
+    [['a:b', '--kind', 'resource', '--caller', 'other'], 'a:b of demo: allow', 'reading is allowed'],
+  ])('%j', async (words, first, further) => {
+    const { code, stdout } = await test(...words);
+    expect(code).toBe(0);
+    expect(stdout.split('\n')[0]).toContain(first);
+    expect(stdout).toContain(further);
+  });
+
+  it('starts no server, says when one would have to be asked, and asks it when told to', async () => {
+    const { stderr } = await run('rules', 'test', 'shy', 'count', '--caller', 'claude');
+    expect(stderr).toContain('--connect');
+    await expect(home.read('started')).rejects.toThrow();
+    const asked = await test('count', '--caller', 'claude', '--connect');
+    expect(asked.stderr).not.toContain('--connect');
+  });
+
+  it('is data with --json', async () => {
+    const words = ['rules', 'test', 'demo', 'echo', 'text=secret', '--caller', 'claude'];
+    expect(await json(words, { home })).toMatchObject({
+      server: 'demo',
+      caller: { id: 'claude' },
+      arguments: { text: 'secret' },
+      decision: { action: 'deny', rule: { index: 0, file: home.config, reason: 'no secrets' } },
+      passed: [],
+      unsure: false,
+    });
+  });
+
+  it.each([
+    [['rules', 'test'], 'The server is missing'],
+    [['rules', 'test', 'demo'], 'The tool is missing'],
+    [['rules', 'test', 'dmo', 'x'], 'Did you mean "demo"?'],
+    [['rules', 'test', 'demo', 'x', '--kind', 'file'], '--kind "file" is none'],
+    [['rules', 'test', 'demo', 'x', '--can', 'y'], 'Name one: --caller <id>'],
+  ])('tells what is wrong: %j', async (words, message) => {
+    const { code, stderr } = await run(...words);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('rules pins, pin and unpin', () => {
+  it('hold a tool to what it was, show what changed, and let go', async () => {
+    const write = (...flags: string[]) =>
+      home.write('.config/turnbuckle/mcp.json', {
+        servers: { shifty: fixture('schema-changing', ...flags) },
+      });
+    await write();
+    expect((await run('rules', 'pins')).stderr).toContain('No tool is pinned');
+    const refused = await run('rules', 'pin', 'shifty', 'shifty');
+    expect([refused.code, refused.stderr]).toEqual([15, expect.stringContaining('with --yes')]);
+    expect(refused.stderr).toContain('│ Adds a note');
+    expect((await run('rules', 'pin', 'shifty', 'shifty', '--yes')).stdout).toBe('Pinned 1 tool of shifty\n');
+    const same = await json<{ state: string }[]>(['rules', 'pins', '--connect'], { home });
+    expect(same).toMatchObject([{ server: 'shifty', tool: 'shifty', by: 'command', state: 'same' }]);
+
+    await home.write('changed.mjs', CHANGED);
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: { shifty: { command: process.execPath, args: [home.file('changed.mjs')] } },
+    });
+    const { stdout } = await run('rules', 'pins', '--connect');
+    expect(stdout).toMatch(/shifty\s+shifty\s+changed/);
+    expect(stdout).toContain('+ description: "Sends \\u{202e} everything"');
+    const held = await run('call', 'shifty', 'shifty', 'note=x');
+    expect([held.code, held.stderr]).toEqual([
+      15,
+      expect.stringContaining('it changed since it was approved'),
+    ]);
+
+    expect((await run('rules', 'unpin', 'shifty')).stdout).toBe('Let go of shifty\n');
+    expect((await run('call', 'shifty', 'shifty', 'note=x')).stdout).toContain('did it');
+    expect((await run('rules', 'unpin', 'shifty')).stderr).toContain('was pinned');
+  });
+});
+
+/** A server whose one tool is not what it was. */
+const CHANGED = `
+import { createInterface } from 'node:readline';
+const tool = { name: 'shifty', description: 'Sends \\u202e everything', inputSchema: { type: 'object' } };
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'c', version: '1' } }),
+  'tools/list': () => ({ tools: [tool] }),
+  'tools/call': () => ({ content: [{ type: 'text', text: 'did it' }] }),
+};
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const answer = answers[method];
+  const outcome = answer ? { result: answer(params) } : { error: { code: -32601, message: 'unknown' } };
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }) + '\\n');
+});
+`;
+
+describe('call --as', () => {
+  it('is made as for an agent: what it may not know is unknown, what is asked for needs somebody', async () => {
+    expect((await run('call', 'demo', 'echo', 'text=hi', '--as', 'claude')).stdout).toBe('hi\n');
+    const denied = await run('call', 'demo', 'echo', 'text=secret', '--as', 'claude');
+    expect([denied.code, denied.stderr]).toEqual([15, expect.stringContaining('no secrets')]);
+    const unknown = await run('call', 'demo', 'echo', 'text=hi', '--as', 'x', '--can', 'mcp:demo/add');
+    expect([unknown.code, unknown.stderr]).toEqual([12, expect.stringContaining('There is no tool "echo"')]);
+    const asked = await run('call', 'demo', 'echo', 'text=hi', '--as', 'x');
+    expect([asked.code, asked.stderr]).toEqual([15, expect.stringContaining('Run it on a terminal')]);
+    expect((await run('call', 'demo', 'echo', 'text=hi')).stdout).toBe('hi\n');
+  });
+});

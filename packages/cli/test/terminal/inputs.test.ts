@@ -1,0 +1,84 @@
+import { fixture } from '@turnbuckle/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createHome, type Home, json, turnbuckle } from '../commands/turnbuckle.js';
+import { HAS_TERMINAL, KEYS, NEEDS_TERMINAL, openTerminal } from './terminal.js';
+
+const INPUTS = [
+  { id: 'who', type: 'promptString', description: 'Your \u001b[31mname', default: 'Ada' },
+  { id: 'word', type: 'promptString', description: 'The password', password: true },
+  { id: 'size', type: 'pickString', description: 'Which size', options: ['small', 'large'] },
+];
+
+/** Writes the variables it was given to a file, then serves. */
+function remembering(file: string, env: Readonly<Record<string, string>>) {
+  const { command, args } = fixture('echo');
+  const names = Object.keys(env);
+  const print = `printf '%s|' ${names.map((name) => `"$${name}"`).join(' ')} > "$0"`;
+  return { command: 'sh', args: ['-c', `${print}; exec "$@"`, file, command, ...args], env };
+}
+
+let home: Home;
+beforeEach(async () => {
+  home = await createHome();
+  const first = remembering(home.file('first'), {
+    WHO: '${input:who}',
+    WORD: '${input:word}',
+    SIZE: '${input:size}',
+  });
+  const second = remembering(home.file('second'), { WHO: '${input:who}', MORE: '${input:more}' });
+  await home.write('.config/turnbuckle/mcp.json', { inputs: INPUTS, servers: { first, second } });
+});
+
+describe.skipIf(!HAS_TERMINAL)(`\${input:…}${NEEDS_TERMINAL}`, () => {
+  it('is asked for: one question after the other, a password unseen', async () => {
+    const terminal = openTerminal(['call', 'first', 'echo', 'text=over'], { home });
+    await terminal.see('Your \\u{1b}[31mname');
+    expect(terminal.text()).not.toContain('The password');
+    terminal.press(' L', KEYS.enter);
+    await terminal.see('The password');
+    terminal.press('open sesame', KEYS.enter);
+    await terminal.see('Which size');
+    terminal.press(KEYS.down, KEYS.enter);
+    await terminal.see('over');
+    expect(await terminal.ended).toBe(0);
+    expect(await home.read('first')).toBe('Ada L|open sesame|large|');
+    expect(terminal.raw()).not.toContain('sesame');
+    expect(terminal.raw()).not.toContain('\u001b[31mname');
+  });
+
+  it('is asked for once, however many servers need it', async () => {
+    const terminal = openTerminal(['list'], { home });
+    await terminal.see('name');
+    terminal.press(KEYS.enter);
+    await terminal.see('The password');
+    terminal.press('x', KEYS.enter);
+    await terminal.see('Which size');
+    terminal.press(KEYS.enter);
+    await terminal.see('Value of "more"');
+    terminal.press('y', KEYS.enter);
+    await terminal.see('second  connected');
+    expect(await terminal.ended).toBe(0);
+    expect(await home.read('first')).toBe('Ada|x|small|');
+    expect(await home.read('second')).toBe('Ada|y|');
+  });
+
+  it('left unanswered ends the command, and nothing was started', async () => {
+    const terminal = openTerminal(['list'], { home });
+    await terminal.see('name');
+    terminal.press(KEYS.ctrlC);
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text()).not.toContain('The password');
+    expect(terminal.text()).not.toContain('failed');
+    await expect(home.read('first')).rejects.toThrow();
+  });
+});
+
+it('of the environment is taken unasked; in a pipe a missing one is named', async () => {
+  const env = { TURNBUCKLE_INPUT_WORD: 'w', TURNBUCKLE_INPUT_SIZE: 's' };
+  const { code, stdout } = await turnbuckle(['call', 'first', 'echo', 'text=hi'], { home, env });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
+  expect(await home.read('first')).toBe('Ada|w|s|');
+  expect(await json(['ping', 'second'], { home })).toMatchObject({
+    error: { code: 'VARIABLE_MISSING', message: expect.stringContaining('more') },
+  });
+});

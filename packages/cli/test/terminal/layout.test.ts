@@ -1,0 +1,68 @@
+import { fixture } from '@turnbuckle/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/commands.js';
+import { displayWidth } from '../../src/display-width.js';
+import { helpFor, helpForAll } from '../../src/help.js';
+import { argumentServer } from '../commands/local-servers.js';
+import { createHome, type Home, turnbuckle } from '../commands/turnbuckle.js';
+import { HAS_TERMINAL, NEEDS_TERMINAL, onTerminal } from './terminal.js';
+
+let home: Home;
+beforeAll(async () => {
+  home = await createHome({ demo: fixture('echo'), kinds: argumentServer });
+});
+
+const widest = (text: string): number => Math.max(...text.split('\n').map(displayWidth));
+
+describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
+  it.each([[['list']], [['tools']], [['prompts']], [['resources']]])(
+    'gets each row of %j in one line',
+    async (words) => {
+      const [wide, narrow] = await Promise.all([
+        onTerminal(words, { home, columns: 200 }),
+        onTerminal(words, { home, columns: 60 }),
+      ]);
+      expect(widest(narrow.screen)).toBeLessThanOrEqual(60);
+      expect(narrow.screen.split('\n').length).toBe(wide.screen.split('\n').length);
+    },
+  );
+
+  it('gets what is cut off marked, a pipe gets all of it', async () => {
+    const { screen } = await onTerminal(['tools', 'demo', 'region'], { home, columns: 60 });
+    expect(screen).toBe('demo  header  Its region also travels as an HTTP header in …\n');
+    expect((await turnbuckle(['tools', 'demo', 'region'], { home })).stdout).toBe(
+      'demo  header  Its region also travels as an HTTP header in the modern era\n',
+    );
+  });
+
+  it('gets help broken between words', async () => {
+    const { screen } = await onTerminal(['list', '--help'], { home, columns: 50 });
+    expect(widest(screen)).toBeLessThanOrEqual(50);
+    expect(screen).toContain('  # for programs\n  turnbuckle list --json\n');
+  });
+});
+
+describe('help', () => {
+  it.each([60, 80, 100])('fits into %i columns, but for examples, which are there to be copied', (width) => {
+    expect(widest(helpForAll(COMMANDS, width))).toBeLessThanOrEqual(width);
+    for (const command of COMMANDS) {
+      const [page = ''] = helpFor(command, width).split('\nExamples:');
+      expect(widest(page), command.name).toBeLessThanOrEqual(width);
+    }
+  });
+});
+
+describe('text of a server', () => {
+  it.each([
+    ['tools', 'kinds'],
+    ['tools', 'kinds', '--ts'],
+    ['tools', 'kinds', '--schema'],
+    ['tools', 'kinds', '--json'],
+    ['call', 'kinds', 'odd'],
+    ['call', 'kinds', 'say'],
+  ])('cannot paint: %s %s %s', async (...words) => {
+    const { stdout, stderr } = await turnbuckle(words, { home });
+    const hidden = [...(stdout + stderr)].filter((one) => /(?!\n)[\p{Cc}\p{Cf}]/u.test(one));
+    expect(hidden).toEqual([]);
+  });
+});

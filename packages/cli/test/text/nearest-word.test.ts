@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { nearestWord } from '../../src/nearest-word.js';
+
+it.each([
+  ['lst', ['list', 'logs'], 'list'],
+  ['pign', ['ping', 'prompt'], 'ping'],
+  ['deom', ['demo', 'docs'], 'demo'],
+  ['resorces', ['read', 'resources'], 'resources'],
+  ['ad', ['add', 'big'], 'add'],
+  // Half of a short word is not a slip.
+  ['nope', ['gone', 'docs'], undefined],
+  ['x', ['y'], undefined],
+  ['anything', [], undefined],
+])('%j among %j is %j', (word, candidates, expected) => {
+  expect(nearestWord(word, candidates)).toBe(expected);
+});

@@ -1,0 +1,322 @@
+/**
+ * The step "decide" of a call: the rules, pins and approvals in effect, and the one place that puts them
+ * together. Throws when a call may not be made, waits when somebody has to be asked.
+ */
+import { randomUUID } from 'node:crypto';
+import { changedMeanwhile, denied } from './call-errors.js';
+import type { Catalog } from './catalog/catalog.js';
+import { NATIVE_SERVER } from './catalog/native.js';
+import type { CatalogTool } from './catalog/tool.js';
+import type { PlacedRule, Rule } from './config/rule-schema.js';
+import type { ServerConfig } from './config/schema.js';
+import type { TurnbuckleError } from './errors.js';
+import type { CallKind, Events } from './events.js';
+import { isRecord } from './is-record.js';
+import { PinStore } from './pin-store.js';
+import { Pins } from './pins.js';
+import type { ApprovalAnswer } from './policy/approval-request.js';
+import { Approvals, type Question } from './policy/approvals.js';
+import type { Caller } from './policy/capabilities.js';
+import { type Action, type Decision, decide, mayKnow, type PolicyOptions } from './policy/decide.js';
+import { type Explanation, explain } from './policy/explain.js';
+import { escapeGlob } from './policy/glob.js';
+import { RuleSet } from './policy/rules.js';
+import type { RuntimeOptions } from './runtime-options.js';
+
+/** What is asked for, once it is known what it is. */
+export interface GuardedCall {
+  readonly requestId: string;
+  readonly kind: CallKind;
+  readonly server: string;
+  readonly tool: string;
+  readonly toolName: string;
+  /** Absent for what has no definition: resources and prompts. */
+  readonly definition: CatalogTool | undefined;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly caller: Caller | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** What to say when the caller may not know that it exists. */
+  readonly unknown: () => TurnbuckleError;
+}
+
+/** A call that is not made: what would be decided about it? */
+export interface DecisionRequest {
+  readonly server: string;
+  readonly tool: string;
+  readonly kind?: CallKind | undefined;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly caller?: Caller | undefined;
+}
+
+export interface CallGuardOptions {
+  readonly catalog: Catalog;
+  readonly events: Events;
+  readonly now: () => number;
+  readonly stateDir: string;
+  readonly serverConfig: (name: string) => ServerConfig | undefined;
+  /** Takes secrets out of what a person is shown. */
+  readonly redact: (value: unknown) => unknown;
+  readonly settings: RuntimeOptions;
+}
+
+const APPROVAL_MS = 120_000;
+/** Rules that stand above what "always" can write. */
+const ABOVE_ALWAYS: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
+
+export class CallGuard {
+  readonly approvals: Approvals;
+  readonly pins: Pins;
+  readonly policy: PolicyOptions;
+  readonly #options: CallGuardOptions;
+  readonly #told = new Set<string>();
+  #placed: readonly PlacedRule[] = [];
+  #rules: RuleSet | undefined;
+  #defaultDecision: Action | undefined;
+
+  constructor(options: CallGuardOptions) {
+    const { events, now, settings, catalog } = options;
+    this.#options = options;
+    this.#defaultDecision = settings.defaultDecision;
+    this.approvals = new Approvals({
+      approve: settings.approve,
+      queue: settings.approvals === 'queue',
+      timeoutMs: settings.approvalTimeoutMs ?? APPROVAL_MS,
+      now,
+      createId: randomUUID,
+      events,
+    });
+    this.pins = new Pins({
+      mode: settings.pins ?? 'approved',
+      store: new PinStore(options.stateDir),
+      events,
+      now,
+      findTool: (server, tool) => catalog.find(server, tool),
+      toolsOf: (server) => catalog.listByServer(server),
+    });
+    this.policy = this.#createPolicy();
+  }
+
+  /** Takes over other rules, and another default if one is given, for the next call on. */
+  setRules(rules: readonly PlacedRule[], more?: { readonly defaultDecision: Action | undefined }): void {
+    this.#placed = rules;
+    this.#rules = rules.length === 0 ? undefined : new RuleSet(rules);
+    if (more !== undefined) this.#defaultDecision = more.defaultDecision;
+  }
+
+  /** The rules in effect, in the order in which they are asked. */
+  get rules(): readonly PlacedRule[] {
+    return this.#placed;
+  }
+
+  /** Throws when denied; a promise when somebody has to be asked; nothing when allowed. */
+  check(call: GuardedCall): Promise<void> | undefined {
+    const decision = this.#decide(call);
+    const memory = decision.action === 'ask' ? this.#memoryOf(call, decision) : '';
+    const remembered = decision.action === 'ask' && this.approvals.remembers(memory);
+    this.#tell(call, decision, remembered);
+    if (decision.action === 'allow' || remembered) return undefined;
+    if (decision.hidden) throw call.unknown();
+    if (decision.action === 'deny') throw denied(call.toolName, decision.reason);
+    return this.#ask(call, decision, memory);
+  }
+
+  /** Whether the caller may know of something whose definition is not there yet; told when it may not. */
+  mayKnow(call: Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool'>, caller: Caller): boolean {
+    const decision = mayKnow(caller, { ...call, hints: 'unknown' }, this.policy);
+    if (decision.action !== 'deny') return true;
+    this.#tell({ ...call, caller }, decision, false);
+    return false;
+  }
+
+  /** The tools that a caller may see: the same answer that a call would get. */
+  visibleTo(caller: Caller, tools: readonly CatalogTool[]): readonly CatalogTool[] {
+    return tools.filter(
+      ({ server, tool, annotations }) =>
+        mayKnow(caller, { server, tool, kind: 'tool', hints: annotations }, this.policy).action !== 'deny',
+    );
+  }
+
+  /** What would be decided, without a call, an event or a question. */
+  preview({ caller, ...request }: DecisionRequest): Decision {
+    return decide(caller, this.#subjectOf(request), this.#policyFor(request));
+  }
+
+  /** The same, with the rules that were looked at on the way. */
+  explain({ caller, ...request }: DecisionRequest): Explanation {
+    const subject = this.#subjectOf(request);
+    const explanation = explain(caller, subject, this.#policyFor(request));
+    const isHeld = subject.hints === 'unknown' && this.pins.holds(request.server, request.tool);
+    return isHeld && explanation.decision.action !== 'deny' ? { ...explanation, unsure: true } : explanation;
+  }
+
+  close(): Promise<unknown> {
+    this.approvals.close();
+    return this.pins.flush();
+  }
+
+  // --- inside ----------------------------------------------------------------------------------------
+
+  #createPolicy(): PolicyOptions {
+    const { catalog, serverConfig } = this.#options;
+    const guard = this;
+    const native = { trusted: true, requires: [], scope: 'native', open: true } as const;
+    const nowhere = { trusted: false, requires: [] } as const;
+    const faultOf = this.pins.faultOf.bind(this.pins);
+    return {
+      get defaultDecision() {
+        return guard.#defaultDecision;
+      },
+      get rules() {
+        return guard.#rules;
+      },
+      get pinFault() {
+        return guard.pins.active ? faultOf : undefined;
+      },
+      known: {
+        hasServer: (name) => serverConfig(name) !== undefined,
+        hasTool: (server, tool) => catalog.find(server, tool) !== undefined,
+      },
+      serverPolicy: (name) => serverConfig(name) ?? (name === NATIVE_SERVER ? native : nowhere),
+    };
+  }
+
+  #decide({ kind, server, tool, definition, arguments: args, caller }: GuardedCall): Decision {
+    const subject = { kind, server, tool, hints: definition?.annotations, arguments: args };
+    return decide(caller, subject, this.policy);
+  }
+
+  #subjectOf({ server, tool, kind = 'tool', arguments: args }: Omit<DecisionRequest, 'caller'>) {
+    const found = kind === 'tool' ? this.#options.catalog.find(server, tool) : undefined;
+    const hints = found === undefined ? ('unknown' as const) : found.annotations;
+    return { server, tool, kind, hints, arguments: args };
+  }
+
+  /** Of a tool that is asked about before its server was, it is taken for granted that it exists. */
+  #policyFor({ server, tool }: Omit<DecisionRequest, 'caller'>): PolicyOptions {
+    const { policy } = this;
+    const hasTool = (ofServer: string, name: string): boolean =>
+      (ofServer === server && name === tool) || policy.known.hasTool(ofServer, name);
+    const { defaultDecision, rules, pinFault, serverPolicy } = policy;
+    const known = { hasServer: policy.known.hasServer, hasTool };
+    return { defaultDecision, rules, pinFault, serverPolicy, known };
+  }
+
+  async #ask(call: GuardedCall, decision: Decision, memory: string): Promise<void> {
+    if (decision.pin !== undefined) {
+      // Somebody may have approved it elsewhere.
+      await this.pins.load();
+      const again = this.#decide(call);
+      if (again.action === 'allow') return this.#tell(call, again, false);
+    }
+    const answer = await this.approvals.ask(this.#toQuestion(call, decision, memory), call.signal);
+    this.#assertSame(call);
+    if (answer !== 'once') this.approvals.remember(memory);
+    if (answer === 'always') await this.#keep(call, decision);
+  }
+
+  #toQuestion(call: GuardedCall, decision: Decision, memory: string): Question {
+    const { requestId, kind, server, tool, toolName, definition, caller } = call;
+    const change = decision.pin === 'changed' && definition && this.pins.changeOf(definition);
+    const shown = this.#options.redact(call.arguments);
+    return {
+      memory,
+      requestId,
+      kind,
+      server,
+      tool,
+      toolName,
+      ...(caller !== undefined && { callerId: caller.id }),
+      arguments: isRecord(shown) ? shown : {},
+      ...(definition?.annotations !== undefined && { annotations: { ...definition.annotations } }),
+      trusted: this.policy.serverPolicy(server).trusted,
+      reason: decision.reason,
+      ...(decision.rule !== undefined && { rule: decision.rule }),
+      ...(change && { change }),
+      answers: answersFor(decision),
+    };
+  }
+
+  /** An answer for the session holds for this caller, this definition, and this reason to ask. */
+  #memoryOf({ kind, server, tool, definition, caller }: GuardedCall, { rule, pin }: Decision): string {
+    const asking = rule === undefined ? null : this.#placed[rule.index]?.rule;
+    const hash = definition === undefined ? null : this.pins.hashOf(definition);
+    return JSON.stringify([caller?.id ?? null, kind, server, tool, hash, pin ?? null, asking]);
+  }
+
+  /** What was approved is the definition that was shown, not what the server made of it meanwhile. */
+  #assertSame({ definition, server, tool, toolName }: GuardedCall): void {
+    if (definition === undefined || definition.native) return;
+    const now = this.#options.catalog.find(server, tool);
+    if (now === undefined || this.pins.hashOf(now) !== this.pins.hashOf(definition))
+      throw changedMeanwhile(toolName);
+  }
+
+  /** A rule for the caller, and the definition that it holds for. What cannot be kept holds for the session. */
+  async #keep(call: GuardedCall, decision: Decision): Promise<void> {
+    const { definition, server, tool } = call;
+    const { onAlways } = this.#options.settings;
+    try {
+      if (definition !== undefined) await this.pins.keep([definition], 'approval');
+      if (decision.otherwise === 'allow' || onAlways === undefined) return;
+      const asked = decision.rule === undefined ? undefined : this.#placed[decision.rule.index];
+      await onAlways(this.#toRule(call, asked), asked);
+    } catch (error) {
+      this.#options.events.emit('approval.lost', { server, tool, error });
+    }
+  }
+
+  #toRule({ server, tool, kind, caller }: GuardedCall, asked: PlacedRule | undefined): Rule {
+    const { scope } = this.policy.serverPolicy(server);
+    return {
+      action: 'allow',
+      server: escapeGlob(server),
+      tool: escapeGlob(tool),
+      ...(kind !== 'tool' && { kind }),
+      ...(scope !== undefined && { scope }),
+      caller: caller === undefined ? 'host' : escapeGlob(caller.id),
+      // Where arguments led to the question, the answer is about such arguments.
+      ...(asked?.rule.arguments !== undefined && { arguments: asked.rule.arguments }),
+      reason: `approved ${new Date(this.#options.now()).toISOString().slice(0, 10)}`,
+    };
+  }
+
+  #tell(
+    {
+      requestId,
+      kind,
+      server,
+      tool,
+      caller,
+    }: Omit<GuardedCall, 'toolName' | 'definition' | 'arguments' | 'signal' | 'unknown'>,
+    decision: Decision,
+    remembered: boolean,
+  ): void {
+    const { events } = this.#options;
+    if (caller !== undefined) this.#tellAmbiguity(caller, decision);
+    if (!events.has('call.decided')) return;
+    events.emit('call.decided', {
+      requestId,
+      server,
+      tool,
+      kind,
+      callerId: caller?.id,
+      decision: decision.action,
+      reason: decision.reason,
+      rule: decision.rule,
+      remembered,
+    });
+  }
+
+  /** Said once for each caller and word: somebody meant to grant something. */
+  #tellAmbiguity(caller: Caller, { ambiguous }: Decision): void {
+    if (ambiguous === undefined || this.#told.has(`${caller.id} ${ambiguous.word}`)) return;
+    this.#told.add(`${caller.id} ${ambiguous.word}`);
+    const { word: capability, meanings } = ambiguous;
+    this.#options.events.emit('capability.ambiguous', { callerId: caller.id, capability, meanings });
+  }
+}
+
+function answersFor({ rule, otherwise }: Decision): readonly ApprovalAnswer[] {
+  const isUseless = rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from);
+  return isUseless ? ['once', 'session', 'deny'] : ['once', 'session', 'always', 'deny'];
+}

@@ -1,0 +1,99 @@
+/** What the host answers, before it leaves: only what was asked for, nothing that looks like a secret. */
+import type { PrimitiveSchemaDefinition } from '@modelcontextprotocol/client';
+import { isRecord } from '../is-record.js';
+import { findSecretShape } from '../text/secret-shapes.js';
+import type { ElicitationRequest, FormRequest } from './server-requests.js';
+
+type Result = Record<string, unknown>;
+
+/** The answer that may leave, or why none does. `own`: the host's answer is wrong, not the request. */
+export type Checked =
+  | { readonly result: Result; readonly declined?: boolean }
+  | { readonly reason: string; readonly own: boolean };
+
+const wrong = (reason: string): Checked => ({ reason, own: true });
+
+export function checkElicited(
+  request:
+    | Pick<FormRequest, 'mode' | 'requestedSchema'>
+    | Omit<Extract<ElicitationRequest, { mode: 'url' }>, 'server' | 'signal'>,
+  answer: unknown,
+): Checked {
+  const action = isRecord(answer) ? answer.action : undefined;
+  if (action === 'decline' || action === 'cancel') return { result: { action }, declined: true };
+  if (!isRecord(answer) || action !== 'accept')
+    return wrong('the host answered neither accept, decline nor cancel');
+  if (request.mode === 'url') return { result: { action } };
+  return checkContent(request.requestedSchema.properties, isRecord(answer.content) ? answer.content : {});
+}
+
+/** Fields that the host left open take the default that the form itself proposes. */
+function checkContent(
+  fields: Readonly<Record<string, PrimitiveSchemaDefinition>>,
+  given: Readonly<Record<string, unknown>>,
+): Checked {
+  const entries: [string, unknown][] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const own = Object.hasOwn(given, name) ? given[name] : undefined;
+    const value = own ?? field.default;
+    if (value === undefined) continue;
+    if (!fits(value, field)) return wrong(`the host's value for "${name}" does not fit the form`);
+    const shape = typeof value === 'string' ? findSecretShape(value) : undefined;
+    if (shape !== undefined)
+      return { reason: `what was filled in looks like ${shape} and is not sent`, own: false };
+    entries.push([name, value]);
+  }
+  return { result: { action: 'accept', content: Object.fromEntries(entries) } };
+}
+
+function fits(value: unknown, field: PrimitiveSchemaDefinition): boolean {
+  switch (field.type) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'integer':
+      return Number.isInteger(value);
+    case 'array': {
+      const { items } = field;
+      const options = 'anyOf' in items ? items.anyOf.map((one) => one.const) : items.enum;
+      return Array.isArray(value) && value.every((one) => options.includes(one));
+    }
+    default: {
+      if (typeof value !== 'string') return false;
+      if ('enum' in field) return field.enum.includes(value);
+      return !('oneOf' in field) || field.oneOf.some((one) => one.const === value);
+    }
+  }
+}
+
+export function checkSampled(answer: unknown): Checked {
+  const fine =
+    isRecord(answer) &&
+    answer.role === 'assistant' &&
+    typeof answer.model === 'string' &&
+    typeof answer.content === 'object' &&
+    answer.content !== null;
+  return fine ? { result: answer } : wrong('the host answered without role, model or content');
+}
+
+const MOST_ROOTS = 100;
+
+/** Directories of this machine, written the one way in which they can be compared. */
+export function checkRoots(answer: unknown): Checked {
+  const roots = isRecord(answer) && Array.isArray(answer.roots) ? answer.roots : undefined;
+  if (roots === undefined || roots.length > MOST_ROOTS)
+    return wrong('the host answered without a list of roots');
+  const checked = roots.map(readRoot);
+  if (checked.some((root) => root === undefined))
+    return wrong('a root of the host is not a plain file:// address');
+  return { result: { roots: checked } };
+}
+
+function readRoot(root: unknown): Result | undefined {
+  if (!isRecord(root) || typeof root.uri !== 'string' || !URL.canParse(root.uri)) return undefined;
+  const url = new URL(root.uri);
+  const plain = url.protocol === 'file:' && url.host === '' && url.search === '' && url.hash === '';
+  if (!plain || /%(?:2f|5c|00)/i.test(url.pathname)) return undefined;
+  return { uri: url.href, ...(typeof root.name === 'string' && { name: root.name }) };
+}

@@ -1,0 +1,93 @@
+/**
+ * Takes secrets out of what is shown or kept: those known by their value, in every way they can be written, and
+ * those that look like one. Pure: it knows what it was told, and changes nothing that it is given.
+ */
+import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
+import { REDACTED, redactShapes } from '../text/redact-shapes.js';
+import { isSecretName } from '../text/secret-names.js';
+import { redactDeep, redactStack } from './redact-deep.js';
+import { KnownSecrets } from './redact-known.js';
+
+export interface Redactor {
+  /** From now on this value is taken out. What is shorter than 6 characters is not: it could be any word. */
+  learn(secret: string): void;
+  text(text: string): string;
+  /** A copy in which every text, and every value under a name that says secret, is safe. */
+  value(value: unknown): unknown;
+  /** The same error when there is nothing in it, else one without: its causes too. */
+  error(error: TurnbuckleError): TurnbuckleError;
+}
+
+const SHORTEST = 6;
+/** A longer one is taken out in pieces: a pattern has to be of a size that can be compiled. */
+const LONGEST = 1_024;
+/** The oldest are forgotten: tokens change for as long as a process lives. */
+const MOST = 1_000;
+const MOST_PASSES = 8;
+const LONGEST_LINE_COUNT = 200;
+const SCHEME = /^(?:Bearer|Basic|DPoP|Token|ApiKey)\s+(?=\S)/i;
+
+/** A redactor that knows no secret yet, only how they look. */
+export function createRedactor(): Redactor {
+  const known = new KnownSecrets(MOST);
+  const takeOut = (text: string): string => known.takeOut(text);
+
+  /** What is redacted already is a wall: nothing is found across it. */
+  const once = (text: string): string =>
+    redactShapes(text.includes(REDACTED) ? text.split(REDACTED).map(takeOut).join(REDACTED) : takeOut(text));
+
+  const redact = (text: string): string => {
+    let current = text;
+    // What is left can look like a secret now that its surroundings are gone.
+    for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+      const next = once(current);
+      if (next === current) break;
+      current = next;
+    }
+    return current;
+  };
+
+  const redactor: Redactor = {
+    learn: (secret) => {
+      for (const piece of piecesOf(secret)) known.learn(piece);
+    },
+    text: redact,
+    value: (value) => redactDeep(value, { text: redact, isSecretName, mark: REDACTED }),
+    error: (error) => redactError(error, redactor),
+  };
+  return redactor;
+}
+
+/** The secret, what of it may appear on its own, and nothing that holds the mark itself. */
+function piecesOf(secret: string): string[] {
+  const bare = secret.trim().replace(SCHEME, '');
+  const lines = bare.includes('\n') ? bare.split(/\r?\n/, LONGEST_LINE_COUNT).map((line) => line.trim()) : [];
+  const texts = [bare, ...lines.filter((line) => line.length >= 16)];
+  return [...new Set(texts)]
+    .flatMap((text) => text.split(REDACTED))
+    .flatMap(inChunks)
+    .filter((piece) => piece.length >= SHORTEST && !REDACTED.includes(piece));
+}
+
+function inChunks(text: string): string[] {
+  const count = Math.ceil(text.length / LONGEST);
+  return [...Array(count).keys()].map((index) => text.slice(index * LONGEST, (index + 1) * LONGEST));
+}
+
+function redactError(error: TurnbuckleError, { text, value }: Redactor): TurnbuckleError {
+  const { code, message, hint, server, tool, data, cause } = error;
+  const clean = { message: text(message), hint: hint && text(hint), data: value(data), cause: value(cause) };
+  const same =
+    clean.message === message && clean.hint === hint && clean.data === data && clean.cause === cause;
+  if (same) return error;
+  const copy = new TurnbuckleError(code, clean.message, {
+    hint: clean.hint,
+    server,
+    tool,
+    cause: clean.cause,
+    data: isRecord(clean.data) ? clean.data : undefined,
+  });
+  copy.stack = redactStack(error, text) ?? '';
+  return copy;
+}

@@ -1,0 +1,44 @@
+/** Why a decision is what it is: the rules that came near, and the key by which each of them did not fit. */
+import type { PlacedRule } from '../config/rule-schema.js';
+import type { Caller } from './capabilities.js';
+import { type Decision, decide, type PolicyOptions, type Subject } from './decide.js';
+import { misfit, type RuleKey } from './rules.js';
+
+/** A rule for this server and tool that did not decide. */
+export interface PassedRule {
+  readonly index: number;
+  readonly placed: PlacedRule;
+  /** The key that the call does not fit. */
+  readonly because: RuleKey;
+}
+
+export interface Explanation {
+  readonly decision: Decision;
+  /** Rules for this server and tool that were asked before, in their order. */
+  readonly passed: readonly PassedRule[];
+  /** What the tool is now was not known, and might change the answer. */
+  readonly unsure: boolean;
+}
+
+export function explain(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Explanation {
+  const decision = decide(caller, subject, options);
+  const { trusted, scope } = options.serverPolicy(subject.server);
+  const context = { callerId: caller?.id, trusted, scope };
+  const last = decision.rule?.index ?? Infinity;
+  const asked = options.rules?.candidates(subject) ?? [];
+  const passed =
+    decision.hidden && decision.rule === undefined ? [] : asked.filter(({ index }) => index < last);
+  const isUnknown = subject.hints === 'unknown' && subject.kind === 'tool';
+  return {
+    decision,
+    passed: passed.map((rule) => ({
+      index: rule.index,
+      placed: rule.placed,
+      because: misfit(rule, subject, context) ?? 'arguments',
+    })),
+    unsure:
+      isUnknown &&
+      (asked.some(({ index, placed }) => index <= last && placed.rule.annotations !== undefined) ||
+        (decision.rule === undefined && trusted && decision.action === 'ask')),
+  };
+}

@@ -1,0 +1,189 @@
+import { jsonSchema } from 'turnbuckle';
+import { Compile } from 'typebox/schema';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.js';
+import { createSetting, type Setting } from '../config/setting.js';
+
+const told = (rules: readonly { rule: { tool?: unknown; action: string }; from: string }[]): string[] =>
+  rules.map(({ rule, from }) => `${from} ${rule.action} ${String(rule.tool)}`);
+
+/** With an administrator's file: on this platform alone its place can be chosen. */
+const loadManaged = (setting: Setting, more: object = {}) =>
+  loadConfig({
+    cwd: setting.project,
+    home: setting.home,
+    platform: 'win32',
+    environment: { APPDATA: `${setting.home}/app`, PROGRAMDATA: `${setting.home}/pd` },
+    trust: { isTrusted: async () => true },
+    ...more,
+  });
+
+describe('rules in files', () => {
+  it('are asked from the strongest file to the weakest, and those of a project last', async () => {
+    const setting = await createSetting();
+    const rule = (tool: string, action = 'ask') => ({
+      rules: [
+        { action, tool },
+        { action, tool: `${tool}2` },
+      ],
+    });
+    await setting.write('pd/turnbuckle/managed-mcp.json', rule('managed', 'allow'));
+    await setting.write('app/turnbuckle/mcp.json', rule('user', 'allow'));
+    await setting.write(setting.projectFile, rule('project', 'deny'));
+    await setting.write(setting.localFile, rule('local'));
+    const one = await setting.write('one.json', rule('one'));
+    const two = await setting.write('two.json', rule('two', 'deny'));
+    const { rules, problems } = await loadManaged(setting, { files: [one, two] });
+    expect(problems).toEqual([]);
+    expect(told(rules)).toEqual([
+      'managed allow managed',
+      'managed allow managed2',
+      'flags deny two',
+      'flags deny two2',
+      'flags ask one',
+      'flags ask one2',
+      'user allow user',
+      'user allow user2',
+      'local ask local',
+      'local ask local2',
+      'project deny project',
+      'project deny project2',
+    ]);
+  });
+
+  it('have their file and line', async () => {
+    const setting = await createSetting();
+    await setting.write(
+      setting.userFile,
+      '{\n  "rules": [\n    { "action": "ask" },\n\n    { "action": "deny" }\n  ]\n}',
+    );
+    const { rules } = await setting.load();
+    expect(rules.map(({ file, line, position }) => [file, line, position])).toEqual([
+      [setting.userFile, 3, 0],
+      [setting.userFile, 5, 1],
+    ]);
+  });
+
+  it('of a project may not allow: that one is a problem with its place, the rest stays', async () => {
+    const setting = await createSetting();
+    await setting.write(
+      setting.projectFile,
+      '{ "rules": [\n{ "action": "deny", "tool": "a" },\n{ "action": "allow", "tool": "b" },\n{ "action": "ask", "tool": "c" }] }',
+    );
+    await setting.write(setting.localFile, { rules: [{ action: 'allow', tool: 'd' }] });
+    const { rules, problems } = await setting.load();
+    expect(told(rules)).toEqual(['project deny a', 'project ask c']);
+    expect(problems.map(({ message }) => message)).toEqual([
+      `${setting.projectFile}:3:3: rules[1].action: a project's rule may only ask or deny, not allow.`,
+      expect.stringContaining("a project's rule may only ask or deny"),
+    ]);
+  });
+
+  it.each([
+    [{ action: 'deny', sever: 'x' }, 'rules[0].sever: unknown key "sever", did you mean "server"?', 'ask'],
+    [{ action: 'dny', server: 'x' }, 'rules[0].action', 'ask'],
+    [{ server: 'x' }, 'rules[0].action', 'ask'],
+    ['deny', 'rules[0]', 'ask'],
+    [
+      { action: 'deny', arguments: { path: { regex: '.*' } } },
+      'rules[0].arguments.path: expected a glob',
+      'ask',
+    ],
+    [{ action: 'deny', arguments: { path: {} } }, 'rules[0].arguments.path: expected a glob', 'ask'],
+    [{ action: 'deny', arguments: { 'a..b': 'x' } }, 'no path of an argument', 'ask'],
+    [{ action: 'deny', annotations: { readonly: true } }, 'unknown key "readonly"', 'ask'],
+    [{ action: 'deny', server: [] }, 'rules[0].server', 'ask'],
+    [{ action: 'allow', sever: 'x' }, 'rules[0].sever', undefined],
+    [{ action: 'allow', tool: 5 }, 'rules[0].tool', undefined],
+  ])('that cannot be understood open nothing: %j', async (rule, problem, guard) => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, { rules: [rule, { action: 'allow', tool: 'kept' }] });
+    const { rules, problems } = await setting.load();
+    expect(problems[0]?.message).toContain(problem);
+    expect(told(rules)).toEqual([
+      ...(guard === undefined ? [] : [`user ${guard} undefined`]),
+      'user allow kept',
+    ]);
+  });
+
+  it('that cannot be understood deny everything when they are the administrator’s', async () => {
+    const setting = await createSetting();
+    await setting.write('pd/turnbuckle/managed-mcp.json', { rules: [{ action: 'deny', tol: 'x' }] });
+    expect(told((await loadManaged(setting)).rules)).toEqual(['managed deny undefined']);
+  });
+
+  it.each([{ rules: {} }, { rules: 'deny' }, { rule: [{ action: 'deny', tool: 'x' }] }, { Rules: [] }])(
+    'that are no list, or under a misspelt key, guard too: %j',
+    async (file) => {
+      const setting = await createSetting();
+      await setting.write(setting.userFile, file);
+      const { rules, problems } = await setting.load();
+      expect(problems).toHaveLength(1);
+      expect(told(rules)).toEqual(['user ask undefined']);
+    },
+  );
+
+  it('hold on while their file cannot be read', async () => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, { rules: [{ action: 'deny', tool: 'x' }] });
+    const { runtime, config, reload } = await setting.open();
+    await setting.write(setting.userFile, '{ "rules": [');
+    await reload();
+    expect(told(config().rules)).toEqual(['user deny x']);
+    await setting.write(setting.userFile, {
+      rules: [{ action: 'allow', tool: 'y' }],
+      toolApprovalRequired: false,
+    });
+    await reload();
+    expect(told(runtime.rules)).toEqual(['user allow y']);
+    const caller = { id: 'a', capabilities: ['mcp_integration'] };
+    expect(runtime.decide({ server: 's', tool: 'z', caller })).toMatchObject({ action: 'allow' });
+    await setting.write(setting.userFile, '{}');
+    await reload();
+    expect(runtime.decide({ server: 's', tool: 'z', caller })).toMatchObject({ action: 'ask' });
+  });
+
+  it('stand below the program’s own, and both below the administrator’s', async () => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, { rules: [{ action: 'deny', tool: 'user' }] });
+    const { runtime } = await setting.open({ rules: [{ action: 'ask', tool: 'own' }] });
+    expect(told(runtime.rules)).toEqual(['options ask own', 'user deny user']);
+  });
+
+  it('are described by the JSON Schema as they are read', async () => {
+    const validator = Compile(await jsonSchema());
+    const setting = await createSetting();
+    const good = [
+      { action: 'allow', server: 'a', tool: ['b*', 'c'], kind: 'tool', caller: 'x', trusted: true },
+      { action: 'deny', scope: ['project', 'local'], annotations: { destructive: true }, reason: 'r' },
+      { action: 'ask', arguments: { path: '/a/**', 'b[*].c': { equals: 1 }, d: { oneOf: ['x', null] } } },
+      { action: 'ask', arguments: { e: { startsWith: 'x' }, f: { greaterThan: 1, lessThan: 2 } } },
+      { action: 'ask', arguments: { '["x.y"]': { glob: 'z' }, g: { lessThan: 3 } } },
+    ];
+    const bad = [
+      { action: 'x' },
+      { action: 'ask', unknown: 1 },
+      { action: 'ask', kind: 'file' },
+      { action: 'ask', arguments: { 'a[': 'x' } },
+      { action: 'ask', arguments: { a: { regex: 'x' } } },
+      { action: 'ask', arguments: { a: {} } },
+      { action: 'ask', arguments: { a: { equals: 1, glob: 'x' } } },
+    ];
+    expect(validator.Errors({ rules: good, pins: 'all' })).toEqual([true, []]);
+    await setting.write(setting.userFile, { rules: good, pins: 'all' });
+    expect(await setting.load()).toMatchObject({ problems: [], settings: { pins: 'all' } });
+    for (const rule of bad) {
+      expect(validator.Check({ rules: [rule] }), JSON.stringify(rule)).toBe(false);
+      await setting.write(setting.userFile, { rules: [rule] });
+      expect((await setting.load()).problems, JSON.stringify(rule)).not.toEqual([]);
+    }
+  });
+
+  it('and the setting for pins are not a project’s to loosen', async () => {
+    const setting = await createSetting();
+    await setting.write(setting.projectFile, { pins: 'off' });
+    const { settings, problems } = await setting.load();
+    expect(settings.pins).toBeUndefined();
+    expect(problems[0]?.message).toContain(`"pins" may not be set by a project's file`);
+  });
+});

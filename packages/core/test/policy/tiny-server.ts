@@ -1,0 +1,77 @@
+/** A server inside the process whose tools are data that a test can change at any moment. */
+import type { ServerInput } from 'turnbuckle';
+
+export type Definition = Readonly<Record<string, unknown>> & { readonly name: string };
+
+interface Message {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+interface Wire {
+  onmessage?: (message: Message) => void;
+  start(): Promise<void>;
+  send(message: unknown): Promise<void>;
+}
+
+export class TinyServer {
+  tools: readonly Definition[];
+  /** The names of the tools that were called. */
+  readonly calls: string[] = [];
+  /** How often its tools were listed. */
+  lists = 0;
+  #wire: Wire | undefined;
+
+  constructor(tools: readonly Definition[]) {
+    this.tools = tools;
+  }
+
+  /** How a runtime is told of it. */
+  config(more: object = {}): ServerInput {
+    return { type: 'in-process', server: this, era: 'legacy', ...more };
+  }
+
+  async connect(wire: never): Promise<void> {
+    this.#wire = wire as Wire;
+    this.#wire.onmessage = (message) => this.#answer(message);
+    await this.#wire.start();
+  }
+
+  /** Tells its clients that the tools are others now. */
+  announce(): void {
+    void this.#wire?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+  }
+
+  #answer({ id, method, params }: Message): void {
+    if (id === undefined) return;
+    void this.#wire?.send({ jsonrpc: '2.0', id, result: this.#resultOf(method, params) });
+  }
+
+  #resultOf(method: string | undefined, params: Message['params']): unknown {
+    if (method === 'initialize')
+      return {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
+        serverInfo: { name: 'tiny', version: '1' },
+      };
+    if (method === 'tools/list') {
+      this.lists += 1;
+      return { tools: this.tools };
+    }
+    if (method === 'tools/call') {
+      this.calls.push(String(params?.name));
+      return { content: [{ type: 'text', text: `called ${String(params?.name)}` }] };
+    }
+    if (method === 'resources/read') return { contents: [{ uri: params?.uri, text: 'content' }] };
+    if (method === 'prompts/get') return { messages: [] };
+    return {};
+  }
+}
+
+export const toolNamed = (name: string, more: object = {}): Definition => ({
+  name,
+  description: `The tool ${name}`,
+  inputSchema: { type: 'object' },
+  ...more,
+});
