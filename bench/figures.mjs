@@ -114,6 +114,6 @@ export const figures = [
     name: 'the same where each rule looks at the arguments',
     against: 'itself',
     unit: 'µs',
-    bound: { atMost: 150 },
+    bound: { atMost: 100 },
   },
 ];

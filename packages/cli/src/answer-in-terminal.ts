@@ -64,8 +64,8 @@ async function fillIn(request: Form, output: Output): Promise<Answer> {
   const content: [string, FormValue][] = [];
   for (const [name, field] of fields) {
     if (field.description !== undefined) quote(field.description, output);
-    const { signal } = request;
-    const value = await askField({ name, field, required: required.includes(name), signal });
+    const { server, signal } = request;
+    const value = await askField({ server, name, field, required: required.includes(name), signal });
     if (value === LEFT) return { action: 'cancel' };
     if (value !== undefined) content.push([name, value]);
   }

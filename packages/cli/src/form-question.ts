@@ -8,6 +8,8 @@ export type FormField = Form['properties'][string];
 export type FormValue = string | number | boolean | string[];
 
 export interface FieldQuestion {
+  /** Who asks: stands before the title, which is the server's own word. */
+  readonly server: string;
   readonly name: string;
   readonly field: FormField;
   readonly required: boolean;
@@ -19,12 +21,14 @@ export const LEFT = Symbol('left');
 
 /** The value, undefined for a field that is left open, or LEFT. */
 export async function askField({
+  server,
   name,
   field,
   required,
   signal,
 }: FieldQuestion): Promise<FormValue | undefined | typeof LEFT> {
-  const message = `${showLine(field.title ?? name, 200)}${required ? '' : ' (optional)'}`;
+  const title = showLine(field.title ?? name, 200);
+  const message = `${showLine(server, 60)}: ${title}${required ? '' : ' (optional)'}`;
   // Left open it would take the default; where that is not wanted, something has to be said.
   const needed = required || field.default !== undefined;
   const terminal = { message, signal, output: process.stderr, withGuide: false };

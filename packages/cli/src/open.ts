@@ -45,8 +45,10 @@ function approverOf(context: CommandContext): Approve {
 export const loadCommandConfig = (context: CommandContext): Promise<LoadedConfig> =>
   loadConfiguration(configurationOptions(context));
 
-/** Runs the work with a runtime and closes it, also when interrupted. Warns of what is wrong with the files.
- * `answers` are for what servers ask; roots are answered anyway, to those that may ask. */
+/**
+ * Runs the work with a runtime and closes it, also when interrupted. Warns of what is wrong with the files.
+ * `answers` are for what servers ask; roots are answered anyway, to those that may ask.
+ */
 export async function withRuntime<T>(
   context: CommandContext,
   work: (configured: ConfiguredRuntime) => Promise<T>,

@@ -6,6 +6,6 @@ export { escapeHidden, showText } from 'turnbuckle/text';
 
 /** One line of at most so many columns. */
 export function showLine(text: string, width = 100): string {
-  // Never fewer characters than columns: marks take no room, and nothing takes more than two.
+  // Cut roughly first: a text may be very long, and characters may take no room at all.
   return cutToWidth(showCharacters(text, width * 4), width);
 }

@@ -3,7 +3,7 @@
  * sign-in of a person where one is needed. What it takes is loaded when the first server needs it.
  */
 import type { Challenge } from './auth/auth-errors.js';
-import type { Authorizer } from './auth/authorizer.js';
+import type { Authorizer, Credentials } from './auth/authorizer.js';
 import type { OAuthAuthorizer } from './auth/oauth-authorizer.js';
 import type { SignInMethod, SignInPrompts } from './auth/sign-in-prompts.js';
 import type { SignInStore, VaultLike } from './auth/sign-in-store.js';
@@ -250,7 +250,7 @@ export class SignIns {
     if ('tokenPath' in auth) {
       const { TokenFile } = await import('./auth/token-file.js');
       const file = new TokenFile(server, auth, now);
-      return { auth, url, authorizer: file, oauth: undefined, file };
+      return { auth, url, authorizer: telling(file, onSecret), oauth: undefined, file };
     }
     const config_ = auth as OAuthConfig | MachineConfig;
     const [{ OAuthAuthorizer }, store] = await Promise.all([
@@ -316,6 +316,23 @@ const presenting = (credentials: Readonly<Record<string, string>>): Authorizer =
   headers: () => credentials,
   refused: async () => false,
 });
+
+/** The same; what it presents is told, once for each change. */
+function telling(file: TokenFile, onSecret: (value: string) => void): Authorizer {
+  let told: Credentials | undefined;
+  const tell = (credentials: Credentials): Credentials => {
+    if (credentials !== told) for (const value of Object.values(credentials)) onSecret(value);
+    told = credentials;
+    return credentials;
+  };
+  return {
+    headers: () => {
+      const credentials = file.headers();
+      return credentials instanceof Promise ? credentials.then(tell) : tell(credentials);
+    },
+    refused: (refused) => file.refused(refused),
+  };
+}
 
 /** Addresses in the user's own configuration may lead inside; what servers and metadata say may not. */
 async function guardedFetch(serverUrl: string, auth: AuthConfig) {

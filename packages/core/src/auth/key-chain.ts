@@ -30,7 +30,7 @@ const SESSION =
  */
 const ASK = `
 const [, module, service, account] = process.argv;
-const answer = (value) => process.stdout.write(JSON.stringify(value));
+const answer = (value) => require('node:fs').writeSync(1, JSON.stringify(value));
 let input = '';
 process.stdin.on('data', (part) => (input += part)).on('end', () => {
   try {

@@ -88,7 +88,7 @@ export class OAuthAuthorizer implements Authorizer {
 
   /** Looks again; true when there is a token now that was not refused. */
   async reload(): Promise<boolean> {
-    await this.#take(await this.#options.store.load(this.#key));
+    await this.#take(await this.#stored());
     const now = this.#signIn?.tokens?.accessToken;
     return now !== undefined && now !== this.#hopeless;
   }
@@ -228,18 +228,23 @@ export class OAuthAuthorizer implements Authorizer {
   #renewAlone(used: Tokens | undefined, challenge: Challenge | undefined): Promise<void> {
     const { store } = this.#options;
     return store.exclusively(this.#key, async () => {
-      const found = await store.load(this.#key);
-      const old = found?.tokens?.accessToken;
-      const stored = old !== undefined && old === this.#unwritten ? this.#signIn : found;
+      const stored = await this.#stored();
       if (stored?.tokens !== undefined && stored.tokens.accessToken !== used?.accessToken)
         return this.#take(stored);
       const renewed = await this.#obtain(stored, challenge);
       // In this order: an authorization server that rotates has forgotten the old tokens, whatever the disk says.
+      this.#unwritten ??= stored?.tokens?.accessToken;
       await this.#take(renewed);
-      this.#unwritten = old;
       await store.save(this.#key, renewed);
       this.#unwritten = undefined;
     });
+  }
+
+  /** What is in the store, unless ours is newer and could not be written. */
+  async #stored(): Promise<SignIn | undefined> {
+    const stored = await this.#options.store.load(this.#key);
+    const token = stored?.tokens?.accessToken;
+    return token !== undefined && token === this.#unwritten ? this.#signIn : stored;
   }
 
   async #obtain(stored: SignIn | undefined, challenge: Challenge | undefined): Promise<SignIn> {

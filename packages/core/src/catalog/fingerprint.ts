@@ -1,13 +1,12 @@
 /** What a tool is, as a hash: two definitions with the same fingerprint are the same tool to an agent. */
 import { createHash } from 'node:crypto';
 import { isRecord } from '../is-record.js';
-
-const COUNTED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'icons'];
+import { COUNTED_FIELDS } from '../policy/definition-diff.js';
 
 /** SHA-256 over the parts of a definition that shape what an agent reads and sends; key order is no part of it. */
 export function fingerprint(definition: Readonly<Record<string, unknown>>): string {
   const counted = Object.fromEntries(
-    COUNTED.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])),
+    COUNTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])),
   );
   return createHash('sha256').update(canonicalJson(counted)).digest('hex');
 }

@@ -27,6 +27,8 @@ export class FlagBoard {
     { readonly index: MentionIndex; readonly flags: readonly Flag[] }
   >();
   readonly #told = new Map<string, Map<string, string>>();
+  readonly #waiting = new Map<string, Flaggable>();
+  #turn: NodeJS.Immediate | undefined;
   #index: MentionIndex | undefined;
 
   constructor(events: Events, tools: () => Iterable<MentionableTool>) {
@@ -39,6 +41,7 @@ export class FlagBoard {
     events.on('server.removed', ({ server }) => {
       this.#servers.delete(server);
       this.#told.delete(server);
+      for (const [key, entry] of this.#waiting) if (entry.server === server) this.#waiting.delete(key);
       this.changed();
     });
   }
@@ -62,18 +65,34 @@ export class FlagBoard {
     return flags;
   }
 
-  /** Tells of what is flagged, once until its flags are others; does nothing while nobody listens. */
+  /** Looks at these soon and tells of what is flagged, once until its flags are others. Nothing while nobody listens. */
   tell(entries: Iterable<Flaggable>): void {
     if (!this.#events.has('catalog.flagged')) return;
-    for (const { server, kind, item, definition } of entries) {
-      const flags = this.flagsOf(server, definition);
-      const told = this.#told.get(server) ?? new Map<string, string>();
-      this.#told.set(server, told);
-      const key = `${kind} ${item}`;
-      const now = flags.join(' ');
-      if ((told.get(key) ?? '') === now) continue;
-      told.set(key, now);
-      if (flags.length > 0) this.#events.emit('catalog.flagged', { server, kind, item, flags });
+    for (const entry of entries) this.#waiting.set(`${entry.kind} ${entry.server} ${entry.item}`, entry);
+    if (this.#waiting.size > 0) this.#turn ??= setImmediate(() => this.#lookAtSome()).unref();
+  }
+
+  /** As many as fit into a moment: a long list must not hold everything else up. */
+  #lookAtSome(): void {
+    this.#turn = undefined;
+    const until = performance.now() + TURN_MS;
+    for (const [key, entry] of this.#waiting) {
+      this.#waiting.delete(key);
+      this.#lookAt(key, entry);
+      if (performance.now() >= until) break;
     }
+    if (this.#waiting.size > 0) this.#turn = setImmediate(() => this.#lookAtSome()).unref();
+  }
+
+  #lookAt(key: string, { server, kind, item, definition }: Flaggable): void {
+    const flags = this.flagsOf(server, definition);
+    const told = this.#told.get(server) ?? new Map<string, string>();
+    this.#told.set(server, told);
+    const now = flags.join(' ');
+    if ((told.get(key) ?? '') === now) return;
+    told.set(key, now);
+    if (flags.length > 0) this.#events.emit('catalog.flagged', { server, kind, item, flags });
   }
 }
+
+const TURN_MS = 10;

@@ -22,7 +22,7 @@ export type Flag = keyof typeof FLAGS;
 
 type Definition = Readonly<Record<string, unknown>>;
 
-const MOST_SCANNED = 512 * 1_024;
+const MOST_SCANNED = 128 * 1_024;
 const MOST_NODES = 20_000;
 /** Between two texts, so that the end of one and the beginning of the next make no phrase. */
 const BETWEEN = ' | ';

@@ -32,7 +32,7 @@ export async function listedPaths(policy: SandboxPolicy, place: ListingPlace): P
       policy[kind].map((written) => find({ kind, written, asked: policy.written.has(kind) }, place)),
     ),
   );
-  const found = once(all.filter((one) => one !== undefined));
+  const found = all.filter((one) => one !== undefined);
   return once(found.map((one) => (isBehindLink(one, found) ? { ...one, target: one.source } : one)));
 }
 

@@ -94,9 +94,9 @@ async function exchange(hop: Hop, target: Target, errand: Errand): Promise<Respo
   // The default export: a bundle of the library has no other names of a CommonJS package.
   const { default: undici } = await import('undici');
   const connect = pinnedConnector(target, signal, settings.dial);
-  const client = new undici.Client(target.url.origin, { connect, headersTimeout: 0, bodyTimeout: 0 });
+  const http = new undici.Client(target.url.origin, { connect, headersTimeout: 0, bodyTimeout: 0 });
   try {
-    const answer = await client.request({
+    const answer = await http.request({
       path: `${hop.url.pathname}${hop.url.search}`,
       method: hop.method,
       headers: { ...Object.fromEntries(hop.headers), 'accept-encoding': ACCEPTED_ENCODINGS },
@@ -113,7 +113,7 @@ async function exchange(hop: Hop, target: Target, errand: Errand): Promise<Respo
     const body = await deadline.race(readBoundedBody(answer.body, rules));
     return toResponse(answer.statusCode, headers, body);
   } finally {
-    client.destroy().catch(() => {});
+    http.destroy().catch(() => {});
   }
 }
 

@@ -70,7 +70,9 @@ class Copier {
   /** Lists and maps under a secret's name hold secrets; what is said about signing in mostly does not. */
   hides(key: unknown, hidden: boolean): boolean {
     if (typeof key !== 'string') return hidden;
-    return (hidden && !PUBLIC.test(key)) || this.#rules.isSecretName(key);
+    const { isSecretName, text } = this.#rules;
+    // A name that held a secret itself says less, or more, without it.
+    return (hidden && !PUBLIC.test(key)) || isSecretName(key) || isSecretName(text(key));
   }
 
   /** Not looked into: dates, bytes and the like. */

@@ -91,7 +91,7 @@ const NAMED =
   /[\p{Cc}\p{Bidi_Control}\p{Variation_Selector}\u{e0000}-\u{e007f}\u200b-\u200d\u2060-\u2064\ufeff\u180e]/gu;
 const UNSEEN = new RegExp(`[${INVISIBLE}]`, 'u');
 /** So much nothing that what follows is out of sight. */
-const PADDING = /[ \t\u00a0\u2000-\u200a\u3000]{100}|(?:[ \t]{0,100}\n){25}/;
+const PADDING = /(?<![ \t\u00a0\u2000-\u200a\u3000])[ \t\u00a0\u2000-\u200a\u3000]{100}|\n(?:[ \t]*\n){24}/;
 
 /** What a text hides from whoever reads it. Line breaks, tabs and emoji are not hidden. */
 export function findHidden(text: string): HiddenText {

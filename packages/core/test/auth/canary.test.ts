@@ -176,7 +176,11 @@ function entries(home: TemporaryDirectory, ports: Readonly<Record<'refusing' | '
       url: at(ports.refusing),
       auth: { type: 'bearer', token: canaries.place('auth: bearer', 'token') },
     },
-    filed: { ...once, url: at(ports.failing), auth: { type: 'token-file', tokenPath: home.file('token') } },
+    filed: {
+      ...once,
+      url: at(ports.failing),
+      auth: { type: 'token-file', tokenPath: home.file('token'), headerName: 'X-Plain' },
+    },
     machine: {
       ...once,
       url: at(ports.refusing),

@@ -111,10 +111,9 @@ it.each([
     platform,
     spawn: (...all) => {
       started.push(all);
-      return {
-        once: (event: string, listener: () => void) => event === 'spawn' && listener(),
-        unref: () => {},
-      };
+      const once = (event: string, listener: (error: Error) => void) =>
+        event === 'spawn' && listener(new Error('not looked at'));
+      return { once, unref: () => {} };
     },
   });
   expect(started).toEqual([

@@ -9,8 +9,10 @@ const RUNS = 10_000;
 
 /** Does not connect anywhere: tells what would have been connected to. */
 class Dialled extends Error {
-  constructor(readonly target: Target) {
+  readonly target: Target;
+  constructor(target: Target) {
     super('dialled');
+    this.target = target;
   }
 }
 const dial = (target: Target): Socket => {

@@ -529,9 +529,13 @@ const VALUES: readonly Group[] = [
       { action: 'allow', arguments: { toString: '**' } },
       { action: 'allow', arguments: { '["__proto__"]': '**' } },
       { action: 'deny', arguments: { 'constructor.name': '*' } },
+      { action: 'deny', arguments: { valueOf: '*' } },
+      { action: 'deny', arguments: { 'options.valueOf': '*' } },
     ],
     rows: [
       ['a', 'files:plain', args({}), 'ask'],
+      ['a', 'files:plain', args({ options: {} }), 'ask'],
+      ['a', 'files:plain', args({ options: { valueOf: 1 } }), 'deny 5'],
       ['a', 'files:plain', args({ constructor: { name: 'Object' } }), 'allow 0'],
     ],
   },

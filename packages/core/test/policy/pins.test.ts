@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fixture, type TemporaryDirectory, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import {
   type ApprovalAnswer,
@@ -8,6 +9,7 @@ import {
   type RuntimeOptions,
 } from 'turnbuckle';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { withFileLock } from '../../src/config/edit/file-lock.js';
 import { TinyServer, toolNamed } from './tiny-server.js';
 
 const caller = { id: 'agent', capabilities: ['mcp_integration'] };
@@ -282,6 +284,19 @@ describe('with everything pinned at first sight', () => {
 });
 
 describe('the file of pins', () => {
+  it('that is not written yet does not undo what was seen', async () => {
+    const tiny = new TinyServer([toolNamed('write')]);
+    let release = () => {};
+    const held = withFileLock(home.file('pins.json'), () => new Promise<void>((done) => (release = done)));
+    const { runtime } = await open({ ...allowAll, pins: 'all', servers: { files: tiny.config() } });
+    tiny.tools = [toolNamed('write', { description: 'Evil' })];
+    await runtime.refresh('files');
+    await delay(50);
+    expect(runtime.decide({ server: 'files', tool: 'write', caller })).toMatchObject({ pin: 'changed' });
+    release();
+    await held;
+  });
+
   it.each([
     '{ broken',
     '{"version":2,"pins":[],"servers":[]}',

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -5,6 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fixture, processesWithEnvironment, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, onTestFinished } from 'vitest';
+import { parseServer } from '../../src/config/parse.js';
+import { toSandboxPolicy } from '../../src/config/sandbox-schema.js';
+import { confine } from '../../src/connection/sandbox.js';
 import { ONCE, openRuntime } from '../lifecycle/open-runtime.js';
 import { startHost } from '../processes/host.js';
 import { attempt, confined, createStage, factsOf } from './stage.js';
@@ -77,6 +81,39 @@ describe('a server in a sandbox that does not want to end', () => {
       }
     },
   );
+});
+
+confined('a sandbox dies with the process that started it, also where no sweep would find it', async () => {
+  const { server, stateDir, environment } = await createStage();
+  const mark = randomUUID();
+  const env = { MARK: mark, PATH: process.env.PATH ?? '' };
+  const config = parseServer('sleeper', { ...server(true), command: 'sleep', args: ['60'] });
+  const policy = toSandboxPolicy(true);
+  if (config.type !== 'stdio' || policy === undefined) throw new Error('not what it was made for');
+  const { command, args, toPreamble } = await confine({
+    server: 'sleeper',
+    config,
+    policy,
+    env,
+    environment,
+    stateDir,
+  });
+  const program = `
+    const [command, args, preamble] = JSON.parse(process.argv[1]);
+    const child = require('node:child_process').spawn(command, args, {
+      env: {}, detached: true, stdio: ['pipe', 'ignore', 'inherit', 'pipe'],
+    });
+    child.stdio[3].end(preamble);`;
+  const host = spawn(process.execPath, ['-e', program, JSON.stringify([command, args, toPreamble(env)])], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  const marked = (): number[] => processesWithEnvironment('MARK', mark);
+  onTestFinished(() => {
+    for (const pid of marked()) process.kill(pid, 'SIGKILL');
+  });
+  await waitUntil(() => marked().length > 0);
+  host.kill('SIGKILL');
+  await waitUntil(() => marked().length === 0);
 });
 
 confined('a server in a sandbox is asked to end before it is made to', async () => {

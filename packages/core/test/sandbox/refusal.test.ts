@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { checkSandbox } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
 import { toSandboxPolicy } from '../../src/config/sandbox-schema.js';
-import { confined, createStage, type Stage } from './stage.js';
+import { BUBBLEWRAP, confined, createStage, type Stage } from './stage.js';
+
+const run = promisify(execFile);
 
 /** The server would leave a mark if it were started, in whatever way. */
 async function openMarked(stage: Stage, path: string) {
@@ -80,14 +84,17 @@ describe('a server that asks for a sandbox is not started without one', () => {
     );
   });
 
-  confined('once bubblewrap has been installed, the next attempt finds it', async () => {
+  confined('once bubblewrap may be used, the next attempt finds it', async () => {
     const stage = await createStage();
-    const environment = { PATH: join(stage.outside, 'empty'), HOME: stage.home };
-    const runtime = await stage.open('standard', { environment });
-    expect(runtime.serverStatus('probe').error?.code).toBe('SANDBOX_UNAVAILABLE');
-    Object.assign(environment, { PATH: process.env.PATH });
-    const later = await stage.open('standard', { environment });
-    expect(later.serverStatus('probe').status).toBe('connected');
+    const permission = join(stage.outside, 'allowed');
+    const real = (await run('which', [BUBBLEWRAP])).stdout.trim();
+    const script = `[ -e ${permission} ] || { echo "bwrap: not allowed" >&2; exit 1; }; exec ${real} "$@"`;
+    const path = [await fake(stage, 'bwrap', script), '/usr/bin', '/bin'].join(delimiter);
+    const { runtime, message } = await openMarked(stage, path);
+    expect(message).toContain('not allowed');
+    await writeFile(permission, '');
+    await runtime.reconnect('probe');
+    expect(runtime.serverStatus('probe')).toMatchObject({ status: 'connected', sandbox: { inForce: true } });
   });
 });
 

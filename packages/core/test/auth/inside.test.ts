@@ -1,0 +1,49 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const SPACE = ['--user', '--map-root-user', '--net'];
+const hasSpace =
+  process.platform === 'linux' &&
+  spawnSync('unshare', [...SPACE, 'ip', 'link', 'set', 'lo', 'up']).status === 0;
+const reason = hasSpace ? '' : ' (skipped: a network of its own needs unshare and ip, and the right to use them)';
+
+interface Attempt {
+  readonly home: string;
+  readonly spot: string;
+  readonly target: string;
+  readonly reached: number;
+  readonly found: readonly string[];
+  readonly code?: string;
+  readonly asked: readonly string[];
+}
+interface Report {
+  readonly control: ReadonlyArray<{ target: string; found: readonly string[] }>;
+  readonly attempts: readonly Attempt[];
+  readonly honest: readonly Attempt[];
+}
+
+describe.skipIf(!hasSpace)(`S20: in a network where every address answers${reason}`, () => {
+  let report: Report | undefined;
+  beforeAll(async () => {
+    const program = fileURLToPath(new URL('inside-space.mjs', import.meta.url));
+    const { stdout } = await promisify(execFile)('unshare', [...SPACE, process.execPath, program], {
+      maxBuffer: 1e8,
+    });
+    report = JSON.parse(stdout) as Report;
+  }, 180_000);
+
+  it('the canary can be found, and an honest sign-in goes all the way', () => {
+    expect(report?.control.filter(({ found }) => found.length === 0)).toEqual([]);
+    // The honest server never accepts the token: that it was asked for one is what counts.
+    for (const { asked } of report?.honest ?? [])
+      expect(asked).toEqual(expect.arrayContaining(['/register', '/authorize', '/token', '/revoke']));
+  });
+
+  it('no word of a server leads a sign-in to it: 12 spots, 9 targets', () => {
+    expect(report?.attempts.length).toBe(12 * 4 + 12 * 5);
+    expect(report?.attempts.filter(({ reached }) => reached === 0)).toEqual([]);
+    expect(report?.attempts.filter(({ found }) => found.length > 0)).toEqual([]);
+  });
+});
