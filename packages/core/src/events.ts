@@ -131,7 +131,7 @@ export interface RuntimeEvents {
    */
   'server.config': { readonly server: string; readonly problem: TurnbuckleError | undefined };
   'server.toggled': { readonly server: string; readonly enabled: boolean };
-  /** A server asked the host something, and how that ended. */
+  /** A server asked the host something, and how that ended. The reason may quote the server: untrusted text. */
   'server.asked': {
     readonly server: string;
     readonly kind: 'elicitation' | 'sampling' | 'roots';

@@ -1,4 +1,5 @@
 /** SQLite behind a small seam: the one of Node where it has a settled one, else libsql. Both are synchronous. */
+import { closeSync, openSync } from 'node:fs';
 
 export type Value = string | number | bigint | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;
@@ -23,6 +24,8 @@ const NODE_WITH_SQLITE = 24;
 const BUSY_MS = 5_000;
 
 export async function openDatabase(path: string, { readOnly = false }: OpenOptions = {}): Promise<Database> {
+  // Made beforehand, for its owner alone; what SQLite puts beside it takes after it.
+  if (!readOnly && path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
   const database = await openDriver(path, readOnly);
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   if (!readOnly)

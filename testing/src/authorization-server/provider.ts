@@ -72,7 +72,10 @@ export function createProvider(issuer: string, options: ProviderOptions, life: (
       userinfo: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       registration: { enabled: options.registration ?? true },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_context, client, token) => token.clientId === client.clientId,
+      },
       clientCredentials: { enabled: true },
       deviceFlow: { enabled: true, mask: '****-****', ...DEVICE_PAGES },
       dPoP: {

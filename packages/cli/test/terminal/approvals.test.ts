@@ -46,10 +46,19 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
     expect(terminal.text()).not.toContain('Allowed');
   });
 
-  it('is not approved by what was typed before, pasted, or is no answer', async () => {
+  it('is not approved by a key that was typed before the question was there', async () => {
     const terminal = call('text=hello');
-    await terminal.see('claude wants');
     terminal.press('y');
+    await terminal.see(QUESTION);
+    await moment();
+    expect(terminal.text()).not.toContain('Allowed');
+    terminal.press('n');
+    await terminal.see('Not allowed.');
+    expect(await terminal.ended).toBe(15);
+  });
+
+  it('is not approved by what is pasted, or is no answer', async () => {
+    const terminal = call('text=hello');
     await terminal.see(QUESTION);
     terminal.press('yes\ny');
     terminal.press(KEYS.up);

@@ -81,7 +81,8 @@ export function cannotRenew(server: string, cause: unknown): TurnbuckleError {
 
 /** Trouble of the moment: the same request may well succeed later. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof TurnbuckleError) return error.code === 'FETCH_REFUSED' && error.data?.reason === 'time';
+  if (error instanceof TurnbuckleError)
+    return error.code === 'FETCH_REFUSED' && error.data?.reason === 'time';
   const code = oauthCode(error);
   return code === undefined ? error instanceof TypeError : PASSING.has(code);
 }

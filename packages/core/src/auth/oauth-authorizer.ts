@@ -12,7 +12,14 @@ import {
 } from '@modelcontextprotocol/client';
 import type { MachineConfig, OAuthConfig } from '../config/auth-schema.js';
 import { TurnbuckleError } from '../errors.js';
-import { type Challenge, cannotRenew, isPassing, oauthCode, scopeMissing, signInRequired } from './auth-errors.js';
+import {
+  type Challenge,
+  cannotRenew,
+  isPassing,
+  oauthCode,
+  scopeMissing,
+  signInRequired,
+} from './auth-errors.js';
 import { findAuthorizationServer } from './authorization-server.js';
 import {
   type Authorizer,
@@ -145,7 +152,10 @@ export class OAuthAuthorizer implements Authorizer {
     if (await this.reload()) return;
     if (refusedTokens?.refreshToken === undefined) {
       const known = refusedTokens !== undefined;
-      throw this.#mustSignIn(challenge, known ? 'does not accept the sign-in any more' : 'wants to know who asks');
+      throw this.#mustSignIn(
+        challenge,
+        known ? 'does not accept the sign-in any more' : 'wants to know who asks',
+      );
     }
     if (!this.#isEnding(refusedTokens) && (await this.#currentIssuer(config, challenge)) !== this.#issuer)
       throw this.#mustSignIn(challenge, 'now trusts another authorization server');
@@ -162,7 +172,9 @@ export class OAuthAuthorizer implements Authorizer {
     try {
       return (await findAuthorizationServer({ server, serverUrl, places, challenge, fetch })).issuer;
     } catch (error) {
-      throw error instanceof TurnbuckleError && error.cause === undefined ? error : cannotRenew(server, error);
+      throw error instanceof TurnbuckleError && error.cause === undefined
+        ? error
+        : cannotRenew(server, error);
     }
   }
 
@@ -174,7 +186,7 @@ export class OAuthAuthorizer implements Authorizer {
     }
     const { server, config } = this.#options;
     if (tokens === undefined && !isMachine(config))
-      throw this.#mustSignIn(challenge, 'wants to know who asks');
+      throw signInRequired(server, { status: 403, challenge, why: 'wants to know who asks' });
     const had = tokens?.scope ?? this.#signIn?.requestedScope;
     const scope = computeScopeUnion(had, challenge.scope);
     if (!isMachine(config) || round >= MAX_ROUNDS || !isStrictScopeSuperset(scope, had))

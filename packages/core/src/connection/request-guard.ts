@@ -137,7 +137,7 @@ export class RequestGuard {
   async #put(kind: RequestKind, question: Question, signal: AbortSignal | undefined): Promise<Outcome> {
     const { limits } = this.#options;
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort('timeout'), limits.askTimeoutMs);
+    const timer = setTimeout(() => over.abort('timeout'), limits.askTimeoutMs).unref();
     const cancel = (): void => over.abort('cancelled');
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();

@@ -4,6 +4,7 @@ import { lstat, mkdir, realpath, unlink } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { SandboxPolicy } from '../config/sandbox-schema.js';
 import type { StdioServer } from '../config/schema.js';
+import { sandboxFault } from './sandbox-fault.js';
 import type { Mount } from './sandbox-mount.js';
 import { between, contains } from './sandbox-paths.js';
 
@@ -27,7 +28,13 @@ export async function homeMount(options: HomeOptions): Promise<Mount | undefined
   // Not by the name alone: the server of that name in another project is another server.
   const whose = JSON.stringify([server, config.scope, config.command, config.cwd ?? null]);
   const source = join(stateDir, 'sandbox', createHash('sha256').update(whose).digest('hex').slice(0, 24));
-  await mkdir(source, { recursive: true, mode: 0o700 });
+  await mkdir(source, { recursive: true, mode: 0o700 }).catch(() => {
+    throw sandboxFault(
+      server,
+      `there can be no home for it at ${source}`,
+      'Let the host write there, or set "home" to "empty".',
+    );
+  });
   return { kind: 'home', source: await realpath(source), target };
 }
 

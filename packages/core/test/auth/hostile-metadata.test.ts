@@ -178,4 +178,13 @@ describe('what a server puts into its challenge', () => {
     expect(runtime.serverStatus('web')).toMatchObject({ status: 'needs-auth' });
     await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   });
+
+  it('letters that no header has, in the middle of a call', async () => {
+    const { server, open, prompts } = await setStage();
+    const runtime = await open();
+    await runtime.signIn('web', { prompts });
+    server.wall.closed = true;
+    server.wall.challenge = Buffer.from('Bearer error="✓ \u{1f600}"', 'utf8').toString('latin1');
+    await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  });
 });

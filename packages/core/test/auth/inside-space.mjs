@@ -1,10 +1,12 @@
 // Runs in a network of its own in which every address leads to this machine. A server and its authorization server
-// do their best to make the runtime ask a canary for something. Answer: one line of JSON.
+// do their best to make the runtime ask a canary for something. Arguments: key and certificate of the public server,
+// which has the address 93.184.215.14. Answer: one line of JSON.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createServer as createTcp } from 'node:net';
+import { createServer as createHttps } from 'node:https';
+import { connect, createServer as createTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRuntime } from 'turnbuckle';
@@ -12,9 +14,9 @@ import { createRuntime } from 'turnbuckle';
 for (const command of ['link set lo up', 'route add local 0.0.0.0/0 dev lo', '-6 route add local ::/0 dev lo'])
   execFileSync('ip', command.split(' '));
 
-/** Where the server itself is: on this machine, or out in the world (an address for documentation leads here too). */
-const HOMES = { loopback: '127.0.0.1', public: '93.184.215.14' };
-const SERVER_PORT = 8080;
+const [key, certificate] = process.argv.slice(2);
+/** Where the server itself is: on this machine, or out in the world, which leads here too. */
+const HOMES = { loopback: 'http://127.0.0.1:8080', public: 'https://93.184.215.14:8443' };
 const CANARY_PORTS = [80, 443, 9999];
 
 const found = [];
@@ -53,8 +55,8 @@ function metadata(origin) {
 
 const TOKENS = { access_token: 'token', token_type: 'Bearer', refresh_token: 'refresh', expires_in: 3_600 };
 
-const server = createServer((request, response) => {
-  const origin = `http://${request.headers.host}`;
+function serve(request, response) {
+  const origin = `${request.socket.encrypted ? 'https' : 'http'}://${request.headers.host}`;
   const { pathname, searchParams } = new URL(request.url, origin);
   const json = (body, status = 200) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -98,8 +100,12 @@ const server = createServer((request, response) => {
     default:
       return json({}, 404);
   }
-}).listen(SERVER_PORT, '::');
-await once(server, 'listening');
+}
+
+const server = createServer(serve).listen(8080, '::');
+const secured = createHttps({ key: readFileSync(key), cert: readFileSync(certificate) }, serve);
+secured.listen(8443, '::');
+await Promise.all([once(server, 'listening'), once(secured, 'listening')]);
 
 const prompts = {
   async open({ url }) {
@@ -109,6 +115,13 @@ const prompts = {
   showCode() {},
 };
 
+/** Without any guard: does the target lead to the canary at all? */
+async function knock({ protocol, hostname, port }) {
+  const standard = protocol === 'https:' ? 443 : 80;
+  const socket = connect(Number(port) || standard, hostname.replace(/^\[|\]$/g, '')).on('error', () => {});
+  await new Promise((resolve) => socket.on('close', resolve));
+}
+
 /** One sign-in and sign-out with a hostile word at one spot. */
 async function attempt(home, spot, target) {
   const stateDir = mkdtempSync(join(tmpdir(), 'inside-'));
@@ -116,7 +129,7 @@ async function attempt(home, spot, target) {
   reached = 0;
   found.length = 0;
   seen.length = 0;
-  const url = `http://${HOMES[home]}:${SERVER_PORT}/mcp`;
+  const url = `${HOMES[home]}/mcp`;
   const runtime = await createRuntime({ servers: { web: { type: 'http', url } }, stateDir, environment: {} });
   const method = spot.startsWith('device') ? 'device' : 'browser';
   const failure = await runtime.signIn('web', { method, prompts }).then(
@@ -150,7 +163,7 @@ const targets = { loopback: [...INSIDE, 'http://10.0.0.1/'], public: [...INSIDE,
 const report = { control: [], attempts: [], honest: [] };
 for (const target of new Set(Object.values(targets).flat())) {
   found.length = 0;
-  await fetch(target).catch(() => {});
+  await knock(new URL(target));
   report.control.push({ target, found: [...found] });
 }
 for (const home of Object.keys(HOMES)) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { echo, setStage, startAuthorization } from './stage.js';
+import { echo, setStage } from './stage.js';
 
 it('a server that wants a sign-in says the next step, and is not asked again until there is news', async () => {
   const { server, authorization, open } = await setStage();
@@ -89,23 +89,4 @@ it('a sign-in survives the process, a new name of the server, and is not shared 
   expect(await Promise.all(people)).toEqual(['ada', 'grace']);
   await work.signOut('web');
   expect(await echo(await open())).toBe('hi');
-});
-
-it('when a server goes to another authorization server, neither sees credentials of the other', async () => {
-  const { authorization: old, server, open, prompts, pages } = await setStage();
-  const runtime = await open();
-  await runtime.signIn('web', { prompts });
-  await echo(runtime);
-  const next = await startAuthorization();
-  server.wall.authorizationServer = next;
-  const asked = old.tally.requests.length;
-  await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-  expect(next.tally.count('token')).toBe(0);
-  await runtime.signIn('web', { prompts });
-  expect(await echo(runtime)).toBe('hi');
-  expect(pages.length).toBe(2);
-  expect(old.tally.requests.length).toBe(asked);
-  const known = old.tally.requests.map(({ clientId }) => clientId).filter((id) => id !== undefined);
-  expect(next.tally.requests.filter(({ clientId }) => known.includes(clientId ?? ''))).toEqual([]);
-  expect(next.tally.count('register')).toBe(1);
 });

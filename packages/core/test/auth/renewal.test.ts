@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitUntil } from '@turnbuckle/testing';
-import { failing, held } from '@turnbuckle/testing/authorization-server';
+import { failing, held, slow } from '@turnbuckle/testing/authorization-server';
 import type { Runtime } from 'turnbuckle';
 import { expect, it } from 'vitest';
 import { echo, type Stage, setStage } from './stage.js';
@@ -30,6 +30,8 @@ it('60 calls after the end share one renewal', async () => {
   const { tally } = stage.authorization;
   const clock = createClock();
   const runtime = await signedIn(stage, clock.now);
+  // Long enough that all callers come while it is under way.
+  stage.authorization.faults.set('token', slow(200));
   for (let round = 1; round <= 3; round += 1) {
     clock.forward(3_601);
     expect(new Set(await many(runtime, 60))).toEqual(new Set(['hi']));

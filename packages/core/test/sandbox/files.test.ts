@@ -152,6 +152,14 @@ describe('the home directory of a server in a sandbox', () => {
     expect(await attempt(second, 'list', { path: '/tmp' })).not.toEqual({ done: ['a'] });
   });
 
+  confined('is said to be impossible where the state directory cannot be written', async () => {
+    const { open, outside } = await createStage();
+    const stateDir = join(outside, 'file', 'state');
+    const { error } = (await open(true, { stateDir })).serverStatus('probe');
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID', hint: expect.stringContaining('"home"') });
+    expect((await open({ home: 'empty' }, { stateDir })).serverStatus('probe').status).toBe('connected');
+  });
+
   confined('is gone with it where it is to be empty', async () => {
     const { open, home } = await createStage();
     for (let run = 0; run < 2; run += 1) {

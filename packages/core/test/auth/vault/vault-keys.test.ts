@@ -1,5 +1,6 @@
-import { access, rm } from 'node:fs/promises';
+import { access, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { isAlive, processesWithEnvironment, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { OFF, ownVault } from './own-vault.js';
 
@@ -164,9 +165,17 @@ describe('without a keychain that answers', () => {
       const held: Array<{ destroy(): void }> = [];
       const bus = createServer((socket) => void held.push(socket)).listen(path);
       try {
-        const environment = { ...session, DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` };
-        await open({ environment }).set('n', SECRET);
-        expect(held.length).toBeGreaterThan(0);
+        const bus = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` };
+        const environment = { ...session, ...bus, OTHER_TOKEN: SECRET, NODE_OPTIONS: '--no-such-option' };
+        const kept = open({ environment }).set('n', SECRET);
+        await waitUntil(() => held.length > 0);
+        const asking = processesWithEnvironment('DBUS_SESSION_BUS_ADDRESS', `unix:path=${path}`);
+        expect(asking).toHaveLength(1);
+        // Nobody who looks at that process learns more than that it asks.
+        for (const name of ['environ', 'cmdline'])
+          expect(await readFile(`/proc/${asking[0]}/${name}`, 'utf8'), name).not.toContain(SECRET);
+        await kept;
+        expect(asking.filter(isAlive)).toEqual([]);
         expect(JSON.parse(await text())).toMatchObject({ key: { from: 'file' } });
       } finally {
         for (const socket of held) socket.destroy();

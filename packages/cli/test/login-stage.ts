@@ -1,0 +1,100 @@
+/** A home with a server that wants a sign-in, and a browser that really goes to the page. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, readFile } from 'node:fs/promises';
+import { delimiter } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitUntil } from '@turnbuckle/testing';
+import {
+  type AuthorizationServer,
+  type ProtectedServer,
+  type ProtectedServerOptions,
+  startAuthorizationServer,
+  startProtectedServer,
+} from '@turnbuckle/testing/authorization-server';
+import { onTestFinished } from 'vitest';
+import { BIN, createHome, environmentOf, type Finished, finished, type Home } from './commands/turnbuckle.js';
+
+const VISIT = fileURLToPath(
+  new URL('../../../testing/dist/authorization-server/visit.js', import.meta.url),
+);
+
+export interface LoginStage {
+  readonly home: Home;
+  readonly authorization: AuthorizationServer;
+  readonly server: ProtectedServer;
+  run(...words: string[]): Promise<Finished>;
+  /** The running command, with its stdin open. */
+  begin(...words: string[]): Running;
+  /** What the browser was started with, one list of words for each time. */
+  opened(): Promise<string[][]>;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  /** The page that it asks the person to open. */
+  page(): Promise<string>;
+  readonly ended: Promise<Finished>;
+}
+
+export async function setLoginStage(
+  options: Partial<ProtectedServerOptions> & { readonly browser?: boolean } = {},
+): Promise<LoginStage> {
+  const authorization = await startAuthorizationServer();
+  const server = await startProtectedServer({
+    authorizationServer: authorization,
+    scope: 'tools:read',
+    ...options,
+  });
+  const home = await createHome({ web: { type: 'http', url: server.url } });
+  onTestFinished(async () => {
+    await server.stop();
+    await authorization.stop();
+    await home.remove();
+  });
+  const log = home.file('opened');
+  // Node for the script itself, and the opener; where there is no browser, no opener of this machine either.
+  const script = `#!${process.execPath}
+const { appendFileSync } = require('node:fs');
+appendFileSync(${JSON.stringify(log)}, JSON.stringify(process.argv.slice(2)) + '\\n');
+import(${JSON.stringify(VISIT)}).then(({ visit }) => visit(process.argv[2]));
+`;
+  const opener = await home.write('bin/xdg-open', options.browser === false ? '' : script);
+  if (options.browser !== false) await chmod(opener, 0o755);
+  const path = [home.file('bin'), ...(options.browser === false ? [] : [process.env.PATH ?? ''])];
+  const begin = (...words: string[]): Running => {
+    const child = spawn(process.execPath, [BIN, ...words], {
+      cwd: home.project,
+      env: { ...environmentOf(home), PATH: path.join(delimiter) },
+      stdio: 'pipe',
+    });
+    child.stdin.on('error', () => {});
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const find = (): string | undefined => /^ {2}(http:\S+)$/m.exec(said)?.[1];
+    const page = async (): Promise<string> => {
+      await waitUntil(() => find() !== undefined || child.exitCode !== null, 30_000);
+      return find() ?? '';
+    };
+    return { process: child, page, ended: finished(child) };
+  };
+  return {
+    home,
+    authorization,
+    server,
+    begin,
+    run(...words) {
+      const { process: child, ended } = begin(...words);
+      child.stdin?.end();
+      return ended;
+    },
+    async opened() {
+      const text = await readFile(log, 'utf8').catch(() => '');
+      return text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as string[]);
+    },
+  };
+}

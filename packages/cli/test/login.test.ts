@@ -1,0 +1,174 @@
+import { altered, visit } from '@turnbuckle/testing/authorization-server';
+import { describe, expect, it } from 'vitest';
+import { type LoginStage, setLoginStage } from './login-stage.js';
+
+const AUTH_EXIT = 16;
+
+const call = (stage: LoginStage, ...more: string[]) =>
+  stage.run('call', 'web', 'echo', 'text=hi', ...more);
+
+describe('turnbuckle login', () => {
+  it('opens the page in a browser, waits for the way back, and calls work from then on', async () => {
+    const stage = await setLoginStage();
+    const before = await call(stage);
+    expect(before).toMatchObject({ code: AUTH_EXIT, stdout: '' });
+    expect(before.stderr).toContain('turnbuckle login web');
+    const { code, stdout, stderr } = await stage.run('login', 'web');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
+    const opened = await stage.opened();
+    expect(opened).toEqual([[expect.stringContaining(`${stage.authorization.issuer}/authorize?`)]]);
+    expect(stderr).toContain('Opening the page to sign in at web');
+    expect(await call(stage)).toMatchObject({ code: 0, stdout: 'hi\n' });
+    expect(await stage.run('login', 'web')).toMatchObject({
+      code: 0,
+      stdout: 'You are signed in at web already; --force signs in again\n',
+    });
+    expect((await stage.opened()).length).toBe(1);
+    expect((await stage.run('login', 'web', '--force')).stdout).toBe('Signed in at web (tools:read)\n');
+    expect((await stage.opened()).length).toBe(2);
+  });
+
+  it('says with --json how it is now, and no token', async () => {
+    const stage = await setLoginStage();
+    const { code, stdout } = await stage.run('login', 'web', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      server: 'web',
+      type: 'oauth',
+      signedIn: true,
+      issuer: stage.authorization.issuer,
+      scope: 'tools:read',
+      renewable: true,
+    });
+    await call(stage);
+    for (const token of stage.server.wall.admitted) expect(stdout).not.toContain(token);
+  });
+
+  it('only prints the page with --no-browser, and waits for it to be visited', async () => {
+    const stage = await setLoginStage();
+    const login = stage.begin('login', 'web', '--no-browser');
+    await visit(await login.page());
+    expect(await login.ended).toMatchObject({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
+    expect(await stage.opened()).toEqual([]);
+  });
+
+  it('also waits where no browser can be started', async () => {
+    const stage = await setLoginStage({ browser: false });
+    const login = stage.begin('login', 'web');
+    await visit(await login.page());
+    const { code, stderr } = await login.ended;
+    expect(code).toBe(0);
+    expect(stderr).toContain('No browser could be opened here');
+  });
+
+  it('takes the address that a browser elsewhere ended at from a pipe with --paste', async () => {
+    const stage = await setLoginStage();
+    const login = stage.begin('login', 'web', '--paste');
+    const page = await login.page();
+    const back = new URL(page).searchParams.get('redirect_uri') ?? '';
+    login.process.stdin?.write(`${(await visit(page, { until: back })).url}\n`);
+    expect(await login.ended).toMatchObject({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
+    expect(await stage.opened()).toEqual([]);
+  });
+
+  it('does not take another address with --paste', async () => {
+    const stage = await setLoginStage();
+    const login = stage.begin('login', 'web', '--paste');
+    await login.page();
+    login.process.stdin?.end('http://127.0.0.1:33418/callback?code=x&state=y\n');
+    const { code, stderr } = await login.ended;
+    expect(code).toBe(AUTH_EXIT);
+    expect(stderr).toContain('does not belong to this sign-in');
+  });
+
+  it('shows a code with --device', async () => {
+    const stage = await setLoginStage();
+    stage.authorization.faults.set(
+      'device',
+      altered((answer) => ({ ...answer, interval: 0.05 })),
+    );
+    const login = stage.begin('login', 'web', '--device');
+    await visit(await login.page());
+    const { code, stdout, stderr } = await login.ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
+    expect(stderr).toMatch(/type in the code {2}[A-Z]{4}-[A-Z]{4}/);
+    expect(await stage.opened()).toEqual([]);
+  });
+
+  it('asks for the scopes of --scope', async () => {
+    const stage = await setLoginStage({ toolScopes: { add: 'tools:write' } });
+    await stage.run('login', 'web');
+    const refused = await stage.run('call', 'web', 'add', 'a=2', 'b=3');
+    expect(refused.code).toBe(AUTH_EXIT);
+    const [, hint = ''] = /turnbuckle (login web --scope ".*")/.exec(refused.stderr) ?? [];
+    expect(hint).toBe('login web --scope "tools:read tools:write"');
+    expect((await stage.run('login', 'web', '--scope', 'tools:read tools:write')).code).toBe(0);
+    expect((await stage.run('call', 'web', 'add', 'a=2', 'b=3')).stdout).toContain('5');
+  });
+
+  it('ends with 16 when the person says no', async () => {
+    const stage = await setLoginStage();
+    stage.authorization.person.consents = false;
+    const { code, stdout, stderr } = await stage.run('login', 'web');
+    expect({ code, stdout }).toEqual({ code: AUTH_EXIT, stdout: '' });
+    expect(stderr).toContain('AUTH_FAILED');
+  });
+
+  it('ends at once when it is interrupted', async () => {
+    const stage = await setLoginStage();
+    const login = stage.begin('login', 'web', '--no-browser');
+    await login.page();
+    login.process.kill('SIGINT');
+    expect((await login.ended).code).toBe(130);
+  });
+
+  it('says what does not go together, and what it does not know', async () => {
+    const stage = await setLoginStage();
+    expect((await stage.run('login', 'web', '--device', '--paste')).code).toBe(13);
+    expect((await stage.run('login', 'other')).code).toBe(11);
+    expect((await stage.run('login')).code).toBe(13);
+  });
+});
+
+describe('turnbuckle logout', () => {
+  it('ends the sign-in here and at the authorization server', async () => {
+    const stage = await setLoginStage();
+    await stage.run('login', 'web');
+    await call(stage);
+    const [token = ''] = stage.server.wall.admitted;
+    expect(await stage.run('logout', 'web')).toMatchObject({ code: 0, stdout: 'Signed out at web\n' });
+    expect(await stage.authorization.inspect(token)).toBeUndefined();
+    expect((await call(stage)).code).toBe(AUTH_EXIT);
+    expect((await stage.run('logout', 'web')).stdout).toBe('You were not signed in at web\n');
+    const again = await stage.run('logout', 'web', '--json');
+    expect(JSON.parse(again.stdout)).toEqual([{ server: 'web', found: false, revoked: false }]);
+  });
+});
+
+describe('turnbuckle whoami', () => {
+  it('says who each server takes us for, without asking anybody', async () => {
+    const stage = await setLoginStage();
+    expect((await stage.run('whoami')).stdout).toMatch(/^web {2}not signed in\s*$/);
+    await stage.run('login', 'web');
+    const knocks = stage.server.wall.knocks.length;
+    const asked = stage.authorization.tally.requests.length;
+    const { stdout } = await stage.run('whoami', 'web');
+    expect(stdout).toContain('signed in, renewed by itself');
+    expect(stdout).toContain(stage.authorization.issuer);
+    const [status] = JSON.parse((await stage.run('whoami', '--json')).stdout) as unknown[];
+    expect(status).toMatchObject({ server: 'web', signedIn: true, account: 'default' });
+    expect(stage.server.wall.knocks.length).toBe(knocks);
+    expect(stage.authorization.tally.requests.length).toBe(asked);
+  });
+});
+
+describe('other commands', () => {
+  it('say that a server wants a sign-in', async () => {
+    const stage = await setLoginStage();
+    const listed = await stage.run('list');
+    expect(listed.stdout).toContain('needs-auth');
+    expect((await stage.run('doctor')).code).toBe(12);
+    const { error } = JSON.parse((await call(stage, '--json')).stdout) as { error: { code: string; hint: string } };
+    expect(error).toMatchObject({ code: 'AUTH_REQUIRED', hint: 'Sign in: turnbuckle login web' });
+  });
+});
