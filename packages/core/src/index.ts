@@ -34,7 +34,7 @@ export {
   loadConfiguration,
   type Reload,
 } from './configured-runtime.js';
-export { checkSandbox } from './connection/sandbox-support.js';
+export { checkSandbox } from './connection/sandbox/support.js';
 export type {
   ElicitationRequest,
   RootsRequest,

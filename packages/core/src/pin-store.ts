@@ -74,7 +74,8 @@ export class PinStore {
     try {
       return parsePins(await readFile(this.#file, 'utf8'));
     } catch (cause) {
-      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return EMPTY;
+      const errno = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+      if (errno === 'ENOENT' || errno === 'ENOTDIR') return EMPTY;
       throw new TurnbuckleError('CONFIG_INVALID', `The file of pins ${this.#file} cannot be used.`, {
         cause,
         hint: 'It says which tools were approved. Repair it, or remove it to approve anew.',

@@ -362,9 +362,13 @@ function nobodyThere(server: string): TurnbuckleError {
 }
 
 function givenUp(server: string): TurnbuckleError {
-  return new TurnbuckleError('CALL_CANCELLED', `Nobody waits for the sign-in at server "${server}" any more.`, {
-    server,
-  });
+  return new TurnbuckleError(
+    'CALL_CANCELLED',
+    `Nobody waits for the sign-in at server "${server}" any more.`,
+    {
+      server,
+    },
+  );
 }
 
 function tooLate(server: string): TurnbuckleError {

@@ -2,7 +2,7 @@
 import type { CatalogTool } from './catalog/tool.js';
 import { redactConfig } from './config/redact.js';
 import type { ServerConfig } from './config/schema.js';
-import { configuredSandbox, type SandboxStatus } from './connection/sandbox-status.js';
+import { configuredSandbox, type SandboxStatus } from './connection/sandbox/status.js';
 import { describeState, type PublicState, type PublicStatus } from './connection/state.js';
 import type { TurnbuckleError } from './errors.js';
 import type { Redactor } from './observe/redact.js';

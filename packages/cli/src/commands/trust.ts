@@ -1,4 +1,4 @@
-import { type ConfiguredServer, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import { type ConfiguredServer, createConfiguredRuntime, dangersOf, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { configurationOptions } from '../open.js';
 import { showLine, showText } from '../untrusted-text.js';
@@ -46,6 +46,7 @@ async function agree({ output, flags }: CommandContext, server: ConfiguredServer
   const defaults = defaultsOf(server);
   if (defaults.length > 0) output.note('Inputs that it uses, unless you give them another value:');
   for (const [id, value] of defaults) output.note(showText(`  ${id} = ${JSON.stringify(value)}`));
+  for (const danger of dangersOf(entry)) output.note(output.color.red(showText(`! ${danger}`)));
   if (flags.yes === true) return true;
   if (!output.interactive) {
     throw new TurnbuckleError(

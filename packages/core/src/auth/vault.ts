@@ -7,6 +7,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { replaceFile } from '../config/edit/atomic-file.js';
 import { withFileLock } from '../config/edit/file-lock.js';
+import { isRecord } from '../is-record.js';
 import { damaged, secretsUnavailable, unusable } from './vault-errors.js';
 import {
   type KeyHeader,
@@ -46,7 +47,13 @@ interface Opened {
   readonly entries: VaultEntries;
 }
 
+interface Loaded extends Pick<Opened, 'settled'> {
+  readonly found: PrivateText;
+  readonly sealed: SealedVault;
+}
+
 const CLOCK_STEP_MS = 50;
+const MOST_TRIES = 10;
 const MAX_NAME = 16_384;
 const MAX_VALUE = 1_048_576;
 
@@ -151,7 +158,7 @@ export class Vault {
     return (await this.#load())?.sealed.key.from;
   }
 
-  async #read(): Promise<Opened | undefined> {
+  async #read(tries = 0): Promise<Opened | undefined> {
     const stamp = await stampOfFile(this.file);
     const known = this.#opened;
     if (stamp === undefined) {
@@ -161,25 +168,30 @@ export class Vault {
     if (known?.settled && known.stamp === stamp) return known;
     const loaded = await this.#load();
     if (loaded === undefined) return undefined;
-    const { found, sealed } = loaded;
-    const key = await this.#keys.find(sealed.key);
+    const { found, sealed, settled } = loaded;
+    const key = await this.#keys.find(sealed.key).catch((error: unknown) => error);
+    if (!isKey(key)) {
+      // Rotated between our look at the vault and our look for its key: both are others now.
+      if (tries < MOST_TRIES && (await stampOfFile(this.file)) !== found.stamp) return this.#read(tries + 1);
+      throw key;
+    }
     const entries = openVaultText(sealed, key);
     if (entries === undefined)
       throw damaged(this.file, 'it was changed by somebody who does not have its key');
-    const settled = Math.abs(Date.now() - found.changedAtMs) > CLOCK_STEP_MS;
     const opened = { stamp: found.stamp, settled, header: sealed.key, key, entries };
     this.#opened = opened;
     return opened;
   }
 
   /** What the file says, still sealed. */
-  async #load(): Promise<{ readonly found: PrivateText; readonly sealed: SealedVault } | undefined> {
+  async #load(): Promise<Loaded | undefined> {
     await this.#closeDirectory();
+    const now = this.#now();
     const found = await readPrivate(this.file, this.#warn);
     if (found === undefined) return undefined;
     const sealed = parseVault(found.text);
     if (typeof sealed === 'string') throw damaged(this.file, sealed);
-    return { found, sealed };
+    return { found, sealed, settled: Math.abs(now - found.changedAtMs) > CLOCK_STEP_MS };
   }
 
   async #write(entries: VaultEntries, { header, key }: Pick<Opened, 'header' | 'key'>): Promise<void> {
@@ -233,6 +245,8 @@ export class Vault {
     return createHash('sha256').update(directory).digest('hex').slice(0, 32);
   }
 }
+
+const isKey = (found: VaultKey | unknown): found is VaultKey => isRecord(found) && 'bytes' in found;
 
 function check(file: string, name: string, value: string | undefined): void {
   const wrong =

@@ -11,7 +11,11 @@ const DAY_MS = 24 * 3_600_000;
 const whole = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
 const fraction = (least: number, most: number) => z.number().check(z.gte(least), z.lte(most));
 const milliseconds = whole(1, DAY_MS);
-const text = z.string().check(z.maxLength(32_768));
+/** No process and no header can carry a NUL; Node's own refusal would repeat the value, which may be a secret. */
+const text = z.string().check(
+  z.maxLength(32_768),
+  z.refine((value) => !value.includes('\0'), 'expected text without a NUL character'),
+);
 const short = z.string().check(z.minLength(1), z.maxLength(256));
 const noControl = /^[^\p{Cc}\p{Cs}]*$/u;
 const textMap = z.record(short.check(z.regex(noControl)), text);

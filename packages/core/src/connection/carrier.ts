@@ -24,7 +24,7 @@ import { HttpLane } from './http-lane.js';
 import type { Envelope, Lane } from './lane.js';
 import { NotificationGate } from './notification-gate.js';
 import type { ProcessTable } from './processes.js';
-import type { SandboxStatus } from './sandbox-status.js';
+import type { SandboxStatus } from './sandbox/status.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
 import { connectionLost, toAnswer } from './server-error.js';
@@ -113,7 +113,7 @@ async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promi
   const confinement =
     policy === undefined
       ? undefined
-      : await (await import('./sandbox.js')).confine({ ...options, config, policy, env });
+      : await (await import('./sandbox/confine.js')).confine({ ...options, config, policy, env });
   const transport = new StdioTransport(
     {
       server: options.server,

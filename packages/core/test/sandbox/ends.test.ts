@@ -8,7 +8,7 @@ import { fixture, processesWithEnvironment, temporaryDirectory, waitUntil } from
 import { describe, expect, onTestFinished } from 'vitest';
 import { parseServer } from '../../src/config/parse.js';
 import { toSandboxPolicy } from '../../src/config/sandbox-schema.js';
-import { confine } from '../../src/connection/sandbox.js';
+import { confine } from '../../src/connection/sandbox/confine.js';
 import { ONCE, openRuntime } from '../lifecycle/open-runtime.js';
 import { startHost } from '../processes/host.js';
 import { attempt, confined, createStage, factsOf } from './stage.js';

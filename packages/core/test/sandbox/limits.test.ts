@@ -4,7 +4,7 @@ import { chown, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { canLimitProcesses } from '../../src/connection/sandbox-support.js';
+import { canLimitProcesses } from '../../src/connection/sandbox/support.js';
 import { attempt, BUBBLEWRAP, confined, createStage, type Stage } from './stage.js';
 
 const NOBODY = 65_534;

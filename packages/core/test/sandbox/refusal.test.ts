@@ -74,7 +74,7 @@ describe('a server that asks for a sandbox is not started without one', () => {
   });
 
   it('where there is none for the platform', async () => {
-    const { findSandboxSupport } = await import('../../src/connection/sandbox-support.js');
+    const { findSandboxSupport } = await import('../../src/connection/sandbox/support.js');
     expect(await findSandboxSupport({ environment: process.env, network: true, platform: 'darwin' })).toEqual(
       {
         available: false,

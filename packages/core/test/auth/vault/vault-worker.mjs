@@ -10,6 +10,7 @@ const vault = createVault({ stateDir, environment });
 const tasks = {
   /** Adds one to a number that all share: two at once would lose some. */
   increment: () => vault.update('counter', (old) => String(Number(old ?? 0) + 1)),
+  rotateFile: () => vault.rotate('file'),
   /** A new key, and a new place for it now and then. */
   rotate: (turn) => vault.rotate(turn % 4 === 3 ? 'passphrase' : 'file'),
 };

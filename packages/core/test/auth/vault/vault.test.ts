@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, readdir, stat } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OFF, ownVault } from './own-vault.js';
@@ -87,6 +87,27 @@ describe('a vault', () => {
       await writer.set('n', value);
       expect(await reader.get('n')).toBe(value);
     }
+  });
+
+  it('sees it also when it has kept in mind what was there, and when the time of the file did not change', async () => {
+    const { open, directory, text, write } = await ownVault();
+    const written = new Date('2026-07-28T10:00:00Z');
+    const later = open({ now: () => written.getTime() + 60_000 });
+    const atOnce = open({ now: () => written.getTime() });
+    const settle = (): Promise<void> => utimes(directory.file('vault.json'), written, written);
+    const writer = open();
+    await writer.set('n', 'second');
+    const second = await text();
+    await writer.set('n', 'first!');
+    await settle();
+    expect(await later.get('n')).toBe('first!');
+    expect(await atOnce.get('n')).toBe('first!');
+    // In place, of the same size and with the same time: only who knows that it looked too early looks again.
+    await write(second);
+    await settle();
+    expect(await atOnce.get('n')).toBe('second');
+    await writer.set('n', 'third');
+    expect(await later.get('n')).toBe('third');
   });
 
   it('refuses what is too large, and keeps the rest', async () => {

@@ -1,4 +1,4 @@
-import { TurnbuckleError } from '../errors.js';
+import { TurnbuckleError } from '../../errors.js';
 
 /** A sandbox that cannot be made as it is configured. */
 export function sandboxFault(server: string, text: string, hint: string): TurnbuckleError {

@@ -3,8 +3,8 @@
  * A directory that is itself a mount cannot be renamed: so those on the way to a mount are made mounts, too.
  */
 import { join, relative } from 'node:path';
-import type { Mount, Shown } from './sandbox-mount.js';
-import { between, contains, depthOf } from './sandbox-paths.js';
+import type { Mount, Shown } from './mount.js';
+import { between, contains, depthOf } from './paths.js';
 
 /** Mounts for the directories between something writable and what is mounted inside it. */
 export function pinMounts(shown: readonly Shown[], inside: readonly Mount[]): Mount[] {

@@ -1,7 +1,7 @@
 /** The part of the system that every program needs, to be read: programs, libraries, names, certificates. */
 import { readlink } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type { Mount } from './sandbox-mount.js';
+import type { Mount } from './mount.js';
 
 /** On most systems links into /usr. */
 const ROOTS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];

@@ -1,5 +1,5 @@
 /** What a sandbox shows of the file system, as data, and as arguments of bubblewrap. */
-import { contains, depthOf } from './sandbox-paths.js';
+import { contains, depthOf } from './paths.js';
 
 /** Something of the host. */
 export interface Shown {

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, realpath, unlink } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import type { SandboxPolicy } from '../config/sandbox-schema.js';
-import type { StdioServer } from '../config/schema.js';
-import { sandboxFault } from './sandbox-fault.js';
-import type { Mount } from './sandbox-mount.js';
-import { between, contains } from './sandbox-paths.js';
+import type { SandboxPolicy } from '../../config/sandbox-schema.js';
+import type { StdioServer } from '../../config/schema.js';
+import { sandboxFault } from './fault.js';
+import type { Mount } from './mount.js';
+import { between, contains } from './paths.js';
 
 const EMPTY_MB = 256;
 

@@ -1,7 +1,7 @@
 /** The program of a server in a sandbox: where it is, and what has to be visible beside it so that it can start. */
 import { access, constants, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { isOfSystem } from './sandbox-system.js';
+import { isOfSystem } from './system.js';
 
 /** What execvp searches when there is no PATH. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';

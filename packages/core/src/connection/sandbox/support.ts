@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
-import { findProgram } from './sandbox-program.js';
+import { findProgram } from './program.js';
 
 export interface SandboxPrograms {
   readonly bwrap: string;

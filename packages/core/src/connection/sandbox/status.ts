@@ -1,6 +1,6 @@
 /** What is said about a server's sandbox in its status. */
-import { type SandboxPolicy, type SandboxPreset, toSandboxPolicy } from '../config/sandbox-schema.js';
-import type { ServerConfig } from '../config/schema.js';
+import { type SandboxPolicy, type SandboxPreset, toSandboxPolicy } from '../../config/sandbox-schema.js';
+import type { ServerConfig } from '../../config/schema.js';
 
 export interface SandboxStatus {
   readonly preset: SandboxPreset;

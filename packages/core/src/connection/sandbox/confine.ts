@@ -4,12 +4,12 @@
  * that they are in no process list; and its own environment is empty, so that what a server brings along (LD_PRELOAD)
  * takes effect inside only.
  */
-import { TurnbuckleError } from '../errors.js';
-import { sandboxFault } from './sandbox-fault.js';
-import { toArguments } from './sandbox-mount.js';
-import { type PlanOptions, planSandbox, type SandboxPlan } from './sandbox-plan.js';
-import { type SandboxStatus, toStatus } from './sandbox-status.js';
-import { canLimitProcesses, findSandboxSupport, isolationArguments } from './sandbox-support.js';
+import { TurnbuckleError } from '../../errors.js';
+import { sandboxFault } from './fault.js';
+import { toArguments } from './mount.js';
+import { type PlanOptions, planSandbox, type SandboxPlan } from './plan.js';
+import { type SandboxStatus, toStatus } from './status.js';
+import { canLimitProcesses, findSandboxSupport, isolationArguments } from './support.js';
 
 export interface Confinement {
   readonly command: string;

@@ -1,9 +1,9 @@
 /** The directories of the host's PATH: what a server could put there would be run outside of its sandbox. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { UnguardableLink } from './sandbox-guards.js';
-import type { Mount, Shown } from './sandbox-mount.js';
-import { contains } from './sandbox-paths.js';
+import { UnguardableLink } from './guards.js';
+import type { Mount, Shown } from './mount.js';
+import { contains } from './paths.js';
 
 /** As they are written, absolute ones only: others are looked at by nobody here. */
 export const programDirectories = (path: string | undefined): string[] =>

@@ -1,12 +1,12 @@
 /** The files and directories that a configuration lists for a sandbox, found and judged by where they really are. */
 import { realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import type { SandboxPolicy } from '../config/sandbox-schema.js';
-import { sandboxFault } from './sandbox-fault.js';
-import { OWN_NAMES } from './sandbox-guards.js';
-import type { Shown } from './sandbox-mount.js';
-import { contains, toAbsolute } from './sandbox-paths.js';
-import { innermost } from './sandbox-pins.js';
+import type { SandboxPolicy } from '../../config/sandbox-schema.js';
+import { sandboxFault } from './fault.js';
+import { OWN_NAMES } from './guards.js';
+import type { Shown } from './mount.js';
+import { contains, toAbsolute } from './paths.js';
+import { innermost } from './pins.js';
 
 export interface Listed extends Shown {
   readonly isDirectory: boolean;

@@ -1,9 +1,9 @@
 /** Where Turnbuckle keeps what guards its user (agreements, sign-ins, settings): out of every server's reach. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { userFile } from '../config/layers.js';
-import type { Mount, Shown } from './sandbox-mount.js';
-import { contains } from './sandbox-paths.js';
+import { userFile } from '../../config/layers.js';
+import type { Mount, Shown } from './mount.js';
+import { contains } from './paths.js';
 
 export interface HostPlace {
   readonly stateDir: string;

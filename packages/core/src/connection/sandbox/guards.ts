@@ -4,7 +4,7 @@
  */
 import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Mount, Shown } from './sandbox-mount.js';
+import type { Mount, Shown } from './mount.js';
 
 interface Guard {
   readonly name: string;
