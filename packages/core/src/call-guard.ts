@@ -120,6 +120,11 @@ export class CallGuard {
     return this.#ask(call, decision, memory);
   }
 
+  /** Whether a caller may know of a resource or prompt. */
+  offers(caller: Caller, item: Pick<GuardedCall, 'kind' | 'server' | 'tool'>): boolean {
+    return mayKnow(caller, { ...item, hints: undefined }, this.policy).action !== 'deny';
+  }
+
   /** Whether the caller may know of something whose definition is not there yet; told when it may not. */
   mayKnow(call: Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool'>, caller: Caller): boolean {
     const decision = mayKnow(caller, { ...call, hints: 'unknown' }, this.policy);

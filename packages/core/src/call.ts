@@ -272,7 +272,8 @@ export class Calls {
   ): Promise<CallToolResult> {
     const native = this.#parts.catalog.nativeTool(tool.name);
     if (native === undefined) throw this.#unknownTool(request);
-    return runNative(native, args, { signal: request.signal, callerId: request.caller?.id });
+    const { signal, caller } = request;
+    return runNative(native, args, { signal, callerId: caller?.id, caller });
   }
 
   // --- settle ----------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ export function registerResourceTools(runtime: Runtime): void {
     description: 'Lists the resources (files, records, documents) that the connected MCP servers offer.',
     inputSchema: { type: 'object', properties: { server }, additionalProperties: false },
     annotations: readOnly,
-    run: async (input) => ({
-      resources: await runtime.listResources(text(input.server)),
-      templates: await runtime.listResourceTemplates(text(input.server)),
+    run: async (input, { caller }) => ({
+      resources: await runtime.listResources(text(input.server), caller),
+      templates: await runtime.listResourceTemplates(text(input.server), caller),
     }),
   });
   runtime.registerTool({
@@ -28,14 +28,15 @@ export function registerResourceTools(runtime: Runtime): void {
       additionalProperties: false,
     },
     annotations: readOnly,
-    run: (input, { signal }) => runtime.readResource(String(input.server), String(input.uri), { signal }),
+    run: (input, { signal, caller }) =>
+      runtime.readResource(String(input.server), String(input.uri), { signal, caller }),
   });
   runtime.registerTool({
     name: 'list_mcp_prompts',
     description: 'Lists the prompts that the connected MCP servers offer.',
     inputSchema: { type: 'object', properties: { server }, additionalProperties: false },
     annotations: readOnly,
-    run: async (input) => ({ prompts: await runtime.listPrompts(text(input.server)) }),
+    run: async (input, { caller }) => ({ prompts: await runtime.listPrompts(text(input.server), caller) }),
   });
 }
 

@@ -359,16 +359,17 @@ export class Runtime {
 
   // --- resources and prompts -------------------------------------------------------------------------
 
-  listResources(server?: string): Promise<Listed<Resource>[]> {
-    return this.#list<Resource>('resources', server);
+  /** What a server, or all of them, offer; with a caller only what that caller may know. */
+  listResources(server?: string, caller?: Caller): Promise<Listed<Resource>[]> {
+    return this.#list<Resource>('resources', server, caller);
   }
 
-  listResourceTemplates(server?: string): Promise<Listed<ResourceTemplateType>[]> {
-    return this.#list<ResourceTemplateType>('templates', server);
+  listResourceTemplates(server?: string, caller?: Caller): Promise<Listed<ResourceTemplateType>[]> {
+    return this.#list<ResourceTemplateType>('templates', server, caller);
   }
 
-  listPrompts(server?: string): Promise<Listed<Prompt>[]> {
-    return this.#list<Prompt>('prompts', server);
+  listPrompts(server?: string, caller?: Caller): Promise<Listed<Prompt>[]> {
+    return this.#list<Prompt>('prompts', server, caller);
   }
 
   async readResource(server: string, uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
@@ -539,8 +540,19 @@ export class Runtime {
     await Promise.all(known.map((kind) => this.#discovery.read(name, kind, link, config)));
   }
 
-  async #list<Item>(kind: Exclude<ListKind, 'tools'>, name?: string): Promise<Listed<Item>[]> {
+  async #list<Item>(
+    kind: Exclude<ListKind, 'tools'>,
+    name: string | undefined,
+    caller: Caller | undefined,
+  ): Promise<Listed<Item>[]> {
     this.#assertOpen();
+    if (caller !== undefined) {
+      const all = await this.#list<Item>(kind, undefined, undefined);
+      // A server that the caller may not know of has nothing to offer, like one that is not there.
+      return all.filter(
+        (item) => (name === undefined || item.server === name) && this.#isFor(caller, kind, item),
+      );
+    }
     const servers = name === undefined ? this.#live() : [this.#servers.require(name)];
     const lists = await Promise.all(
       servers.map((server) =>
@@ -564,6 +576,18 @@ export class Runtime {
     return this.catalog
       .items(name, kind)
       .map(({ server, definition }) => ({ ...definition, server }) as Listed<Item>);
+  }
+
+  #isFor(caller: Caller, kind: Exclude<ListKind, 'tools'>, item: Listed<unknown>): boolean {
+    const named: unknown = Reflect.get(
+      item,
+      { resources: 'uri', templates: 'uriTemplate', prompts: 'name' }[kind],
+    );
+    return this.#guard.offers(caller, {
+      server: item.server,
+      tool: String(named),
+      kind: kind === 'prompts' ? 'prompt' : 'resource',
+    });
   }
 
   #assertOpen(): void {

@@ -86,7 +86,12 @@ async function askForCode(options: DeviceFlowOptions): Promise<Offer> {
   const { device_code, user_code, verification_uri, verification_uri_complete, interval, expires_in } =
     isRecord(body) ? body : {};
   const url = typeof verification_uri_complete === 'string' ? verification_uri_complete : verification_uri;
-  if (typeof device_code !== 'string' || typeof user_code !== 'string' || typeof url !== 'string' || false)
+  if (
+    typeof device_code !== 'string' ||
+    typeof user_code !== 'string' ||
+    typeof url !== 'string' ||
+    !isSafeAddress(url)
+  )
     throw authFailed(server, 'asking for a code', new Error('unusable answer'));
   const lifeMs = typeof expires_in === 'number' && expires_in > 0 ? expires_in * 1_000 : MAX_LIFE_MS;
   const intervalMs = typeof interval === 'number' && interval > 0 ? interval * 1_000 : 5_000;

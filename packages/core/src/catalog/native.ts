@@ -1,5 +1,6 @@
 /** Functions of the host as tools beside those of the servers, under names of their own. */
 import { TurnbuckleError } from '../errors.js';
+import type { Caller } from '../policy/capabilities.js';
 import { isReservedName, isValidName, type NamingPreset } from './names.js';
 import type { CatalogTool, ToolAnnotations } from './tool.js';
 
@@ -17,6 +18,8 @@ export interface NativeTool {
 export interface NativeContext {
   readonly signal: AbortSignal | undefined;
   readonly callerId: string | undefined;
+  /** On whose behalf it runs; absent: the host itself. What it does for a caller, it does with the caller's rights. */
+  readonly caller?: Caller | undefined;
 }
 
 /** The server name that native tools are listed under; a configured server cannot have it. */

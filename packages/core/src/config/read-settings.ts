@@ -47,8 +47,10 @@ export function readSettings(
         lineOf,
       });
       rules = [...rules, ...read.rules];
-      if (key === 'rules') report(read.faults);
-      if (key === 'rules') continue;
+      if (key === 'rules') {
+        report(read.faults);
+        continue;
+      }
     }
     const read = readSetting(kind, key, item);
     if (Array.isArray(read)) {

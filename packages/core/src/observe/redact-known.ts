@@ -28,9 +28,10 @@ export class KnownSecrets {
   }
 
   learn(secret: string): void {
-    const candidates = this.#secrets.get(secret) ?? formsOf(secret);
+    const known = this.#secrets.get(secret);
     this.#secrets.delete(secret);
-    this.#secrets.set(secret, candidates);
+    this.#secrets.set(secret, known ?? formsOf(secret));
+    if (known !== undefined) return;
     const [oldest] = this.#secrets.keys();
     if (this.#secrets.size > this.#most && oldest !== undefined) this.#secrets.delete(oldest);
     this.#index = undefined;

@@ -17,8 +17,7 @@ function createVault() {
     entries,
     broken,
     get: async (name: string) => (broken.get ? unavailable() : entries.get(name)),
-    set: async (name: string, value: string) =>
-      void (broken.set ? unavailable() : entries.set(name, value)),
+    set: async (name: string, value: string) => void (broken.set ? unavailable() : entries.set(name, value)),
     delete: async (name: string) => entries.delete(name),
     list: async () => [...entries.keys()].map((name) => ({ name })),
   };
@@ -34,7 +33,10 @@ it('S26: tokens are in files that only their owner can read, and not in the open
   const names = await readdir(stateDir, { recursive: true, withFileTypes: true });
   expect(names.map(({ name }) => name)).toContain('vault.json');
   const [token = ''] = server.wall.admitted;
-  const secrets = [token, authorization.tally.requests.find(({ clientId }) => clientId !== undefined)?.clientId];
+  const secrets = [
+    token,
+    authorization.tally.requests.find(({ clientId }) => clientId !== undefined)?.clientId,
+  ];
   for (const entry of names) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isDirectory()) {

@@ -114,7 +114,10 @@ it('S27: two sign-ins at once both succeed', async () => {
 
 it('a port that the configuration names and that is taken is said', async () => {
   const { server, open, prompts } = await setStage();
-  const runtime = await open({ type: 'oauth', redirectUri: `http://127.0.0.1:${new URL(server.url).port}/callback` });
+  const runtime = await open({
+    type: 'oauth',
+    redirectUri: `http://127.0.0.1:${new URL(server.url).port}/callback`,
+  });
   await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({
     code: 'AUTH_FAILED',
     hint: expect.stringContaining('--paste'),

@@ -37,7 +37,10 @@ describe.each(['sse', 'websocket'] as const)('over %s', (transport) => {
 });
 
 it('over SSE a call that needs more asks for it', async () => {
-  const { open, prompts, pages } = await setStage({}, { transport: 'sse', toolScopes: { add: 'tools:write' } });
+  const { open, prompts, pages } = await setStage(
+    {},
+    { transport: 'sse', toolScopes: { add: 'tools:write' } },
+  );
   const runtime = await open(undefined, { signIn: prompts });
   await runtime.signIn('web');
   expect((await runtime.callTool('web', 'add', { a: 2, b: 3 })).structuredContent).toEqual({ sum: 5 });

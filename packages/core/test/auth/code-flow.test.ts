@@ -64,18 +64,21 @@ it('a program that is known needs no registration', async () => {
   expect(authorization.tally.requests.find(({ route }) => route === 'token')?.clientId).toBe('known');
 });
 
-it.each(['client_secret_basic', 'client_secret_post'] as const)('a program with a secret: %s', async (method) => {
-  const client = { ...KNOWN, token_endpoint_auth_method: method, client_secret: 'its secret + more' };
-  const { authorization, open, prompts } = await setStage({ clients: [client], registration: false });
-  const runtime = await open({ type: 'oauth', clientId: 'known', clientSecret: 'its secret + more' });
-  authorization.faults.set('metadata', {
-    after(context) {
-      Object.assign(context.body as object, { token_endpoint_auth_methods_supported: [method] });
-    },
-  });
-  await runtime.signIn('web', { prompts });
-  expect(await echo(runtime)).toBe('hi');
-});
+it.each(['client_secret_basic', 'client_secret_post'] as const)(
+  'a program with a secret: %s',
+  async (method) => {
+    const client = { ...KNOWN, token_endpoint_auth_method: method, client_secret: 'its secret + more' };
+    const { authorization, open, prompts } = await setStage({ clients: [client], registration: false });
+    const runtime = await open({ type: 'oauth', clientId: 'known', clientSecret: 'its secret + more' });
+    authorization.faults.set('metadata', {
+      after(context) {
+        Object.assign(context.body as object, { token_endpoint_auth_methods_supported: [method] });
+      },
+    });
+    await runtime.signIn('web', { prompts });
+    expect(await echo(runtime)).toBe('hi');
+  },
+);
 
 it('a program is known by the address of its document', async () => {
   const id = 'https://client.example/metadata.json';

@@ -86,7 +86,10 @@ it('an authorization server that is busy for a moment is asked again', async () 
 
 it('a code that nobody types in ends in time', async () => {
   const { authorization, open } = await setStage();
-  authorization.faults.set('device', altered((answer) => ({ ...answer, interval: 0.02, expires_in: 0.2 })));
+  authorization.faults.set(
+    'device',
+    altered((answer) => ({ ...answer, interval: 0.02, expires_in: 0.2 })),
+  );
   const runtime = await open();
   const prompts: SignInPrompts = { open: () => {}, showCode: () => {} };
   await expect(runtime.signIn('web', { method: 'device', prompts })).rejects.toMatchObject({

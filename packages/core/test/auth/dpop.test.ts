@@ -8,18 +8,21 @@ describe.each([
   { era: 'modern', expressLane: true },
   { era: 'modern', expressLane: false },
 ] as const)('$era era, express lane $expressLane', ({ era, expressLane }) => {
-  it.each(['required', 'nonce'] as const)('tokens are bound to a key where the server asks for it: %s', async (dpop) => {
-    const { authorization, server, open, prompts } = await setStage(
-      { nonces: dpop === 'nonce' },
-      { dpop, flags: ['--era', era] },
-    );
-    const runtime = await open(undefined, { expressLane });
-    await runtime.signIn('web', { prompts });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => echo(runtime)));
-    expect(new Set(answers)).toEqual(new Set(['hi']));
-    const [token = ''] = server.wall.admitted;
-    expect((await authorization.inspect(token))?.boundTo).toMatch(/^[\w-]{43}$/);
-  });
+  it.each(['required', 'nonce'] as const)(
+    'tokens are bound to a key where the server asks for it: %s',
+    async (dpop) => {
+      const { authorization, server, open, prompts } = await setStage(
+        { nonces: dpop === 'nonce' },
+        { dpop, flags: ['--era', era] },
+      );
+      const runtime = await open(undefined, { expressLane });
+      await runtime.signIn('web', { prompts });
+      const answers = await Promise.all(Array.from({ length: 10 }, () => echo(runtime)));
+      expect(new Set(answers)).toEqual(new Set(['hi']));
+      const [token = ''] = server.wall.admitted;
+      expect((await authorization.inspect(token))?.boundTo).toMatch(/^[\w-]{43}$/);
+    },
+  );
 });
 
 it('the key outlives the process: a new one renews with it', async () => {

@@ -12,7 +12,12 @@ describe.each([true, false])('express lane %s', (expressLane) => {
   it.each([
     ['a bearer token', { type: 'bearer', token: 'good' }, 'authorization', 'Bearer good'],
     ['an API key', { type: 'api-key', apiKey: 'good' }, 'x-api-key', 'good'],
-    ['an API key in a header of its own', { type: 'apiKey', apiKey: 'good', headerName: 'X-Own' }, 'x-own', 'good'],
+    [
+      'an API key in a header of its own',
+      { type: 'apiKey', apiKey: 'good', headerName: 'X-Own' },
+      'x-own',
+      'good',
+    ],
   ])('%s goes with every request', async (_, auth, header, value) => {
     const keeper = await Keeper.start({ header, value });
     const runtime = await openRuntime({

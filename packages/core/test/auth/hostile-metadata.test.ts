@@ -49,12 +49,19 @@ describe('S19: what is handed to a browser', () => {
     const { authorization, open } = await setStage();
     authorization.faults.set(
       'device',
-      altered((answer) => ({ ...answer, user_code: 'AB\u001b[31mCD\u202eEF\n', expires_in: 0.2, interval: 0.1 })),
+      altered((answer) => ({
+        ...answer,
+        user_code: 'AB\u001b[31mCD\u202eEF\n',
+        expires_in: 0.2,
+        interval: 0.1,
+      })),
     );
     const runtime = await open();
     const shown: string[] = [];
     const prompts = { open: () => {}, showCode: ({ code }: { code: string }) => void shown.push(code) };
-    await expect(runtime.signIn('web', { method: 'device', prompts })).rejects.toMatchObject({ server: 'web' });
+    await expect(runtime.signIn('web', { method: 'device', prompts })).rejects.toMatchObject({
+      server: 'web',
+    });
     expect(shown).toEqual(['AB[31mCDEF']);
   });
 });

@@ -11,7 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRuntime } from 'turnbuckle';
 
-for (const command of ['link set lo up', 'route add local 0.0.0.0/0 dev lo', '-6 route add local ::/0 dev lo'])
+for (const command of [
+  'link set lo up',
+  'route add local 0.0.0.0/0 dev lo',
+  '-6 route add local ::/0 dev lo',
+])
   execFileSync('ip', command.split(' '));
 
 const [key, certificate] = process.argv.slice(2);
@@ -156,7 +160,11 @@ const SPOTS = [
   'device endpoint',
   'device redirect',
 ];
-const INSIDE = ['http://169.254.169.254/latest/meta-data/', 'https://169.254.169.254/', 'https://[fd00:ec2::254]/'];
+const INSIDE = [
+  'http://169.254.169.254/latest/meta-data/',
+  'https://169.254.169.254/',
+  'https://[fd00:ec2::254]/',
+];
 const BESIDE = ['http://127.0.0.1:9999/', 'https://localhost:9999/'];
 const targets = { loopback: [...INSIDE, 'http://10.0.0.1/'], public: [...INSIDE, ...BESIDE] };
 

@@ -1,4 +1,4 @@
-import { createServer, request as send, type Server } from 'node:http';
+import { createServer, type Server, request as send } from 'node:http';
 import { type RunningFixture, startFixture } from '@turnbuckle/testing';
 import { onTestFinished } from 'vitest';
 

@@ -81,7 +81,10 @@ describe('client credentials', () => {
     const { authorization, open } = await setStage({ clients: [MACHINE] });
     const runtime = await open({ ...BY_SECRET, clientSecret: 'wrong' });
     await runtime.connectAll();
-    await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_FAILED', data: { error: 'invalid_client' } });
+    await expect(echo(runtime)).rejects.toMatchObject({
+      code: 'AUTH_FAILED',
+      data: { error: 'invalid_client' },
+    });
     for (let call = 0; call < 20; call += 1) await runtime.execute('mcp__web__echo', { text: 'x' });
     expect(authorization.tally.count('token')).toBeLessThanOrEqual(5);
   });

@@ -85,7 +85,9 @@ it('a sign-in survives the process, a new name of the server, and is not shared 
   await work.signIn('web', { prompts });
   await echo(work);
   expect(pages.length).toBe(2);
-  const people = [...server.wall.admitted].map(async (token) => (await authorization.inspect(token))?.subject);
+  const people = [...server.wall.admitted].map(
+    async (token) => (await authorization.inspect(token))?.subject,
+  );
   expect(await Promise.all(people)).toEqual(['ada', 'grace']);
   await work.signOut('web');
   expect(await echo(await open())).toBe('hi');

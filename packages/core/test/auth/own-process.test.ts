@@ -36,7 +36,10 @@ it('a program with nothing else to do waits for the person', async () => {
 
 it('a program with nothing else to do waits for the code to be typed in', async () => {
   const stage = await setStage();
-  stage.authorization.faults.set('device', altered((answer) => ({ ...answer, interval: 0.05 })));
+  stage.authorization.faults.set(
+    'device',
+    altered((answer) => ({ ...answer, interval: 0.05 })),
+  );
   const { page, end } = start(stage, 'device');
   await visit(await page());
   expect(await end()).toEqual([0, 'said hi']);

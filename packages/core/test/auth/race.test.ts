@@ -3,7 +3,7 @@ import { waitUntil } from '@turnbuckle/testing';
 import { held } from '@turnbuckle/testing/authorization-server';
 import { expect, it } from 'vitest';
 import { race, renewals, startCalling } from './race.js';
-import { echo, setStage, type Stage } from './stage.js';
+import { echo, type Stage, setStage } from './stage.js';
 
 it('S25: 60 callers in 11 processes over 10 expiries: one renewal each, no failed call, no new sign-in', async () => {
   const stage = await setStage();

@@ -28,7 +28,9 @@ describe.each([
       'tools:read offline_access',
       'tools:read tools:write offline_access',
     ]);
-    expect(server.wall.knocks.filter(({ tool }) => tool === 'add').map(({ status }) => status)).toEqual([403, 200]);
+    expect(server.wall.knocks.filter(({ tool }) => tool === 'add').map(({ status }) => status)).toEqual([
+      403, 200,
+    ]);
   });
 
   it('without a person the call says what is missing, and nothing else is disturbed', async () => {

@@ -26,6 +26,30 @@ afterAll(async () => {
   await home.remove();
 });
 
+describe('resources and prompts as tools', () => {
+  const nobody = { id: 'nobody', capabilities: [] };
+  const reader = { id: 'reader', capabilities: ['mcp_echo'] };
+
+  it('show a caller what it may know, and nothing else', async () => {
+    const [resource] = await runtime.listResources('echo');
+    const uri = String(resource?.uri);
+    for (const [caller, sees] of [
+      [nobody, false],
+      [reader, true],
+    ] as const) {
+      const listed = await runtime.execute('list_mcp_resources', {}, { caller });
+      expect((listed.result as { resources: unknown[] }).resources.length > 0).toBe(sees);
+      const read = await runtime.execute('read_mcp_resource', { server: 'echo', uri }, { caller });
+      expect(read.success).toBe(sees);
+      const prompts = await runtime.execute('list_mcp_prompts', { server: 'echo' }, { caller });
+      expect((prompts.result as { prompts: unknown[] }).prompts.length > 0).toBe(sees);
+    }
+    const hidden = await runtime.execute('list_mcp_resources', { server: 'echo' }, { caller: nobody });
+    const missing = await runtime.execute('list_mcp_resources', { server: 'no-such' }, { caller: nobody });
+    expect(hidden.result).toEqual(missing.result);
+  });
+});
+
 describe('native tools', () => {
   it('live in the same catalog under their own name', () => {
     const names = runtime.tools().map((tool) => tool.name);
