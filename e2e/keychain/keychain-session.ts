@@ -11,7 +11,8 @@ const BIN = fileURLToPath(new URL('../../packages/cli/dist/bin.js', import.meta.
 const PASSWORD = 'password of the keyring';
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
-const missing = ['dbus-run-session', 'gnome-keyring-daemon'].filter((program) => !has(program));
+const BUS = 'dbus-run-session';
+const missing = [BUS, 'gnome-keyring-daemon'].filter((program) => !has(program));
 
 /** Why the suite cannot run here; empty when it can. */
 export const SKIPPED = missing.length === 0 ? '' : ` (skipped: not installed here: ${missing.join(', ')})`;
@@ -49,7 +50,7 @@ export async function openKeychainSession(
     ? `printf %s "$0" | gnome-keyring-daemon --unlock --components=secrets >/dev/null; `
     : '';
   const script = `${unlock}echo "bus $DBUS_SESSION_BUS_ADDRESS"; cat`;
-  const session = spawn('dbus-run-session', ['--', 'sh', '-c', script, PASSWORD], {
+  const session = spawn(BUS, ['--', 'sh', '-c', script, PASSWORD], {
     env,
     stdio: ['pipe', 'pipe', 'ignore'],
   });

@@ -14,9 +14,7 @@ import {
 import { onTestFinished } from 'vitest';
 import { BIN, createHome, environmentOf, type Finished, finished, type Home } from './commands/turnbuckle.js';
 
-const VISIT = fileURLToPath(
-  new URL('../../../testing/dist/authorization-server/visit.js', import.meta.url),
-);
+const VISIT = fileURLToPath(new URL('../../../testing/dist/authorization-server/visit.js', import.meta.url));
 
 export interface LoginStage {
   readonly home: Home;

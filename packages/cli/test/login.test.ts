@@ -4,8 +4,7 @@ import { type LoginStage, setLoginStage } from './login-stage.js';
 
 const AUTH_EXIT = 16;
 
-const call = (stage: LoginStage, ...more: string[]) =>
-  stage.run('call', 'web', 'echo', 'text=hi', ...more);
+const call = (stage: LoginStage, ...more: string[]) => stage.run('call', 'web', 'echo', 'text=hi', ...more);
 
 describe('turnbuckle login', () => {
   it('opens the page in a browser, waits for the way back, and calls work from then on', async () => {
@@ -168,7 +167,9 @@ describe('other commands', () => {
     const listed = await stage.run('list');
     expect(listed.stdout).toContain('needs-auth');
     expect((await stage.run('doctor')).code).toBe(12);
-    const { error } = JSON.parse((await call(stage, '--json')).stdout) as { error: { code: string; hint: string } };
+    const { error } = JSON.parse((await call(stage, '--json')).stdout) as {
+      error: { code: string; hint: string };
+    };
     expect(error).toMatchObject({ code: 'AUTH_REQUIRED', hint: 'Sign in: turnbuckle login web' });
   });
 });

@@ -31,6 +31,7 @@ import { type Execution, toData, toolErrorText } from './execution.js';
 import { isRecord } from './is-record.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
 import { createRedactor } from './observe/redact.js';
+import { type Listed, type OfferedKind, Offerings } from './offerings.js';
 import type { Pins } from './pins.js';
 import type { Approvals } from './policy/approvals.js';
 import type { Caller } from './policy/capabilities.js';
@@ -51,9 +52,6 @@ const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
 
 type ParseServers = (input: unknown) => ParsedServers;
 
-/** An entry of a list, as its server wrote it, plus whose it is. */
-type Listed<Item> = Item & { readonly server: string };
-
 export class Runtime {
   readonly catalog: Catalog;
   readonly #options: RuntimeOptions;
@@ -68,6 +66,7 @@ export class Runtime {
   readonly #guard: CallGuard;
   readonly #servers: ServerSet;
   readonly #calls: Calls;
+  readonly #offerings: Offerings;
   readonly #watch = new ResourceWatch();
   readonly #signIns: SignIns;
   readonly #parseServers: ParseServers;
@@ -117,6 +116,13 @@ export class Runtime {
       serverConfig: (name) => this.#servers.get(name)?.config,
       redact: this.#redactor.value,
       settings: options,
+    });
+    this.#offerings = new Offerings({
+      catalog: this.catalog,
+      discovery: this.#discovery,
+      servers: this.#servers,
+      guard: this.#guard,
+      now: this.#now,
     });
     this.#calls = new Calls({
       catalog: this.catalog,
@@ -193,7 +199,7 @@ export class Runtime {
   /** Reads the lists of a server, or of all that are up, again. */
   async refresh(server?: string): Promise<void> {
     this.#assertOpen();
-    const servers = server === undefined ? this.#live() : [this.#servers.require(server)];
+    const servers = server === undefined ? this.#servers.live() : [this.#servers.require(server)];
     await this.#clean(Promise.all(servers.map((one) => this.#refresh(one))));
   }
 
@@ -248,7 +254,7 @@ export class Runtime {
 
   /** Every tool there is now, sorted by name. Lists whose time has run out are read again behind it. */
   tools(): readonly CatalogTool[] {
-    for (const server of this.#live()) {
+    for (const server of this.#servers.live()) {
       if (this.catalog.stateOf(server.name, 'tools', this.#now()) === 'stale')
         void this.#refresh(server).catch(() => {});
     }
@@ -424,7 +430,7 @@ export class Runtime {
   /** Ends every connection; every process that was started is gone, with its descendants, when it resolves. */
   close(): Promise<void> {
     this.#closing ??= Promise.all([this.#servers.close(), this.#guard.close()])
-      .then(() => this.#processes.close())
+      .then(() => Promise.all([this.#processes.close(), this.#signIns.close()]))
       .then(() => this.#verdicts.flush());
     return this.#closing;
   }
@@ -527,10 +533,6 @@ export class Runtime {
     }
   }
 
-  #live(): Server[] {
-    return this.#servers.all().filter((server) => server.enabled && server.connection.link !== undefined);
-  }
-
   async #refresh({ name, connection, config }: Server): Promise<void> {
     const link = await connection.open();
     const kinds: ListKind[] = ['tools', 'resources', 'templates', 'prompts'];
@@ -540,54 +542,14 @@ export class Runtime {
     await Promise.all(known.map((kind) => this.#discovery.read(name, kind, link, config)));
   }
 
+  /** Failures of servers are told like all others. */
   async #list<Item>(
-    kind: Exclude<ListKind, 'tools'>,
-    name: string | undefined,
+    kind: OfferedKind,
+    server: string | undefined,
     caller: Caller | undefined,
   ): Promise<Listed<Item>[]> {
     this.#assertOpen();
-    if (caller !== undefined) {
-      const all = await this.#list<Item>(kind, undefined, undefined);
-      // A server that the caller may not know of has nothing to offer, like one that is not there.
-      return all.filter(
-        (item) => (name === undefined || item.server === name) && this.#isFor(caller, kind, item),
-      );
-    }
-    const servers = name === undefined ? this.#live() : [this.#servers.require(name)];
-    const lists = await Promise.all(
-      servers.map((server) =>
-        this.#clean(this.#listOf<Item>(kind, server)).catch((error: unknown) => {
-          // Asked for one server, its failure is the answer; asked for all, one failure is no matter of the others.
-          if (name !== undefined) throw error;
-          return [];
-        }),
-      ),
-    );
-    return lists.flat();
-  }
-
-  async #listOf<Item>(
-    kind: Exclude<ListKind, 'tools'>,
-    { name, connection, config }: Server,
-  ): Promise<Listed<Item>[]> {
-    const state = this.catalog.stateOf(name, kind, this.#now());
-    if (state !== 'ready') await this.#discovery.read(name, kind, await connection.open(), config);
-    // The name of each item was checked when it was read; the rest of it is the server's word.
-    return this.catalog
-      .items(name, kind)
-      .map(({ server, definition }) => ({ ...definition, server }) as Listed<Item>);
-  }
-
-  #isFor(caller: Caller, kind: Exclude<ListKind, 'tools'>, item: Listed<unknown>): boolean {
-    const named: unknown = Reflect.get(
-      item,
-      { resources: 'uri', templates: 'uriTemplate', prompts: 'name' }[kind],
-    );
-    return this.#guard.offers(caller, {
-      server: item.server,
-      tool: String(named),
-      kind: kind === 'prompts' ? 'prompt' : 'resource',
-    });
+    return this.#clean(this.#offerings.list<Item>(kind, server, caller));
   }
 
   #assertOpen(): void {

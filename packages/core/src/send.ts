@@ -131,6 +131,8 @@ export class Sender {
   }
 
   #admit(server: Server): void {
+    // That a sign-in is wanted says more than that calls failed for want of it.
+    if (server.connection.state === 'needs-auth') return;
     const waitMs = server.breaker.admit(this.#options.now());
     if (waitMs > 0) throw breakerOpen(server, waitMs);
   }

@@ -55,6 +55,11 @@ export class ServerSet {
     return this.#servers.keys();
   }
 
+  /** Those that are switched on and have a link now. */
+  live(): Server[] {
+    return this.all().filter((server) => server.enabled && server.connection.link !== undefined);
+  }
+
   all(): Server[] {
     return [...this.#servers.values()];
   }

@@ -189,7 +189,7 @@ export class SignIns {
   /** True when another program of this user has signed in since we looked. */
   async hasNews(server: string): Promise<boolean> {
     const known = await this.#known.get(server)?.known;
-    return false;
+    return (await (known?.oauth?.reload() ?? known?.file?.hasNews())) ?? false;
   }
 
   /** Forgets the sign-in and tells the authorization server. */

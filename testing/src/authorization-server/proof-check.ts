@@ -17,7 +17,8 @@ export class ProofCheck {
   /** The thumbprint of the key and the nonce of a good proof; undefined for any other. */
   check(proof: string, { method, url, token }: Proven): { thumbprint: string; nonce: unknown } | undefined {
     const jwt = readJwt(proof);
-    if (jwt === undefined || jwt.header.typ !== 'dpop+jwt' || 'd' in toObject(jwt.header.jwk)) return undefined;
+    if (jwt === undefined || jwt.header.typ !== 'dpop+jwt' || 'd' in toObject(jwt.header.jwk))
+      return undefined;
     const { htm, htu, ath, jti, iat, nonce } = jwt.claims;
     const expected = createHash('sha256').update(token).digest('base64url');
     const good =

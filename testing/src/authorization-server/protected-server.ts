@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { readBody } from '../carriers/read-body.js';
 import { type FixtureName, startFixture } from '../fixture.js';
 import type { JsonObject } from '../kernel/json.js';
-import { audienceOf, Wall, type WallOptions } from './wall.js';
+import { Wall, type WallOptions } from './wall.js';
 
 export interface ProtectedServerOptions extends WallOptions {
   readonly transport?: 'http' | 'sse' | 'websocket' | undefined;
@@ -34,6 +34,8 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : 0;
   const own = new URL(target.pathname, `${target.protocol}//127.0.0.1:${port}`);
+  // Metadata and tokens name it by HTTP, whatever carries the messages.
+  wall.resource = own.href.replace(/^ws/, 'http');
   const outside: ProtectedServer = {
     url: own.href,
     wall,
@@ -47,21 +49,21 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
   };
   const sockets = new Set<Socket>();
   server.on('request', (request, response) => {
-    const url = new URL(request.url ?? '/', own.href.replace(/^ws/, 'http'));
-    if (url.pathname.startsWith(WELL_KNOWN)) return describe(response, outside, wall);
+    const url = new URL(request.url ?? '/', wall.resource);
+    if (url.pathname.startsWith(WELL_KNOWN)) return describe(response, outside);
     void pass(request, response, { url, target, wall });
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     sockets.add(socket);
-    void upgrade(request, socket, { head, target, wall, url: own });
+    void upgrade(request, socket, { head, target, wall, url: new URL(wall.resource) });
   });
   return outside;
 }
 
-function describe(response: ServerResponse, { url, metadata }: ProtectedServer, wall: Wall): void {
+function describe(response: ServerResponse, { metadata, wall }: ProtectedServer): void {
   if (metadata === null) return void response.writeHead(404).end();
   const document = {
-    resource: audienceOf(new URL(url)),
+    resource: wall.resource,
     authorization_servers: [wall.authorizationServer.issuer],
     bearer_methods_supported: ['header'],
     ...metadata,
@@ -90,6 +92,11 @@ async function pass(
     (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
+      // A line that breaks inside breaks outside.
+      answer.on('error', () => {});
+      answer.on('close', () => {
+        if (!answer.complete) response.destroy();
+      });
     },
   );
   inner.on('error', () => response.destroy());
@@ -102,7 +109,7 @@ async function upgrade(
   socket: Socket,
   { url, target, wall, head }: Passage & { readonly head: Buffer },
 ): Promise<void> {
-  const refusal = await wall.refuse(request, { url: new URL(url.href.replace(/^ws/, 'http')), body: undefined });
+  const refusal = await wall.refuse(request, { url, body: undefined });
   socket.on('error', () => {});
   if (refusal !== undefined) {
     const lines = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`);

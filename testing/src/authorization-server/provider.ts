@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import Provider, { type ClientMetadata, type Configuration, type ResourceServer } from 'oidc-provider';
-import { JWT_BEARER, takeAssertions, type Voucher } from './assertion-grant.js';
+import { takeAssertions, type Voucher } from './assertion-grant.js';
 import { INTERACTION_PATH } from './interaction.js';
 import { createRotatingStore } from './rotating-store.js';
 
@@ -25,8 +25,6 @@ export interface ProviderOptions {
 
 export const TOOL_SCOPES: readonly string[] = ['tools:read', 'tools:write', 'tools:admin'];
 export const SIGNING = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-
-const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** A real OAuth authorization server: rotation (a reused refresh token ends its family), PKCE, resources, DPoP. */
 export function createProvider(issuer: string, options: ProviderOptions, life: () => number): Provider {
@@ -98,8 +96,6 @@ export function createProvider(issuer: string, options: ProviderOptions, life: (
   if (vouchers.length > 0) takeAssertions(provider, vouchers, describeResource);
   return provider;
 }
-
-export { DEVICE_CODE, JWT_BEARER };
 
 /** The pages of the device flow as bare forms. */
 const DEVICE_PAGES = {

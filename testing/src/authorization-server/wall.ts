@@ -40,6 +40,8 @@ export class Wall {
   /** Nobody is let in, whatever they bring. */
   closed = false;
   authorizationServer: AuthorizationServer;
+  /** The server as its metadata names it: what tokens must be for. */
+  resource = '';
   readonly #options: WallOptions;
   readonly #proofs = new ProofCheck();
   readonly #nonce = randomBytes(9).toString('base64url');
@@ -72,7 +74,8 @@ export class Wall {
     const { dpop, scope } = this.#options;
     const scheme = dpop === undefined ? 'Bearer' : 'DPoP';
     const refuse = (status: number, parameters: Readonly<Record<string, string>>): Refusal => {
-      const metadata = `${url.origin}/.well-known/oauth-protected-resource${url.pathname}`;
+      const { origin, pathname } = new URL(this.resource);
+      const metadata = `${origin}/.well-known/oauth-protected-resource${pathname}`;
       const all = { ...parameters, resource_metadata: metadata };
       const text = Object.entries(all).map(([name, value]) => `${name}="${value}"`);
       const nonce = dpop === 'nonce' ? { 'dpop-nonce': this.#nonce } : {};
@@ -85,7 +88,7 @@ export class Wall {
     const wanted: Record<string, string> = scope === undefined ? {} : { scope };
     if (token === undefined) return refuse(401, wanted);
     const facts = this.closed ? undefined : await this.authorizationServer.inspect(token);
-    if (facts?.audience !== audienceOf(url)) return refuse(401, { ...wanted, error: 'invalid_token' });
+    if (facts?.audience !== this.resource) return refuse(401, { ...wanted, error: 'invalid_token' });
     if (dpop !== undefined) {
       const proof = this.#proofs.check(String(request.headers.dpop), {
         method: request.method ?? '',
@@ -108,6 +111,3 @@ export class Wall {
     return needed.find((name) => name !== undefined && !scopes.has(name));
   }
 }
-
-/** Tokens are for the server as the metadata names it, whatever carries the messages. */
-export const audienceOf = (url: URL): string => `${url.origin.replace(/^ws/, 'http')}${url.pathname}`;

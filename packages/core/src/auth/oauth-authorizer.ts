@@ -146,7 +146,7 @@ export class OAuthAuthorizer implements Authorizer {
 
   /** A refused token: perhaps another process has a newer one, perhaps it can be renewed, else a person is needed. */
   async #replace(refusedTokens: Tokens | undefined, challenge: Challenge): Promise<void> {
-    const { server, config } = this.#options;
+    const { config } = this.#options;
     if (isMachine(config)) return this.#renew(refusedTokens, challenge);
     this.#hopeless = refusedTokens?.accessToken ?? null;
     if (await this.reload()) return;

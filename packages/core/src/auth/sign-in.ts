@@ -32,7 +32,7 @@ export interface SignInOptions {
 }
 
 export async function signIn(options: SignInOptions): Promise<SignIn> {
-  const { server, serverUrl, config, account, challenge, method, fetch, now, signal } = options;
+  const { server, serverUrl, config, account, challenge, fetch, now, signal } = options;
   const authorizationServer = await findAuthorizationServer({
     server,
     serverUrl,

@@ -178,6 +178,11 @@ async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<C
   });
   const channel: Channel = transport;
   const carrier = channelCarrier('sse', channel, options);
+  const start = transport.start.bind(transport);
+  transport.start = () =>
+    start().catch((error: unknown) => {
+      throw endpoint.refusal ?? error;
+    });
   const report = transport.onerror;
   transport.onerror = (error) => {
     report?.(error);
@@ -247,6 +252,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     },
     async close() {
       gate.stop();
+      await lane.drain();
       lane.close(connectionLost(server, { sent: true }));
       const ended = transport.terminateSession().catch(() => {});
       await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, SESSION_END_MS).unref())]);

@@ -87,7 +87,8 @@ export class ChannelLane implements Lane, Transport {
     const params = completeParams(request, this.envelope, id);
     this.#channel.send({ jsonrpc: '2.0', id, method: request.method, params }).catch((cause: unknown) => {
       this.#flights.delete(id);
-      flight.fail(connectionLost(this.#options.server, { sent: false, cause }));
+      const known = cause instanceof TurnbuckleError;
+      flight.fail(known ? cause : connectionLost(this.#options.server, { sent: false, cause }));
     });
     return flight.promise;
   }

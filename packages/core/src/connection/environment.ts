@@ -21,6 +21,9 @@ const STANDARD: readonly string[] =
       ]
     : ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
 
+/** What opens the vault is for no server, whoever names it. */
+const OURS = /^TURNBUCKLE_(NEW_)?PASSPHRASE$/;
+
 /** The environment of a child: standard variables and named ones from the host, then its own. */
 export function childEnvironment(
   host: Readonly<Record<string, string | undefined>>,
@@ -28,6 +31,7 @@ export function childEnvironment(
 ): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of [...STANDARD, ...server.inheritEnv]) {
+    if (OURS.test(name)) continue;
     const value = host[name];
     // An exported shell function is code that a shell-based server would run.
     if (value !== undefined && !value.startsWith('()')) env[name] = value;

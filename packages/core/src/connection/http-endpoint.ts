@@ -27,10 +27,19 @@ export class HttpEndpoint {
   readonly authorizer: Authorizer | undefined;
   readonly #pool: Pool;
   readonly #fetch: FetchLike;
+  readonly #refusals: { last?: unknown };
 
-  private constructor(options: EndpointOptions, pool: Pool, fetch: FetchLike) {
+  private constructor(
+    options: EndpointOptions,
+    pool: Pool,
+    { fetch, refusals }: { fetch: FetchLike; refusals: { last?: unknown } },
+  ) {
+    this.#refusals = refusals;
     this.url = new URL(options.url);
-    this.headers = options.headers;
+    // In one spelling, so that a credential takes the place of a header with its name.
+    this.headers = Object.fromEntries(
+      Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
     this.authorizer = options.authorizer;
     this.#pool = pool;
     this.#fetch = fetch;
@@ -51,6 +60,7 @@ export class HttpEndpoint {
     // The SDK is given a standard fetch; undici's own types differ from the platform's in name only.
     const raw = undici.fetch as unknown as (url: string | URL, init: unknown) => Promise<Response>;
     const agent = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 });
+    const refusals: { last?: unknown } = {};
     const fetch: FetchLike = async (url, init) => {
       const inside = new URL(url).origin === origin;
       const send = (credentials: Readonly<Record<string, string>>): Promise<Response> => {
@@ -60,7 +70,14 @@ export class HttpEndpoint {
       };
       // Credentials never leave the origin they were configured for.
       const response = await (inside && options.authorizer !== undefined
-        ? sendAuthorized(options.authorizer, { url: new URL(url), method: init?.method ?? 'GET', send })
+        ? sendAuthorized(options.authorizer, {
+            url: new URL(url),
+            method: init?.method ?? 'GET',
+            send,
+          }).catch((error: unknown) => {
+            refusals.last = error instanceof TurnbuckleError ? error : undefined;
+            throw error;
+          })
         : send({}));
       const refused = init?.method === 'POST' ? tryLater(options.server, response) : undefined;
       if (refused !== undefined) throw refused;
@@ -69,7 +86,12 @@ export class HttpEndpoint {
         return tooLarge(options);
       });
     };
-    return new HttpEndpoint(options, pool, fetch);
+    return new HttpEndpoint(options, pool, { fetch, refusals });
+  }
+
+  /** Why a request was last not made for want of a credential: the SDK's event source does not pass it on. */
+  get refusal(): unknown {
+    return this.#refusals.last;
   }
 
   get fetch(): FetchLike {

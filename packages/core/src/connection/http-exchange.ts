@@ -55,6 +55,9 @@ export class HttpExchange {
   #timer: NodeJS.Timeout | undefined;
   #credentials: Credentials = {};
   #refusals = 0;
+  #method: 'POST' | 'GET' = 'POST';
+  /** Until there is a credential nothing is with the server: not sent yet, or refused. */
+  #isHeld = false;
   #done = false;
 
   constructor(options: ExchangeOptions) {
@@ -67,15 +70,33 @@ export class HttpExchange {
     this.#dispatch('POST');
   }
 
+  /** Settles with the answer, or as the request fails. */
+  get settled(): Promise<unknown> {
+    return this.#options.flight.promise;
+  }
+
+  /** A request that waits for a credential fails with the refusal that another one met. */
+  giveUp(refusal: TurnbuckleError): void {
+    if (this.#isUnsent && !this.#done) this.#fail(refusal);
+  }
+
   /** Stops reading; with an error the request fails with it, without one somebody already settled it. */
   abort(error?: TurnbuckleError): void {
     this.#finish();
-    if (error !== undefined) this.#options.flight.fail(error);
+    const { server, flight } = this.#options;
+    if (error !== undefined) flight.fail(this.#isUnsent ? connectionLost(server, { sent: false }) : error);
     this.#controller?.abort(new Error('The request was abandoned'));
+  }
+
+  /** A stream that is resumed belongs to a request that was taken. */
+  get #isUnsent(): boolean {
+    return this.#isHeld && this.#method === 'POST';
   }
 
   #dispatch(method: 'POST' | 'GET'): void {
     const { endpoint } = this.#options;
+    this.#method = method;
+    this.#isHeld = true;
     const credentials = endpoint.authorizer?.headers({ method, url: new URL(this.#path, endpoint.url) });
     if (!(credentials instanceof Promise)) return this.#send(method, credentials ?? {});
     credentials.then(
@@ -90,6 +111,7 @@ export class HttpExchange {
     const { endpoint } = this.#options;
     const headers = { ...this.#options.headers, ...credentials };
     this.#credentials = credentials;
+    this.#isHeld = false;
     const resumed = method === 'GET' && this.#lastEventId !== undefined;
     this.#head = undefined;
     this.#parts = [];
@@ -221,10 +243,11 @@ export class HttpExchange {
     const challenge = textOf(headers['www-authenticate']);
     const round = this.#refusals;
     this.#refusals += 1;
+    this.#isHeld = true;
     authorizer.refused({ status, challenge, credentials: this.#credentials, round }).then(
       (again) => {
         if (this.#done) return;
-        if (again) this.#dispatch('POST');
+        if (again) this.#dispatch(this.#method);
         else this.#failRefused(text);
       },
       (error: unknown) => this.#unauthorized(error),
@@ -235,7 +258,8 @@ export class HttpExchange {
   #unauthorized(thrown: unknown): void {
     if (this.#done) return;
     const error = toTurnbuckleError(thrown);
-    this.#fail(error);
+    const { server } = this.#options;
+    this.#fail(this.#isUnsent ? error : connectionLost(server, { sent: true, cause: error }));
     if (error.code === 'AUTH_REQUIRED') this.#options.onBroken(error);
   }
 

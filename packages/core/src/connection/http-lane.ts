@@ -35,11 +35,16 @@ const NAMED: Readonly<Record<string, string>> = {
   'resources/read': 'uri',
 };
 
+/** How long requests may go on after another one found that a person is needed. */
+const DRAIN_MS = 10_000;
+
 export class HttpLane implements Lane {
   envelope: Envelope | undefined;
   readonly #options: HttpLaneOptions;
   readonly #exchanges = new Map<number, HttpExchange>();
   #nextId = FIRST_ID;
+  /** Why a person is needed: all who wait for a credential are told. */
+  #refusal: TurnbuckleError | undefined;
 
   constructor(options: HttpLaneOptions) {
     this.#options = options;
@@ -48,7 +53,7 @@ export class HttpLane implements Lane {
   request(request: LaneRequest): Promise<LaneResult> {
     this.#nextId += 1;
     const id = this.#nextId;
-    const { server, endpoint, session, maxBytes, onBroken } = this.#options;
+    const { server, endpoint, session, maxBytes } = this.#options;
     const flight = new Flight({ id, server, request, onAbandon: this.#onAbandon });
     const params = completeParams(request, this.envelope, id);
     const exchange = new HttpExchange({
@@ -60,7 +65,7 @@ export class HttpLane implements Lane {
       resumable: this.envelope === undefined,
       hasSession: session.sessionId !== undefined,
       deliver: session.deliver,
-      onBroken,
+      onBroken: this.#onBroken,
       onDone: () => this.#exchanges.delete(id),
     });
     this.#exchanges.set(id, exchange);
@@ -82,10 +87,23 @@ export class HttpLane implements Lane {
     return exchange !== undefined;
   }
 
+  /** Where a person is needed, requests that are with the server end by themselves: most are refused as well. */
+  async drain(): Promise<void> {
+    if (this.#refusal === undefined) return;
+    for (const exchange of [...this.#exchanges.values()]) exchange.giveUp(this.#refusal);
+    const all = Promise.allSettled([...this.#exchanges.values()].map(({ settled }) => settled));
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref())]);
+  }
+
   /** Ends every request on its way; what was sent may have happened. */
   close(error: TurnbuckleError): void {
     for (const exchange of [...this.#exchanges.values()]) exchange.abort(error);
   }
+
+  readonly #onBroken = (error: TurnbuckleError): void => {
+    if (error.code === 'AUTH_REQUIRED') this.#refusal = error;
+    this.#options.onBroken(error);
+  };
 
   #headers(request: LaneRequest): Record<string, string> {
     const { endpoint, session } = this.#options;

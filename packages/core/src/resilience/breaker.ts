@@ -48,6 +48,8 @@ export class Breaker {
   }
 
   fail(now: number): void {
+    // Calls that were let through before it opened say nothing new.
+    if (this.#state === 'open') return;
     this.#failuresInARow += 1;
     this.#probing = false;
     if (this.#state === 'half-open' || this.#failuresInARow >= this.#options.failures) this.#open(now);

@@ -154,3 +154,17 @@ it('who gives up ends the wait, and the receiver', async () => {
   });
   await expect(fetch(wayBack(pages[0] ?? '').redirect)).rejects.toThrow();
 });
+
+it('a runtime that closes ends the wait, and the receiver', async () => {
+  const { open } = await setStage();
+  const runtime = await open();
+  const pages: string[] = [];
+  const prompts = {
+    open({ url }: { url: string }) {
+      pages.push(url);
+      setTimeout(() => void runtime.close(), 20);
+    },
+  };
+  await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
+  await expect(fetch(wayBack(pages[0] ?? '').redirect)).rejects.toThrow();
+});

@@ -67,7 +67,9 @@ export async function race(stage: Stage, options: RaceOptions): Promise<Done> {
   for (const token of stage.server.wall.admitted)
     await (await stage.authorization.provider.AccessToken.find(token))?.destroy();
   const { tally } = stage.authorization;
-  await waitUntil(() => tally.granted('refresh_token') >= expiries, expiries * 20_000);
+  const isOver = (): boolean =>
+    tally.granted('refresh_token') >= expiries || tally.refusals('invalid_grant') > 0;
+  await waitUntil(isOver, expiries * 20_000);
   const done = await Promise.all(programs.map((program) => program.stop()));
   return {
     calls: done.reduce((sum, { calls }) => sum + calls, 0),

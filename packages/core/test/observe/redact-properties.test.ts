@@ -7,10 +7,13 @@ const slow = { timeout: 60_000 + RUNS * 30 };
 
 /** Anything a person or a machine may take as a secret, quotes, line breaks and other scripts included. */
 const secret = fc.oneof(
-  { weight: 4, arbitrary: fc.string({ minLength: 6, maxLength: 30, unit: 'grapheme' }) },
-  { weight: 2, arbitrary: fc.string({ minLength: 6, maxLength: 30, unit: 'binary' }) },
-  { weight: 2, arbitrary: fc.stringMatching(/^[\w.~+/=-]{6,160}$/) },
-  { weight: 1, arbitrary: fc.stringMatching(/^[\\"'/%&<> \n\t+-]{6,20}$/) },
+  { weight: 2, arbitrary: fc.string({ minLength: 6, maxLength: 12, unit: 'grapheme' }) },
+  { weight: 2, arbitrary: fc.string({ minLength: 6, maxLength: 16, unit: 'binary' }) },
+  { weight: 4, arbitrary: fc.string({ minLength: 6, maxLength: 60, unit: 'grapheme-ascii' }) },
+  {
+    weight: 1,
+    arbitrary: fc.string({ minLength: 6, maxLength: 20, unit: fc.constantFrom(...'\\"\'/%&<> \n\t+-') }),
+  },
   { weight: 1, arbitrary: fc.base64String({ minLength: 8, maxLength: 80 }) },
 );
 
@@ -33,6 +36,12 @@ const WRITINGS: Readonly<Record<string, (text: string) => string>> = {
 };
 const writing = fc.constantFrom(...Object.keys(WRITINGS));
 
+/** Without the assertion library: it would take longer than the redaction. */
+function assertAbsent(text: string, secretText: string): void {
+  if (text.includes(secretText))
+    throw new Error(`${JSON.stringify(secretText)} is in ${JSON.stringify(text)}`);
+}
+
 describe('no learned secret survives', () => {
   it(`in any form, anywhere in a text (${RUNS} runs)`, slow, () => {
     fc.assert(
@@ -50,8 +59,8 @@ describe('no learned secret survives', () => {
           });
           const text = redactor.text(written.map(({ before, form }) => `${before}${form}`).join(' '));
           for (const { form, one } of written) {
-            expect(text).not.toContain(one);
-            expect(text).not.toContain(form);
+            assertAbsent(text, one);
+            assertAbsent(text, form);
           }
         },
       ),
@@ -89,8 +98,8 @@ describe('no learned secret survives', () => {
           const redactor = createRedactor();
           redactor.learn(known);
           const texts = textsIn(redactor.value(data));
-          for (const write of Object.values(WRITINGS))
-            for (const text of texts) expect(text).not.toContain(write(known));
+          const forms = Object.values(WRITINGS).map((write) => write(known));
+          for (const text of texts) for (const form of forms) assertAbsent(text, form);
         },
       ),
       { numRuns: RUNS },

@@ -13,6 +13,7 @@ it('a child sees the standard variables, the named ones and its own, and nothing
     WANTED: 'named by the configuration',
     PROXY: 'not named',
     OWN: 'of the host',
+    TURNBUCKLE_PASSPHRASE: 'opens the vault',
   };
   const runtime = await openRuntime({
     environment: host,
@@ -20,7 +21,7 @@ it('a child sees the standard variables, the named ones and its own, and nothing
       echo: {
         ...fixture('echo'),
         env: { OWN: 'of the server', EXTRA: '1' },
-        inheritEnv: ['WANTED', 'ABSENT'],
+        inheritEnv: ['WANTED', 'ABSENT', 'TURNBUCKLE_PASSPHRASE'],
       },
     },
   });
