@@ -1,19 +1,28 @@
 // What the referee says that the client knows beforehand, as a server's `auth`.
 
 /**
- * @param {Record<string, string>} context
+ * @typedef {NonNullable<Extract<import('turnbuckle').ServerInput, { url: string, auth?: unknown }>['auth']>} Auth
+ * @typedef {{
+ *   client_id?: string, client_secret?: string, private_key_pem?: string, signing_algorithm?: string,
+ *   idp_id_token?: string, idp_token_endpoint?: string, idp_client_id?: string, valid_jwt?: string,
+ * }} Context
+ */
+
+/**
+ * @param {Context} context
  * @param {string} scenario names what the context leaves open: a secret alone can be a person's or a program's
+ * @returns {Auth}
  */
 export function authFrom(context, scenario) {
-  const { client_id: clientId, client_secret: clientSecret } = context;
+  const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
   const secret = clientSecret === undefined ? {} : { clientSecret };
   if (clientId === undefined)
     return { type: 'oauth', clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' };
-  if (context.private_key_pem !== undefined)
+  if (privateKey !== undefined)
     return {
       type: 'client-credentials',
       clientId,
-      privateKey: context.private_key_pem,
+      privateKey,
       ...(context.signing_algorithm !== undefined && { algorithm: context.signing_algorithm }),
     };
   if (context.idp_id_token !== undefined)
@@ -22,16 +31,14 @@ export function authFrom(context, scenario) {
       clientId,
       ...secret,
       idp: {
-        tokenUrl: context.idp_token_endpoint,
-        clientId: context.idp_client_id,
+        tokenUrl: context.idp_token_endpoint ?? '',
+        clientId: context.idp_client_id ?? '',
         idToken: context.idp_id_token,
       },
     };
   if (context.valid_jwt !== undefined)
     return { type: 'workload-identity', clientId, assertion: context.valid_jwt };
-  return {
-    type: scenario.includes('client-credentials') ? 'client-credentials' : 'oauth',
-    clientId,
-    ...secret,
-  };
+  return scenario.includes('client-credentials')
+    ? { type: 'client-credentials', clientId, ...secret }
+    : { type: 'oauth', clientId, ...secret };
 }

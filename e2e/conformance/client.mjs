@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 const url = positionals[0];
 if (url === undefined) throw new Error('The server URL is missing.');
 
-/** @type {{ toolCalls?: { name: string, arguments?: Record<string, unknown> }[] } & Record<string, string>} */
+/** @type {{ toolCalls?: { name: string, arguments?: Record<string, unknown> }[] } & import('./auth-from-context.mjs').Context} */
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const stateDir = await mkdtemp(path.join(os.tmpdir(), 'turnbuckle-conformance-client-'));
 const runtime = await createRuntime({

@@ -48,32 +48,37 @@ export const slow = (ms: number): Fault => ({
 export interface Held extends Fault {
   /** How many requests were stopped here so far. */
   readonly count: number;
+  /** How many of them nobody waits for any more. */
+  readonly abandoned: number;
   /** Lets them go on, and all later ones. */
   release(): void;
 }
 
 /** Stops requests before or after they have had their effect; those whose sender has gone have none. */
 export function held(when: 'before' | 'after'): Held {
-  let count = 0;
+  const stopped: KoaContextWithOIDC[] = [];
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const hold = async (): Promise<void> => {
-    count += 1;
+  const hold = async (context: KoaContextWithOIDC): Promise<void> => {
+    stopped.push(context);
     await released;
   };
   return {
     get count() {
-      return count;
+      return stopped.length;
+    },
+    get abandoned() {
+      return stopped.filter(({ req }) => req.socket.destroyed).length;
     },
     release: () => release(),
     async before(context) {
-      if (when === 'before') await hold();
+      if (when === 'before') await hold(context);
       return context.req.socket.destroyed;
     },
-    async after() {
-      if (when === 'after') await hold();
+    async after(context) {
+      if (when === 'after') await hold(context);
     },
   };
 }

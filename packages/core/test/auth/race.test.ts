@@ -34,6 +34,7 @@ async function killInTheMiddle(stage: Stage, when: 'before' | 'after') {
   const others = [1, 2].map(() => startCalling(stage, { callers: 3, pauseMs: 50 }));
   victim.process.kill('SIGKILL');
   await once(victim.process, 'exit');
+  await waitUntil(() => stopped.abandoned === 1);
   stopped.release();
   stage.authorization.faults.delete('token');
   return { others, stop: () => Promise.all(others.map((other) => other.stop())) };
