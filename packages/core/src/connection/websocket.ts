@@ -55,7 +55,13 @@ export class WebSocketTransport implements Transport {
   async #open(credentials: Credentials): Promise<Refusal | undefined> {
     const { WebSocket } = await import('ws');
     const { url, maxBytes, connectTimeoutMs } = this.#options;
-    const headers = { ...this.#options.headers, ...credentials };
+    // By the name, not by its spelling: two Authorization headers would both be sent.
+    const headers = Object.fromEntries(
+      [...Object.entries(this.#options.headers), ...Object.entries(credentials)].map(([name, value]) => [
+        name.toLowerCase(),
+        value,
+      ]),
+    );
     const socket = new WebSocket(url, 'mcp', {
       headers,
       handshakeTimeout: connectTimeoutMs,
