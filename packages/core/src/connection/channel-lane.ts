@@ -87,7 +87,8 @@ export class ChannelLane implements Lane, Transport {
     const params = completeParams(request, this.envelope, id);
     this.#channel.send({ jsonrpc: '2.0', id, method: request.method, params }).catch((cause: unknown) => {
       this.#flights.delete(id);
-      const known = cause instanceof TurnbuckleError;
+      // A lost connection took nothing with it; any other failure of ours, such as a missing sign-in, says more.
+      const known = cause instanceof TurnbuckleError && cause.code !== 'CONNECTION_LOST';
       flight.fail(known ? cause : connectionLost(this.#options.server, { sent: false, cause }));
     });
     return flight.promise;
