@@ -5,6 +5,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['turnbuckle-source', 'import', 'node'] } },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'testing/test/**/*.test.ts', 'docs/**/*.test.ts'],
+    globalSetup: ['testing/own-home.ts'],
     pool: 'threads',
     maxWorkers: 3,
     testTimeout: 30_000,

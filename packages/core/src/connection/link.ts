@@ -58,45 +58,49 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
       { ...options, config: target, onCleanup: track },
       { era, leftMs: Math.max(deadline - Date.now(), 1), signal },
     );
-  try {
-    return await attempt(config, known);
-  } catch (first) {
-    const retry = fallback(config, known, first);
-    if (retry === undefined || signal.aborted)
-      throw await translate(first, { server, step: 'connect', timeoutMs });
-    if (retry.forget) await options.verdicts.forget(config);
-    await cleanup;
+  let way: Way = { target: config, era: known, isMemory: config.era === 'auto' && known === 'legacy' };
+  let telling: unknown;
+  for (;;) {
     try {
-      return await attempt(retry.target, retry.era);
-    } catch (second) {
-      // What the configured way said is the more telling error, unless the other way got further.
-      const error = retry.target === config ? second : first;
-      throw await translate(error, { server, step: 'connect', timeoutMs });
+      return await attempt(way.target, way.era);
+    } catch (thrown) {
+      // What the configured transport said is the more telling error.
+      if (way.target === config) telling = thrown;
+      const next = signal.aborted ? undefined : otherWay(config, way, thrown);
+      if (next === undefined) throw await translate(telling, { server, step: 'connect', timeoutMs });
+      if (way.isMemory) await options.verdicts.forget(config);
+      await cleanup;
+      way = next;
     }
   }
 }
 
-interface Fallback {
+/** A transport and an era to try; `undefined` asks the server for its era. */
+interface Way {
   readonly target: ServerConfig;
   readonly era: Era | undefined;
-  readonly forget: boolean;
+  /** The era is what was remembered of the server, and may have become wrong. */
+  readonly isMemory: boolean;
 }
 
-/** The other way to try after a failure, if its kind says that there is one. */
-function fallback(config: ServerConfig, known: Era | undefined, thrown: unknown): Fallback | undefined {
+/** Statuses by which servers refuse a request that they do not understand. */
+const NOT_UNDERSTOOD = [400, 404, 405, 406, 415];
+
+/** The other way to try after a failure, if its kind says that there is one. Each step is taken only once. */
+function otherWay(config: ServerConfig, tried: Way, thrown: unknown): Way | undefined {
   // Who asks without a sign-in, or with a bad one, learns nothing about the protocol.
-  if (isAboutSignIn(thrown)) return undefined;
+  if (tried.target !== config || isAboutSignIn(thrown)) return undefined;
   const status = statusOf(thrown);
-  if (config.type === 'http' && status !== undefined && [400, 404, 405, 406, 415].includes(status)) {
-    return { target: { ...config, type: 'sse' }, era: 'legacy', forget: false };
-  }
-  if (config.era !== 'auto') return undefined;
+  const isRefused = status !== undefined && NOT_UNDERSTOOD.includes(status);
   const code = codeOf(thrown);
-  // Some older servers end at any request before `initialize`: start again without asking.
-  if (known === undefined && code === PROBE_FAILED) return { target: config, era: 'legacy', forget: false };
   // The server speaks, but not what we remembered: ask anew.
-  if (known === 'legacy' && (typeof code === 'number' || code === 'SERVER_ERROR'))
-    return { target: config, era: undefined, forget: true };
+  const isAnswer = isRefused || typeof code === 'number' || code === 'SERVER_ERROR';
+  if (tried.isMemory) return isAnswer ? { target: config, era: undefined, isMemory: false } : undefined;
+  if (config.type === 'http' && isRefused)
+    return { target: { ...config, type: 'sse' }, era: 'legacy', isMemory: false };
+  // Some older servers end at any request before `initialize`: start again without asking.
+  if (config.era === 'auto' && tried.era === undefined && code === PROBE_FAILED)
+    return { target: config, era: 'legacy', isMemory: false };
   return undefined;
 }
 

@@ -1,6 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fixture, type TemporaryDirectory, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
+import {
+  fixture,
+  startFixture,
+  type TemporaryDirectory,
+  temporaryDirectory,
+  waitUntil,
+} from '@turnbuckle/testing';
 import { createRuntime, type RuntimeOptions, type ServerInput } from 'turnbuckle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { QUICK, textOf } from './open-runtime.js';
@@ -75,6 +81,19 @@ describe('what was found out about the era of a server', () => {
     expect(await useOnce(modern)).toBe('modern');
     expect(await useOnce(modern)).toBe('modern');
     expect(await useOnce(old)).toBe('legacy');
+  });
+
+  it('is corrected when another server answers at the same address, both ways', async () => {
+    let port = '0';
+    const useFixture = async (era: string): Promise<string | undefined> => {
+      const flags = ['--era', era, '--port', port];
+      const server = await startFixture('echo', { transport: 'http', flags });
+      port = new URL(server.url).port;
+      return useOnce({ url: server.url }).finally(() => server.stop());
+    };
+    expect(await useFixture('legacy')).toBe('legacy');
+    expect(await useFixture('modern')).toBe('modern');
+    expect(await useFixture('legacy')).toBe('legacy');
   });
 
   it('is not needed: a broken file of it is as good as none', async () => {
