@@ -1,61 +1,80 @@
 // The command as a split bundle: a command loads only its own chunk, and the heavy parts when it needs them.
-import { chmod, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+// CommonJS, because Node reads, links and starts it faster than modules; in few chunks, for the same reason.
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+const OF_SDK = '?of-sdk';
 
 /**
  * A second zod for the MCP SDK. With one for both, the little that the configuration needs would come in one chunk
  * with the much that the SDK needs, and every command would load it.
- * @type {import('esbuild').Plugin}
+ * @type {import('rolldown').Plugin}
  */
 const zodOfSdk = {
   name: 'zod of the SDK',
-  setup(bundler) {
-    const namespace = 'zod-of-sdk';
-    const again = { skip: true };
-    bundler.onResolve(
-      { filter: /^zod(\/|$)|^\./ },
-      async ({ path, importer, resolveDir, kind, pluginData, ...from }) => {
-        const ofSdk = path.startsWith('.')
-          ? from.namespace === namespace
-          : importer.includes('@modelcontextprotocol');
-        if (!ofSdk || pluginData === again) return undefined;
-        const found = await bundler.resolve(path, { kind, resolveDir, pluginData: again });
-        return { ...found, namespace };
-      },
-    );
-    bundler.onLoad({ filter: /./, namespace }, async ({ path }) => ({
-      contents: await readFile(path, 'utf8'),
-      resolveDir: dirname(path),
-    }));
+  async resolveId(path, importer, options) {
+    const ofSdk = path.startsWith('.')
+      ? importer?.endsWith(OF_SDK)
+      : /^zod(\/|$)/.test(path) && importer?.includes('@modelcontextprotocol');
+    if (!ofSdk) return null;
+    const found = await this.resolve(path, importer?.replace(OF_SDK, ''), { ...options, skipSelf: true });
+    return found && { ...found, id: found.id + OF_SDK };
   },
+  load: (id) => (id.endsWith(OF_SDK) ? readFile(id.slice(0, -OF_SDK.length), 'utf8') : null),
 };
+
+/** @type {import('rolldown').BuildOptions} */
+const options = {
+  input: { bin: at('src/bin.ts') },
+  platform: 'node',
+  preserveEntrySignatures: false,
+  // jsonc-parser's main entry is a form that bundlers cannot follow.
+  resolve: {
+    conditionNames: ['turnbuckle-source', 'import', 'node', 'default'],
+    mainFields: ['module', 'main'],
+  },
+  external: ['bufferutil', 'utf-8-validate', '@napi-rs/keyring'],
+  transform: { target: 'node20' },
+  plugins: [zodOfSdk],
+  // Imports that are late in one place and early in another are meant so.
+  checks: { ineffectiveDynamicImport: false },
+};
+
+/** The modules that a run loads which starts with this one: found in a bundle that is split as far as it goes. */
+function loadedWith(root, { output }) {
+  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
+  const first = output.find(({ moduleIds }) => moduleIds?.includes(root));
+  const found = new Set([first.fileName]);
+  for (const name of found) for (const next of chunks.get(name)?.imports ?? []) found.add(next);
+  return new Set([...found].flatMap((name) => chunks.get(name)?.moduleIds ?? []));
+}
+
+// Two chunks for what nearly every run needs: the table of commands, and what it takes to make a call.
+const split = await build({ ...options, write: false });
+const table = loadedWith(at('src/bin.ts'), split);
+const calls = loadedWith(at('src/commands/call.ts'), split);
+const groupOf = (id) => (table.has(id) ? 'table' : calls.has(id) ? 'calls' : null);
 
 // Built beside and swapped in, so that a command that is running meanwhile never finds half of it.
 await rm(at('dist.new'), { recursive: true, force: true });
 await build({
-  entryPoints: [at('src/bin.ts')],
-  outdir: at('dist.new'),
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  minify: true,
-  sourcemap: false,
-  conditions: ['turnbuckle-source'],
-  // jsonc-parser's main entry is a form that bundlers cannot follow.
-  mainFields: ['module', 'main'],
-  external: ['bufferutil', 'utf-8-validate', '@napi-rs/keyring'],
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+  ...options,
+  output: {
+    dir: at('dist.new'),
+    format: 'cjs',
+    minify: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ debugName: 'everyday', name: groupOf }],
+    },
   },
-  plugins: [zodOfSdk],
-  logLevel: 'warning',
 });
+await writeFile(at('dist.new/package.json'), '{ "type": "commonjs" }\n');
 await chmod(at('dist.new/bin.js'), 0o755);
 await rm(at('dist.old'), { recursive: true, force: true });
 await rename(at('dist'), at('dist.old')).catch(() => {});

@@ -31,9 +31,10 @@ function stopWriting(error: NodeJS.ErrnoException): void {
   stop(isEnough ? 0 : UNWRITTEN_EXIT, 'Nobody gets the output');
 }
 
-const code = await main({ words: process.argv.slice(2), environment: process.env, signal: abort.signal });
-// What is still open (sockets kept alive, timers) must not keep a finished command.
-process.stdout.write('', (error) => {
-  if (error) stopWriting(error);
-  process.exit(stopped ?? code);
+void main({ words: process.argv.slice(2), environment: process.env, signal: abort.signal }).then((code) => {
+  // What is still open (sockets kept alive, timers) must not keep a finished command.
+  process.stdout.write('', (error) => {
+    if (error) stopWriting(error);
+    process.exit(stopped ?? code);
+  });
 });

@@ -25,7 +25,7 @@ export const statusOf = (runtime: Runtime, names: readonly string[]): ServerStat
 
 /** SERVER_UNKNOWN, before anything is started, when one of them is not there. */
 export function requireServers(runtime: Runtime, names: readonly string[]): void {
-  const known = runtime.status().map(({ name }) => name);
+  const known = runtime.serverNames();
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) throw unknownServer(unknown, known);
 }

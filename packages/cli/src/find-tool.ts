@@ -17,7 +17,7 @@ interface FoundTool {
 export async function findTool(context: CommandContext, runtime: Runtime): Promise<FoundTool> {
   const { words } = context;
   const first = needWord(context, 0, 'server');
-  const servers = runtime.status().map(({ name }) => name);
+  const servers = runtime.serverNames();
   if (servers.includes(first)) {
     const name = needWord(context, 1, 'tool');
     await connectOneOrAll(context, runtime, first);

@@ -11,7 +11,6 @@ import {
 } from 'turnbuckle';
 import { createInputQuestions } from './ask-inputs.js';
 import type { CommandContext } from './command.js';
-import { commandVault } from './command-vault.js';
 import { rootsHere } from './roots-here.js';
 import { showLine, showText } from './untrusted-text.js';
 
@@ -26,7 +25,7 @@ export function configurationOptions(context: CommandContext): ConfiguredOptions
     trustProject: flags['trust-project'] === true,
     askInput: output.interactive ? createInputQuestions(context) : undefined,
     approve: output.interactive ? approverOf(context) : undefined,
-    vault: commandVault(context),
+    vault: async () => (await import('./command-vault.js')).commandVault(context),
     ...(stateDir !== undefined && { stateDir }),
   };
 }

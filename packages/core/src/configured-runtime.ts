@@ -6,10 +6,9 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createVault } from './auth/vault.js';
+import type { VaultLike } from './auth/sign-in-store.js';
 import { type FillInSource, fillIn } from './config/fill-in.js';
 import { isGone } from './config/keep-last.js';
-import { keepRule } from './config/keep-rule.js';
 import { type LayerPlace, possibleProjectFiles, userFile } from './config/layers.js';
 import { type LoadOptions, loadConfig } from './config/load.js';
 import { type ConfiguredServer, isSameConfig, type LoadedConfig } from './config/loaded-config.js';
@@ -100,7 +99,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   };
   remember();
   const stateDir = options.stateDir ?? defaultStateDirectory(environment);
-  const vault = options.vault ?? createVault({ stateDir, environment });
+  const vault = openerOf(options.vault, { stateDir, environment });
   const runtime = await createRuntime({
     ...options,
     vault,
@@ -109,7 +108,10 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
     pins: options.pins ?? settings.pins,
     onAlways:
       options.onAlways ??
-      (async (rule, asked) => void (await keepRule(userFile(placeOf(options)), rule, asked))),
+      (async (rule, asked) => {
+        const { keepRule } = await import('./config/keep-rule.js');
+        await keepRule(userFile(placeOf(options)), rule, asked);
+      }),
     servers: config.parsed,
     // By the object, not by the name: a server that the host set itself is not the file's of the same name.
     resolve: async (_name, server, learn) => {
@@ -155,6 +157,22 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
         },
         onReload,
       }),
+  };
+}
+
+/** Opens the vault once, when it is first needed. */
+function openerOf(
+  given: ConfiguredOptions['vault'],
+  place: { readonly stateDir: string; readonly environment: Readonly<Record<string, string | undefined>> },
+): () => Promise<VaultLike> {
+  let opened: Promise<VaultLike> | undefined;
+  const open = async (): Promise<VaultLike> => {
+    if (given === undefined) return (await import('./auth/vault.js')).createVault(place);
+    return typeof given === 'function' ? given() : given;
+  };
+  return () => {
+    opened ??= open();
+    return opened;
   };
 }
 

@@ -7,6 +7,7 @@ import { loadSdk } from './connection/sdk.js';
 export async function preload(): Promise<void> {
   await Promise.all([
     loadSdk(),
+    import('./connection/network-carriers.js'),
     import('./config/parse.js'),
     import('typebox/schema'),
     import('undici'),

@@ -1,5 +1,5 @@
 import type { SignInPrompts } from './auth/sign-in-prompts.js';
-import type { VaultLike } from './auth/sign-in-store.js';
+import type { VaultSource } from './auth/sign-in-store.js';
 import type { NamingPreset } from './catalog/names.js';
 import type { ParsedServers } from './config/parse.js';
 import type { PinMode, PlacedRule, Rule } from './config/rule-schema.js';
@@ -42,7 +42,7 @@ export interface RuntimeOptions {
   /** How a person signs in when a call needs it. Absent: such calls fail with AUTH_REQUIRED. */
   readonly signIn?: SignInPrompts | undefined;
   /** Where tokens are kept. Absent: the encrypted vault in the state directory. */
-  readonly vault?: VaultLike | undefined;
+  readonly vault?: VaultSource | undefined;
   /** Offers resources and prompts to agents as tools too. */
   readonly resourceTools?: boolean | undefined;
   readonly limits?: Partial<RuntimeLimits> | undefined;

@@ -242,6 +242,11 @@ export class Runtime {
       : undefined;
   }
 
+  /** The servers there are, without looking at how they are. */
+  serverNames(): string[] {
+    return this.#servers.names();
+  }
+
   status(): ServerStatus[] {
     return this.#servers.status().map((status) => redactStatus(status, this.#redactor));
   }

@@ -51,10 +51,6 @@ export class ServerSet {
     return this.#problems.get(name);
   }
 
-  names(): Iterable<string> {
-    return this.#servers.keys();
-  }
-
   /** Those that are switched on and have a link now. */
   live(): Server[] {
     return this.all().filter((server) => server.enabled && server.connection.link !== undefined);
@@ -146,6 +142,11 @@ export class ServerSet {
     this.#options.catalog.setHidden(name, !enabled);
     this.#options.events.emit('server.toggled', { server: name, enabled });
     if (enabled) await server.connection.open();
+  }
+
+  /** All that are configured, those whose configuration cannot be used included; sorted. */
+  names(): string[] {
+    return [...new Set([...this.#servers.keys(), ...this.#problems.keys()])].sort();
   }
 
   status(): ServerStatus[] {

@@ -6,7 +6,7 @@ import type { Challenge } from './auth/auth-errors.js';
 import type { Authorizer, Credentials } from './auth/authorizer.js';
 import type { OAuthAuthorizer } from './auth/oauth-authorizer.js';
 import type { SignInMethod, SignInPrompts } from './auth/sign-in-prompts.js';
-import type { SignInStore, VaultLike } from './auth/sign-in-store.js';
+import type { SignInStore, VaultSource } from './auth/sign-in-store.js';
 import { staticCredential } from './auth/static-credential.js';
 import type { TokenFile } from './auth/token-file.js';
 import type { AuthConfig, MachineConfig, OAuthConfig } from './config/auth-schema.js';
@@ -42,7 +42,7 @@ export interface SignInStatus {
 export interface SignInsOptions {
   readonly stateDir: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly vault: VaultLike | undefined;
+  readonly vault: VaultSource | undefined;
   readonly prompts: SignInPrompts | undefined;
   readonly now: () => number;
   /** A value that must never be shown. */
@@ -297,7 +297,8 @@ export class SignIns {
   async #createStore(): Promise<SignInStore> {
     const { vault, stateDir, environment } = this.#options;
     const { SignInStore } = await import('./auth/sign-in-store.js');
-    if (vault !== undefined) return new SignInStore(vault, stateDir);
+    if (vault !== undefined)
+      return new SignInStore(typeof vault === 'function' ? await vault() : vault, stateDir);
     const { createVault } = await import('./auth/vault.js');
     return new SignInStore(createVault({ stateDir, environment }), stateDir);
   }

@@ -54,8 +54,9 @@ function answersOf(context: CommandContext): ServerRequestAnswers {
 
 /** A call that may wait for a person is not cut off while that person reads. */
 function asksPeople({ output }: CommandContext, runtime: Runtime, server: string): boolean {
+  if (!output.interactive) return false;
   const allowed = runtime.serverStatus(server).config?.mayAsk;
-  return output.interactive && Array.isArray(allowed) && allowed.includes('elicitation');
+  return Array.isArray(allowed) && allowed.includes('elicitation');
 }
 
 /** Nobody is asked in a pipe: where somebody would be. */

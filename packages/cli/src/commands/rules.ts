@@ -83,7 +83,7 @@ async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime)
   const { output, flags, words } = context;
   const server = needWord(context, 1, 'server');
   const tool = needWord(context, 2, 'tool');
-  const known = runtime.status().map(({ name }) => name);
+  const known = runtime.serverNames();
   if (!known.includes(server) && server !== 'native') throw unknownServer(server, known);
   const kind = KINDS.find((one) => one === (flags.kind ?? 'tool'));
   if (kind === undefined)
@@ -125,7 +125,7 @@ async function listPins(context: CommandContext, { runtime }: ConfiguredRuntime)
   const [, server] = words;
   const isMeant = (pin: PinStatus): boolean => server === undefined || pin.server === server;
   if (flags.connect === true) {
-    const configured = new Set(runtime.status().map(({ name }) => name));
+    const configured = new Set(runtime.serverNames());
     const pinned = new Set(
       runtime.pins
         .list()

@@ -32,9 +32,9 @@ export async function run(context: CommandContext): Promise<void> {
 
 /** Why the list is empty, and what to do about it. */
 function nothingFound({ words }: CommandContext, runtime: Runtime): string {
-  if (runtime.status().length === 0)
+  if (runtime.serverNames().length === 0)
     return 'There are no servers yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import';
-  const servers = runtime.status().map(({ name }) => name);
+  const servers = runtime.serverNames();
   const [first = ''] = words;
   const named = servers.includes(first);
   const search = words.slice(named ? 1 : 0);
@@ -49,7 +49,7 @@ function nothingFound({ words }: CommandContext, runtime: Runtime): string {
 /** The first word may be a server; then only that one is connected. The rest are search words. */
 async function findTools(context: CommandContext, runtime: Runtime): Promise<readonly CatalogTool[]> {
   const { words } = context;
-  const server = runtime.status().find(({ name }) => name === words[0])?.name;
+  const server = runtime.serverNames().find((name) => name === words[0]);
   await connectOneOrAll(context, runtime, server);
   const search = words.slice(server === undefined ? 0 : 1).map((word) => word.toLowerCase());
   const all = server === undefined ? runtime.tools() : runtime.catalog.listByServer(server);

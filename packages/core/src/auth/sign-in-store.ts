@@ -38,6 +38,9 @@ export interface VaultLike {
   list(): Promise<ReadonlyArray<{ readonly name: string }>>;
 }
 
+/** A vault, or what opens it when it is first needed. */
+export type VaultSource = VaultLike | (() => Promise<VaultLike>);
+
 const LOCK_MS = 60_000;
 
 export class SignInStore {

@@ -9,7 +9,8 @@ import { toVariable } from './interpolate.js';
 export interface SecretSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Holds them as `secret/<name>`. What makes it fail is told, not passed over. */
-  readonly vault?: { get(name: string): Promise<string | undefined> } | undefined;
+  /** Opens the vault; called only when it may have the answer. */
+  readonly vault?: (() => Promise<{ get(name: string): Promise<string | undefined> }>) | undefined;
   /** Prints the secret; `{name}` in its words is the name. */
   readonly command?: readonly string[] | undefined;
 }
@@ -23,7 +24,8 @@ export async function readSecret(
   name: string,
   { environment, vault, command }: SecretSources,
 ): Promise<string | undefined> {
-  const given = environment[`TURNBUCKLE_SECRET_${toVariable(name)}`] ?? (await vault?.get(`secret/${name}`));
+  const given =
+    environment[`TURNBUCKLE_SECRET_${toVariable(name)}`] ?? (await (await vault?.())?.get(`secret/${name}`));
   if (given !== undefined || command === undefined) return given;
   const [program = '', ...args] = command.map((word) => word.replaceAll('{name}', name));
   const env = Object.fromEntries(Object.entries(environment).filter(([variable]) => !OWN.test(variable)));

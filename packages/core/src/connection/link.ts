@@ -5,8 +5,9 @@
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../config/schema.js';
 import { TurnbuckleError } from '../errors.js';
-import { type Carrier, type CarrierOptions, createCarrier } from './carrier.js';
+import type { Carrier, CarrierOptions } from './carrier.js';
 import { connectChannelPeer } from './channel-peer.js';
+import { createCarrier } from './create-carrier.js';
 import type { Era, EraVerdicts } from './era-verdicts.js';
 import { explainExit } from './exit.js';
 import type { Lane } from './lane.js';

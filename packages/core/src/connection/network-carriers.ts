@@ -1,0 +1,183 @@
+/** The carriers of remote servers: Streamable HTTP, the older HTTP with SSE, and WebSocket. */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type {
+  HttpServer,
+  InProcessServer,
+  ProxyServer,
+  ServerConfig,
+  SseServer,
+  StdioServer,
+  WebSocketServer,
+} from '../config/schema.js';
+import type { TurnbuckleError } from '../errors.js';
+import { reportBrokenStreams } from './broken-streams.js';
+import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
+import type { Channel } from './channel-lane.js';
+import { HttpEndpoint, tooLarge } from './http-endpoint.js';
+import { HttpLane } from './http-lane.js';
+import { NotificationGate } from './notification-gate.js';
+import { loadSdk } from './sdk.js';
+import { SdkLane } from './sdk-lane.js';
+import { connectionLost } from './server-error.js';
+import { WebSocketTransport } from './websocket.js';
+
+export async function networkCarrier(
+  config: Exclude<ServerConfig, StdioServer | InProcessServer>,
+  options: CarrierOptions,
+): Promise<Carrier> {
+  switch (config.type) {
+    case 'websocket':
+      return websocketCarrier(config, options);
+    case 'http':
+      return httpCarrier(withoutCredentials(config), options);
+    case 'sse':
+      return sseCarrier(withoutCredentials(config), options);
+    case 'proxy':
+      return httpCarrier(proxyTarget(config), options);
+  }
+}
+
+/** A name and password in an address belong into a header: no request may carry them in its address. */
+function withoutCredentials<Server extends HttpServer | SseServer>(config: Server): Server {
+  const url = new URL(config.url);
+  if (url.username === '' && url.password === '') return config;
+  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  url.username = '';
+  url.password = '';
+  const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+  return { ...config, url: url.href, headers: { authorization, ...config.headers } };
+}
+
+/** A hosted proxy is a Streamable HTTP server whose address is made of the base, and whose token is the proxy's. */
+function proxyTarget({ baseUrl, id, token, ...rest }: ProxyServer): HttpServer {
+  const base = new URL(baseUrl);
+  base.pathname = `${base.pathname.replace(/\/+$/, '')}/${encodeURIComponent(id)}`;
+  const credential = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return { ...rest, type: 'http', url: base.href, headers: { ...rest.headers, ...credential } };
+}
+
+function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Carrier {
+  const { server } = options;
+  const { url, headers, connectTimeoutMs } = config;
+  return channelCarrier(
+    'websocket',
+    new WebSocketTransport({
+      server,
+      url,
+      headers,
+      connectTimeoutMs,
+      maxBytes: options.maxMessageBytes,
+      authorizer: () => options.authorizer?.(server, config),
+    }),
+    options,
+  );
+}
+
+async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<Carrier> {
+  const { SSEClientTransport, SseError } = await loadSdk();
+  const endpoint = await openEndpoint(config, options, (bytes) => channel.onoversized?.('', bytes));
+  const transport = new SSEClientTransport(new URL(config.url), {
+    fetch: endpoint.fetch,
+    requestInit: { headers: config.headers },
+  });
+  const channel: Channel = transport;
+  const carrier = channelCarrier('sse', channel, options);
+  const start = transport.start.bind(transport);
+  transport.start = () =>
+    start().catch((error: unknown) => {
+      throw endpoint.refusal ?? error;
+    });
+  const report = transport.onerror;
+  transport.onerror = (error) => {
+    report?.(error);
+    // The stream is the session: one that was opened anew by itself knows nothing of us.
+    if (error instanceof SseError) void transport.close();
+  };
+  return { ...carrier, close: () => carrier.close().finally(() => endpoint.close()) };
+}
+
+const openEndpoint = async (
+  config: HttpServer | SseServer,
+  options: CarrierOptions,
+  onTooLarge?: (bytes: number) => void,
+): Promise<HttpEndpoint> =>
+  HttpEndpoint.open({
+    onTooLarge,
+    authorizer: await options.authorizer?.(options.server, config),
+    server: options.server,
+    url: config.url,
+    headers: config.headers,
+    connectTimeoutMs: config.connectTimeoutMs,
+    maxBytes: options.maxMessageBytes,
+  });
+
+/** A server may ask for a new stream at once, for ever; it gets one at most this often. */
+const STREAM_FLOOR_MS = 250;
+const SESSION_END_MS = 1_000;
+
+async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise<Carrier> {
+  const { StreamableHTTPClientTransport } = await loadSdk();
+  let cutOff = false;
+  const endpoint = await openEndpoint(config, options, () => {
+    cutOff = true;
+  });
+  const transport = new StreamableHTTPClientTransport(new URL(config.url), {
+    fetch: endpoint.fetch,
+    requestInit: { headers: config.headers },
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const timer = setTimeout(reconnect, Math.max(delayMs, STREAM_FLOOR_MS)).unref();
+      return () => clearTimeout(timer);
+    },
+  });
+  const { server } = options;
+  const gate = new NotificationGate(options.notificationsPerSecond);
+  reportBrokenStreams(transport, () => {
+    const error = cutOff
+      ? tooLarge({ server, maxBytes: options.maxMessageBytes })
+      : connectionLost(server, { sent: true });
+    cutOff = false;
+    return error;
+  });
+  const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
+  const hasSession = (): boolean => transport.sessionId !== undefined;
+  const carrier: Carrier = {
+    type: 'http',
+    transport,
+    hasHeaders: true,
+    lane(client, envelope) {
+      if (!options.expressLane) return new SdkLane(client, { server, hasSession, onBroken });
+      lane.envelope = envelope;
+      // Older servers may send progress, and resumed answers, on the stream that the SDK keeps open.
+      const toClient = transport.onmessage;
+      transport.onmessage = (message: JSONRPCMessage) => {
+        if (!lane.accept(message)) gate.passAny(message, (passed) => toClient?.(passed));
+      };
+      return lane;
+    },
+    async close() {
+      gate.stop();
+      await lane.drain();
+      lane.close(connectionLost(server, { sent: true }));
+      const ended = transport.terminateSession().catch(() => {});
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, SESSION_END_MS).unref())]);
+      await transport.close();
+      await endpoint.close();
+    },
+  };
+  const lane = new HttpLane({
+    server,
+    endpoint,
+    maxBytes: options.maxMessageBytes,
+    session: {
+      get sessionId() {
+        return transport.sessionId;
+      },
+      get protocolVersion() {
+        return transport.protocolVersion;
+      },
+      deliver: (message) => transport.onmessage?.(message),
+    },
+    onBroken,
+  });
+  return carrier;
+}
