@@ -1,0 +1,1 @@
+export { HttpServer } from './http/http-server.js';
