@@ -5,7 +5,7 @@
  * @property {string} id
  * @property {string} name
  * @property {'reference' | 'itself'} against
- * @property {'µs' | 'ms' | 'calls/s' | 'KB' | 'starts' | ''} unit of the recorded values
+ * @property {'µs' | 'ms' | 'calls/s' | 'KB' | 'MB' | 'starts' | ''} unit of the recorded values
  * @property {{ atMost: number } | { atLeast: number } | { exactly: number }} bound
  * @property {string} [column] heading in the table of clients
  */
@@ -114,6 +114,55 @@ export const figures = [
     name: 'the same where each rule looks at the arguments',
     against: 'itself',
     unit: 'µs',
+    bound: { atMost: 100 },
+  },
+  {
+    id: 'gateway-call',
+    name: 'call through the daemon over a direct one, p50',
+    against: 'itself',
+    unit: '',
+    bound: { atMost: 2.4 },
+  },
+  {
+    id: 'gateway-in-flight',
+    name: 'the same with 64 in flight, throughput',
+    against: 'itself',
+    unit: '',
+    bound: { atLeast: 0.37 },
+  },
+  {
+    id: 'gateway-list',
+    name: 'list of 100 tools over a direct one, p50',
+    against: 'itself',
+    unit: '',
+    bound: { atMost: 1.3 },
+  },
+  {
+    id: 'gateway-log',
+    name: 'call with the log over call without, p50',
+    against: 'itself',
+    unit: '',
+    bound: { atMost: 1.05 },
+  },
+  {
+    id: 'gateway-ready',
+    name: 'daemon ready with 10 servers over the floor',
+    against: 'itself',
+    unit: '',
+    bound: { atMost: 1.3 },
+  },
+  {
+    id: 'gateway-memory',
+    name: 'daemon with 10 servers, idle',
+    against: 'itself',
+    unit: 'MB',
+    bound: { atMost: 100 },
+  },
+  {
+    id: 'gateway-session',
+    name: 'memory that an older client adds',
+    against: 'itself',
+    unit: 'KB',
     bound: { atMost: 100 },
   },
 ];

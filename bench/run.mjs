@@ -15,6 +15,7 @@ import { runCatalogueGrowth } from './suites/catalogue-growth.mjs';
 import { runCommandLine } from './suites/command-line.mjs';
 import { runFanOut } from './suites/fan-out.mjs';
 import { runFirstCall } from './suites/first-call.mjs';
+import { runGateway } from './suites/gateway.mjs';
 import { runHotReload } from './suites/hot-reload.mjs';
 import { runRules } from './suites/rules.mjs';
 import { runSingleStart } from './suites/single-start.mjs';
@@ -71,6 +72,7 @@ async function runSuites(context) {
   await runCommandLine(context);
   await runHotReload(context);
   await runRules(context);
+  await runGateway(context);
 }
 
 function printText({ judged, rows, missing, failures }) {

@@ -15,7 +15,8 @@ const REFEREE_NODE_MAJOR = 22;
 
 /**
  * @typedef {{ node: string, script: string }} Referee
- * @typedef {{ name: string, revision: string, plays: string, required: boolean }} Scenario
+ * @typedef {'client' | 'server'} Side
+ * @typedef {{ name: string, revision: string, plays: string, required: boolean, isExtension: boolean }} Scenario
  * @typedef {Scenario & { passed: boolean, checks: { passed: number, failed: number, warned: number }, problems: string[], seconds: number }} Verdict
  */
 
@@ -41,19 +42,20 @@ export async function installReferee(onProgress) {
 }
 
 /**
- * The client scenarios that apply to a revision: those it requires, and the rest as optional.
+ * The scenarios for one side that apply to a revision: those it requires, and the rest as optional.
  * @param {Referee} referee
+ * @param {Side} side
  * @param {string} revision
  * @returns {Promise<Scenario[]>}
  */
-export async function clientScenarios(referee, revision) {
+export async function listScenarios(referee, side, revision) {
   const [all, requirements] = await Promise.all([
-    ask(referee, ['list', '--client']),
+    ask(referee, ['list', `--${side}`]),
     ask(referee, ['list', '--requirements', revision]),
   ]);
   const section = requirements
     .split(/\n\s*\n/)
-    .find((part) => part.trimStart().startsWith('Client scenarios'));
+    .find((part) => part.trimStart().toLowerCase().startsWith(`${side} scenarios`));
   const required = new Set([...(section ?? '').matchAll(/^\s+- (\S+)/gm)].map((match) => match[1]));
   const scenarios = [...all.matchAll(/^\s+- (\S+) \[(.*)\]/gm)]
     .map(([, name = '', versions = '']) => ({ name, versions: versions.split(',') }))
@@ -69,6 +71,7 @@ export async function clientScenarios(referee, revision) {
       revision,
       plays: isOlderOnly(versions, revision) ? (versions.at(-1) ?? revision) : revision,
       required: required.has(name),
+      isExtension: versions.includes('extension'),
     }));
   const listed = scenarios.filter((scenario) => scenario.required).length;
   if (required.size === 0 || listed !== required.size) {
@@ -92,15 +95,19 @@ function isOlderOnly(versions, revision) {
  * Runs one scenario in a referee process of its own; a client that hangs is ended by the referee.
  * @param {Referee} referee
  * @param {Scenario} scenario
- * @param {string} command
+ * @param {{ command: string } | { url: string }} tested the client's command, or the server's address
  * @returns {Promise<Verdict>}
  */
-export async function runScenario(referee, scenario, command) {
+export async function runScenario(referee, scenario, tested) {
   const startedAt = performance.now();
   const output = await mkdtemp(path.join(os.tmpdir(), 'turnbuckle-conformance-'));
   try {
     const args = ['--scenario', scenario.name, '--spec-version', scenario.plays, '--force', '-o', output];
-    const run = await runReferee(referee, ['client', ...args, '--timeout', '60000', '--command', command]);
+    const side =
+      'url' in tested
+        ? ['server', '--url', tested.url]
+        : ['client', '--timeout', '60000', '--command', tested.command];
+    const run = await runReferee(referee, [...side, ...args]);
     const checks = await readChecks(output);
     /** @param {string} status */
     const count = (status) => checks.filter((check) => check.status === status).length;
@@ -111,7 +118,7 @@ export async function runScenario(referee, scenario, command) {
           `${check.status.toLowerCase()} ${check.id}: ${check.errorMessage ?? check.description ?? ''}`,
       );
     if (run.code !== 0 && problems.length === 0) problems.push(run.text.trim().slice(-600));
-    if (problems.length > 0)
+    if (problems.length > 0 && 'command' in tested)
       problems.push(`the client said: ${(await readOutput(output, 'stderr.txt')).trim().slice(-800)}`);
     return {
       ...scenario,

@@ -28,7 +28,8 @@ const zodOfSdk = {
 
 /** @type {import('rolldown').BuildOptions} */
 const options = {
-  input: { bin: at('src/bin.ts') },
+  // The thread of the log is a file of its own, beside the rest.
+  input: { bin: at('src/bin.ts'), 'log-worker': at('../store/src/log-worker.ts') },
   platform: 'node',
   preserveEntrySignatures: false,
   // jsonc-parser's main entry is a form that bundlers cannot follow.
@@ -36,27 +37,35 @@ const options = {
     conditionNames: ['turnbuckle-source', 'import', 'node', 'default'],
     mainFields: ['module', 'main'],
   },
-  external: ['bufferutil', 'utf-8-validate', '@napi-rs/keyring'],
+  external: ['bufferutil', 'utf-8-validate', '@napi-rs/keyring', 'libsql'],
   transform: { target: 'node20' },
   plugins: [zodOfSdk],
   // Imports that are late in one place and early in another are meant so.
   checks: { ineffectiveDynamicImport: false },
 };
 
-/** The modules that a run loads which starts with this one: found in a bundle that is split as far as it goes. */
-function loadedWith(root, { output }) {
+/**
+ * The modules that a run loads which starts with this one: found in a bundle that is split as far as it goes.
+ * Of a chunk that has one of the modules `alone`, only that one is meant.
+ */
+function loadedWith(root, { output }, alone = []) {
   const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
-  const first = output.find(({ moduleIds }) => moduleIds?.includes(root));
-  const found = new Set([first.fileName]);
-  for (const name of found) for (const next of chunks.get(name)?.imports ?? []) found.add(next);
-  return new Set([...found].flatMap((name) => chunks.get(name)?.moduleIds ?? []));
+  const has = ({ moduleIds = [] }, modules) => modules.some((id) => moduleIds.includes(id));
+  const found = new Set([output.find((chunk) => has(chunk, [root])).fileName]);
+  for (const name of found)
+    for (const next of chunks.get(name)?.imports ?? [])
+      if (!has(chunks.get(next) ?? {}, alone)) found.add(next);
+  return new Set([...alone, ...[...found].flatMap((name) => chunks.get(name)?.moduleIds ?? [])]);
 }
 
-// Two chunks for what nearly every run needs: the table of commands, and what it takes to make a call.
+// Three chunks for what nearly every run needs: the table of commands, what it takes to have the daemon make a call,
+// and what it takes to make one without it.
 const split = await build({ ...options, write: false });
 const table = loadedWith(at('src/bin.ts'), split);
-const calls = loadedWith(at('src/commands/call.ts'), split);
-const groupOf = (id) => (table.has(id) ? 'table' : calls.has(id) ? 'calls' : null);
+const attached = loadedWith(at('src/commands/call.ts'), split, [at('../core/src/state-directory.ts')]);
+const calls = loadedWith(at('src/own-call.ts'), split);
+const groupOf = (id) =>
+  table.has(id) ? 'table' : attached.has(id) ? 'attached' : calls.has(id) ? 'calls' : null;
 
 // Built beside and swapped in, so that a command that is running meanwhile never finds half of it.
 await rm(at('dist.new'), { recursive: true, force: true });

@@ -12,28 +12,30 @@ const SETTLE_MS = 300;
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 
-const WORDS: Readonly<Record<ApprovalAnswer, string>> = {
+const WORDS: Readonly<Record<Exclude<ApprovalAnswer, 'session'>, string>> = {
   once: 'Allowed, this time.',
-  session: 'Allowed until this command ends.',
   always: 'Allowed from now on.',
   deny: 'Not allowed.',
 };
 
-/** For `RuntimeOptions.approve`. */
-export function createTerminalApprover({ output }: CommandContext): Approve {
+/** For `RuntimeOptions.approve`. `session` is what ends with the session that can be answered for. */
+export function createTerminalApprover({ output }: CommandContext, session = 'this command'): Approve {
   let last: Promise<unknown> = Promise.resolve();
   return (request, signal) => {
-    const answer = last.then(() => output.ask(() => approveInTerminal(request, signal, output)));
+    const answer = last.then(() => output.ask(() => approveInTerminal({ request, signal, output, session })));
     last = answer.catch(() => {});
     return answer;
   };
 }
 
-async function approveInTerminal(
-  request: ApprovalRequest,
-  signal: AbortSignal,
-  output: Output,
-): Promise<ApprovalAnswer> {
+interface Asked {
+  readonly request: ApprovalRequest;
+  readonly signal: AbortSignal;
+  readonly output: Output;
+  readonly session: string;
+}
+
+async function approveInTerminal({ request, signal, output, session }: Asked): Promise<ApprovalAnswer> {
   if (signal.aborted) return 'deny';
   const width = (process.stderr.columns || USUAL_COLUMNS) - 1;
   const change = changeLines(request, width);
@@ -47,7 +49,8 @@ async function approveInTerminal(
   try {
     await keyboard.forget(SETTLE_MS, signal);
     const answer = await question({ request, signal, keyboard, output, all: [...change, ...args] });
-    output.note(signal.aborted ? 'Nobody answered in time.' : WORDS[answer]);
+    const words = answer === 'session' ? `Allowed until ${session} ends.` : WORDS[answer];
+    output.note(signal.aborted ? 'Nobody answered in time.' : words);
     return answer;
   } finally {
     keyboard.close();

@@ -5,6 +5,7 @@ const UNWRITTEN_EXIT = 74;
 
 const abort = new AbortController();
 let stopped: number | undefined;
+let signalled = false;
 
 /** The command cleans up, its servers end, and the exit code says why. */
 function stop(code: number, reason: string): void {
@@ -12,13 +13,16 @@ function stop(code: number, reason: string): void {
   abort.abort(new Error(reason));
 }
 
-// The first Ctrl-C lets the command clean up; the second one ends at once.
-process.once('SIGINT', () => {
-  stop(130, 'Interrupted');
-  process.once('SIGINT', () => process.exit(130));
-});
-process.once('SIGTERM', () => stop(143, 'Terminated'));
-process.once('SIGHUP', () => stop(129, 'The terminal is gone'));
+/** The first signal lets the command clean up; the second one ends at once. */
+function onSignal(code: number, reason: string): void {
+  if (signalled) process.exit(code);
+  signalled = true;
+  stop(code, reason);
+}
+
+process.on('SIGINT', () => onSignal(130, 'Interrupted'));
+process.on('SIGTERM', () => onSignal(143, 'Terminated'));
+process.on('SIGHUP', () => onSignal(129, 'The terminal is gone'));
 process.stdout.on('error', stopWriting);
 // The result is worth having where nobody reads the notes.
 process.stderr.on('error', () => {});
@@ -31,7 +35,15 @@ function stopWriting(error: NodeJS.ErrnoException): void {
   stop(isEnough ? 0 : UNWRITTEN_EXIT, 'Nobody gets the output');
 }
 
-void main({ words: process.argv.slice(2), environment: process.env, signal: abort.signal }).then((code) => {
+const run = main({
+  words: process.argv.slice(2),
+  environment: process.env,
+  signal: abort.signal,
+  onOrderlyEnd: () => {
+    if (signalled) stopped = undefined;
+  },
+});
+void run.then((code) => {
   // What is still open (sockets kept alive, timers) must not keep a finished command.
   process.stdout.write('', (error) => {
     if (error) stopWriting(error);

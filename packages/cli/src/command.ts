@@ -24,6 +24,8 @@ export interface Command {
   readonly description?: string;
   /** How many words it takes; absent: any number. */
   readonly mostWords?: number;
+  /** A signal is how it is meant to end: then it ends with its own exit code. */
+  readonly endsBySignal?: boolean;
   readonly options: Readonly<Record<string, OptionSpec>>;
   readonly examples: readonly Example[];
   readonly load: () => Promise<{ readonly run: RunCommand }>;
@@ -63,5 +65,6 @@ export const GLOBAL_OPTIONS: Readonly<Record<string, OptionSpec>> = {
     summary: 'A server for this run only: name=npx -y pkg, or name=https://…',
   },
   'trust-project': { type: 'boolean', summary: "Agree to the project's servers for this run (for CI)" },
+  'no-daemon': { type: 'boolean', summary: 'Connect servers for this run, also when a daemon runs' },
   verbose: { type: 'boolean', short: 'v', summary: 'Say more about what happens' },
 };

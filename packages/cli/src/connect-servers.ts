@@ -1,6 +1,7 @@
 /** Connecting what a command needs: one server, or every one that is switched on. */
-import { type Runtime, type ServerStatus, TurnbuckleError } from 'turnbuckle';
+import { type ServerStatus, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import type { Connectable } from './servers.js';
 import { shellWord } from './shell-word.js';
 import { unknownServer } from './unknown-server.js';
 import { showLine } from './untrusted-text.js';
@@ -8,7 +9,7 @@ import { showLine } from './untrusted-text.js';
 /** All of these (none named: all there are) in parallel, also those that would wait for their first use. Never rejects but for an unknown name. */
 export async function connectServers(
   { output, signal }: CommandContext,
-  runtime: Runtime,
+  runtime: Connectable,
   names: readonly string[],
 ): Promise<void> {
   requireServers(runtime, names);
@@ -20,18 +21,18 @@ export async function connectServers(
 }
 
 /** How these are, or all of them. */
-export const statusOf = (runtime: Runtime, names: readonly string[]): ServerStatus[] =>
+export const statusOf = (runtime: Connectable, names: readonly string[]): ServerStatus[] =>
   names.length === 0 ? runtime.status() : names.map((name) => runtime.serverStatus(name));
 
 /** SERVER_UNKNOWN, before anything is started, when one of them is not there. */
-export function requireServers(runtime: Runtime, names: readonly string[]): void {
+export function requireServers(runtime: Connectable, names: readonly string[]): void {
   const known = runtime.serverNames();
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) throw unknownServer(unknown, known);
 }
 
 /** SERVER_UNKNOWN when it is not there, SERVER_DISABLED when its user switched it off. */
-export function requireUsable(runtime: Runtime, server: string): void {
+export function requireUsable(runtime: Connectable, server: string): void {
   requireServers(runtime, [server]);
   if (runtime.serverStatus(server).status !== 'disabled') return;
   throw new TurnbuckleError('SERVER_DISABLED', `Server "${server}" is switched off.`, {
@@ -43,7 +44,7 @@ export function requireUsable(runtime: Runtime, server: string): void {
 /** One server, whose failure is the command's; or all of them, where those that fail are told and left out. */
 export async function connectOneOrAll(
   context: CommandContext,
-  runtime: Runtime,
+  runtime: Connectable,
   server: string | undefined,
 ): Promise<void> {
   const { output, signal } = context;

@@ -1,8 +1,9 @@
 /** The tool that a command line names. Connects the server it needs and, as far as it can be told, no other. */
-import { type CatalogTool, type Runtime, TurnbuckleError } from 'turnbuckle';
+import { type CatalogTool, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { connectOneOrAll } from './connect-servers.js';
 import { nearestWord } from './nearest-word.js';
+import type { ToolShelf } from './servers.js';
 import { shellWord } from './shell-word.js';
 import { unknownServer } from './unknown-server.js';
 import { needWord } from './words.js';
@@ -14,7 +15,7 @@ interface FoundTool {
 }
 
 /** By server and tool, or by the one name an agent sees; SERVER_UNKNOWN or TOOL_UNKNOWN with what is near. */
-export async function findTool(context: CommandContext, runtime: Runtime): Promise<FoundTool> {
+export async function findTool(context: CommandContext, runtime: ToolShelf): Promise<FoundTool> {
   const { words } = context;
   const first = needWord(context, 0, 'server');
   const servers = runtime.serverNames();
@@ -42,7 +43,7 @@ function ownersOf(name: string, servers: readonly string[]): string[] {
 
 async function findByFullName(
   context: CommandContext,
-  runtime: Runtime,
+  runtime: ToolShelf,
   { name, owners }: { name: string; owners: readonly string[] },
 ): Promise<CatalogTool> {
   let failure: unknown;
@@ -60,7 +61,7 @@ async function findByFullName(
   throw unknownTool(name, runtime);
 }
 
-function unknownTool(name: string, runtime: Runtime, server?: string): TurnbuckleError {
+function unknownTool(name: string, runtime: ToolShelf, server?: string): TurnbuckleError {
   const names =
     server === undefined
       ? runtime.tools().map((tool) => tool.name)

@@ -1,7 +1,7 @@
 /** From the words of a command line to an exit code. Loads nothing but the table until it knows the command. */
 import { parseArgs } from 'node:util';
 import { type Command, type CommandContext, GLOBAL_OPTIONS, type OptionSpec } from './command.js';
-import { COMMANDS } from './commands.js';
+import { COMMANDS, HIDDEN_COMMANDS } from './commands.js';
 import { helpFor, helpForAll } from './help.js';
 import { nearestWord } from './nearest-word.js';
 import { createOutput, type Output } from './output.js';
@@ -16,9 +16,11 @@ export interface MainOptions {
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  /** The command ended in order, by a signal as it is meant to: its code counts, not that of the signal. */
+  readonly onOrderlyEnd?: (() => void) | undefined;
 }
 
-export async function main({ words, environment, signal }: MainOptions): Promise<number> {
+export async function main({ words, environment, signal, onOrderlyEnd }: MainOptions): Promise<number> {
   const [first, ...rest] = commandFirst(words);
   const own = beforeDashes(rest);
   const output = createOutput({ json: own.includes('--json'), environment });
@@ -33,7 +35,8 @@ export async function main({ words, environment, signal }: MainOptions): Promise
   const surplus = parsed.words[command.mostWords ?? Number.POSITIVE_INFINITY];
   if (surplus !== undefined)
     return usage(output, `"${surplus}" is one word too many.`, nextStep(command, ''));
-  return runCommand(command, { ...parsed, commands: COMMANDS, command, output, environment, signal });
+  const context = { ...parsed, commands: COMMANDS, command, output, environment, signal };
+  return runCommand(command, context, onOrderlyEnd);
 }
 
 /** What follows `--` belongs to another command. */
@@ -65,7 +68,9 @@ function helpOrUsage(first: string | undefined, rest: readonly string[], output:
 }
 
 const findCommand = (name: string): Command | undefined =>
-  COMMANDS.find((command) => command.name === name || command.aliases?.includes(name) === true);
+  [...COMMANDS, ...HIDDEN_COMMANDS].find(
+    (command) => command.name === name || command.aliases?.includes(name) === true,
+  );
 
 function unknownCommand(output: Output, word: string): number {
   const close = nearestWord(
@@ -112,10 +117,16 @@ function parse(command: Command, args: readonly string[]): Pick<CommandContext, 
   }
 }
 
-async function runCommand(command: Command, context: CommandContext): Promise<number> {
+async function runCommand(
+  command: Command,
+  context: CommandContext,
+  onOrderlyEnd: MainOptions['onOrderlyEnd'],
+): Promise<number> {
   try {
     const { run } = await command.load();
-    return (await run(context)) ?? 0;
+    const code = (await run(context)) ?? 0;
+    if (command.endsBySignal === true) onOrderlyEnd?.();
+    return code;
   } catch (thrown) {
     if (context.signal.aborted) return INTERRUPTED_EXIT;
     const { reportError } = await import('./report-error.js');

@@ -41,6 +41,17 @@ export async function rememberChange(context: CommandContext, what: string, chan
   }
 }
 
+/** The change that could be taken back now; undefined when there is none, or nobody can open the vault. */
+export async function rememberedChange(context: CommandContext, what: string): Promise<Change | undefined> {
+  try {
+    const record = await commandVault(context).get(entryOf(what));
+    return record === undefined ? undefined : JSON.parse(record);
+  } catch (error) {
+    if (error instanceof TurnbuckleError) return undefined;
+    throw error;
+  }
+}
+
 /** Puts the file back as it was; refuses when somebody changed it since. Answers which file it was. */
 export async function undoChange(context: CommandContext, what: string): Promise<string> {
   const vault = commandVault(context);

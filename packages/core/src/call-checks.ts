@@ -40,8 +40,9 @@ export function checkResult(checks: SchemaChecks, tool: CatalogTool, result: Cal
       about,
     );
   }
-  if (tool.outputSchema === undefined || result.isError === true || result.resultType === 'input_required')
-    return;
+  // A question, or what an extension answers in place of a result, has no output yet.
+  const isWhole = result.resultType === undefined || result.resultType === 'complete';
+  if (tool.outputSchema === undefined || result.isError === true || !isWhole) return;
   const faults =
     result.structuredContent === undefined
       ? [{ path: '', message: 'there is no structured content' }]

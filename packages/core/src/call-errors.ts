@@ -4,23 +4,26 @@ import { TurnbuckleError } from './errors.js';
 import { isRecord } from './is-record.js';
 
 interface ItemRequest {
-  readonly kind: 'resource' | 'prompt';
+  readonly kind: 'resource' | 'prompt' | 'tool';
   readonly server: string;
+  readonly method: string;
   readonly item: string;
 }
 
 /** The codes by which servers say that a resource is not there: the old one, and the one of the newer revision. */
 const MISSING_RESOURCE = new Set<unknown>([-32002, -32602]);
 
-export function isMissing(thrown: unknown, { kind }: ItemRequest): boolean {
-  if (kind !== 'resource' || !(thrown instanceof TurnbuckleError) || thrown.code !== 'SERVER_ERROR')
+export function isMissing(thrown: unknown, { method }: ItemRequest): boolean {
+  if (method !== 'resources/read' || !(thrown instanceof TurnbuckleError) || thrown.code !== 'SERVER_ERROR')
     return false;
   return isRecord(thrown.data?.rpc) && MISSING_RESOURCE.has(thrown.data.rpc.code);
 }
 
+const UNKNOWN = { resource: 'RESOURCE_UNKNOWN', prompt: 'PROMPT_UNKNOWN', tool: 'TOOL_UNKNOWN' } as const;
+
 /** What is told about a resource or prompt that is not there, or not for this caller. */
 export function unknownItem({ kind, item, server }: ItemRequest, cause?: unknown): TurnbuckleError {
-  const code = kind === 'resource' ? 'RESOURCE_UNKNOWN' : 'PROMPT_UNKNOWN';
+  const code = UNKNOWN[kind];
   return new TurnbuckleError(code, `There is no ${kind} "${item}" at server "${server}".`, {
     server,
     tool: item,
@@ -41,6 +44,20 @@ export function disabled(server: string): TurnbuckleError {
     server,
     hint: `Switch it on: toggle("${server}", true), or turnbuckle enable ${server}.`,
   });
+}
+
+export function tooManyConnections({
+  name,
+  connectionsApart,
+}: {
+  readonly name: string;
+  readonly connectionsApart: number;
+}): TurnbuckleError {
+  return new TurnbuckleError(
+    'OVERLOADED',
+    `Server "${name}" has ${connectionsApart} connections of agents and sessions: no more are made.`,
+    { server: name, hint: 'Let it be shared (share), end some sessions, or raise limits.maxConnections.' },
+  );
 }
 
 export function denied(name: string, reason: string): TurnbuckleError {

@@ -7,20 +7,30 @@ import { changedMeanwhile, denied } from './call-errors.js';
 import type { Catalog } from './catalog/catalog.js';
 import { NATIVE_SERVER } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
-import type { PlacedRule, Rule } from './config/rule-schema.js';
-import type { ServerConfig } from './config/schema.js';
+import type { FlowMode, PlacedRule, Rule } from './config/rule-schema.js';
+import type { Label, ServerConfig } from './config/schema.js';
 import type { TurnbuckleError } from './errors.js';
 import type { CallKind, Events } from './events.js';
 import { isRecord } from './is-record.js';
+import type { Redactor } from './observe/redact.js';
 import { PinStore } from './pin-store.js';
 import { Pins } from './pins.js';
 import type { ApprovalAnswer } from './policy/approval-request.js';
 import { Approvals, type Question } from './policy/approvals.js';
 import type { Caller } from './policy/capabilities.js';
-import { type Action, type Decision, decide, mayKnow, type PolicyOptions } from './policy/decide.js';
+import {
+  type Action,
+  type Decision,
+  decide,
+  mayKnow,
+  type PolicyOptions,
+  type Subject,
+} from './policy/decide.js';
 import { type Explanation, explain } from './policy/explain.js';
+import { Flows } from './policy/flows.js';
 import { escapeGlob } from './policy/glob.js';
-import { RuleSet } from './policy/rules.js';
+import { labelsOf } from './policy/labels.js';
+import { RuleSet, type RuleSubject, type SecretSearch } from './policy/rules.js';
 import type { RuntimeOptions } from './runtime-options.js';
 
 /** What is asked for, once it is known what it is. */
@@ -54,9 +64,16 @@ export interface CallGuardOptions {
   readonly now: () => number;
   readonly stateDir: string;
   readonly serverConfig: (name: string) => ServerConfig | undefined;
-  /** Takes secrets out of what a person is shown. */
-  readonly redact: (value: unknown) => unknown;
+  /** Takes secrets out of what a person is shown, and knows them in what an agent sends. */
+  readonly redactor: Pick<Redactor, 'knows' | 'value'>;
   readonly settings: RuntimeOptions;
+}
+
+/** What holds beside the rules. */
+export interface PolicySettings {
+  readonly defaultDecision: Action | undefined;
+  /** Absent: as before. */
+  readonly flows?: FlowMode | undefined;
 }
 
 const APPROVAL_MS = 120_000;
@@ -71,12 +88,17 @@ export class CallGuard {
   readonly #told = new Set<string>();
   #placed: readonly PlacedRule[] = [];
   #rules: RuleSet | undefined;
+  readonly #secrets: SecretSearch;
+  readonly #flows: Flows;
   #defaultDecision: Action | undefined;
 
   constructor(options: CallGuardOptions) {
     const { events, now, settings, catalog } = options;
     this.#options = options;
     this.#defaultDecision = settings.defaultDecision;
+    const { knows, value } = options.redactor;
+    this.#secrets = { knows, finds: (given) => value(given) !== given || knows(given) };
+    this.#flows = new Flows(settings.flows ?? 'ask', (subject) => this.#labelsOf(subject));
     this.approvals = new Approvals({
       approve: settings.approve,
       queue: settings.approvals === 'queue',
@@ -96,11 +118,13 @@ export class CallGuard {
     this.policy = this.#createPolicy();
   }
 
-  /** Takes over other rules, and another default if one is given, for the next call on. */
-  setRules(rules: readonly PlacedRule[], more?: { readonly defaultDecision: Action | undefined }): void {
+  /** Takes over other rules, and what holds beside them if it is given, for the next call on. */
+  setRules(rules: readonly PlacedRule[], more?: PolicySettings): void {
     this.#placed = rules;
-    this.#rules = rules.length === 0 ? undefined : new RuleSet(rules);
-    if (more !== undefined) this.#defaultDecision = more.defaultDecision;
+    this.#rules = rules.length === 0 ? undefined : new RuleSet(rules, this.#secrets);
+    if (more === undefined) return;
+    this.#defaultDecision = more.defaultDecision;
+    this.#flows.mode = more.flows ?? this.#flows.mode;
   }
 
   /** The rules in effect, in the order in which they are asked. */
@@ -114,7 +138,7 @@ export class CallGuard {
     const memory = decision.action === 'ask' ? this.#memoryOf(call, decision) : '';
     const remembered = decision.action === 'ask' && this.approvals.remembers(memory);
     this.#tell(call, decision, remembered);
-    if (decision.action === 'allow' || remembered) return undefined;
+    if (decision.action === 'allow' || remembered) return this.#letThrough(call);
     if (decision.hidden) throw call.unknown();
     if (decision.action === 'deny') throw denied(call.toolName, decision.reason);
     return this.#ask(call, decision, memory);
@@ -135,10 +159,7 @@ export class CallGuard {
 
   /** The tools that a caller may see: the same answer that a call would get. */
   visibleTo(caller: Caller, tools: readonly CatalogTool[]): readonly CatalogTool[] {
-    return tools.filter(
-      ({ server, tool, annotations }) =>
-        mayKnow(caller, { server, tool, kind: 'tool', hints: annotations }, this.policy).action !== 'deny',
-    );
+    return tools.filter((tool) => mayKnow(caller, toSubject(tool), this.policy).action !== 'deny');
   }
 
   /** What would be decided, without a call, an event or a question. */
@@ -151,7 +172,8 @@ export class CallGuard {
     const subject = this.#subjectOf(request);
     const explanation = explain(caller, subject, this.#policyFor(request));
     const isHeld = subject.hints === 'unknown' && this.pins.holds(request.server, request.tool);
-    return isHeld && explanation.decision.action !== 'deny' ? { ...explanation, unsure: true } : explanation;
+    const unsure = explanation.unsure || (isHeld && explanation.decision.action !== 'deny');
+    return { ...explanation, unsure, labels: this.#labelsOf(subject) };
   }
 
   close(): Promise<unknown> {
@@ -177,6 +199,8 @@ export class CallGuard {
       get pinFault() {
         return guard.pins.active ? faultOf : undefined;
       },
+      flow: this.#flows.faultOf.bind(this.#flows),
+      secrets: this.#secrets,
       known: {
         hasServer: (name) => serverConfig(name) !== undefined,
         hasTool: (server, tool) => catalog.find(server, tool) !== undefined,
@@ -185,15 +209,23 @@ export class CallGuard {
     };
   }
 
-  #decide({ kind, server, tool, definition, arguments: args, caller }: GuardedCall): Decision {
-    const subject = { kind, server, tool, hints: definition?.annotations, arguments: args };
-    return decide(caller, subject, this.policy);
+  #decide(call: GuardedCall): Decision {
+    return decide(call.caller, subjectOf(call), this.policy);
   }
 
-  #subjectOf({ server, tool, kind = 'tool', arguments: args }: Omit<DecisionRequest, 'caller'>) {
+  /** What it carries is in its run from now on. The host itself is no run. */
+  #letThrough(call: GuardedCall): undefined {
+    if (call.caller !== undefined) this.#flows.note(call.caller, subjectOf(call));
+  }
+
+  #labelsOf(subject: RuleSubject): readonly Label[] {
+    return labelsOf(this.#options.serverConfig(subject.server), subject);
+  }
+
+  #subjectOf({ server, tool, kind = 'tool', arguments: args }: Omit<DecisionRequest, 'caller'>): Subject {
     const found = kind === 'tool' ? this.#options.catalog.find(server, tool) : undefined;
-    const hints = found === undefined ? ('unknown' as const) : found.annotations;
-    return { server, tool, kind, hints, arguments: args };
+    if (found !== undefined) return { ...toSubject(found), arguments: args };
+    return { server, tool, kind, hints: 'unknown', arguments: args };
   }
 
   /** Of a tool that is asked about before its server was, it is taken for granted that it exists. */
@@ -201,9 +233,9 @@ export class CallGuard {
     const { policy } = this;
     const hasTool = (ofServer: string, name: string): boolean =>
       (ofServer === server && name === tool) || policy.known.hasTool(ofServer, name);
-    const { defaultDecision, rules, pinFault, serverPolicy } = policy;
+    const { defaultDecision, rules, pinFault, flow, secrets, serverPolicy } = policy;
     const known = { hasServer: policy.known.hasServer, hasTool };
-    return { defaultDecision, rules, pinFault, serverPolicy, known };
+    return { defaultDecision, rules, pinFault, flow, secrets, serverPolicy, known };
   }
 
   async #ask(call: GuardedCall, decision: Decision, memory: string): Promise<void> {
@@ -211,18 +243,25 @@ export class CallGuard {
       // Somebody may have approved it elsewhere.
       await this.pins.load();
       const again = this.#decide(call);
-      if (again.action === 'allow') return this.#tell(call, again, false);
+      if (again.action === 'allow') {
+        this.#tell(call, again, false);
+        return this.#letThrough(call);
+      }
     }
     const answer = await this.approvals.ask(this.#toQuestion(call, decision, memory), call.signal);
     this.#assertSame(call);
     if (answer !== 'once') this.approvals.remember(memory);
     if (answer === 'always') await this.#keep(call, decision);
+    // Others of its run may have been let through while this one waited.
+    const now = decision.flow === true ? undefined : this.#decide(call);
+    if (now?.flow === true) await this.check(call);
+    else this.#letThrough(call);
   }
 
   #toQuestion(call: GuardedCall, decision: Decision, memory: string): Question {
     const { requestId, kind, server, tool, toolName, definition, caller } = call;
     const change = decision.pin === 'changed' && definition && this.pins.changeOf(definition);
-    const shown = this.#options.redact(call.arguments);
+    const shown = this.#options.redactor.value(call.arguments);
     return {
       memory,
       requestId,
@@ -242,10 +281,12 @@ export class CallGuard {
   }
 
   /** An answer for the session holds for this caller, this definition, and this reason to ask. */
-  #memoryOf({ kind, server, tool, definition, caller }: GuardedCall, { rule, pin }: Decision): string {
+  #memoryOf({ kind, server, tool, definition, caller }: GuardedCall, { rule, pin, flow }: Decision): string {
     const asking = rule === undefined ? null : this.#placed[rule.index]?.rule;
     const hash = definition === undefined ? null : this.pins.hashOf(definition);
-    return JSON.stringify([caller?.id ?? null, kind, server, tool, hash, pin ?? null, asking]);
+    // What one run did is no matter of another.
+    const run = flow === true ? [caller?.run ?? null] : null;
+    return JSON.stringify([caller?.id ?? null, kind, server, tool, hash, pin ?? null, asking, run]);
   }
 
   /** What was approved is the definition that was shown, not what the server made of it meanwhile. */
@@ -281,6 +322,7 @@ export class CallGuard {
       caller: caller === undefined ? 'host' : escapeGlob(caller.id),
       // Where arguments led to the question, the answer is about such arguments.
       ...(asked?.rule.arguments !== undefined && { arguments: asked.rule.arguments }),
+      ...(asked?.rule.secrets !== undefined && { secrets: asked.rule.secrets }),
       reason: `approved ${new Date(this.#options.now()).toISOString().slice(0, 10)}`,
     };
   }
@@ -321,7 +363,22 @@ export class CallGuard {
   }
 }
 
-function answersFor({ rule, otherwise }: Decision): readonly ApprovalAnswer[] {
-  const isUseless = rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from);
+const toSubject = (tool: CatalogTool): RuleSubject => ({
+  server: tool.server,
+  tool: tool.tool,
+  kind: 'tool',
+  hints: tool.annotations,
+  flags: () => tool.flags,
+});
+
+const subjectOf = ({ kind, server, tool, definition, arguments: args }: GuardedCall): Subject =>
+  definition === undefined
+    ? { kind, server, tool, hints: undefined, arguments: args }
+    : { ...toSubject(definition), arguments: args };
+
+function answersFor({ rule, otherwise, flow }: Decision): readonly ApprovalAnswer[] {
+  // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.
+  const isUseless =
+    flow === true || (rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from));
   return isUseless ? ['once', 'session', 'deny'] : ['once', 'session', 'always', 'deny'];
 }

@@ -13,6 +13,7 @@ import type { CatalogTool } from './catalog/tool.js';
 import { nearest } from './config/nearest.js';
 import type { LaneResult, Progress } from './connection/lane.js';
 import { type HeaderParameter, scanHeaderParameters } from './connection/mcp-headers.js';
+import type { Respondent } from './connection/respondents.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
 import { isRecord } from './is-record.js';
@@ -32,6 +33,8 @@ export interface CallOptions {
   /** Longest duration in all. */
   readonly maxTotalMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Further params of the request, passed as they are. */
+  readonly more?: Readonly<Record<string, unknown>> | undefined;
   /** Extra `_meta` for the server. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** A server that asks back is answered by the runtime's handlers, or the question is the result. */
@@ -39,6 +42,8 @@ export interface CallOptions {
   /** Answers to an earlier question, with the state that came with it. */
   readonly inputResponses?: Readonly<Record<string, unknown>> | undefined;
   readonly requestState?: unknown;
+  /** Who is asked and told what belongs to this call. Absent: the runtime's handlers. */
+  readonly respondent?: Respondent | undefined;
 }
 
 export interface CallRequest extends CallOptions {
@@ -48,11 +53,11 @@ export interface CallRequest extends CallOptions {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A resource to read or a prompt to get: the same path without a schema. */
+/** A resource to read, a prompt to get, or any other request: the same path without a schema. */
 export interface ReadRequest extends CallOptions {
-  readonly kind: 'resource' | 'prompt';
+  readonly kind: CallKind;
   readonly server: string;
-  readonly method: 'resources/read' | 'prompts/get' | 'completion/complete';
+  readonly method: string;
   readonly item: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
@@ -66,6 +71,8 @@ export interface CallParts {
   readonly sender: Sender;
   /** The same error without secrets. */
   readonly redact: (error: TurnbuckleError) => TurnbuckleError;
+  /** The result as the caller may have it. */
+  readonly clean: <Result extends object>(server: string, result: Result) => Result;
   readonly findServer: (name: string) => Server | undefined;
   readonly serverNames: () => Iterable<string>;
   /** Why a configured server could not be taken on. */
@@ -81,6 +88,7 @@ interface Invocation {
   tool: string;
   toolName: string;
   readonly callerId: string | undefined;
+  readonly run: string | undefined;
   readonly startedAt: number;
   readonly started: number;
   /** The way to the server, once it is on it. */
@@ -126,10 +134,11 @@ export class Calls {
       if (asked !== undefined) await asked;
       if (!this.#parts.checks.loaded) await this.#parts.checks.load();
       checkArguments(this.#parts.checks, tool, args);
-      const result = tool.native
+      const received = tool.native
         ? await this.#runNative(tool, args, request)
         : await this.#sendTool(call, tool, args, request);
-      checkResult(this.#parts.checks, tool, result);
+      checkResult(this.#parts.checks, tool, received);
+      const result = this.#parts.clean(tool.server, received);
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
@@ -163,12 +172,12 @@ export class Calls {
       call.sending = {
         method: request.method,
         params: withMeta(request.params, request),
-        safe: true,
+        safe: request.kind !== 'tool',
         options: request,
         onProgress: this.#listen(call, request),
         attempts: 0,
       };
-      const result = await this.#parts.sender.send(server, call.sending);
+      const result = this.#parts.clean(server.name, await this.#parts.sender.send(server, call.sending));
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
@@ -295,6 +304,7 @@ export class Calls {
       tool: what.tool,
       toolName: what.tool,
       callerId: caller?.id,
+      run: caller?.run,
       startedAt: this.#parts.now(),
       started: performance.now(),
       sending: undefined,
@@ -321,9 +331,10 @@ export class Calls {
     const durationMs = performance.now() - call.started;
     const toolFailed = isRecord(result) && result.isError === true;
     const { events, findServer, now } = this.#parts;
-    findServer(call.server)?.stats.record(error === undefined && !toolFailed, durationMs, now());
+    const found = findServer(call.server);
+    found?.stats.record(error === undefined && !toolFailed, durationMs, now());
     if (!events.has('call.settled')) return;
-    const { requestId, server, tool, toolName, callerId, kind, startedAt } = call;
+    const { requestId, server, tool, toolName, callerId, kind, startedAt, run } = call;
     const outcome: CallSettled['outcome'] = error !== undefined ? 'failed' : toolFailed ? 'tool-error' : 'ok';
     events.emit('call.settled', {
       requestId,
@@ -337,6 +348,8 @@ export class Calls {
       durationMs,
       outcome,
       error,
+      run,
+      era: found?.connection.link?.era,
       arguments: call.arguments,
       result,
     });
@@ -353,10 +366,12 @@ export class Calls {
 
 function withMeta(
   params: Readonly<Record<string, unknown>>,
-  { meta, inputResponses, requestState }: CallOptions,
+  { more, meta, inputResponses, requestState }: CallOptions,
 ): Readonly<Record<string, unknown>> {
-  if (meta === undefined && inputResponses === undefined) return params;
+  if (more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined)
+    return params;
   return {
+    ...more,
     ...params,
     ...(meta !== undefined && { _meta: meta }),
     ...(inputResponses !== undefined && { inputResponses }),

@@ -183,9 +183,10 @@ function rulesOf({ rules }: LoadedConfig, own: readonly PlacedRule[]): readonly 
 }
 
 /** Agents' calls are asked for unless the user's own configuration or environment says otherwise. */
-const defaultOf = ({ settings }: LoadedConfig, { defaultDecision }: ConfiguredOptions) => ({
+const defaultOf = ({ settings }: LoadedConfig, { defaultDecision, flows }: ConfiguredOptions) => ({
   defaultDecision:
     defaultDecision ?? (settings.toolApprovalRequired === false ? ('allow' as const) : undefined),
+  flows: flows ?? settings.flows ?? 'ask',
 });
 
 /** A configuration that has been taken over; that it is in effect may take its servers longer. */

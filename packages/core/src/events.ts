@@ -23,6 +23,10 @@ export interface CallSettled extends CallStarted {
   readonly outcome: 'ok' | 'tool-error' | 'failed';
   readonly error: TurnbuckleError | undefined;
   readonly attempts: number;
+  /** What it belongs to of what its caller does, such as a session. */
+  readonly run: string | undefined;
+  /** What the server speaks. */
+  readonly era: 'legacy' | 'modern' | undefined;
   readonly arguments: unknown;
   readonly result: unknown;
 }
@@ -140,7 +144,14 @@ export interface RuntimeEvents {
     readonly reason: string | undefined;
   };
   /** A log message or notice of a server: untrusted text. */
-  'server.notice': { readonly server: string; readonly level: string; readonly data: unknown };
+  'server.notice': {
+    readonly server: string;
+    readonly level: string;
+    readonly logger?: string;
+    readonly data: unknown;
+    /** It was given to who is behind the only call on its way. */
+    readonly told: boolean;
+  };
   /**
    * A line that a server's process wrote to stderr: untrusted text, bounded in length. `dropped` counts those that
    * were left out before it because they came too fast.

@@ -13,11 +13,12 @@ export {
 } from './adapters/index.js';
 export type { SignInMethod, SignInPage, SignInPrompts } from './auth/sign-in-prompts.js';
 export { createVault, type Vault } from './auth/vault.js';
-export type { CallOptions, CallRequest } from './call.js';
+export type { CallOptions, CallRequest, ReadRequest } from './call.js';
 export type { DecisionRequest } from './call-guard.js';
 export { FLAGS } from './catalog/flags.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';
+export type { DaemonSettings } from './config/daemon-schema.js';
 export { dangersOf } from './config/dangers.js';
 export { editConfig, editServers, type ServerEdit } from './config/edit/config-editor.js';
 export { setKey, setServer } from './config/edit/edit-servers.js';
@@ -34,6 +35,9 @@ export {
   loadConfiguration,
   type Reload,
 } from './configured-runtime.js';
+export type { Progress } from './connection/lane.js';
+export { scanHeaderParameters } from './connection/mcp-headers.js';
+export type { Respondent } from './connection/respondents.js';
 export { checkSandbox } from './connection/sandbox/support.js';
 export type {
   ElicitationRequest,
@@ -42,11 +46,13 @@ export type {
   ServerRequestAnswers,
 } from './connection/server-requests.js';
 export { createRuntime } from './create-runtime.js';
-export { ERRORS, type ErrorCode, TurnbuckleError } from './errors.js';
+export { ERRORS, type ErrorCode, TurnbuckleError, toTurnbuckleError } from './errors.js';
 export type { RuntimeEvents } from './events.js';
 export type { Execution } from './execution.js';
+export { createGuardedFetch } from './fetching/guarded-fetch.js';
 export { openBrowser } from './fetching/open-browser.js';
 export { createRedactor, type Redactor } from './observe/redact.js';
+export { parseJson } from './parse-json.js';
 export type { PinStatus } from './pins.js';
 export type { ApprovalAnswer, ApprovalRequest, Approve } from './policy/approval-request.js';
 export type { Caller } from './policy/capabilities.js';

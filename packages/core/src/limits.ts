@@ -4,6 +4,8 @@ import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './connection/request
 
 export interface RuntimeLimits extends SchemaLimits, RequestLimits {
   readonly maxServers: number;
+  /** Of one server that its callers do not share: connections of agents or sessions. */
+  readonly maxConnections: number;
   /** One message, on any transport. */
   readonly maxMessageBytes: number;
   readonly maxDepth: number;
@@ -19,6 +21,7 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   ...DEFAULT_SCHEMA_LIMITS,
   ...DEFAULT_REQUEST_LIMITS,
   maxServers: 200,
+  maxConnections: 64,
   maxMessageBytes: 10 * 1_024 * 1_024,
   maxDepth: 200,
   maxToolsPerServer: 1_000,

@@ -2,7 +2,7 @@ import type { SignInPrompts } from './auth/sign-in-prompts.js';
 import type { VaultSource } from './auth/sign-in-store.js';
 import type { NamingPreset } from './catalog/names.js';
 import type { ParsedServers } from './config/parse.js';
-import type { PinMode, PlacedRule, Rule } from './config/rule-schema.js';
+import type { FlowMode, PinMode, PlacedRule, Rule } from './config/rule-schema.js';
 import type { ServerConfig, ServersInput } from './config/schema.js';
 import type { ServerRequestAnswers } from './connection/server-requests.js';
 import type { RuntimeLimits } from './limits.js';
@@ -37,8 +37,12 @@ export interface RuntimeOptions {
   readonly onAlways?: ((rule: Rule, asked: PlacedRule | undefined) => Promise<void> | void) | undefined;
   /** Which tools are held to the definition that was approved; those answered with "always" unless told otherwise. */
   readonly pins?: PinMode | undefined;
+  /** What becomes of an agent's call that could carry private data out for a stranger; `ask` unless told otherwise. */
+  readonly flows?: FlowMode | undefined;
   /** Answers to what servers ask the host. What is absent is not offered to them. */
   readonly handlers?: ServerRequestAnswers | undefined;
+  /** True: servers are offered what their configuration allows, because calls bring a respondent of their own. */
+  readonly callersAnswer?: boolean | undefined;
   /** How a person signs in when a call needs it. Absent: such calls fail with AUTH_REQUIRED. */
   readonly signIn?: SignInPrompts | undefined;
   /** Where tokens are kept. Absent: the encrypted vault in the state directory. */

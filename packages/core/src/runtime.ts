@@ -10,8 +10,8 @@ import type {
   Resource,
   ResourceTemplateType,
 } from '@modelcontextprotocol/client';
-import { type CallOptions, type CallRequest, Calls } from './call.js';
-import { CallGuard, type DecisionRequest } from './call-guard.js';
+import { type CallOptions, type CallRequest, Calls, type ReadRequest } from './call.js';
+import { CallGuard, type DecisionRequest, type PolicySettings } from './call-guard.js';
 import { Catalog, type ListKind } from './catalog/catalog.js';
 import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';
@@ -19,42 +19,37 @@ import type { NativeTool } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ParsedServers } from './config/parse.js';
 import type { PlacedRule } from './config/rule-schema.js';
-import type { ServerConfig, ServersInput } from './config/schema.js';
-import { secretValuesOf } from './config/secret-values.js';
-import { Connection } from './connection/connection.js';
+import type { ServersInput } from './config/schema.js';
 import { EraVerdicts } from './connection/era-verdicts.js';
 import { ProcessTable } from './connection/processes.js';
-import { RequestGuard } from './connection/request-guard.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { type EventName, Events, type Listener } from './events.js';
 import { type Execution, toData, toolErrorText } from './execution.js';
 import { isRecord } from './is-record.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
 import { createRedactor } from './observe/redact.js';
+import { redactResult } from './observe/redact-result.js';
 import { type Listed, type OfferedKind, Offerings } from './offerings.js';
 import type { Pins } from './pins.js';
 import type { Approvals } from './policy/approvals.js';
 import type { Caller } from './policy/capabilities.js';
-import type { Action, Decision } from './policy/decide.js';
+import type { Decision } from './policy/decide.js';
 import type { Explanation } from './policy/explain.js';
-import { DEFAULT_BREAKER } from './resilience/breaker.js';
 import { Limiter } from './resilience/limiter.js';
 import { type ResourceListener, ResourceWatch } from './resource-watch.js';
 import type { RuntimeOptions } from './runtime-options.js';
 import { Sender } from './send.js';
-import { Server } from './server.js';
+import type { Server } from './server.js';
+import { ServerBuilder } from './server-builder.js';
 import { ServerSet, type SetServersResult } from './server-set.js';
 import { type RemoteServer, type SignInRequest, type SignInStatus, SignIns } from './sign-ins.js';
 import { defaultStateDirectory } from './state-directory.js';
 import { redactStatus, type ServerStatus } from './status.js';
 
-const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
-
 type ParseServers = (input: unknown) => ParsedServers;
 
 export class Runtime {
   readonly catalog: Catalog;
-  readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
   readonly #events = new Events();
   readonly #redactor = createRedactor();
@@ -69,12 +64,12 @@ export class Runtime {
   readonly #offerings: Offerings;
   readonly #watch = new ResourceWatch();
   readonly #signIns: SignIns;
+  readonly #builder: ServerBuilder;
   readonly #parseServers: ParseServers;
   #closing: Promise<void> | undefined;
 
   /** Use `createRuntime`. */
   constructor(options: RuntimeOptions, parseServers: ParseServers) {
-    this.#options = options;
     this.#parseServers = parseServers;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#now = options.now ?? Date.now;
@@ -98,11 +93,24 @@ export class Runtime {
       maxPages: this.#limits.maxPages,
       maxItems: this.#limits.maxToolsPerServer,
     });
+    this.#builder = new ServerBuilder({
+      options,
+      limits: this.#limits,
+      events: this.#events,
+      redactor: this.#redactor,
+      now: this.#now,
+      processes: this.#processes,
+      verdicts: this.#verdicts,
+      checks: this.#checks,
+      discovery: this.#discovery,
+      watch: this.#watch,
+      signIns: this.#signIns,
+    });
     this.#servers = new ServerSet({
       catalog: this.catalog,
       events: this.#events,
       maxServers: this.#limits.maxServers,
-      create: (name, config) => this.#createServer(name, config),
+      create: (name, config) => this.#builder.create(name, config),
       onRemoved: (name) => {
         this.#discovery.forget(name);
         this.#events.emit('server.removed', { server: name });
@@ -114,7 +122,7 @@ export class Runtime {
       now: this.#now,
       stateDir: options.stateDir ?? defaultStateDirectory(environment),
       serverConfig: (name) => this.#servers.get(name)?.config,
-      redact: this.#redactor.value,
+      redactor: this.#redactor,
       settings: options,
     });
     this.#offerings = new Offerings({
@@ -141,6 +149,10 @@ export class Runtime {
         relist: (server, link) => this.#discovery.read(server.name, 'tools', link, server.config),
       }),
       redact: this.#redactor.error,
+      clean: (name, result) =>
+        this.#servers.get(name)?.config.redactResults === true
+          ? redactResult(result, this.#redactor)
+          : result,
       findServer: (name) => this.#servers.get(name),
       serverNames: () => this.#servers.names(),
       problemOf: (name) => this.#servers.problemOf(name),
@@ -155,6 +167,11 @@ export class Runtime {
   /** Listens; returns the function that stops it. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     return this.#events.on(name, listener);
+  }
+
+  /** A copy of any data without secrets: those that this runtime knows, and what looks like one. */
+  redact(value: unknown): unknown {
+    return this.#redactor.value(value);
   }
 
   // --- servers ---------------------------------------------------------------------------------------
@@ -236,7 +253,7 @@ export class Runtime {
   /** The configuration of a server at which one can sign in, filled in. */
   async #remoteConfig(server: string): Promise<RemoteServer | undefined> {
     const { name, config } = this.#servers.require(server);
-    const filled = await this.#resolve(name, config);
+    const filled = await this.#builder.resolve(name, config);
     return filled.type === 'http' || filled.type === 'sse' || filled.type === 'websocket'
       ? filled
       : undefined;
@@ -354,7 +371,7 @@ export class Runtime {
   }
 
   /** Takes over other rules, and perhaps another default, for the next call on. */
-  setRules(rules: readonly PlacedRule[], more?: { readonly defaultDecision: Action | undefined }): void {
+  setRules(rules: readonly PlacedRule[], more?: PolicySettings): void {
     this.#guard.setRules(rules, more);
   }
 
@@ -415,6 +432,17 @@ export class Runtime {
     return result as GetPromptResult;
   }
 
+  /** Any other request to a server, on the same path as a call: decided, guarded, limited, healed and recorded. */
+  async request(request: ReadRequest): Promise<Readonly<Record<string, unknown>>> {
+    this.#assertOpen();
+    return this.#calls.read(request);
+  }
+
+  /** A session of a caller is over: connections that belonged to it alone end. */
+  async endRun(caller: Caller): Promise<void> {
+    await Promise.all(this.#servers.all().map((server) => server.forget(caller)));
+  }
+
   /** Tells when a resource changes, across reconnects; returns the function that ends it. */
   async subscribeResource(
     server: string,
@@ -450,91 +478,12 @@ export class Runtime {
     return isParsed(servers) ? servers : this.#parseServers(servers);
   }
 
-  #createServer(name: string, config: ServerConfig): Server {
-    const { options, limits } = { options: this.#options, limits: this.#limits };
-    const requests = new RequestGuard({
-      server: name,
-      answers: options.handlers ?? {},
-      mayAsk: config.mayAsk,
-      limits,
-      events: this.#events,
-      now: this.#now,
-    });
-    const connection: Connection = new Connection({
-      name,
-      config,
-      events: this.#events,
-      now: this.#now,
-      random: options.random ?? Math.random,
-      link: {
-        processes: this.#processes,
-        environment: options.environment ?? process.env,
-        stateDir: options.stateDir ?? defaultStateDirectory(options.environment ?? process.env),
-        maxMessageBytes: limits.maxMessageBytes,
-        notificationsPerSecond: limits.notificationsPerSecond,
-        expressLane: options.expressLane ?? true,
-        clientInfo: options.clientInfo ?? CLIENT_INFO,
-        verdicts: this.#verdicts,
-        requests,
-        onStarting: () => void this.#checks.load(),
-        stderrListener: {
-          isWanted: () => this.#events.has('server.stderr'),
-          onLine: (text, dropped) =>
-            this.#events.emit('server.stderr', {
-              server: name,
-              text: this.#redactor.text(text),
-              ...(dropped > 0 && { dropped }),
-            }),
-        },
-        authorizer: (server, remote) => this.#signIns.authorizer(server, remote),
-      },
-      resolve: () => this.#resolve(name, config),
-      redact: this.#redactor.error,
-      onOpen: (link) => this.#discovery.read(name, 'tools', link, config),
-      onReady: () => {
-        server.breaker.succeed();
-        void this.#watch.renew(connection);
-      },
-      onNotice: (method, params) => this.#notice(connection, method, params),
-    });
-    const server = new Server(connection, {
-      maxQueued: limits.maxQueued,
-      breaker: { ...DEFAULT_BREAKER, ...options.breaker },
-      requests,
-    });
-    return server;
-  }
-
-  /** Filled in for a connection; what nobody else may see of it is known from then on. */
-  async #resolve(name: string, config: ServerConfig): Promise<ServerConfig> {
-    const { learn } = this.#redactor;
-    const filled = (await this.#options.resolve?.(name, config, learn)) ?? config;
-    for (const secret of secretValuesOf(filled)) learn(secret);
-    return filled;
-  }
-
   /** The same work; the error that it may end with holds no secret. */
   async #clean<Result>(work: Result | Promise<Result>): Promise<Result> {
     try {
       return await work;
     } catch (error) {
       throw error instanceof TurnbuckleError ? this.#redactor.error(error) : error;
-    }
-  }
-
-  #notice(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
-    const server = connection.name;
-    const source = { link: () => connection.link, settings: connection.config };
-    if (this.#discovery.noteChange(server, method, source)) return;
-    if (method === 'notifications/resources/updated' && typeof params.uri === 'string') {
-      this.#events.emit('resource.updated', { server, uri: params.uri });
-      this.#watch.notify(server, params.uri);
-    } else if (method === 'notifications/message') {
-      this.#events.emit('server.notice', {
-        server,
-        level: String(params.level ?? 'info'),
-        data: this.#redactor.value(params.data),
-      });
     }
   }
 

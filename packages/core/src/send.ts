@@ -2,14 +2,18 @@
  * The steps "connect" and "send" of a call: the breaker, the places in flight, the link, the request, and
  * the repeat where it is safe. Knows servers and wires, not tools.
  */
+
+import type { Connection } from './connection/connection.js';
 import { requestWithInput } from './connection/input-rounds.js';
 import type { LaneResult, Progress } from './connection/lane.js';
 import type { Link } from './connection/link.js';
 import { type HeaderParameter, headersFor } from './connection/mcp-headers.js';
 import { isDeeperThan } from './connection/message.js';
+import type { Respondent } from './connection/respondents.js';
 import { wasNotSent } from './connection/server-error.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { isRecord } from './is-record.js';
+import type { Caller } from './policy/capabilities.js';
 import type { Limiter } from './resilience/limiter.js';
 import { type RetryPlan, retryPlan } from './resilience/retry-plan.js';
 import type { Server } from './server.js';
@@ -25,6 +29,8 @@ export interface Sending {
     readonly timeoutMs?: number | undefined;
     readonly maxTotalMs?: number | undefined;
     readonly inputRequired?: 'answer' | 'return' | undefined;
+    readonly caller?: Caller | undefined;
+    readonly respondent?: Respondent | undefined;
   };
   readonly headerParameters?: readonly HeaderParameter[];
   readonly headerArguments?: unknown;
@@ -36,7 +42,9 @@ export interface Sending {
 }
 
 /** What a sign-in in the middle of something needs to know of it. */
-type SignedIn = Pick<Sending, 'signIns'> & { readonly options: Pick<Sending['options'], 'signal'> };
+type SignedIn = Pick<Sending, 'signIns'> & {
+  readonly options: Pick<Sending['options'], 'signal' | 'caller'>;
+};
 
 /** How often a person is asked to sign in for one call. */
 const MAX_SIGN_INS = 2;
@@ -66,34 +74,40 @@ export class Sender {
 
   /** The result as the server wrote it; rejects with a TurnbuckleError. */
   async send(server: Server, sending: Sending): Promise<LaneResult> {
-    const { signal } = sending.options;
+    const { signal, caller, respondent } = sending.options;
     if (signal?.aborted)
       throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
     this.#admit(server);
     const { limiter } = this.#options;
     if (!limiter.tryEnter()) await this.#queue(limiter, server, signal);
     let inside = false;
+    let connection: Connection | undefined;
     try {
       if (!server.limiter.tryEnter()) await this.#queue(server.limiter, server, signal);
       inside = true;
+      connection = server.connectionFor(caller);
+      connection.idle.enter();
+      if (respondent !== undefined) connection.respondents.add(respondent);
       const startedAt = Date.now();
       for (;;) {
         sending.attempts += 1;
-        const link = server.connection.link ?? (await this.#signedInLink(server, sending));
+        const link = connection.link ?? (await this.#signedInLink(server, sending));
         try {
-          return this.#accept(server, await this.#request(server, link, sending, startedAt));
+          return this.#accept(server, connection, await this.#request(server, link, sending, startedAt));
         } catch (thrown) {
           if (await this.#signedIn(server, sending, thrown)) continue;
-          await this.#retryOrThrow(server, link, sending, { thrown, startedAt });
+          await this.#retryOrThrow(server, link, sending, { thrown, startedAt, connection });
         }
       }
     } finally {
+      if (respondent !== undefined) connection?.respondents.remove(respondent);
+      connection?.idle.leave();
       if (inside) server.limiter.leave();
       limiter.leave();
     }
   }
 
-  #accept({ connection, breaker, retries, name }: Server, result: LaneResult): LaneResult {
+  #accept({ breaker, retries, name }: Server, connection: Connection, result: LaneResult): LaneResult {
     connection.reportAnswer();
     breaker.succeed();
     retries.earn();
@@ -106,12 +120,12 @@ export class Sender {
     server: Server,
     link: Link,
     sending: Sending,
-    failed: { thrown: unknown; startedAt: number },
+    failed: { thrown: unknown; startedAt: number; connection: Connection },
   ): Promise<void> {
     const error = toTurnbuckleError(failed.thrown);
-    this.#account(server, error);
+    this.#account(server, error, failed.connection);
     // A link that takes no request is gone, whether or not it has noticed.
-    if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) server.connection.reportBroken(link, error);
+    if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) failed.connection.reportBroken(link, error);
     const leftMs = this.#leftMs(server, sending, failed.startedAt);
     const plan = retryPlan(describeFailure(error), { safe: sending.safe, attempt: sending.attempts, leftMs });
     if (plan.kind === 'outcome-unknown') throw outcomeUnknown(server, error);
@@ -153,27 +167,36 @@ export class Sender {
   }
 
   #request(server: Server, link: Link, sending: Sending, startedAt: number): Promise<LaneResult> {
-    const { params, method, options, headerParameters = [], headerArguments } = sending;
+    const { method, options, headerParameters = [], headerArguments } = sending;
     const passOn = options.inputRequired === 'return';
     const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.carrier.hasHeaders;
     return requestWithInput(
       link.lane,
       {
         method,
-        params: passOn && link.era === 'modern' ? offering(params, server.requests.passable) : params,
+        params: this.#offering(server, link, sending),
         timeoutMs: options.timeoutMs ?? server.config.callTimeoutMs,
         maxTotalMs: Math.max(this.#leftMs(server, sending, startedAt), 1),
         signal: options.signal,
         onProgress: sending.onProgress,
+        respondent: options.respondent,
         headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
       },
       { guard: server.requests, passOn },
     );
   }
 
+  /** In the newer revision each request says what its caller can be asked; the configuration has the last word. */
+  #offering({ requests }: Server, { era }: Link, { params, options }: Sending): Sending['params'] {
+    if (era !== 'modern') return params;
+    if (options.respondent !== undefined)
+      return withCapabilities(params, requests.offerOf(options.respondent.capabilities));
+    return options.inputRequired === 'return' ? withCapabilities(params, requests.passable) : params;
+  }
+
   /** The link, opened if need be. A server that wants a sign-in is not bothered again. */
-  async #link(server: Server, signal: AbortSignal | undefined): Promise<Link> {
-    const { connection } = server;
+  async #link(server: Server, { signal, caller }: SignedIn['options']): Promise<Link> {
+    const connection = server.connectionFor(caller);
     try {
       if (connection.state === 'needs-auth' && connection.error !== undefined) {
         if (!(await this.#options.hasNewSignIn(server))) throw connection.error;
@@ -181,20 +204,20 @@ export class Sender {
       return await untilAborted(connection.open(), signal);
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
-      this.#account(server, error);
+      this.#account(server, error, connection);
       throw error;
     }
   }
 
   async #signedInLink(server: Server, sending: SignedIn): Promise<Link> {
-    const { signal } = sending.options;
+    const { signal, caller } = sending.options;
     try {
-      return await this.#link(server, signal);
+      return await this.#link(server, sending.options);
     } catch (error) {
       for (let refused: unknown = error; ; ) {
         if (!(await this.#signedIn(server, sending, refused))) throw refused;
         try {
-          return await untilAborted(server.connection.open(), signal);
+          return await untilAborted(server.connectionFor(caller).open(), signal);
         } catch (again) {
           refused = again;
         }
@@ -226,7 +249,7 @@ export class Sender {
   }
 
   /** What a failure says about the server: that it is alive, that it is not, or nothing. */
-  #account({ breaker, connection }: Server, error: TurnbuckleError): void {
+  #account({ breaker }: Server, error: TurnbuckleError, connection: Connection): void {
     switch (error.code) {
       case 'SERVER_ERROR':
       case 'RESPONSE_TOO_LARGE':
@@ -263,8 +286,8 @@ function describeFailure(error: TurnbuckleError): Parameters<typeof retryPlan>[0
   };
 }
 
-/** A caller that goes on itself can answer anything: the server may ask what its configuration allows. */
-function offering(
+/** What the caller says of itself in `_meta` wins. */
+function withCapabilities(
   params: Readonly<Record<string, unknown>>,
   offered: object,
 ): Readonly<Record<string, unknown>> {

@@ -92,7 +92,7 @@ export class ServerSet {
   async replace(parsed: ParsedServers): Promise<SetServersResult> {
     const { added, removed, changed } = this.adopt(parsed);
     for (const server of removed) {
-      const left: Promise<void> = server.connection.close().finally(() => this.#leaving.delete(left));
+      const left: Promise<void> = server.close().finally(() => this.#leaving.delete(left));
       this.#leaving.add(left);
     }
     await Promise.all(this.#leaving);
@@ -125,13 +125,13 @@ export class ServerSet {
   }
 
   async disconnect(name: string): Promise<void> {
-    await this.require(name).connection.disconnect();
+    await this.require(name).disconnect();
   }
 
   async reconnect(name: string): Promise<void> {
-    const { connection } = this.require(name);
-    await connection.disconnect();
-    await connection.open();
+    const server = this.require(name);
+    await server.disconnect();
+    await server.connection.open();
   }
 
   /** Off: its tools are hidden and a live connection is kept. On: they are shown, and it is brought up. */
@@ -173,7 +173,7 @@ export class ServerSet {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.all().map((server) => server.connection.close()));
+    await Promise.all(this.all().map((server) => server.close()));
   }
 
   /** Each once: a problem when it begins or changes, and that a server's is over. */

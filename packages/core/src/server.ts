@@ -1,13 +1,26 @@
-/** One configured server at run time: its connection and what guards it. */
+/** One configured server at run time: its connections and what guards them. */
+import { tooManyConnections } from './call-errors.js';
 import type { ServerConfig } from './config/schema.js';
 import type { Connection } from './connection/connection.js';
 import type { RequestGuard } from './connection/request-guard.js';
 import { ServerStats } from './observe/server-stats.js';
+import type { Caller } from './policy/capabilities.js';
 import { Breaker, type BreakerOptions } from './resilience/breaker.js';
 import { Limiter } from './resilience/limiter.js';
 import { RetryBudget } from './resilience/retry-budget.js';
 
+export interface ServerOptions {
+  readonly maxQueued: number;
+  readonly breaker: BreakerOptions;
+  readonly requests: RequestGuard;
+  /** The most connections beside the one that all share. */
+  readonly maxConnections: number;
+  /** Another connection to the same server; `onIdle` is told when nobody has used it for a while. */
+  readonly connectApart: (onIdle: () => void) => Connection;
+}
+
 export class Server {
+  /** The connection of all callers, or, where they do not share one, that which knows the tools. */
   readonly connection: Connection;
   /** What it asks the host goes through this, over all its connections. */
   readonly requests: RequestGuard;
@@ -16,16 +29,12 @@ export class Server {
   readonly retries = new RetryBudget();
   readonly stats = new ServerStats();
   enabled: boolean;
+  readonly #options: ServerOptions;
+  readonly #apart = new Map<string, Connection>();
 
-  constructor(
-    connection: Connection,
-    options: {
-      readonly maxQueued: number;
-      readonly breaker: BreakerOptions;
-      readonly requests: RequestGuard;
-    },
-  ) {
+  constructor(connection: Connection, options: ServerOptions) {
     this.connection = connection;
+    this.#options = options;
     this.requests = options.requests;
     this.enabled = connection.config.enabled;
     this.breaker = new Breaker(options.breaker);
@@ -38,5 +47,47 @@ export class Server {
 
   get config(): ServerConfig {
     return this.connection.config;
+  }
+
+  /** The connections that belong to one agent or session each. */
+  get connectionsApart(): number {
+    return this.#apart.size;
+  }
+
+  /** The connection for a call of this caller, by the server's sharing policy. Throws OVERLOADED. */
+  connectionFor(caller: Caller | undefined): Connection {
+    const { share } = this.config;
+    if (share === 'shared' || caller === undefined) return this.connection;
+    const key = share === 'agent' ? caller.id : JSON.stringify([caller.id, caller.run]);
+    const known = this.#apart.get(key);
+    if (known !== undefined) return known;
+    if (this.#apart.size >= this.#options.maxConnections) throw tooManyConnections(this);
+    const connection = this.#options.connectApart(() => void this.#end(key, connection));
+    this.#apart.set(key, connection);
+    return connection;
+  }
+
+  /** A session is over: what belonged to it alone ends with it. */
+  async forget(caller: Caller): Promise<void> {
+    const key = JSON.stringify([caller.id, caller.run]);
+    const connection = this.#apart.get(key);
+    if (connection !== undefined) await this.#end(key, connection);
+  }
+
+  disconnect(): Promise<void> {
+    return this.#all((connection) => connection.disconnect());
+  }
+
+  close(): Promise<void> {
+    return this.#all((connection) => connection.close());
+  }
+
+  async #end(key: string, connection: Connection): Promise<void> {
+    this.#apart.delete(key);
+    await connection.close();
+  }
+
+  async #all(end: (connection: Connection) => Promise<void>): Promise<void> {
+    await Promise.all([this.connection, ...this.#apart.values()].map(end));
   }
 }

@@ -206,7 +206,7 @@ export class SignIns {
       return stored;
     });
     await oauth.adopt(undefined);
-    await server.connection.disconnect();
+    await server.disconnect();
     if (signedIn?.tokens === undefined) return { found: false, revoked: false };
     const { revoke } = await import('./auth/revoke.js');
     return { found: true, revoked: await revoke(signedIn, await guardedFetch(url, auth)) };

@@ -20,6 +20,8 @@ export interface ServerStatus {
   readonly era: 'legacy' | 'modern' | undefined;
   readonly protocolVersion: string | undefined;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
+  /** What it can do, in the protocol's words: its own claim. */
+  readonly capabilities: Readonly<Record<string, unknown>> | undefined;
   readonly instructions: string | undefined;
   /** Reasons to look at what it says about itself: codes from `FLAGS`. */
   readonly flags: readonly string[];
@@ -38,6 +40,11 @@ export interface ServerStatus {
   /** What its process wrote to stderr last. Untrusted text. */
   readonly stderr: string | undefined;
   readonly calls: ServerStats['snapshot'];
+  /** Calls on their way to it now, and those that wait for a place. */
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Connections of single agents or sessions, where callers do not share one. */
+  readonly connectionsApart: number;
   readonly breaker: BreakerState;
   readonly lastPing: { readonly at: number; readonly ok: boolean; readonly ms: number } | undefined;
   readonly lastAnswerAt: number | undefined;
@@ -77,6 +84,7 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
     era: link?.era,
     protocolVersion: link?.peer.protocolVersion,
     serverInfo: info === undefined ? undefined : { name: info.name, version: info.version },
+    capabilities: link?.peer.capabilities,
     instructions: link?.peer.instructions,
     flags: [],
     error: connection.error,
@@ -87,6 +95,9 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
     sandbox: link?.carrier.sandbox ?? configuredSandbox(config),
     stderr: link?.carrier.stderr?.tail(4_000),
     calls: server.stats.snapshot,
+    inFlight: server.limiter.inFlight,
+    queued: server.limiter.queued,
+    connectionsApart: server.connectionsApart,
     breaker: server.breaker.state,
     lastPing: health.lastPing,
     lastAnswerAt: health.lastAnswerAt,
@@ -105,6 +116,7 @@ export function describeProblem(name: string, error: TurnbuckleError): ServerSta
     era: undefined,
     protocolVersion: undefined,
     serverInfo: undefined,
+    capabilities: undefined,
     instructions: undefined,
     flags: [],
     error,
@@ -115,6 +127,9 @@ export function describeProblem(name: string, error: TurnbuckleError): ServerSta
     sandbox: undefined,
     stderr: undefined,
     calls: { total: 0, succeeded: 0, failed: 0, averageMs: undefined, lastUsedAt: undefined },
+    inFlight: 0,
+    queued: 0,
+    connectionsApart: 0,
     breaker: 'closed',
     lastPing: undefined,
     lastAnswerAt: undefined,

@@ -17,19 +17,29 @@ export interface Database {
 
 export interface OpenOptions {
   readonly readOnly?: boolean | undefined;
+  /** What was written is on the disk when a transaction ends, not only at the next checkpoint. */
+  readonly syncEach?: boolean | undefined;
 }
 
 /** From this release on `node:sqlite` is there without a flag and without a warning. */
 const NODE_WITH_SQLITE = 24;
 const BUSY_MS = 5_000;
+const WAL_BYTES = 16 * 1_024 * 1_024;
 
-export async function openDatabase(path: string, { readOnly = false }: OpenOptions = {}): Promise<Database> {
+/** The database in its settled form: written ahead, and files that shrink when much was removed. */
+export async function openDatabase(
+  path: string,
+  { readOnly = false, syncEach = false }: OpenOptions = {},
+): Promise<Database> {
   // Made beforehand, for its owner alone; what SQLite puts beside it takes after it.
   if (!readOnly && path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
   const database = await openDriver(path, readOnly);
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  if (!readOnly)
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
+  if (readOnly) return database;
+  // Has to be said before anything is in it, the mode of its journal included.
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${WAL_BYTES}`);
+  database.exec(`PRAGMA synchronous = ${syncEach ? 'FULL' : 'NORMAL'}`);
   return database;
 }
 

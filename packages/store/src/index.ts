@@ -1,7 +1,8 @@
 export type { Row } from './database.js';
-export { boundedJson, type Invocation } from './invocation.js';
-export { InvocationLog, type LogOptions } from './invocation-log.js';
-export { Journal } from './journal.js';
-export type { ServerRecord } from './log-messages.js';
-export type { LogFilter } from './queries.js';
+export type { Invocation, ServerRecord } from './invocation.js';
+export { InvocationLog, type LogCounts, type LogOptions } from './invocation-log.js';
+export { type Durability, Journal } from './journal.js';
+export { logDirectory } from './log-directory.js';
+export { LogReader } from './log-reader.js';
+export type { AnalyticsOrder, LogFilter } from './queries.js';
 export type { Retention } from './retention.js';

@@ -1,16 +1,36 @@
 /**
  * From the journal into the database: in batches, each with the place it ends at in one transaction, so that
- * every record arrives exactly once whoever is killed when.
+ * every record arrives exactly once whoever is killed when, also when two processes do it at once.
  */
-import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, inTransaction, type Statement, type Value } from './database.js';
-import type { Invocation } from './invocation.js';
-import { CLOSED, OPEN } from './journal.js';
+import { type Invocation, parseEntry, type ServerRecord } from './invocation.js';
+import { hasCode, isOver, listSegments, segmentName } from './segment.js';
 
 const BATCH_BYTES = 256 * 1_024;
 const NEWLINE = 0x0a;
 const INDEXED_CHARACTERS = 4_096;
+
+const INSERT = `
+  INSERT INTO invocations (id, started_at, duration_ms, conversation, caller, server, tool, tool_name,
+    kind, arguments, arguments_bytes, result, result_bytes, success, outcome, code, error, attempts, decision,
+    reason, approval, era, energy)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INDEX = `
+  INSERT INTO invocations_text (rowid, server, tool, caller, arguments, result, error)
+  VALUES (last_insert_rowid(), ?, ?, ?, ?, ?, ?)`;
+const COUNT = `
+  UPDATE servers SET calls = calls + 1, failures = failures + ?, total_ms = total_ms + ?,
+    last_used_at = max(coalesce(last_used_at, 0), ?) WHERE name = ?`;
+const SERVER = `
+  INSERT INTO servers (name, config, enabled, added_at, removed_at, tools, tool_tokens)
+  VALUES (?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (name) DO UPDATE SET config = excluded.config, enabled = excluded.enabled,
+    removed_at = excluded.removed_at, tools = coalesce(excluded.tools, tools),
+    tool_tokens = coalesce(excluded.tool_tokens, tool_tokens)`;
+const MOVE = `
+  INSERT INTO segments (name, offset) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET offset = excluded.offset`;
 
 export class Ingester {
   readonly #database: Database;
@@ -18,6 +38,7 @@ export class Ingester {
   readonly #insert: Statement;
   readonly #index: Statement;
   readonly #count: Statement;
+  readonly #server: Statement;
   readonly #place: Statement;
   readonly #move: Statement;
   readonly #forget: Statement;
@@ -27,65 +48,56 @@ export class Ingester {
   constructor(database: Database, directory: string) {
     this.#database = database;
     this.#directory = directory;
-    this.#insert = database.prepare(`
-      INSERT OR IGNORE INTO invocations (id, started_at, duration_ms, conversation, caller, server, tool, tool_name,
-        kind, arguments, arguments_bytes, result, result_bytes, success, outcome, code, error, attempts, decision,
-        reason, era, energy)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      RETURNING number`);
-    this.#index = database.prepare(`
-      INSERT INTO invocations_text (rowid, server, tool, caller, arguments, result, error) VALUES (?, ?, ?, ?, ?, ?, ?)`);
-    this.#count = database.prepare(`
-      UPDATE servers SET calls = calls + 1, failures = failures + ?, total_ms = total_ms + ?,
-        last_used_at = max(coalesce(last_used_at, 0), ?) WHERE name = ?`);
+    this.#insert = database.prepare(INSERT);
+    this.#index = database.prepare(INDEX);
+    this.#count = database.prepare(COUNT);
+    this.#server = database.prepare(SERVER);
     this.#place = database.prepare('SELECT offset FROM segments WHERE name = ?');
-    this.#move = database.prepare(
-      'INSERT INTO segments (name, offset) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET offset = excluded.offset',
-    );
+    this.#move = database.prepare(MOVE);
     this.#forget = database.prepare('DELETE FROM segments WHERE name = ?');
   }
 
-  /** Takes in one batch; how many records it had. Zero: there is nothing more for now. */
+  /** Takes in one batch; how many lines it had. Zero: there is nothing more for now. */
   step(): number {
-    for (const file of this.#segments()) {
+    for (const file of listSegments(this.#directory)) {
       const name = segmentName(file);
       // A dead writer adds nothing: whether it lives is asked before its file is read to the end.
-      const isOver = file.endsWith(CLOSED) || !isAlive(file);
-      const { records, atEnd } = this.#batch(file, name);
-      if (atEnd && isOver) this.#finish(file, name);
-      if (records > 0) return records;
+      const over = isOver(this.#directory, file, Date.now());
+      const { lines, atEnd } = this.#batch(file, name);
+      if (atEnd && over) this.#finish(file, name);
+      if (lines > 0) return lines;
     }
     return 0;
   }
 
-  #segments(): string[] {
-    return readdirSync(this.#directory)
-      .filter((file) => file.endsWith(OPEN) || file.endsWith(CLOSED))
-      .sort();
-  }
-
-  #batch(file: string, name: string): { readonly records: number; readonly atEnd: boolean } {
+  #batch(file: string, name: string): { readonly lines: number; readonly atEnd: boolean } {
+    const known = Number(this.#place.all(name)[0]?.offset ?? 0);
+    const size = sizeIfThere(join(this.#directory, file));
+    // It was renamed between our look and now: it is there under its other name at the next one.
+    if (size === undefined) return { lines: 0, atEnd: false };
+    // Without the lock: most segments have nothing new.
+    if (size <= known) return { lines: 0, atEnd: true };
     return inTransaction(this.#database, () => {
       const offset = Number(this.#place.all(name)[0]?.offset ?? 0);
       const { lines, bytes, atEnd } = readLines(join(this.#directory, file), offset);
-      let records = 0;
-      for (const line of lines) {
-        const record = parseRecord(line);
-        if (record === undefined) this.skipped += 1;
-        else {
-          this.#take(record);
-          records += 1;
-        }
-      }
+      for (const line of lines) this.#take(line);
       if (bytes > 0) this.#move.run(name, offset + bytes);
-      return { records: records + (bytes > 0 && records === 0 ? 1 : 0), atEnd };
+      return { lines: lines.length, atEnd };
     });
   }
 
-  #take(record: Invocation): void {
-    const { server, tool, caller, error, outcome, durationMs, startedAt } = record;
+  #take(line: string): void {
+    const entry = parseEntry(line);
+    if (entry === undefined) this.skipped += 1;
+    else if (entry.kind === 'call') this.#takeCall(entry.call);
+    else this.#takeServer(entry.server);
+  }
+
+  #takeCall(record: Invocation): void {
+    const { server, tool, caller, error, outcome, durationMs } = record;
     const success = outcome === 'ok' ? 1 : 0;
-    const values: Value[] = [
+    const startedAt = Math.trunc(record.startedAt);
+    this.#insert.run(
       record.id,
       startedAt,
       durationMs,
@@ -106,22 +118,24 @@ export class Ingester {
       record.attempts,
       record.decision ?? null,
       record.reason ?? null,
+      record.approval ?? null,
       record.era ?? null,
       record.energy ?? null,
-    ];
-    const number = this.#insert.all(...values)[0]?.number;
-    if (number === undefined) return; // taken in before
-    const words = (text: string | undefined): Value => text?.slice(0, INDEXED_CHARACTERS) ?? null;
+    );
     this.#index.run(
-      number,
       server,
       tool,
       caller ?? null,
       words(record.arguments),
       words(record.result),
-      words(error),
+      words(record.code === undefined ? error : `${record.code} ${error ?? ''}`),
     );
     this.#count.run(1 - success, durationMs, startedAt, server);
+  }
+
+  #takeServer({ name, config, enabled, at, removed, tools, toolTokens }: ServerRecord): void {
+    const removedAt = removed ? at : null;
+    this.#server.run(name, config, enabled ? 1 : 0, at, removedAt, tools ?? null, toolTokens ?? null);
   }
 
   /** The file first: a place without a file is harmless, a file without a place would be read again. */
@@ -131,7 +145,9 @@ export class Ingester {
   }
 }
 
-const segmentName = (file: string): string => file.slice(0, file.lastIndexOf('.'));
+const words = (text: string | undefined): Value => text?.slice(0, INDEXED_CHARACTERS) ?? null;
+
+const sizeIfThere = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
 
 /** Whole lines from a place on, at most a batch of them. */
 function readLines(
@@ -139,7 +155,6 @@ function readLines(
   offset: number,
 ): { readonly lines: string[]; readonly bytes: number; readonly atEnd: boolean } {
   const file = openIfThere(path);
-  // It was renamed between our look and now: it is there under its other name at the next one.
   if (file === undefined) return { lines: [], bytes: 0, atEnd: false };
   try {
     const { size } = fstatSync(file);
@@ -163,27 +178,7 @@ function openIfThere(path: string): number | undefined {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
-  }
-}
-
-function parseRecord(line: string): Invocation | undefined {
-  try {
-    const record: Invocation = JSON.parse(line);
-    return typeof record.id === 'string' && typeof record.server === 'string' ? record : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether the process that writes the segment still lives. */
-function isAlive(file: string): boolean {
-  const pid = Number(file.split('-')[1]);
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

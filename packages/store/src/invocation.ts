@@ -1,4 +1,4 @@
-/** The record of a call: what is kept of it, redacted and bounded before anything is written. */
+/** What is kept: the record of a call, and that of a server; redacted and bounded before anything is written. */
 
 export interface Invocation {
   readonly id: string;
@@ -9,9 +9,10 @@ export interface Invocation {
   readonly server: string;
   readonly tool: string;
   readonly toolName: string;
-  readonly kind: string;
+  readonly kind: 'tool' | 'resource' | 'prompt';
   /** JSON, cut off at the limit. */
   readonly arguments?: string | undefined;
+  /** How long it was before. */
   readonly argumentsBytes: number;
   readonly result?: string | undefined;
   readonly resultBytes: number;
@@ -21,16 +22,95 @@ export interface Invocation {
   readonly attempts: number;
   readonly decision?: string | undefined;
   readonly reason?: string | undefined;
+  /** What a person answered, and who. */
+  readonly approval?: string | undefined;
   readonly era?: string | undefined;
   readonly energy?: number | undefined;
 }
 
-/** JSON of a value within a limit, and how long it would have been. */
-export function boundedJson(
-  value: unknown,
-  limit: number,
-): { readonly text: string | undefined; readonly bytes: number } {
-  if (value === undefined) return { text: undefined, bytes: 0 };
-  const text = JSON.stringify(value) ?? 'null';
-  return { text: text.length > limit ? `${text.slice(0, limit)}…` : text, bytes: text.length };
+export interface ServerRecord {
+  readonly name: string;
+  /** Redacted JSON. */
+  readonly config: string;
+  readonly enabled: boolean;
+  readonly at: number;
+  readonly removed: boolean;
+  readonly tools?: number | undefined;
+  /** What its list of tools costs a model, in tokens, about. */
+  readonly toolTokens?: number | undefined;
 }
+
+/** A line of the journal. */
+export type Entry =
+  | { readonly kind: 'call'; readonly call: Invocation }
+  | { readonly kind: 'server'; readonly server: ServerRecord };
+
+/** Undefined for what is no entry: a torn line, or somebody else's. */
+export function parseEntry(line: string): Entry | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  if (value.kind !== 'server') return isInvocation(value) ? { kind: 'call', call: value } : undefined;
+  return isRecord(value.server) && isServerRecord(value.server)
+    ? { kind: 'server', server: value.server }
+    : undefined;
+}
+
+type Shape = Readonly<Record<string, 'string' | 'number' | 'boolean'>>;
+
+const NEEDED: Shape = {
+  id: 'string',
+  startedAt: 'number',
+  durationMs: 'number',
+  server: 'string',
+  tool: 'string',
+  toolName: 'string',
+  kind: 'string',
+  argumentsBytes: 'number',
+  resultBytes: 'number',
+  outcome: 'string',
+  attempts: 'number',
+};
+const OPTIONAL: Shape = {
+  conversation: 'string',
+  caller: 'string',
+  arguments: 'string',
+  result: 'string',
+  code: 'string',
+  error: 'string',
+  decision: 'string',
+  reason: 'string',
+  approval: 'string',
+  era: 'string',
+  energy: 'number',
+};
+const NEEDED_OF_SERVER: Shape = {
+  name: 'string',
+  config: 'string',
+  enabled: 'boolean',
+  at: 'number',
+  removed: 'boolean',
+};
+const OPTIONAL_OF_SERVER: Shape = { tools: 'number', toolTokens: 'number' };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+// A row that the database refuses would hold up all that come after it.
+const isInvocation = (value: Fields): value is Fields & Invocation => hasShape(value, NEEDED, OPTIONAL);
+
+const isServerRecord = (value: Fields): value is Fields & ServerRecord =>
+  hasShape(value, NEEDED_OF_SERVER, OPTIONAL_OF_SERVER);
+
+function hasShape(value: Fields, needed: Shape, optional: Shape): boolean {
+  for (const name in needed) if (typeof value[name] !== needed[name]) return false;
+  for (const name in optional)
+    if (value[name] !== undefined && typeof value[name] !== optional[name]) return false;
+  return true;
+}
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

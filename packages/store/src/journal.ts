@@ -1,44 +1,66 @@
 /**
  * Where a record goes first: one line appended to a file, handed to the kernel before the call is answered, so
  * that a killed process loses nothing it acknowledged. Each process writes segments of its own; the database
- * takes them in behind the calls (ingest.ts).
+ * takes them in behind the calls (ingest.ts). The journal is the queue between the two, and it has a bound.
  */
-import { closeSync, fdatasyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { CLOSED, createSegmentName, journalBytes, OPEN } from './segment.js';
+
+/** `process`: a killed process loses nothing; `power`: nor does a power cut, for the price of a disk write a call. */
+export type Durability = 'process' | 'power';
 
 export interface JournalOptions {
   readonly directory: string;
-  /** `process`: a killed process loses nothing; `power`: nor does a power cut, for the price of a disk write a call. */
-  readonly durability: 'process' | 'power';
+  readonly durability: Durability;
+  /** What may lie there before records are taken without their large parts; at twice as much none are taken. */
+  readonly maxBytes?: number | undefined;
   readonly segmentBytes?: number | undefined;
   readonly now?: (() => number) | undefined;
 }
 
+/** `whole`: records are taken as they are; `bare`: without their large parts; `none`: not at all. */
+export type Room = 'whole' | 'bare' | 'none';
+
 const SEGMENT_BYTES = 8 * 1_024 * 1_024;
-/** While it is written to. */
-export const OPEN = '.open';
-export const CLOSED = '.ndjson';
+const MAX_BYTES = 256 * 1_024 * 1_024;
+/** While there is no room, it is looked for some at most so often. */
+const LOOK_MS = 250;
 
 export class Journal {
   readonly #options: JournalOptions;
+  readonly #now: () => number;
   #file: number | undefined;
   #path = '';
   #bytes = 0;
-  #count = 0;
+  /** What lies in segments that are full, of all processes, when it was last looked at. */
+  #before = 0;
+  #lookedAt = 0;
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#now = options.now ?? Date.now;
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    this.#look();
   }
 
-  /** Resolved when it returns: the kernel has it. Throws when the disk does not take it. */
+  /** How much of a record can be taken now. */
+  room(): Room {
+    const { maxBytes = MAX_BYTES } = this.#options;
+    if (this.#before + this.#bytes < maxBytes) return 'whole';
+    if (Math.abs(this.#now() - this.#lookedAt) >= LOOK_MS) this.#look();
+    const bytes = this.#before + this.#bytes;
+    return bytes < maxBytes ? 'whole' : bytes < maxBytes * 2 ? 'bare' : 'none';
+  }
+
+  /** The kernel has it when it returns. Throws when the disk does not take it. */
   append(record: unknown): void {
     const line = Buffer.from(`${JSON.stringify(record)}\n`);
     const file = this.#file ?? this.#open();
-    // A full disk may take a part: the line is then cut off, and the segment with it.
-    const written = writeSync(file, line);
+    const written = this.#write(file, line);
     this.#bytes += written;
     if (written < line.length) {
+      // A full disk may take a part: the line is then cut off, and the segment with it.
       this.rotate();
       throw new Error(`Only ${written} of ${line.length} bytes could be written.`);
     }
@@ -51,17 +73,43 @@ export class Journal {
     if (this.#file === undefined) return;
     closeSync(this.#file);
     this.#file = undefined;
+    this.#bytes = 0;
     renameSync(this.#path, this.#path.slice(0, -OPEN.length) + CLOSED);
+    this.#look();
+  }
+
+  #write(file: number, line: Buffer): number {
+    try {
+      return writeSync(file, line);
+    } catch (error) {
+      // Whether it took anything is not known: nothing is written behind it.
+      this.rotate();
+      throw error;
+    }
+  }
+
+  #look(): void {
+    this.#before = Math.max(journalBytes(this.#options.directory) - this.#bytes, 0);
+    this.#lookedAt = this.#now();
   }
 
   #open(): number {
-    const { directory, now = Date.now } = this.#options;
-    this.#count += 1;
-    // Sorted by name is sorted by time; the process is named so that its death can be noticed.
-    const stamp = String(now()).padStart(15, '0');
-    this.#path = join(directory, `${stamp}-${process.pid}-${this.#count}${OPEN}`);
+    const { directory, durability } = this.#options;
+    this.#path = join(directory, `${createSegmentName(this.#now())}${OPEN}`);
     this.#file = openSync(this.#path, 'ax', 0o600);
     this.#bytes = 0;
+    if (durability === 'power') syncDirectory(directory);
     return this.#file;
+  }
+}
+
+/** That there is a file is itself something that a power cut can take back. */
+function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const opened = openSync(directory, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
   }
 }

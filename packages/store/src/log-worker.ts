@@ -1,9 +1,9 @@
 /** The thread that owns the database: takes in the journal, answers questions, forgets what is too old. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
-import { inTransaction, openDatabase, type Row } from './database.js';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type Database, openDatabase } from './database.js';
 import { Ingester } from './ingest.js';
-import type { Answer, Question, WorkerData } from './log-messages.js';
+import type { Answer, Question, Trouble, WorkerData } from './log-messages.js';
 import { migrate } from './migrations.js';
 import {
   callsOverTime,
@@ -12,91 +12,133 @@ import {
   listServers,
   serverAnalytics,
   toolAnalytics,
+  unusedServers,
 } from './queries.js';
-import { retain } from './retention.js';
-
-const { file, journal, retention, wake } = workerData as WorkerData;
-const port = parentPort;
-if (port === null) throw new Error('This file is a worker.');
+import { type Retention, retain } from './retention.js';
 
 /** Records that arrive within it share a transaction. */
 const BATCH_MS = 20;
 const RETENTION_MS = 60_000;
+const IDLE_MS = 600_000;
+/** After a failure it is tried again, later each time. */
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 30_000;
 
-const database = await openDatabase(file);
-// Has to be said before there is a table.
-database.exec('PRAGMA auto_vacuum = INCREMENTAL');
-migrate(database);
-const ingester = new Ingester(database, journal);
-const flag = new Int32Array(wake);
-let working: Promise<void> | undefined;
-let retainedAt = 0;
+class LogThread {
+  readonly #database: Database;
+  readonly #ingester: Ingester;
+  readonly #retention: Retention;
+  readonly #flag: Int32Array;
+  readonly #tell: (trouble: Trouble) => void;
+  readonly #idle: NodeJS.Timeout;
+  #working: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #retainedAt = 0;
 
-/** Takes in everything there is, leaving room for questions between batches. */
-async function work(): Promise<void> {
-  await sleep(BATCH_MS);
-  Atomics.store(flag, 0, 0);
-  while (ingester.step() > 0) await sleep(0);
-  if (Date.now() - retainedAt < RETENTION_MS) return;
-  while (retain(database, retention, Date.now())) await sleep(0);
-  retainedAt = Date.now();
-}
+  constructor(database: Database, { journal, retention, wake }: WorkerData, tell: (it: Trouble) => void) {
+    this.#database = database;
+    this.#ingester = new Ingester(database, journal);
+    this.#retention = retention;
+    this.#flag = new Int32Array(wake);
+    this.#tell = tell;
+    // Time passes without calls too, and other processes leave something behind.
+    this.#idle = setInterval(() => this.start(), IDLE_MS);
+  }
 
-function startWork(): Promise<void> {
-  working ??= work().finally(() => {
-    working = undefined;
-    if (Atomics.load(flag, 0) === 1) void startWork();
-  });
-  return working;
-}
+  /** Takes in what there is, behind everybody's back; what goes wrong is told and tried again. */
+  start(): void {
+    this.#work().then(
+      () => {
+        this.#retryMs = FIRST_RETRY_MS;
+      },
+      (error: unknown) => {
+        this.#tell({ trouble: messageOf(error) });
+        clearTimeout(this.#retry);
+        this.#retry = setTimeout(() => this.start(), this.#retryMs);
+        this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+      },
+    );
+  }
 
-async function answer(question: Question): Promise<Row[] | Row | undefined | number> {
-  switch (question.ask) {
-    case 'find':
-      return findInvocations(database, question.filter);
-    case 'get':
-      return getInvocation(database, question.id);
-    case 'tools':
-      return toolAnalytics(database, question.since);
-    case 'servers':
-      return serverAnalytics(database, question.since);
-    case 'known-servers':
-      return listServers(database);
-    case 'over-time':
-      return callsOverTime(database, question);
-    case 'server':
-      return void inTransaction(database, () => {
-        const { name, config, enabled, at, removed, tools, toolTokens } = question;
-        database
-          .prepare(
-            `INSERT INTO servers (name, config, enabled, added_at, removed_at, tools, tool_tokens)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (name) DO UPDATE SET config = excluded.config, enabled = excluded.enabled,
-              removed_at = excluded.removed_at, tools = coalesce(excluded.tools, tools),
-              tool_tokens = coalesce(excluded.tool_tokens, tool_tokens)`,
-          )
-          .run(name, config, enabled ? 1 : 0, at, removed ? at : null, tools ?? null, toolTokens ?? null);
+  async answer(question: Question): Promise<unknown> {
+    const database = this.#database;
+    switch (question.ask) {
+      case 'find':
+        return findInvocations(database, question.filter);
+      case 'get':
+        return getInvocation(database, question.id);
+      case 'tools':
+        return toolAnalytics(database, question.since, question.order);
+      case 'servers':
+        return serverAnalytics(database, question.since);
+      case 'unused':
+        return unusedServers(database, question.since);
+      case 'known-servers':
+        return listServers(database);
+      case 'over-time':
+        return callsOverTime(database, question);
+      case 'flush':
+        do await this.#work();
+        while (this.#ingester.step() > 0);
+        return this.#ingester.skipped;
+      case 'close':
+        clearTimeout(this.#retry);
+        clearInterval(this.#idle);
+        // What cannot be taken in now is there for the next one.
+        await this.#work().catch(() => {});
+        database.close();
+        return undefined;
+    }
+  }
+
+  #work(): Promise<void> {
+    this.#working ??= this.#takeIn()
+      .finally(() => {
+        this.#working = undefined;
+      })
+      .then(() => {
+        if (Atomics.load(this.#flag, 0) === 1) this.start();
       });
-    case 'flush':
-      do await startWork();
-      while (ingester.step() > 0);
-      return ingester.skipped;
-    case 'close':
-      await startWork();
-      database.close();
-      return undefined;
+    return this.#working;
+  }
+
+  /** Leaves room for questions between batches. */
+  async #takeIn(): Promise<void> {
+    await sleep(BATCH_MS);
+    Atomics.store(this.#flag, 0, 0);
+    while (this.#ingester.step() > 0) await sleep(0);
+    if (Date.now() - this.#retainedAt < RETENTION_MS) return;
+    while (retain(this.#database, this.#retention, Date.now())) await sleep(0);
+    this.#retainedAt = Date.now();
   }
 }
 
-port.on('message', (message: Question | 'wake') => {
-  if (message === 'wake') return void startWork();
-  const reply = (body: Answer): void => {
+async function openThread(data: WorkerData, port: MessagePort): Promise<LogThread> {
+  const database = await openDatabase(data.file, { syncEach: data.durability === 'power' });
+  migrate(database);
+  return new LogThread(database, data, (trouble) => port.postMessage(trouble));
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function listen(port: MessagePort, thread: Promise<LogThread>): void {
+  const reply = async (question: Question): Promise<Answer> => {
+    const { number } = question;
+    try {
+      return { number, value: await (await thread).answer(question) };
+    } catch (error) {
+      return { number, error: messageOf(error) };
+    }
+  };
+  port.on('message', async (message: Question | 'wake') => {
+    if (message === 'wake') return (await thread).start();
+    const body = await reply(message);
     port.postMessage(body);
     if (message.ask === 'close') port.close();
-  };
-  answer(message).then(
-    (value) => reply({ number: message.number, value }),
-    (error: unknown) =>
-      reply({ number: message.number, error: error instanceof Error ? error.message : String(error) }),
-  );
-});
+  });
+}
+
+const port = parentPort;
+if (port === null) throw new Error('This file is a worker.');
+listen(port, openThread(workerData as WorkerData, port));

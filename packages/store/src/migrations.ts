@@ -53,16 +53,59 @@ const STEPS: readonly string[] = [
     offset INTEGER NOT NULL
   );
   `,
+  // Callers may name two calls alike, and a number is not given twice; what a person answered is kept.
+  `
+  CREATE TABLE invocations_2 (
+    number          INTEGER PRIMARY KEY AUTOINCREMENT,
+    id              TEXT NOT NULL,
+    started_at      INTEGER NOT NULL,
+    duration_ms     REAL NOT NULL,
+    conversation    TEXT,
+    caller          TEXT,
+    server          TEXT NOT NULL,
+    tool            TEXT NOT NULL,
+    tool_name       TEXT NOT NULL,
+    kind            TEXT NOT NULL,
+    arguments       TEXT,
+    arguments_bytes INTEGER NOT NULL,
+    result          TEXT,
+    result_bytes    INTEGER NOT NULL,
+    success         INTEGER NOT NULL,
+    outcome         TEXT NOT NULL,
+    code            TEXT,
+    error           TEXT,
+    attempts        INTEGER NOT NULL,
+    decision        TEXT,
+    reason          TEXT,
+    approval        TEXT,
+    era             TEXT,
+    energy          REAL
+  );
+  INSERT INTO invocations_2
+    SELECT number, id, started_at, duration_ms, conversation, caller, server, tool, tool_name, kind, arguments,
+      arguments_bytes, result, result_bytes, success, outcome, code, error, attempts, decision, reason, NULL, era,
+      energy
+    FROM invocations;
+  DROP TABLE invocations;
+  ALTER TABLE invocations_2 RENAME TO invocations;
+  CREATE INDEX invocations_by_id ON invocations (id);
+  CREATE INDEX invocations_by_time ON invocations (started_at);
+  CREATE INDEX invocations_by_server ON invocations (server, tool, started_at);
+  `,
 ];
 
-/** Brings the database up to date; refuses one that a newer release has written. */
-export function migrate(database: Database): void {
+/** Brings the database up to date, or to an earlier shape; refuses one that a newer release has written. */
+export function migrate(database: Database, to = STEPS.length): void {
+  if (shapeOf(database) === to) return;
   inTransaction(database, () => {
-    const version = Number(database.prepare('PRAGMA user_version').all()[0]?.user_version ?? 0);
-    if (version > STEPS.length) {
-      throw new Error(`The log was written by a newer Turnbuckle (version ${version} of its shape).`);
-    }
-    for (const step of STEPS.slice(version)) database.exec(step);
-    database.exec(`PRAGMA user_version = ${STEPS.length}`);
+    for (const step of STEPS.slice(shapeOf(database), to)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${to}`);
   });
+}
+
+/** The version of its shape, 0 of an empty one. Throws when a newer release has written it. */
+export function shapeOf(database: Database): number {
+  const version = Number(database.prepare('PRAGMA user_version').all()[0]?.user_version ?? 0);
+  if (version <= STEPS.length) return version;
+  throw new Error(`The log was written by a newer Turnbuckle (version ${version} of its shape).`);
 }

@@ -19,7 +19,7 @@ export function retain(database: Database, { maxAgeMs, maxBytes }: Retention, no
 function removeOldest(database: Database, condition: string, value: number): number {
   const removed = inTransaction(database, () => {
     const numbers = database
-      .prepare(`SELECT number FROM invocations WHERE ${condition} ORDER BY number LIMIT ${STEP}`)
+      .prepare(`SELECT number FROM invocations WHERE ${condition} ORDER BY started_at LIMIT ${STEP}`)
       .all(value)
       .map((row) => Number(row.number));
     const index = database.prepare('DELETE FROM invocations_text WHERE rowid = ?');

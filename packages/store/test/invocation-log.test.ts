@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../src/database.js';
 import { InvocationLog } from '../src/index.js';
+import { createSegmentName } from '../src/segment.js';
 import { record, TIME } from './record.js';
 
 let home: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -25,6 +23,10 @@ const open = (options: Partial<ConstructorParameters<typeof InvocationLog>[0]> =
   log = new InvocationLog({ directory: home.path, ...options });
   return log;
 };
+
+/** A file of a process of this machine that is gone. */
+const deadSegment = (stamp: string): string =>
+  `${stamp}-999999999-${createSegmentName(1).split('-').slice(2).join('-')}.open`;
 
 const ids = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>): unknown[] => rows.map((row) => row.id);
 
@@ -54,6 +56,7 @@ describe('the log of calls', () => {
     expect(ids(await kept.find({ caller: 'agent-2' }))).toEqual(['call-3']);
     expect(ids(await kept.find({ text: 'etc hosts' }))).toEqual(['call-1']);
     expect(ids(await kept.find({ text: 'answer' }))).toEqual(['call-2']);
+    expect(ids(await kept.find({ text: 'timeout' }))).toEqual(['call-2']);
     expect(ids(await kept.find({ text: 'NEAR(" OR * ^' }))).toEqual([]);
     expect(ids(await kept.find({ after: 1 }))).toEqual(['call-2', 'call-3']);
     expect(ids(await kept.find({ since: TIME + 2, until: TIME + 3 }))).toEqual(['call-2']);
@@ -76,7 +79,7 @@ describe('the log of calls', () => {
 
   it('keeps the totals of servers it was told of', async () => {
     const kept = open();
-    await kept.recordServer({
+    kept.recordServer({
       name: 'github',
       config: '{}',
       enabled: true,
@@ -88,7 +91,8 @@ describe('the log of calls', () => {
     kept.append(record(1, { durationMs: 10 }));
     kept.append(record(2, { durationMs: 30, outcome: 'failed' }));
     await kept.flush();
-    await kept.recordServer({ name: 'github', config: '{"a":1}', enabled: false, at: 9, removed: false });
+    kept.recordServer({ name: 'github', config: '{"a":1}', enabled: false, at: 9, removed: false });
+    await kept.flush();
     expect(await kept.servers()).toMatchObject([
       {
         name: 'github',
@@ -108,10 +112,10 @@ describe('the log of calls', () => {
     const journal = join(home.path, 'journal');
     mkdirSync(journal);
     const lines = `${JSON.stringify(record(1))}\nnot JSON\n{"id":7}\n${JSON.stringify(record(2))}\n`;
-    writeFileSync(join(journal, '000000000000001-999999999-1.ndjson'), lines);
+    writeFileSync(join(journal, '000000000000001-999999999-0-1.ndjson'), lines);
     // Died in the middle of a line: nobody was told that it is kept.
     writeFileSync(
-      join(journal, '000000000000002-999999999-1.open'),
+      join(journal, deadSegment('000000000000002')),
       `${JSON.stringify(record(3))}\n{"id":"call-4",`,
     );
     const kept = open();
@@ -126,7 +130,7 @@ describe('the log of calls', () => {
     const journal = join(home.path, 'journal');
     mkdirSync(journal);
     // The process of this test lives, so the segment stays open.
-    const segment = join(journal, `000000000000001-${process.pid}-9.open`);
+    const segment = join(journal, `${createSegmentName(1)}.open`);
     writeFileSync(segment, `${JSON.stringify(record(1))}\n`);
     const kept = open();
     await kept.flush();
@@ -146,16 +150,70 @@ describe('the log of calls', () => {
     expect(ids(await kept.find())).toEqual(['call-2', 'call-1']);
   });
 
-  it('forgets what is too old, also from the search', async () => {
-    const kept = open({ retention: { maxAgeMs: 3_600_000 } });
-    kept.append(record(1, { startedAt: 1_000 }));
-    kept.append(record(2, { startedAt: Date.now() }));
+  it('is not held up by lines that the database would refuse', async () => {
+    const journal = join(home.path, 'journal');
+    mkdirSync(journal);
+    const lines = [
+      { ...record(1), durationMs: 'soon' },
+      { ...record(2), startedAt: null },
+      { ...record(3), arguments: { not: 'text' } },
+      { ...record(4), server: undefined },
+      { kind: 'server', server: { name: 'x' } },
+      { kind: 'server' },
+      [],
+      null,
+      record(5),
+    ].map((line) => JSON.stringify(line));
+    writeFileSync(join(journal, '000000000000001-999999999-0-1.ndjson'), `${lines.join('\n')}\n`);
+    const kept = open();
+    expect(await kept.flush()).toBe(8);
+    expect(ids(await kept.find())).toEqual(['call-5']);
+  });
+
+  it('takes hostile texts as they are', async () => {
+    const kept = open();
+    const odd = `'; DROP TABLE invocations; -- \ud800 \u{1f600} "`;
+    kept.append(record(1, { server: odd, tool: odd, caller: odd, error: odd, outcome: 'failed' }));
     await kept.flush();
-    await kept.close();
-    const again = open({ retention: { maxAgeMs: 3_600_000 } });
-    await again.flush();
-    expect(ids(await again.find())).toEqual(['call-2']);
-    expect(ids(await again.find({ text: 'issue' }))).toEqual(['call-2']);
+    const [row] = await kept.find({ server: odd });
+    expect(String(row?.caller).replace('\ufffd', '\ud800')).toBe(odd);
+  });
+
+  it('is one for two that write and take in at once', async () => {
+    const first = open();
+    const second = new InvocationLog({ directory: home.path });
+    for (let number = 0; number < 2_000; number += 1)
+      (number % 2 === 0 ? first : second).append(record(number));
+    await Promise.all([first.flush(), second.flush()]);
+    await second.close();
+    await first.flush();
+    const [all] = await first.serverAnalytics();
+    expect(all).toMatchObject({ calls: 2_000 });
+    expect(new Set(ids(await first.find({ limit: 1_000 }))).size).toBe(1_000);
+  });
+
+  it('goes on when what was in its way is gone', async () => {
+    const failures: string[] = [];
+    const kept = open({ onFailure: ({ message }) => failures.push(message) });
+    kept.append(record(1));
+    await kept.flush();
+    const journal = join(home.path, 'journal');
+    renameSync(journal, `${journal}-away`);
+    writeFileSync(journal, 'in the way');
+    await expect(kept.flush()).rejects.toThrow(/ENOTDIR/);
+    rmSync(journal);
+    renameSync(`${journal}-away`, journal);
+    kept.append(record(2));
+    await kept.flush();
+    expect(ids(await kept.find())).toEqual(['call-2', 'call-1']);
+    expect(kept.counts).toEqual({ kept: 2, bare: 0, dropped: 0, refused: 0 });
+  });
+
+  it('is on the disk with each call, where that is asked for', async () => {
+    const kept = open({ durability: 'power' });
+    kept.append(record(1));
+    await kept.flush();
+    expect(ids(await kept.find())).toEqual(['call-1']);
   });
 
   it('is readable by its owner alone', async () => {
@@ -167,47 +225,4 @@ describe('the log of calls', () => {
     await kept.flush();
     expect(statSync(join(home.path, 'log.db')).mode & 0o077).toBe(0);
   });
-
-  it('refuses a database of a newer release', async () => {
-    const database = await openDatabase(join(home.path, 'log.db'));
-    database.exec('PRAGMA user_version = 99');
-    database.close();
-    await expect(open().find()).rejects.toThrow(/newer Turnbuckle/);
-    log = undefined;
-  });
 });
-
-describe('a process that is killed', () => {
-  it('loses nothing that it acknowledged, and nothing comes twice', async () => {
-    const journal = join(home.path, 'journal');
-    let acknowledged = 0;
-    for (let round = 0; round < 10; round += 1) acknowledged = await killAfterSome(journal, acknowledged + 1);
-    const kept = open();
-    await kept.flush();
-    const [all] = await kept.serverAnalytics();
-    // The one that was being said when it was killed may be there without having been acknowledged.
-    expect(Number(all?.calls)).toBeGreaterThanOrEqual(acknowledged);
-    expect(Number(all?.calls)).toBeLessThanOrEqual(acknowledged + 10 * 64);
-    const rows = await kept.find({ limit: 1_000 });
-    expect(new Set(ids(rows)).size).toBe(rows.length);
-  });
-});
-
-/** The last number that the child said before it was killed. */
-function killAfterSome(journal: string, first: number): Promise<number> {
-  const script = fileURLToPath(new URL('append-until-killed.mjs', import.meta.url));
-  const child = spawn(process.execPath, [script, journal, String(first)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let said = '';
-  child.stdout.on('data', (part: Buffer) => {
-    said += part;
-    if (said.length > 1_000) child.kill('SIGKILL');
-  });
-  return new Promise((resolve) =>
-    child.once('close', () => {
-      const whole = said.slice(0, said.lastIndexOf('\n')).split('\n');
-      resolve(Number(whole.at(-1)));
-    }),
-  );
-}

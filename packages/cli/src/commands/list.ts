@@ -1,25 +1,25 @@
 import type { ServerStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectServers, requireServers, statusOf } from '../connect-servers.js';
-import { withRuntime } from '../open.js';
 import { sandboxWord } from '../sandbox-checks.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
+import { withServers } from '../with-servers.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, words, flags } = context;
-  await withRuntime(context, async ({ runtime }) => {
-    requireServers(runtime, words);
-    if (flags['no-connect'] !== true) await connectServers(context, runtime, words);
-    const servers = statusOf(runtime, words);
-    if (output.json) return output.data(servers.map(toJson));
-    if (servers.length === 0)
+  await withServers(context, async (servers) => {
+    requireServers(servers, words);
+    if (flags['no-connect'] !== true) await connectServers(context, servers, words);
+    const found = statusOf(servers, words);
+    if (output.json) return output.data(found.map(toJson));
+    if (found.length === 0)
       return output.note(
         'There are no servers yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
       );
-    const rows = servers.map((server) => row(server, context));
+    const rows = found.map((server) => row(server, context));
     for (const line of textTable(rows, output)) output.line(line);
-    for (const { name, error } of servers) if (error !== undefined) tell(context, name, error);
+    for (const { name, error } of found) if (error !== undefined) tell(context, name, error);
   });
 }
 

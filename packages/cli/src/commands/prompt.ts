@@ -1,21 +1,22 @@
-import { type Runtime, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
 import { nearestWord } from '../nearest-word.js';
-import { withRuntime } from '../open.js';
+import type { Servers } from '../servers.js';
 import { shellWord } from '../shell-word.js';
 import { showContent } from '../show-content.js';
 import { showLine } from '../untrusted-text.js';
+import { withServers } from '../with-servers.js';
 import { needWord, readPairs } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal } = context;
   const server = needWord(context, 0, 'server');
   const name = needWord(context, 1, 'prompt');
-  await withRuntime(context, async ({ runtime }) => {
-    await connectOneOrAll(context, runtime, server);
-    const args = await completeArguments(context, runtime, { server, name });
-    const prompt = runtime.getPrompt(server, name, args, { signal });
+  await withServers(context, async (servers) => {
+    await connectOneOrAll(context, servers, server);
+    const args = await completeArguments(context, servers, { server, name });
+    const prompt = servers.getPrompt(server, name, args, { signal });
     const result = await output.during(`Getting ${showLine(name)}`, prompt);
     if (output.json) return output.data(result);
     for (const { role, content } of result.messages) {
@@ -28,11 +29,11 @@ export async function run(context: CommandContext): Promise<void> {
 /** Many servers fill in nothing, or "undefined", where an argument is missing; so it is asked for here. */
 async function completeArguments(
   { words, output }: CommandContext,
-  runtime: Runtime,
+  servers: Servers,
   { server, name }: { server: string; name: string },
 ): Promise<Record<string, string>> {
   const args = readPairs(words.slice(2));
-  const prompts = await runtime.listPrompts(server);
+  const prompts = await servers.listPrompts(server);
   const definition = prompts.find((prompt) => prompt.name === name);
   if (definition === undefined) {
     const close = nearestWord(

@@ -1,15 +1,15 @@
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
-import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
+import { withServers } from '../with-servers.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, words } = context;
-  await withRuntime(context, async ({ runtime }) => {
+  await withServers(context, async (servers) => {
     const [server] = words;
-    await connectOneOrAll(context, runtime, server);
-    const prompts = await runtime.listPrompts(server);
+    await connectOneOrAll(context, servers, server);
+    const prompts = await servers.listPrompts(server);
     if (output.json) return output.data(prompts);
     if (prompts.length === 0) return output.note('There are no prompts.');
     const rows = prompts.map(({ server: owner, name, arguments: args = [], description }) => [

@@ -1,21 +1,21 @@
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
-import { withRuntime } from '../open.js';
 import { shellWord } from '../shell-word.js';
 import { showResource } from '../show-content.js';
 import { showLine } from '../untrusted-text.js';
+import { withServers } from '../with-servers.js';
 import { needWord } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags, signal } = context;
   const server = needWord(context, 0, 'server');
   const uri = needWord(context, 1, "resource's URI");
-  await withRuntime(context, async ({ runtime }) => {
-    await connectOneOrAll(context, runtime, server);
+  await withServers(context, async (servers) => {
+    await connectOneOrAll(context, servers, server);
     const result = await output.during(
       `Reading ${showLine(uri)}`,
-      runtime.readResource(server, uri, { signal }).catch((error: unknown) => {
+      servers.readResource(server, uri, { signal }).catch((error: unknown) => {
         throw withListHint(error, server);
       }),
     );

@@ -1,19 +1,19 @@
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
-import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
+import { withServers } from '../with-servers.js';
 
 /** It is there to be copied. */
 const LONGEST_URI = 2_000;
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, words } = context;
-  await withRuntime(context, async ({ runtime }) => {
+  await withServers(context, async (servers) => {
     const [server] = words;
-    await connectOneOrAll(context, runtime, server);
-    const resources = await runtime.listResources(server);
-    const templates = await runtime.listResourceTemplates(server);
+    await connectOneOrAll(context, servers, server);
+    const resources = await servers.listResources(server);
+    const templates = await servers.listResourceTemplates(server);
     if (output.json) return output.data({ resources, templates });
     if (resources.length + templates.length === 0) return output.note('There are no resources.');
     const all = [

@@ -44,8 +44,8 @@ export async function run(context: CommandContext): Promise<void> {
 // --- rules -------------------------------------------------------------------------------------------
 
 async function listRules({ output }: CommandContext, { runtime, config }: ConfiguredRuntime): Promise<void> {
-  const { toolApprovalRequired = true, pins = 'approved' } = config().settings;
-  if (output.json) return output.data({ rules: runtime.rules, toolApprovalRequired, pins });
+  const { toolApprovalRequired = true, pins = 'approved', flows = 'ask' } = config().settings;
+  if (output.json) return output.data({ rules: runtime.rules, toolApprovalRequired, pins, flows });
   const rows = runtime.rules.map((placed, index) => [
     output.color.dim(String(index)),
     paint(placed.rule.action, output),
@@ -57,7 +57,7 @@ async function listRules({ output }: CommandContext, { runtime, config }: Config
     output.note('There are no rules. Write them into a configuration file, under "rules".');
   output.note(
     output.color.dim(
-      `Where no rule fits: you are allowed; agents ${toolApprovalRequired ? 'are asked for, unless they only read from a trusted server' : 'are allowed'}. Pins: ${pins}.`,
+      `Where no rule fits: you are allowed; agents ${toolApprovalRequired ? 'are asked for, unless they only read from a trusted server' : 'are allowed'}. Pins: ${pins}. Flows: ${flows}.`,
     ),
   );
 }
@@ -97,7 +97,7 @@ async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime)
   const explanation = runtime.explain({ server, tool, kind, arguments: args, caller });
   if (output.json)
     return output.data({ server, tool, kind, caller: caller ?? null, arguments: args, ...explanation });
-  const { decision, passed, unsure } = explanation;
+  const { decision, passed, unsure, labels } = explanation;
   const who = caller === undefined ? 'The host' : showLine(caller.id, 60);
   const shown = decision.hidden ? 'deny, as if it did not exist' : decision.action;
   output.line(`${who}, ${showLine(tool, 80)} of ${showLine(server, 60)}: ${paint(shown, output)}`);
@@ -107,13 +107,16 @@ async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime)
   if (passed.length > 0) output.line('  rules for it that did not fit:');
   for (const { index, placed, because } of passed)
     output.line(
-      `    ${ruleLine(placed, index)}  (${because} ${because === 'arguments' ? 'do' : 'does'} not fit)`,
+      `    ${ruleLine(placed, index)}  (${because} ${SEVERAL.has(because) ? 'do' : 'does'} not fit)`,
     );
+  if (labels.length > 0) output.line(`  labels ${labels.join(', ')}`);
   if (unsure)
     output.note(
       'The server was not started, so what the tool says about itself, and whether it changed, is not known and may change the answer. Ask it: --connect',
     );
 }
+
+const SEVERAL: ReadonlySet<string> = new Set(['arguments', 'annotations', 'flags', 'secrets']);
 
 const ruleLine = (placed: PlacedRule, index: number): string =>
   `rule ${index}, ${placeOf(placed)}: ${placed.rule.action} ${showLine(conditionsOf(placed), 200)}`;

@@ -1,20 +1,21 @@
-import type { CatalogTool, Runtime } from 'turnbuckle';
+import type { CatalogTool } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
 import { flagText } from '../flag-text.js';
 import { nearestWord } from '../nearest-word.js';
-import { withRuntime } from '../open.js';
+import type { Servers } from '../servers.js';
 import { shellWord } from '../shell-word.js';
 import { textTable } from '../text-table.js';
 import { toSignature } from '../typescript-signature.js';
 import { showLine, showText } from '../untrusted-text.js';
+import { withServers } from '../with-servers.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags } = context;
-  await withRuntime(context, async ({ runtime }) => {
-    const tools = await findTools(context, runtime);
+  await withServers(context, async (servers) => {
+    const tools = await findTools(context, servers);
     if (output.json) return output.data(tools.map(toJson));
-    if (tools.length === 0) return output.note(nothingFound(context, runtime));
+    if (tools.length === 0) return output.note(nothingFound(context, servers));
     if (flags.ts === true) for (const tool of tools) showSignature(context, tool);
     else if (flags.schema === true) for (const tool of tools) showSchema(context, tool);
     else
@@ -31,28 +32,28 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** Why the list is empty, and what to do about it. */
-function nothingFound({ words }: CommandContext, runtime: Runtime): string {
-  if (runtime.serverNames().length === 0)
+function nothingFound({ words }: CommandContext, servers: Servers): string {
+  const names = servers.serverNames();
+  if (names.length === 0)
     return 'There are no servers yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import';
-  const servers = runtime.serverNames();
   const [first = ''] = words;
-  const named = servers.includes(first);
+  const named = names.includes(first);
   const search = words.slice(named ? 1 : 0);
   if (search.length === 0) return 'There are no tools. turnbuckle doctor checks the servers.';
   const nothing = `No tool has to do with "${showLine(search.join(' '))}".`;
-  const meant = named ? undefined : nearestWord(first, servers);
+  const meant = named ? undefined : nearestWord(first, names);
   return meant === undefined
     ? `${nothing} All of them: turnbuckle tools${named ? ` ${shellWord(first)}` : ''}`
     : `${nothing} Did you mean the server? turnbuckle tools ${shellWord(meant)}`;
 }
 
 /** The first word may be a server; then only that one is connected. The rest are search words. */
-async function findTools(context: CommandContext, runtime: Runtime): Promise<readonly CatalogTool[]> {
+async function findTools(context: CommandContext, servers: Servers): Promise<readonly CatalogTool[]> {
   const { words } = context;
-  const server = runtime.serverNames().find((name) => name === words[0]);
-  await connectOneOrAll(context, runtime, server);
+  const server = servers.serverNames().find((name) => name === words[0]);
+  await connectOneOrAll(context, servers, server);
   const search = words.slice(server === undefined ? 0 : 1).map((word) => word.toLowerCase());
-  const all = server === undefined ? runtime.tools() : runtime.catalog.listByServer(server);
+  const all = server === undefined ? servers.tools() : servers.catalog.listByServer(server);
   return all.filter((tool) => {
     const haystack = `${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`.toLowerCase();
     return search.every((word) => haystack.includes(word));

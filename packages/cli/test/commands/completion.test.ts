@@ -54,7 +54,7 @@ describe.skipIf(!has('bash'))(titleOf('bash'), () => {
 
   it('completes commands, and servers where a command takes one', () => {
     expect(complete('turnbuckle', 'pr')).toEqual(['prompts', 'prompt']);
-    expect(complete('turnbuckle', 'sta')).toEqual(['status']);
+    expect(complete('turnbuckle', 'sta')).toEqual(['status', 'stats']);
     expect(complete('turnbuckle', 'call', 'f')).toEqual(['files', 'fetch']);
     expect(complete('tbk', 'rm', 'g')).toEqual(['good']);
     expect(complete('turnbuckle', 'schema', 'f')).toEqual([]);

@@ -46,6 +46,21 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
     expect(terminal.text()).not.toContain('Allowed');
   });
 
+  it('says when private data could go out for a stranger, and offers no "always"', async () => {
+    const labels = ['untrusted', 'private', 'outbound'];
+    const rules = [{ action: 'allow' }];
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: { demo: { ...fixture('echo'), labels } },
+      rules,
+    });
+    const terminal = call('text=hello');
+    await terminal.see('reason     this run read private data (this call) and text of strangers (this call)');
+    await terminal.see(QUESTION);
+    expect(terminal.text()).not.toContain('a always');
+    terminal.press('y');
+    expect(await terminal.ended).toBe(0);
+  });
+
   it('is not approved by a key that was typed before the question was there', async () => {
     const terminal = call('text=hello');
     terminal.press('y');

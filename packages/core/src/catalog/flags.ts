@@ -3,6 +3,7 @@
  * other servers, secrets mirrored into headers, pictures inside an icon. A flag is a reason to look, not a
  * verdict: what is flagged can still be used.
  */
+import type { RuleFlag } from '../config/rule-schema.js';
 import { isRecord } from '../is-record.js';
 import { findHidden } from '../text/hidden.js';
 import { findInstruction } from '../text/instructions.js';
@@ -16,7 +17,7 @@ export const FLAGS = {
   'secret-in-header': 'wants what sounds like a secret mirrored into a header',
   'embedded-icon': 'has an icon inside its text, or a drawing that can carry code',
   unscanned: 'has more text than is looked at',
-} as const;
+} as const satisfies Readonly<Record<RuleFlag, string>>;
 
 export type Flag = keyof typeof FLAGS;
 

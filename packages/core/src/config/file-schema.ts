@@ -1,6 +1,7 @@
 /** What stands beside the servers in a configuration file. The servers themselves are in schema.ts. */
 import * as z from 'zod/mini';
-import { PINS_SCHEMA, RULES_SCHEMA } from './rule-schema.js';
+import { DAEMON_SCHEMA } from './daemon-schema.js';
+import { FLOWS_SCHEMA, PINS_SCHEMA, RULES_SCHEMA } from './rule-schema.js';
 
 const short = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 
@@ -30,9 +31,18 @@ const privileged = {
   toolApprovalRequired: z.optional(z.boolean()),
   /** Which tools are held to the definition that was approved. */
   pins: z.optional(PINS_SCHEMA),
+  /** What becomes of a call by which a run could carry private data out for a stranger. */
+  flows: z.optional(FLOWS_SCHEMA),
   autoDiscoveryEnabled: z.optional(z.boolean()),
+  /** How the daemon runs. */
+  daemon: z.optional(DAEMON_SCHEMA),
   /** The command that prints a secret; `{name}` in it is the name. For example ["op", "read", "op://dev/{name}"]. */
   secretCommand: z.optional(z.array(short(4_096)).check(z.minLength(1), z.maxLength(50))),
+};
+
+/** What a project may set only to raise the guard; load.ts sees to it that it does. */
+const tightening = {
+  flows: z.optional(z.enum(['ask', 'deny'], { error: `a project's file may only say "ask" or "deny"` })),
 };
 
 const managed = {
@@ -43,7 +53,7 @@ const managed = {
 };
 
 export const FILE_SCHEMAS = {
-  project: z.strictObject(common),
+  project: z.strictObject({ ...common, ...tightening }),
   user: z.strictObject({ ...common, ...privileged }),
   managed: z.strictObject({ ...common, ...privileged, ...managed }),
 } as const;

@@ -1,8 +1,12 @@
-/** Takes out what the administrator forbids, and what a project brings along and nobody agreed to. */
+/** Takes out what the administrator forbids, and what a project may not bring along or nobody agreed to. */
 import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
+import { faultError } from './file-fault.js';
 import type { FileSettings } from './file-schema.js';
 import { isOfProject } from './layers.js';
 import type { ConfiguredServer } from './loaded-config.js';
+import { isLoudVariable } from './loud-variables.js';
+import { keyPath } from './parse.js';
 import type { ReadLayer } from './read-layer.js';
 import { type TrustStore, trustRequired } from './trust.js';
 
@@ -12,6 +16,8 @@ export interface GuardOptions {
   readonly trust: Pick<TrustStore, 'isTrusted'>;
   /** The user said yes to all of the project's servers for this run. */
   readonly trustProject?: boolean | undefined;
+  /** The user's own file, where what is not for a project may stand. */
+  readonly userFile: string;
 }
 
 /** Sets the problem of every server that may not be used. One that was kept has to pass like any other. */
@@ -27,12 +33,37 @@ export async function guard(servers: Map<string, ConfiguredServer>, options: Gua
 
 async function refusal(
   server: ConfiguredServer,
-  { settings, trust, trustProject }: GuardOptions,
+  options: GuardOptions,
 ): Promise<TurnbuckleError | undefined> {
+  const { settings, trust, trustProject } = options;
   const { name, origin } = server;
   if (isForbidden(name, settings)) return forbiddenError(name);
-  const agreed = !isOfProject(origin.scope) || trustProject === true || (await trust.isTrusted(server));
-  return agreed ? undefined : trustRequired(server, origin.file);
+  if (!isOfProject(origin.scope) || trustProject === true) return undefined;
+  const loud = loudVariable(server, options);
+  if (loud !== undefined) return loud;
+  return (await trust.isTrusted(server)) ? undefined : trustRequired(server, origin.file);
+}
+
+/** Who agrees to a command sees the command. What such a variable makes of it nobody can see. */
+function loudVariable(
+  { name, entry, origin }: ConfiguredServer,
+  { layers, userFile }: GuardOptions,
+): TurnbuckleError | undefined {
+  const variable = Object.keys(isRecord(entry.env) ? entry.env : {}).find(isLoudVariable);
+  if (variable === undefined) return undefined;
+  const written = layers
+    .find(({ layer }) => layer.file === origin.file)
+    ?.servers.find((one) => one.name === name);
+  const keys = ['env', variable];
+  const fault = {
+    ...(written?.placeOf(keys) ?? origin),
+    path: keyPath(written?.path ?? name, keys),
+    text: `"${variable}" changes what programs load, run or trust, and may not be set by a project's file`,
+  };
+  return faultError(origin.file, fault, {
+    server: name,
+    hint: `If you want it, set it in your own file: turnbuckle add, or move the entry to ${userFile}`,
+  });
 }
 
 function isForbidden(name: string, { forbid = [], allowOnly }: Partial<FileSettings>): boolean {

@@ -9,13 +9,13 @@ import { type EnvironmentSettings, environmentSettings } from './environment-set
 import type { FileSettings, SettingName } from './file-schema.js';
 import { guard } from './guard.js';
 import { keepLayer, keepServer, remembering } from './keep-last.js';
-import { findLayers, isOfProject, type Layer, type LayerPlace } from './layers.js';
+import { findLayers, isOfProject, type Layer, type LayerPlace, userFile } from './layers.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig, type Origin } from './loaded-config.js';
 import type { ParsedServers } from './parse.js';
 import { parseEntry } from './parse-entry.js';
 import { type ReadLayer, readLayer } from './read-layer.js';
 import type { WrittenServer } from './read-servers.js';
-import type { PlacedRule } from './rule-schema.js';
+import type { FlowMode, PlacedRule } from './rule-schema.js';
 import { defaultsUsed, type TrustStore } from './trust.js';
 
 export interface LoadOptions extends Omit<LayerPlace, 'exists'> {
@@ -45,7 +45,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     variables,
     ...managed.map(settingsOf),
   ]);
-  await guard(servers, { layers, settings, trust, trustProject });
+  await guard(servers, { layers, settings, trust, trustProject, userFile: userFile(options) });
   return {
     servers,
     settings,
@@ -129,12 +129,18 @@ function mergeSettings(sources: readonly SettingSource[]) {
   const settingOrigins = new Map<SettingName, Origin>();
   for (const { settings: own, origins } of sources) {
     for (const [key, origin] of origins) {
+      if (key === 'flows' && isOfProject(origin.scope) && !isTighter(own.flows, settings.flows)) continue;
       Object.assign(settings, { [key]: own[key] });
       settingOrigins.set(key, origin);
     }
   }
   return { settings, settingOrigins };
 }
+
+const TIGHTNESS: readonly FlowMode[] = ['off', 'ask', 'deny'];
+
+const isTighter = (one: FlowMode = 'ask', other: FlowMode = 'ask'): boolean =>
+  TIGHTNESS.indexOf(one) > TIGHTNESS.indexOf(other);
 
 function toParsed(servers: ReadonlyMap<string, ConfiguredServer>): ParsedServers {
   const all = [...servers.values()];

@@ -57,6 +57,13 @@ export function readRules(
       });
       return [];
     }
+    if (isAllow && found.flags !== undefined) {
+      faults.push({
+        keys: ['rules', position, 'flags'],
+        text: 'a flag is a reason to ask or deny, not to allow',
+      });
+      return [];
+    }
     return [placed(found, position)];
   });
   return { rules, faults };

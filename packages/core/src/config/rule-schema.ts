@@ -28,6 +28,15 @@ const ARGUMENT_PATH =
 
 const KINDS = ['tool', 'resource', 'prompt'] as const;
 const SCOPES = ['user', 'project', 'local', 'managed', 'claudeai', 'native'] as const;
+/** What each of them means, and when a text is flagged, is in catalog/flags.ts. */
+const FLAGS = [
+  'hidden-characters',
+  'instructions',
+  'mentions-other-server',
+  'secret-in-header',
+  'embedded-icon',
+  'unscanned',
+] as const;
 
 export const RULE_SCHEMA = z.strictObject({
   action: z.enum(['allow', 'ask', 'deny']),
@@ -51,8 +60,12 @@ export const RULE_SCHEMA = z.strictObject({
       openWorld: z.optional(z.boolean()),
     }),
   ),
+  /** Reasons to look at the tool's texts: one of them is enough. Not in an `allow`. */
+  flags: z.optional(oneOrMore(z.enum(FLAGS))),
   /** Patterns by the path of the argument. */
   arguments: z.optional(z.record(z.string().check(z.maxLength(512), z.regex(ARGUMENT_PATH)), pattern)),
+  /** The arguments hold a secret, known or by its looks. */
+  secrets: z.optional(z.literal(true)),
   /** Why: shown with the decision. */
   reason: z.optional(text(500)),
 });
@@ -65,11 +78,16 @@ export const RULES_SCHEMA = z.array(RULE_SCHEMA).check(z.maxLength(MOST_RULES));
 /** What is held back when its definition is not the one that was approved. */
 export const PINS_SCHEMA = z.enum(['off', 'approved', 'all']);
 
+/** What becomes of a call by which a run could carry private data out for a stranger. */
+export const FLOWS_SCHEMA = z.enum(['off', 'ask', 'deny']);
+
 /** One rule, as it is written. */
 export type Rule = z.output<typeof RULE_SCHEMA>;
 export type ArgumentPattern = z.output<typeof pattern>;
 export type RuleScope = (typeof SCOPES)[number];
+export type RuleFlag = (typeof FLAGS)[number];
 export type PinMode = z.output<typeof PINS_SCHEMA>;
+export type FlowMode = z.output<typeof FLOWS_SCHEMA>;
 
 /** A rule and where it stands. */
 export interface PlacedRule {

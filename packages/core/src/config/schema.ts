@@ -33,6 +33,13 @@ const reconnect = z.strictObject({
 /** What a server may ask the host. */
 const mayAsk = z.array(z.enum(['elicitation', 'sampling', 'roots'])).check(z.maxLength(3));
 
+/** What a call brings into a run, or takes out of it. */
+const label = z.enum(['untrusted', 'private', 'outbound', 'destructive']);
+const labelList = z.array(label).check(z.maxLength(4));
+const labels = z.union([labelList, z.record(short, labelList)], {
+  error: 'expected a list of untrusted, private, outbound, destructive, or a map from tools to such lists',
+});
+
 const shared = {
   description: z.optional(text),
   /** False: not started at start-up; a live one is kept and its tools are hidden. */
@@ -42,6 +49,10 @@ const shared = {
   trusted: z._default(z.boolean(), false),
   /** What it may ask the host, if the host answers it. Absent: from a file nothing, in code whatever is answered. */
   mayAsk: z.optional(mayAsk),
+  /** What its tools bring in or take out: of all of them, or by globs for their names. */
+  labels: z.optional(labels),
+  /** True: secrets are taken out of what it answers. */
+  redactResults: z._default(z.boolean(), false),
   /** Capabilities that a caller needs beyond the one for the server or tool. */
   requires: z._default(list(short, 50), []),
   era: z._default(z.enum(['auto', 'legacy', 'modern']), 'auto'),
@@ -57,6 +68,10 @@ const shared = {
   /** All but these. */
   excludeTools: z._default(list(text, 10_000), []),
   maxInFlight: z._default(whole(1, 10_000), 64),
+  /** Who shares a connection: all callers, or each agent or session has one of its own. */
+  share: z._default(z.enum(['shared', 'agent', 'session']), 'shared'),
+  /** Ended when unused for so long, and brought up again by the next call. 0: never. Absent: 5 minutes if not shared. */
+  idleMs: z.optional(whole(0, DAY_MS)),
   pingMs: z._default(whole(0, DAY_MS), 30_000),
   reconnect: z._default(reconnect, {}),
 };
@@ -73,6 +88,8 @@ export const ADJUSTABLE = [
   'callTimeoutMs',
   'maxCallMs',
   'maxInFlight',
+  'share',
+  'idleMs',
   'pingMs',
   'reconnect',
   'requires',
@@ -160,6 +177,8 @@ export const ADJUSTMENT_SCHEMA = z.partial(
 );
 
 export type RequestKind = z.output<typeof mayAsk>[number];
+
+export type Label = z.output<typeof label>;
 
 export type TransportType = keyof typeof SERVER_SCHEMAS;
 

@@ -7,6 +7,7 @@ import { type Channel, ChannelLane } from './channel-lane.js';
 import type { Envelope, Lane } from './lane.js';
 import { NotificationGate } from './notification-gate.js';
 import type { ProcessTable } from './processes.js';
+import type { RequestGuard } from './request-guard.js';
 import type { SandboxStatus } from './sandbox/status.js';
 import { SdkLane } from './sdk-lane.js';
 import type { StderrListener } from './stderr-lines.js';
@@ -21,6 +22,8 @@ export interface CarrierOptions {
   readonly maxMessageBytes: number;
   readonly notificationsPerSecond: number;
   readonly expressLane: boolean;
+  /** What the server asks goes through it. */
+  readonly requests: RequestGuard;
   readonly stderrListener?: StderrListener | undefined;
   /** What presents the credentials of a remote server. */
   readonly authorizer?:

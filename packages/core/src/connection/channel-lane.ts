@@ -46,6 +46,7 @@ export class ChannelLane implements Lane, Transport {
   readonly #options: ChannelLaneOptions;
   readonly #flights = new Map<number, Flight>();
   #nextId = FIRST_ID;
+  #questions = 0;
   #closed = false;
 
   constructor(channel: Channel, options: ChannelLaneOptions) {
@@ -82,7 +83,13 @@ export class ChannelLane implements Lane, Transport {
     if (this.#closed) return Promise.reject(connectionLost(this.#options.server, { sent: false }));
     const id = this.#nextId;
     this.#nextId = id >= LAST_ID ? FIRST_ID : id + 1;
-    const flight = new Flight({ id, server: this.#options.server, request, onAbandon: this.#onAbandon });
+    const flight = new Flight({
+      id,
+      server: this.#options.server,
+      request,
+      isAsking: this.#isAsking,
+      onAbandon: this.#onAbandon,
+    });
     this.#flights.set(id, flight);
     const params = completeParams(request, this.envelope, id);
     this.#channel.send({ jsonrpc: '2.0', id, method: request.method, params }).catch((cause: unknown) => {
@@ -93,6 +100,19 @@ export class ChannelLane implements Lane, Transport {
     });
     return flight.promise;
   }
+
+  /** The server asks something: until it is answered, nobody's patience runs out. */
+  async whileAsking<Result>(answering: Promise<Result>): Promise<Result> {
+    this.#questions += 1;
+    try {
+      return await answering;
+    } finally {
+      this.#questions -= 1;
+      for (const flight of this.#flights.values()) flight.touch();
+    }
+  }
+
+  readonly #isAsking = (): boolean => this.#questions > 0;
 
   #receive(message: JSONRPCMessage): void {
     if (!('method' in message)) {

@@ -8,8 +8,8 @@ import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import type { ChannelLane } from './channel-lane.js';
 import type { Era } from './era-verdicts.js';
-import { answerRequest } from './input-rounds.js';
 import type { Envelope, LaneResult } from './lane.js';
+import type { ServerQuestion } from './message.js';
 import {
   type ListenFilter,
   type Listening,
@@ -18,13 +18,12 @@ import {
   type Peer,
   type PeerOptions,
 } from './peer.js';
+import { Questions } from './questions.js';
 import { timedOut } from './translate.js';
 
 export interface ChannelPeerOptions extends PeerOptions {
   readonly lane: ChannelLane;
 }
-
-type Request = Extract<JSONRPCMessage, { method: string; id: unknown }>;
 
 /** Resolves with the negotiated peer; rejects with a TurnbuckleError whose code tells where it ended. */
 export async function connectChannelPeer(options: ChannelPeerOptions): Promise<Peer> {
@@ -135,13 +134,17 @@ function unknownRevision(server: string, found: unknown): TurnbuckleError {
 /** Everything that comes from the server beside answers to the lane. */
 class Conversation {
   readonly #options: ChannelPeerOptions;
-  readonly #asked = new Map<unknown, AbortController>();
+  readonly #questions: Questions;
   readonly #listening = new Map<string, { opened: () => void; ended: (error?: TurnbuckleError) => void }>();
   #peer: Peer | undefined;
   #listens = 0;
 
   constructor(options: ChannelPeerOptions) {
     this.#options = options;
+    this.#questions = new Questions({
+      guard: options.requests,
+      send: (message) => options.lane.send(message),
+    });
     options.lane.onmessage = (message: JSONRPCMessage) => this.#receive(message);
     options.lane.onclose = () => this.#closed();
   }
@@ -159,23 +162,18 @@ class Conversation {
         'error' in message ? new TurnbuckleError('SERVER_ERROR', String(message.error.message)) : undefined;
       return this.#listening.get(String(message.id))?.ended(error);
     }
-    if ('id' in message) return void this.#answer(message as Request);
+    if ('id' in message) return this.#answer(message as ServerQuestion);
     const { method, params = {} } = message;
-    if (method === 'notifications/cancelled') return this.#asked.get(params.requestId)?.abort();
+    if (method === 'notifications/cancelled') return this.#questions.cancel(params.requestId);
     if (method === 'notifications/subscriptions/acknowledged') return this.#acknowledged(params);
     this.#options.onNotice(method, params);
   }
 
   /** Only older servers ask; in the newer revision a request of the server's has no place. */
-  async #answer({ id, method, params }: Request): Promise<void> {
-    const { lane, requests: guard } = this.#options;
+  #answer(question: ServerQuestion): void {
+    const { lane, respondents } = this.#options;
     if (this.#peer?.era === 'modern') return;
-    const abort = new AbortController();
-    this.#asked.set(id, abort);
-    const reply = await answerRequest(method, params, { guard, signal: abort.signal });
-    this.#asked.delete(id);
-    if (!abort.signal.aborted)
-      await lane.send({ jsonrpc: '2.0', id, ...reply } as JSONRPCMessage).catch(() => {});
+    void lane.whileAsking(this.#questions.answer(question, respondents.only));
   }
 
   #acknowledged(params: Readonly<Record<string, unknown>>): void {
@@ -227,7 +225,7 @@ class Conversation {
   }
 
   #closed(): void {
-    for (const abort of this.#asked.values()) abort.abort();
+    this.#questions.close();
     for (const { ended } of [...this.#listening.values()]) ended();
     this.#peer?.onclose?.();
   }

@@ -9,7 +9,9 @@ import type { Events } from '../events.js';
 import { backoffDelay, DEFAULT_BACKOFF } from '../resilience/backoff.js';
 import { exitError, explainExit } from './exit.js';
 import { Health } from './health.js';
+import { IdleStop } from './idle-stop.js';
 import { type Link, type LinkOptions, openLink } from './link.js';
+import { Respondents } from './respondents.js';
 import { type ConnectionEvent, type ConnectionState, transition } from './state.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -19,7 +21,10 @@ export interface ConnectionOptions {
   readonly events: Events;
   readonly now: () => number;
   readonly random: () => number;
-  readonly link: Omit<LinkOptions, 'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy'>;
+  readonly link: Omit<
+    LinkOptions,
+    'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy' | 'respondents'
+  >;
   /** The configuration with everything filled in, asked for at each attempt. */
   readonly resolve: () => Promise<ServerConfig>;
   /** The same error without secrets: what leaves this connection has been through it. */
@@ -29,14 +34,20 @@ export interface ConnectionOptions {
   /** The link is in use from now on. */
   readonly onReady: () => void;
   readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  /** Nobody has used it for the configured time. */
+  readonly onIdle: () => void;
 }
 
 /** A link that lived this long was a success: the next failure starts counting anew. */
 const STEADY_MS = 5_000;
+const IDLE_MS = 300_000;
 
 export class Connection {
   readonly name: string;
   readonly health: Health;
+  readonly respondents = new Respondents();
+  /** Entered by each call for as long as it takes. */
+  readonly idle: IdleStop;
   readonly #options: ConnectionOptions;
   #state: ConnectionState = 'idle';
   #error: TurnbuckleError | undefined;
@@ -56,6 +67,13 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.name = options.name;
+    const { idleMs, share } = options.config;
+    this.idle = new IdleStop({
+      idleMs: idleMs ?? (share === 'shared' ? 0 : IDLE_MS),
+      stop: () => {
+        if (this.#subscriptions?.isWatching !== true) options.onIdle();
+      },
+    });
     this.health = new Health({
       pingMs: options.config.pingMs,
       now: options.now,
@@ -169,7 +187,16 @@ export class Connection {
   #linkOptions(config: ServerConfig): LinkOptions {
     const { name, link, onNotice } = this.#options;
     const onCleanup = (done: Promise<void>): void => this.#cleanUp(done);
-    return { ...link, server: name, config, onNotice, onCleanup, assumeLegacy: this.#assumeLegacy };
+    const { respondents } = this;
+    return {
+      ...link,
+      server: name,
+      config,
+      respondents,
+      onNotice,
+      onCleanup,
+      assumeLegacy: this.#assumeLegacy,
+    };
   }
 
   /** The next attempt begins when this is done; nobody else has to wait for it. */
@@ -213,6 +240,7 @@ export class Connection {
     this.health.watch(link);
     void this.#subscriptions.start();
     this.#options.onReady();
+    if (!this.idle.isInUse) this.idle.leave();
   }
 
   /** An attempt failed: say so once, and schedule the next one if the kind of failure allows it. */
@@ -269,6 +297,7 @@ export class Connection {
 
   #takeDown(event: 'disconnect' | 'close'): Promise<void> {
     clearTimeout(this.#timer);
+    this.idle.cancel();
     this.#wanted = false;
     const link = this.#link;
     const opening = this.#opening;

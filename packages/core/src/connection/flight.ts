@@ -10,6 +10,8 @@ export interface FlightOptions {
   readonly id: number;
   readonly server: string;
   readonly request: LaneRequest;
+  /** The server waits for an answer of ours: its silence is no fault of it. */
+  readonly isAsking: () => boolean;
   /** The caller gave up or the clock ran out: tell the server, forget the id. */
   readonly onAbandon: (flight: Flight, why: Abandoned) => void;
 }
@@ -41,6 +43,10 @@ export class Flight {
     }
   }
 
+  get request(): LaneRequest {
+    return this.#options.request;
+  }
+
   get settled(): boolean {
     return this.#settled;
   }
@@ -59,9 +65,14 @@ export class Flight {
     if (this.#finish()) this.#reject(error);
   }
 
+  /** A sign of life: the clock for silence starts anew. */
+  touch(): void {
+    this.#lastActivity = Date.now();
+  }
+
   progress(params: Progress): void {
     if (this.#settled) return;
-    this.#lastActivity = Date.now();
+    this.touch();
     this.#options.request.onProgress?.({
       progress: params.progress,
       ...(params.total !== undefined && { total: params.total }),
@@ -85,6 +96,7 @@ export class Flight {
   /** The timer rang: the time may be over, or progress may have moved it. */
   expire(): void {
     const { timeoutMs, maxTotalMs, method } = this.#options.request;
+    if (this.#options.isAsking()) this.touch();
     const now = Date.now();
     const leftMs = Math.min(this.#lastActivity + timeoutMs, this.#startedAt + maxTotalMs) - now;
     if (leftMs > 0) return this.#arm(leftMs);

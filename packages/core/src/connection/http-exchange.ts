@@ -10,7 +10,7 @@ import type { Flight } from './flight.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { refusal } from './http-refusal.js';
 import { bytesSinceEvent } from './limited-body.js';
-import { isMessage, parseMessage } from './message.js';
+import { isMessage, parseMessage, type ServerQuestion } from './message.js';
 import { connectionLost } from './server-error.js';
 
 const MAX_REDIRECTS = 3;
@@ -28,7 +28,8 @@ export interface ExchangeOptions {
   /** The older revisions let a broken stream be picked up at its last event. */
   readonly resumable: boolean;
   readonly hasSession: boolean;
-  readonly deliver: (message: JSONRPCMessage) => void;
+  readonly deliver: (message: JSONRPCMessage, flight: Flight) => void;
+  readonly answer: (question: ServerQuestion, flight: Flight) => void;
   readonly onBroken: (error: TurnbuckleError) => void;
   readonly onDone: () => void;
 }
@@ -186,7 +187,8 @@ export class HttpExchange {
     const { method, params } = message;
     if (method === 'notifications/progress' && isProgress(params) && params.progressToken === flight.id) {
       flight.progress(params);
-    } else deliver(message);
+    } else if (isQuestion(message)) this.#options.answer(message, flight);
+    else deliver(message, flight);
   }
 
   #onEnd(): void {
@@ -302,6 +304,9 @@ export class HttpExchange {
     this.#options.onDone();
   }
 }
+
+const isQuestion = (message: JSONRPCMessage): message is ServerQuestion =>
+  'method' in message && 'id' in message;
 
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(', ') : header;

@@ -11,13 +11,17 @@ import type { HttpEndpoint } from './http-endpoint.js';
 import { HttpExchange } from './http-exchange.js';
 import { completeParams, type Envelope, type Lane, type LaneRequest, type LaneResult } from './lane.js';
 import { encodeHeaderValue } from './mcp-headers.js';
+import type { ServerQuestion } from './message.js';
+import type { Respondent } from './respondents.js';
 
 /** What the lane needs of the SDK's transport. */
 export interface HttpSession {
   readonly sessionId: string | undefined;
   readonly protocolVersion: string | undefined;
-  /** Messages on an answer's stream that are not for the lane: requests and notices of the server. */
-  deliver(message: JSONRPCMessage): void;
+  /** Notices on an answer's stream: for who is behind the request, or for the connection. */
+  deliver(notice: JSONRPCMessage, respondent: Respondent | undefined): void;
+  /** Answers a question that came there, unless too many come. Never rejects. */
+  answer(question: ServerQuestion, respondent: Respondent | undefined): Promise<void> | undefined;
 }
 
 export interface HttpLaneOptions {
@@ -33,6 +37,9 @@ const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
 };
 
 /** How long requests may go on after another one found that a person is needed. */
@@ -43,6 +50,7 @@ export class HttpLane implements Lane {
   readonly #options: HttpLaneOptions;
   readonly #exchanges = new Map<number, HttpExchange>();
   #nextId = FIRST_ID;
+  #questions = 0;
   /** Why a person is needed: all who wait for a credential are told. */
   #refusal: TurnbuckleError | undefined;
 
@@ -54,7 +62,13 @@ export class HttpLane implements Lane {
     this.#nextId += 1;
     const id = this.#nextId;
     const { server, endpoint, session, maxBytes } = this.#options;
-    const flight = new Flight({ id, server, request, onAbandon: this.#onAbandon });
+    const flight = new Flight({
+      id,
+      server,
+      request,
+      isAsking: this.#isAsking,
+      onAbandon: this.#onAbandon,
+    });
     const params = completeParams(request, this.envelope, id);
     const exchange = new HttpExchange({
       server,
@@ -64,7 +78,8 @@ export class HttpLane implements Lane {
       headers: this.#headers(request),
       resumable: this.envelope === undefined,
       hasSession: session.sessionId !== undefined,
-      deliver: session.deliver,
+      deliver: this.#deliver,
+      answer: this.#answer,
       onBroken: this.#onBroken,
       onDone: () => this.#exchanges.delete(id),
     });
@@ -99,6 +114,23 @@ export class HttpLane implements Lane {
   close(error: TurnbuckleError): void {
     for (const exchange of [...this.#exchanges.values()]) exchange.abort(error);
   }
+
+  readonly #isAsking = (): boolean => this.#questions > 0;
+
+  readonly #deliver = (notice: JSONRPCMessage, flight: Flight): void =>
+    this.#options.session.deliver(notice, flight.request.respondent);
+
+  readonly #answer = (question: ServerQuestion, flight: Flight): void => {
+    // In the newer revision a request of the server's has no place.
+    if (this.envelope !== undefined) return;
+    const answering = this.#options.session.answer(question, flight.request.respondent);
+    if (answering === undefined) return;
+    this.#questions += 1;
+    void answering.then(() => {
+      this.#questions -= 1;
+      flight.touch();
+    });
+  };
 
   readonly #onBroken = (error: TurnbuckleError): void => {
     if (error.code === 'AUTH_REQUIRED') this.#refusal = error;
@@ -137,7 +169,7 @@ export class HttpLane implements Lane {
       timeoutMs: 5_000,
       maxTotalMs: 5_000,
     };
-    const notice = new Flight({ id: 0, server, request, onAbandon: () => {} });
+    const notice = new Flight({ id: 0, server, request, isAsking: () => false, onAbandon: () => {} });
     notice.promise.catch(() => {});
     new HttpExchange({
       server,
@@ -148,6 +180,7 @@ export class HttpLane implements Lane {
       resumable: false,
       hasSession: session.sessionId !== undefined,
       deliver: () => {},
+      answer: () => {},
       onBroken: () => {},
       onDone: () => {},
     }).post(JSON.stringify({ jsonrpc: '2.0', method: request.method, params }));

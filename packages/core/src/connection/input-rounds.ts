@@ -8,16 +8,22 @@ import type { RequestKind } from '../config/schema.js';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
-import { type Outcome, paramsOf, type RequestGuard } from './request-guard.js';
+import { type AskOptions, type Outcome, paramsOf, type RequestGuard } from './request-guard.js';
+import type { Respondents } from './respondents.js';
 import { kindOf } from './server-requests.js';
 
 const MAX_ROUNDS = 10;
 const MAX_REQUESTS_A_ROUND = 16;
 
 /** Lets the SDK's client answer the requests of older servers; the SDK's own reading of them is not used. */
-export function serveRequests(client: Client, guard: RequestGuard): void {
+export function serveRequests(client: Client, guard: RequestGuard, respondents: Respondents): void {
   client.fallbackRequestHandler = async ({ method, params }, context) => {
-    const reply = await answerRequest(method, params, { guard, signal: context.mcpReq.signal });
+    const reply = await answerRequest(method, params, {
+      guard,
+      signal: context.mcpReq.signal,
+      respondent: respondents.only,
+      id: context.mcpReq.id,
+    });
     if ('result' in reply) return reply.result;
     throw Object.assign(new Error(reply.error.message), { code: reply.error.code });
   };
@@ -31,12 +37,15 @@ type Reply =
 export async function answerRequest(
   method: string,
   params: unknown,
-  { guard, signal }: { readonly guard: RequestGuard; readonly signal: AbortSignal },
+  {
+    guard,
+    ...asked
+  }: { readonly guard: RequestGuard } & Required<Pick<AskOptions, 'signal' | 'respondent' | 'id'>>,
 ): Promise<Reply> {
   if (method === 'ping') return { result: {} };
   const kind = kindOf(method);
   if (kind === undefined) return { error: { code: -32601, message: 'Method not found' } };
-  const outcome = await guard.answer(kind, paramsOf(params), signal);
+  const outcome = await guard.answer(kind, paramsOf(params), asked);
   if (outcome.result !== undefined) return { result: outcome.result };
   if (outcome.outcome === 'declined' && kind === 'elicitation') return { result: DECLINED };
   return { error: { code: CODES[outcome.outcome], message: MESSAGES[outcome.outcome](outcome.reason) } };
@@ -62,7 +71,7 @@ const MESSAGES: Readonly<Record<Unanswered, (reason: string) => string>> = {
 
 export interface InputRoundOptions {
   readonly guard: RequestGuard;
-  /** The caller wants to see `input_required` and go on itself. */
+  /** The caller wants to see whatever the server answers, `input_required` and what extensions add, and go on itself. */
   readonly passOn: boolean;
 }
 
@@ -80,7 +89,10 @@ export async function requestWithInput(
     throw explainRefusal(error, options.guard);
   }
   for (let round = 0; result.resultType !== undefined && result.resultType !== 'complete'; round += 1) {
-    if (result.resultType !== 'input_required') throw unknownResult(server, result.resultType);
+    if (result.resultType !== 'input_required') {
+      if (options.passOn) return result;
+      throw unknownResult(server, result.resultType);
+    }
     const questions = readQuestions(server, result.inputRequests);
     if (options.passOn) return passOn(result, questions, options.guard);
     if (round >= MAX_ROUNDS) {
@@ -90,7 +102,7 @@ export async function requestWithInput(
         { server },
       );
     }
-    const inputResponses = await answerAll(questions, request.signal, options.guard);
+    const inputResponses = await answerAll(questions, request, options.guard);
     const { requestState } = result;
     const params = { ...request.params, inputResponses, ...(requestState !== undefined && { requestState }) };
     result = await lane.request({ ...request, params });
@@ -150,13 +162,13 @@ function passOn(result: LaneResult, questions: readonly Question[], guard: Reque
 
 async function answerAll(
   questions: readonly Question[],
-  signal: AbortSignal | undefined,
+  { signal, respondent }: Pick<LaneRequest, 'signal' | 'respondent'>,
   guard: RequestGuard,
 ): Promise<Record<string, unknown>> {
   const responses: [string, unknown][] = [];
   for (const { key, method, kind, params } of questions) {
     if (kind === undefined) throw unanswered(guard, { kind, method });
-    const outcome = await guard.answer(kind, params, signal);
+    const outcome = await guard.answer(kind, params, { signal, respondent, id: key });
     if (outcome.outcome === 'not-offered') throw unanswered(guard, { kind, method });
     if (signal?.aborted) throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled.');
     // This revision has no way to answer with an error; a form at least can be declined.

@@ -4,6 +4,8 @@
  * through the SDK's client. Both keep the same contract, held by one suite.
  */
 
+import type { Respondent } from './respondents.js';
+
 export interface Progress {
   readonly progress: number;
   readonly total?: number | undefined;
@@ -19,6 +21,8 @@ export interface LaneRequest {
   readonly maxTotalMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Who is asked and told what belongs to this request. */
+  readonly respondent?: Respondent | undefined;
   /** Extra headers on transports that have them (`Mcp-Param-*`). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

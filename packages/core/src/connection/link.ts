@@ -12,7 +12,7 @@ import type { Era, EraVerdicts } from './era-verdicts.js';
 import { explainExit } from './exit.js';
 import type { Lane } from './lane.js';
 import type { Peer } from './peer.js';
-import type { RequestGuard } from './request-guard.js';
+import type { Respondents } from './respondents.js';
 import { connectSdkPeer } from './sdk-peer.js';
 import { timedOut, translate } from './translate.js';
 
@@ -20,7 +20,7 @@ export interface LinkOptions extends CarrierOptions {
   readonly config: ServerConfig;
   readonly clientInfo: Implementation;
   readonly verdicts: EraVerdicts;
-  readonly requests: RequestGuard;
+  readonly respondents: Respondents;
   /** The question for the era got no answer last time: go without it. */
   readonly assumeLegacy: boolean;
   /** The server has been started or asked: what is wanted once it answers can be loaded meanwhile. */
@@ -133,9 +133,9 @@ interface Attempt {
 
 async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attempt): Promise<Link> {
   const carrier = await createCarrier(options.config, options);
-  const { server, clientInfo, requests, onNotice } = options;
+  const { server, clientInfo, requests, respondents, onNotice } = options;
   const { capabilities } = requests;
-  const shared = { server, clientInfo, capabilities, requests, onNotice, era, leftMs, signal };
+  const shared = { server, clientInfo, capabilities, requests, respondents, onNotice, era, leftMs, signal };
   try {
     if (signal.aborted) throw signal.reason;
     carrier.prepare?.();

@@ -2,6 +2,9 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { parseJson } from '../parse-json.js';
 
+/** A request of the server's. */
+export type ServerQuestion = Extract<JSONRPCMessage, { method: string; id: unknown }>;
+
 /** The message in a line; undefined when the line is not one (a banner, a log line, a broken answer). */
 export function parseMessage(line: string): JSONRPCMessage | undefined {
   const start = line.charCodeAt(0) === 0xfeff ? 1 : 0;

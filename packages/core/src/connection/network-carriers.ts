@@ -16,6 +16,7 @@ import type { Channel } from './channel-lane.js';
 import { HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { HttpLane } from './http-lane.js';
 import { NotificationGate } from './notification-gate.js';
+import { Questions } from './questions.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
 import { connectionLost } from './server-error.js';
@@ -156,6 +157,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     },
     async close() {
       gate.stop();
+      questions.close();
       await lane.drain();
       lane.close(connectionLost(server, { sent: true }));
       const ended = transport.terminateSession().catch(() => {});
@@ -164,6 +166,10 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
       await endpoint.close();
     },
   };
+  const questions = new Questions({
+    guard: options.requests,
+    send: (message) => transport.send(message),
+  });
   const lane = new HttpLane({
     server,
     endpoint,
@@ -175,9 +181,26 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
       get protocolVersion() {
         return transport.protocolVersion;
       },
-      deliver: (message) => transport.onmessage?.(message),
+      deliver: (message, respondent) => {
+        if (!('method' in message)) return;
+        const { method, params = {} } = message;
+        if (method === 'notifications/cancelled') questions.cancel(params.requestId);
+        if (respondent?.onNotice === undefined || isForConnection(method)) transport.onmessage?.(message);
+        else gate.pass(message, () => respondent.onNotice?.(method, params));
+      },
+      answer: (question, respondent) => {
+        let answering: Promise<void> | undefined;
+        gate.passAny(question, () => {
+          answering = questions.answer(question, respondent);
+        });
+        return answering;
+      },
     },
     onBroken,
   });
   return carrier;
 }
+
+/** On whatever stream they come. */
+const isForConnection = (method: string): boolean =>
+  method === 'notifications/cancelled' || method.endsWith('/list_changed') || method.endsWith('/updated');

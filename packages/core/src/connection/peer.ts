@@ -3,6 +3,7 @@ import type { ClientCapabilities, Implementation, ServerCapabilities } from '@mo
 import type { Era } from './era-verdicts.js';
 import type { Lane } from './lane.js';
 import type { RequestGuard } from './request-guard.js';
+import type { Respondents } from './respondents.js';
 
 /** What a handshake needs to know, whoever makes it. */
 export interface PeerOptions {
@@ -11,6 +12,8 @@ export interface PeerOptions {
   readonly capabilities: ClientCapabilities;
   /** What the server asks back goes through it. */
   readonly requests: RequestGuard;
+  /** Those behind the calls on their way over this connection. */
+  readonly respondents: Respondents;
   readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
   /** What is known: spoken to as that; undefined: it is asked. */
   readonly era: Era | undefined;

@@ -9,6 +9,7 @@ import type { Events } from '../events.js';
 import { isRecord } from '../is-record.js';
 import { Limiter } from '../resilience/limiter.js';
 import { type Checked, checkElicited, checkRoots, checkSampled } from './check-answer.js';
+import type { LaneRequest } from './lane.js';
 import { type RequestBounds, readElicitation, readSampling } from './read-request.js';
 import { REQUEST_KINDS, type ServerRequestAnswers, toCapabilities } from './server-requests.js';
 import { TokenBucket } from './token-bucket.js';
@@ -35,6 +36,8 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
 export interface RequestGuardOptions {
   readonly server: string;
   readonly answers: ServerRequestAnswers;
+  /** Calls bring answers of their own: what the configuration allows is offered, whatever the host answers. */
+  readonly callersAnswer: boolean;
   /** What the server's configuration allows; undefined: whatever the host has an answer for. */
   readonly mayAsk: readonly RequestKind[] | undefined;
   readonly limits: RequestLimits;
@@ -51,6 +54,26 @@ export type Outcome =
       readonly reason: string;
     };
 
+export interface AskOptions extends Pick<LaneRequest, 'signal' | 'respondent'> {
+  /** The server's own name for the question. */
+  readonly id?: string | number | undefined;
+}
+
+/** How a question is read: for whom, and whether as it came or with the fields only that are known. */
+interface Reading extends Pick<AskOptions, 'id'> {
+  readonly answers: ServerRequestAnswers;
+  readonly passes: boolean;
+}
+
+/** The host is asked one thing after the other; a client decides by itself what it shows at once. */
+const AT_ONCE = 8;
+
+/** How often somebody may be asked, and how much at once. */
+interface Pace {
+  readonly bucket: TokenBucket;
+  readonly turns: Limiter;
+}
+
 type Raw = Readonly<Record<string, unknown>>;
 /** A question that is fit to be put to the host: how, and what its answer has to be. */
 interface Question {
@@ -65,19 +88,18 @@ export class RequestGuard {
   /** What a caller may be handed that goes on itself. */
   readonly passable: ClientCapabilities;
   readonly #options: RequestGuardOptions;
-  readonly #offered: readonly RequestKind[];
-  readonly #bucket: TokenBucket;
-  readonly #turns: Limiter;
+  readonly #allowed: readonly RequestKind[];
+  /** One for each who is asked: somebody who takes long holds up nobody else. */
+  readonly #paces = new WeakMap<ServerRequestAnswers, Pace>();
 
   constructor(options: RequestGuardOptions) {
-    const { server, answers, mayAsk = REQUEST_KINDS, limits, now } = options;
+    const { server, answers, callersAnswer, mayAsk = REQUEST_KINDS } = options;
     this.#options = options;
     this.server = server;
-    this.#offered = REQUEST_KINDS.filter((kind) => mayAsk.includes(kind) && answers[kind] !== undefined);
-    this.capabilities = toCapabilities(this.#offered);
-    this.passable = toCapabilities(REQUEST_KINDS.filter((kind) => mayAsk.includes(kind)));
-    this.#bucket = new TokenBucket({ perMinute: limits.asksPerMinute, burst: limits.askBurst }, now());
-    this.#turns = new Limiter({ maxInFlight: 1, maxQueued: limits.maxQueuedAsks });
+    this.#allowed = REQUEST_KINDS.filter((kind) => mayAsk.includes(kind));
+    const offered = this.#allowed.filter((kind) => callersAnswer || answers[kind] !== undefined);
+    this.capabilities = toCapabilities(offered);
+    this.passable = toCapabilities(this.#allowed);
   }
 
   /** Whether the configuration keeps the server from asking this, whatever the host offers. */
@@ -86,22 +108,51 @@ export class RequestGuard {
   }
 
   /** Puts the question to the host, if it may be asked, and brings back what may be answered. Never rejects. */
-  async answer(kind: RequestKind, params: Raw, signal?: AbortSignal): Promise<Outcome> {
+  async answer(
+    kind: RequestKind,
+    params: Raw,
+    { signal, respondent, id }: AskOptions = {},
+  ): Promise<Outcome> {
     const { limits, now } = this.#options;
-    if (!this.#offered.includes(kind))
+    const answers = respondent?.answers ?? this.#options.answers;
+    const isAllowed = this.#allowed.includes(kind);
+    if (isAllowed && answers[kind] === undefined) respondent?.onUnanswerable?.(kind);
+    if (!isAllowed || answers[kind] === undefined)
       return this.#end(kind, { outcome: 'not-offered', reason: 'not offered' });
-    if (!this.#bucket.take(now())) {
+    const pace = this.#paceOf(answers, respondent === undefined ? 1 : AT_ONCE);
+    if (!pace.bucket.take(now())) {
       const reason = `more than ${limits.asksPerMinute} questions a minute`;
       return this.#end(kind, { outcome: 'limited', reason });
     }
-    const question = this.#read(kind, params);
+    const question = this.#read(kind, params, { answers, id, passes: respondent !== undefined });
     if (typeof question === 'string') return this.#end(kind, { outcome: 'refused', reason: question });
-    return this.#put(kind, question, signal);
+    return this.#put(kind, question, { signal, turns: pace.turns });
+  }
+
+  /** What may be offered of what somebody can be asked: the configuration decides about questions, the rest passes. */
+  offerOf(capabilities: Raw): Raw {
+    const isAllowed = (key: string): boolean =>
+      this.#allowed.some((kind) => kind === key) || !REQUEST_KINDS.some((kind) => kind === key);
+    return Object.fromEntries(Object.entries(capabilities).filter(([key]) => isAllowed(key)));
+  }
+
+  #paceOf(answers: ServerRequestAnswers, atOnce: number): Pace {
+    const known = this.#paces.get(answers);
+    if (known !== undefined) return known;
+    const { limits, now } = this.#options;
+    const pace = {
+      bucket: new TokenBucket({ perMinute: limits.asksPerMinute, burst: limits.askBurst }, now()),
+      turns: new Limiter({ maxInFlight: atOnce, maxQueued: limits.maxQueuedAsks }),
+    };
+    this.#paces.set(answers, pace);
+    return pace;
   }
 
   /** For a caller that answers itself: the reason why it may not be handed this question. */
   pass(kind: RequestKind, params: Raw): string | undefined {
-    const question = this.forbids(kind) ? 'its configuration does not allow it' : this.#read(kind, params);
+    const question = this.forbids(kind)
+      ? 'its configuration does not allow it'
+      : this.#read(kind, params, { answers: {}, id: undefined, passes: true });
     if (typeof question !== 'string') {
       this.#tell(kind, 'answered', 'handed to the caller');
       return undefined;
@@ -110,31 +161,43 @@ export class RequestGuard {
     return question;
   }
 
-  #read(kind: RequestKind, params: Raw): Question | string {
-    const { limits, answers, server } = this.#options;
+  #read(kind: RequestKind, params: Raw, { answers, id, passes }: Reading): Question | string {
+    const { limits, server } = this.#options;
     if (JSON.stringify(params).length > limits.maxAskBytes)
       return `it is larger than ${limits.maxAskBytes} bytes`;
+    // Who only passes it on passes all of it on.
+    const whole = passes ? { params } : {};
     switch (kind) {
       case 'elicitation': {
         const request = readElicitation(params);
         if (typeof request === 'string') return request;
         return {
-          ask: (signal) => answers.elicitation?.({ ...request, server, signal }),
+          ask: (signal) => answers.elicitation?.({ ...request, ...whole, server, id, signal }),
           check: (answer) => checkElicited(request, answer),
         };
       }
       case 'sampling': {
         const request = readSampling(params, limits);
         if (typeof request === 'string') return request;
-        return { ask: (signal) => answers.sampling?.({ ...request, server, signal }), check: checkSampled };
+        return {
+          ask: (signal) => answers.sampling?.({ ...request, ...whole, server, id, signal }),
+          check: checkSampled,
+        };
       }
       case 'roots':
-        return { ask: (signal) => answers.roots?.({ server, signal, params: {} }), check: checkRoots };
+        return {
+          ask: (signal) => answers.roots?.({ server, id, signal, params: {}, ...whole }),
+          check: checkRoots,
+        };
     }
   }
 
   /** One at a time: the next is put when the host's function has settled, not when it has been given up. */
-  async #put(kind: RequestKind, question: Question, signal: AbortSignal | undefined): Promise<Outcome> {
+  async #put(
+    kind: RequestKind,
+    question: Question,
+    { signal, turns }: { readonly signal: AbortSignal | undefined; readonly turns: Limiter },
+  ): Promise<Outcome> {
     const { limits } = this.#options;
     const over = new AbortController();
     const timer = setTimeout(() => over.abort('timeout'), limits.askTimeoutMs).unref();
@@ -142,19 +205,19 @@ export class RequestGuard {
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();
     try {
-      if (!this.#turns.tryEnter()) {
-        const turn = this.#turns.enter(over.signal);
+      if (!turns.tryEnter()) {
+        const turn = turns.enter(over.signal);
         if (turn === undefined)
           return this.#end(kind, { outcome: 'limited', reason: 'too many questions wait' });
         await turn;
       }
       if (over.signal.aborted) {
-        this.#turns.leave();
+        turns.leave();
         throw over.signal.reason;
       }
       const asking = Promise.resolve()
         .then(() => question.ask(over.signal))
-        .finally(() => this.#turns.leave());
+        .finally(() => turns.leave());
       return this.#settle(kind, question.check(await until(asking, over.signal)));
     } catch (thrown) {
       return this.#end(kind, this.#unanswered(over.signal), thrown);

@@ -26,7 +26,7 @@ export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
       getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
     },
   });
-  serveRequests(client, options.requests);
+  serveRequests(client, options.requests, options.respondents);
   client.onerror = () => {}; // every failure that matters also fails a request or closes the transport
   client.fallbackNotificationHandler = async ({ method, params }) => options.onNotice(method, params ?? {});
   const prior = era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {};

@@ -12,6 +12,8 @@ import type { RequestKind } from '../config/schema.js';
 interface Asked {
   /** The name from the configuration: who asks. What a server calls itself is not told here. */
   readonly server: string;
+  /** The server's own name for the question, where it gives one. Untrusted. */
+  readonly id?: string | number | undefined;
   /** Fires when nobody waits for the answer any longer. */
   readonly signal: AbortSignal;
   /** The request as it came over the wire, within its bounds. Untrusted text. */

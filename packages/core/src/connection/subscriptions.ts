@@ -20,6 +20,11 @@ export class Subscriptions {
     this.#link = link;
   }
 
+  /** Somebody wants to know when a resource changes. */
+  get isWatching(): boolean {
+    return this.#uris.size > 0;
+  }
+
   /** Starts listening for list changes. Failure is no reason to refuse the server: lists have other triggers. */
   async start(): Promise<void> {
     if (this.#link.era === 'modern') await this.#open().catch(() => this.#reopenLater());

@@ -21,6 +21,8 @@ export class KnownSecrets {
   readonly #secrets = new Map<string, readonly Candidate[]>();
   readonly #most: number;
   #index: Index | undefined;
+  /** Of those alone that give themselves away. */
+  #telling: Index | undefined;
 
   /** Beyond so many the oldest is forgotten. */
   constructor(most: number) {
@@ -35,6 +37,17 @@ export class KnownSecrets {
     const [oldest] = this.#secrets.keys();
     if (this.#secrets.size > this.#most && oldest !== undefined) this.#secrets.delete(oldest);
     this.#index = undefined;
+    this.#telling = undefined;
+  }
+
+  get size(): number {
+    return this.#secrets.size;
+  }
+
+  /** Whether one of them stands in the text as a whole. What may be an everyday word or number is not looked for. */
+  isIn(text: string): boolean {
+    this.#telling ??= createIndex(new Map([...this.#secrets].filter(([secret]) => isTelling(secret))));
+    return this.#telling.find(text).length > 0;
   }
 
   /** The text without them; the same text when there is none in it. */
@@ -45,6 +58,10 @@ export class KnownSecrets {
     return this.#index.cutEnds(spans.length === 0 ? text : replaceSpans(text, spans));
   }
 }
+
+/** A password such as "postgres" stands in many texts that give nothing away. */
+const isTelling = (secret: string): boolean =>
+  secret.length >= 12 || (secret.length >= 8 && /[^A-Za-z]/.test(secret));
 
 interface Index {
   find(text: string): Span[];

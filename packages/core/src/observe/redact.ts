@@ -8,10 +8,13 @@ import { REDACTED, redactShapes } from '../text/redact-shapes.js';
 import { isSecretName } from '../text/secret-names.js';
 import { redactDeep, redactStack } from './redact-deep.js';
 import { KnownSecrets } from './redact-known.js';
+import { someText } from './some-text.js';
 
 export interface Redactor {
   /** From now on this value is taken out. What is shorter than 6 characters is not: it could be any word. */
   learn(secret: string): void;
+  /** True when one that was learned is in it, in any text or name. What could be a word does not count. */
+  knows(value: unknown): boolean;
   text(text: string): string;
   /** A copy in which every text, and every value under a name that says secret, is safe. */
   value(value: unknown): unknown;
@@ -52,6 +55,7 @@ export function createRedactor(): Redactor {
     learn: (secret) => {
       for (const piece of piecesOf(secret)) known.learn(piece);
     },
+    knows: (value) => known.size > 0 && someText(value, (text) => known.isIn(text)),
     text: redact,
     value: (value) => redactDeep(value, { text: redact, isSecretName, mark: REDACTED }),
     error: (error) => redactError(error, redactor),

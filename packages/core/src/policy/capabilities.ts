@@ -7,6 +7,8 @@
 export interface Caller {
   readonly id: string;
   readonly capabilities: readonly string[];
+  /** What belongs together of what it does, such as a session. */
+  readonly run?: string | undefined;
 }
 
 /** Does this server exist, and has it this tool? Needed to tell whether a word has two meanings. */

@@ -1,12 +1,13 @@
 /**
  * The one decision about a call: may this caller make it with these arguments? Every surface passes here.
- * Capabilities come first, then the rules, then whether the tool is still the one that was approved, then the
- * defaults: the host's own code is allowed; an agent is asked for unless its call only reads from a server
- * whose word is trusted.
+ * Capabilities come first, then the rules or, where none fits, the defaults: the host's own code is allowed; an
+ * agent is asked for unless its call only reads from a server whose word is trusted. What is let through then
+ * still has to carry no secret of ours, to be the tool that was approved, and to close no way out of a run.
  */
+import type { FlowMode, RuleFlag } from '../config/rule-schema.js';
 import type { DecidingRule } from '../events.js';
 import { type Caller, findGrant, type KnownTools } from './capabilities.js';
-import type { CompiledRule, RuleContext, RuleSet, RuleSubject } from './rules.js';
+import type { CompiledRule, Found, RuleContext, RuleSet, RuleSubject, SecretSearch } from './rules.js';
 
 export type Action = 'allow' | 'ask' | 'deny';
 
@@ -23,6 +24,8 @@ export interface Decision {
   readonly rule?: DecidingRule | undefined;
   /** The definition is not the approved one. What would hold otherwise is in `otherwise`. */
   readonly pin?: PinFault | undefined;
+  /** With this call its run has private data, text of strangers, and a way out. */
+  readonly flow?: true | undefined;
   readonly otherwise?: Action | undefined;
 }
 
@@ -47,6 +50,15 @@ export interface PolicyOptions {
   readonly serverPolicy: (server: string) => ServerPolicy;
   /** What is wrong with a tool's definition; absent when nothing is pinned. */
   readonly pinFault?: ((server: string, tool: string) => PinFault | undefined) | undefined;
+  /** What no agent may send; absent: nothing is looked for. */
+  readonly secrets?: SecretSearch | undefined;
+  /** What holds a call back for what its run did before; absent when nothing does. */
+  readonly flow?: ((caller: Caller, subject: Subject) => FlowFault | undefined) | undefined;
+}
+
+export interface FlowFault {
+  readonly action: Exclude<FlowMode, 'off'>;
+  readonly reason: string;
 }
 
 const allow = (reason: string): Decision => ({ action: 'allow', reason, hidden: false });
@@ -54,6 +66,9 @@ const hide = (reason: string): Decision => ({ action: 'deny', reason, hidden: tr
 
 const HOST_ALLOWED = allow('the host itself calls');
 const NO_ARGUMENTS = {};
+const NOTHING_FOUND: Found = { rule: undefined, least: undefined };
+/** Flags of texts that are made to lead a model astray. */
+const LURES: ReadonlySet<RuleFlag> = new Set(['instructions', 'hidden-characters', 'mentions-other-server']);
 
 export function decide(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Decision {
   if (caller !== undefined) {
@@ -61,11 +76,11 @@ export function decide(caller: Caller | undefined, subject: Subject, options: Po
     if (granted.action === 'deny') return granted;
   }
   const decision = byRules(caller, subject, options);
-  const fault =
-    subject.kind === 'tool' && decision.action !== 'deny'
-      ? options.pinFault?.(subject.server, subject.tool)
-      : undefined;
-  return fault === undefined ? decision : heldBack(decision, fault);
+  if (decision.action === 'deny') return decision;
+  const fault = subject.kind === 'tool' ? options.pinFault?.(subject.server, subject.tool) : undefined;
+  const held = fault === undefined ? decision : heldBack(decision, fault);
+  const flow = caller === undefined ? undefined : options.flow?.(caller, subject);
+  return flow === undefined ? held : crossing(held, flow);
 }
 
 /** The part of the decision that lists share with calls: whether the caller may see it at all. */
@@ -99,26 +114,43 @@ function contextOf(
   return { callerId: caller?.id, trusted, scope };
 }
 
+interface Asked {
+  readonly caller: Caller | undefined;
+  readonly subject: Subject;
+  readonly options: PolicyOptions;
+}
+
 function byRules(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Decision {
-  const { rules } = options;
-  if (rules === undefined) return byDefault(caller, subject, options);
+  const args = subject.arguments ?? NO_ARGUMENTS;
   const context = contextOf(caller, subject, options);
-  const { rule, least } = rules.find(subject, context, subject.arguments ?? NO_ARGUMENTS);
-  if (rule === undefined) return atLeast(byDefault(caller, subject, options), least);
+  const found = options.rules?.find(subject, context, args) ?? NOTHING_FOUND;
+  const decision = byFound(found, context, { caller, subject, options });
+  if (caller === undefined || decision.action === 'deny' || vouches(found.rule)) return decision;
+  return options.secrets?.knows(args) === true ? givenAway(decision) : decision;
+}
+
+function byFound({ rule, least }: Found, context: RuleContext, asked: Asked): Decision {
+  if (rule === undefined) return atLeast(byDefault(asked), least);
   if (rule.action === 'allow') return atLeast(toDecision(rule), least);
   if (rule.action === 'ask') {
     // A project may raise the guard; where nothing goes by default, its question changes nothing.
-    const usual = isOfProject(rule) ? byDefault(caller, subject, options) : undefined;
+    const usual = isOfProject(rule) ? byDefault(asked) : undefined;
     return usual?.action === 'deny' ? usual : toDecision(rule);
   }
   // The owner is told why; an agent does not learn of what it can never call.
-  return { ...toDecision(rule), hidden: caller !== undefined && rules.hides(subject, context) };
+  const isHidden = asked.caller !== undefined && asked.options.rules?.hides(asked.subject, context) === true;
+  return { ...toDecision(rule), hidden: isHidden };
 }
 
 const isOfProject = ({ placed: { from } }: CompiledRule): boolean => from === 'project' || from === 'local';
 
+/** Only a rule that speaks of secrets lets one pass, and none of a project. */
+const vouches = (rule: CompiledRule | undefined): boolean =>
+  rule?.placed.rule.secrets === true && !isOfProject(rule);
+
+/** A question that a rule puts says more than the same one by default. */
 const atLeast = (decision: Decision, least: CompiledRule | undefined): Decision =>
-  least !== undefined && decision.action === 'allow' ? toDecision(least) : decision;
+  least !== undefined && decision.action !== 'deny' ? toDecision(least) : decision;
 
 const toDecision = (rule: CompiledRule): Decision => ({
   action: rule.action,
@@ -127,7 +159,21 @@ const toDecision = (rule: CompiledRule): Decision => ({
   rule: decidedBy(rule),
 });
 
-function byDefault(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Decision {
+function byDefault(asked: Asked): Decision {
+  const decision = usually(asked);
+  const { caller, subject, options } = asked;
+  if (decision.action !== 'allow' || caller === undefined || subject.kind !== 'tool') return decision;
+  if (options.serverPolicy(subject.server).trusted) return decision;
+  const lure = subject.flags?.().find((flag) => LURES.has(flag));
+  if (lure === undefined) return decision;
+  return {
+    action: 'ask',
+    reason: `its texts are flagged (${lure}), and its server is not trusted`,
+    hidden: false,
+  };
+}
+
+function usually({ caller, subject, options }: Asked): Decision {
   const { defaultDecision } = options;
   if (defaultDecision !== undefined && !(caller === undefined && defaultDecision === 'allow'))
     return { action: defaultDecision, reason: `the default is ${defaultDecision}`, hidden: false };
@@ -140,6 +186,13 @@ function byDefault(caller: Caller | undefined, subject: Subject, options: Policy
   return { action: 'ask', reason: 'calls of agents are asked for by default', hidden: false };
 }
 
+const givenAway = (decision: Decision): Decision => ({
+  ...decision,
+  action: 'deny',
+  reason: 'its arguments hold a secret that is known here, and no rule about secrets lets it pass',
+  otherwise: decision.action,
+});
+
 const FAULTS: Readonly<Record<PinFault, string>> = {
   changed: 'it changed since it was approved',
   new: 'it came after its server was approved',
@@ -148,6 +201,13 @@ const FAULTS: Readonly<Record<PinFault, string>> = {
 
 function heldBack(decision: Decision, pin: PinFault): Decision {
   return { ...decision, action: 'ask', reason: FAULTS[pin], pin, otherwise: decision.action };
+}
+
+/** Stands above every yes; what else there is to ask is asked with it. */
+function crossing(decision: Decision, { action, reason }: FlowFault): Decision {
+  const more = decision.action === 'ask' ? `; ${decision.reason}` : '';
+  const otherwise = decision.otherwise ?? decision.action;
+  return { ...decision, action, reason: `${reason}${more}`, flow: true, otherwise };
 }
 
 /** Where the rule stands is told beside it: an agent that reads the reason needs no paths of the machine. */

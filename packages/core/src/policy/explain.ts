@@ -1,8 +1,9 @@
 /** Why a decision is what it is: the rules that came near, and the key by which each of them did not fit. */
 import type { PlacedRule } from '../config/rule-schema.js';
+import type { Label } from '../config/schema.js';
 import type { Caller } from './capabilities.js';
 import { type Decision, decide, type PolicyOptions, type Subject } from './decide.js';
-import { misfit, type RuleKey } from './rules.js';
+import { looksAtTool, misfit, type RuleKey } from './rules.js';
 
 /** A rule for this server and tool that did not decide. */
 export interface PassedRule {
@@ -18,9 +19,15 @@ export interface Explanation {
   readonly passed: readonly PassedRule[];
   /** What the tool is now was not known, and might change the answer. */
   readonly unsure: boolean;
+  /** What the call would bring into its run, or take out of it. */
+  readonly labels: readonly Label[];
 }
 
-export function explain(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Explanation {
+export function explain(
+  caller: Caller | undefined,
+  subject: Subject,
+  options: PolicyOptions,
+): Omit<Explanation, 'labels'> {
   const decision = decide(caller, subject, options);
   const { trusted, scope } = options.serverPolicy(subject.server);
   const context = { callerId: caller?.id, trusted, scope };
@@ -34,11 +41,14 @@ export function explain(caller: Caller | undefined, subject: Subject, options: P
     passed: passed.map((rule) => ({
       index: rule.index,
       placed: rule.placed,
-      because: misfit(rule, subject, context) ?? 'arguments',
+      because: misfit(rule, subject, context) ?? argumentKey(rule.placed),
     })),
     unsure:
       isUnknown &&
-      (asked.some(({ index, placed }) => index <= last && placed.rule.annotations !== undefined) ||
+      (asked.some((rule) => rule.index <= last && looksAtTool(rule)) ||
         (decision.rule === undefined && trusted && decision.action === 'ask')),
   };
 }
+
+const argumentKey = ({ rule }: PlacedRule): RuleKey =>
+  rule.secrets === true && rule.arguments === undefined ? 'secrets' : 'arguments';

@@ -2,7 +2,7 @@
  * The rules in effect, compiled once: the first one that fits decides. An `allow` fits only what is surely
  * meant; an `ask` or `deny` also fits what may be meant. So a doubt always raises the guard.
  */
-import type { PlacedRule, Rule, RuleScope } from '../config/rule-schema.js';
+import type { PlacedRule, Rule, RuleFlag, RuleScope } from '../config/rule-schema.js';
 import { type ArgumentPath, everyAt, parseArgumentPath, someAt } from './argument-path.js';
 import { strictTest, wideTest } from './argument-pattern.js';
 import { compileGlob, type Glob, literalOf } from './glob.js';
@@ -14,6 +14,16 @@ export interface RuleSubject {
   readonly kind: 'tool' | 'resource' | 'prompt';
   /** What it says about itself; `unknown` before its server was asked. */
   readonly hints: Hints | 'unknown' | undefined;
+  /** What is odd about its texts: looked for only when it matters. The same list as long as it is the same. */
+  readonly flags?: (() => readonly RuleFlag[]) | undefined;
+}
+
+/** Looks for secrets in arguments. */
+export interface SecretSearch {
+  /** One that is known by its value. */
+  readonly knows: (value: unknown) => boolean;
+  /** Also what only looks like one. */
+  readonly finds: (value: unknown) => boolean;
 }
 
 /** What is known of a call beside what it is about. */
@@ -39,6 +49,8 @@ export interface CompiledRule {
   readonly kinds: readonly string[] | undefined;
   readonly scopes: readonly string[] | undefined;
   readonly caller: ((callerId: string | undefined) => boolean) | undefined;
+  readonly flags: readonly string[] | undefined;
+  /** What it says about the arguments, secrets in them included. */
   readonly arguments: ((args: Arguments) => boolean) | undefined;
   /** Of an `ask`: whether the arguments fit beyond doubt. */
   readonly surely: ((args: Arguments) => boolean) | undefined;
@@ -63,6 +75,7 @@ interface Fitting {
   readonly hides: boolean;
   /** What it was found for. */
   readonly hints: RuleSubject['hints'];
+  readonly flags: readonly RuleFlag[] | undefined;
   readonly trusted: boolean;
   readonly scope: RuleScope | undefined;
 }
@@ -75,11 +88,13 @@ export class RuleSet {
   readonly #general: CompiledRule[] = [];
   /** By caller, server and tool: the same are asked for again and again. */
   readonly #known = new Map<string | undefined, Map<string, ByTool>>();
+  readonly #wantsFlags: boolean;
   #remembered = 0;
 
-  constructor(rules: readonly PlacedRule[]) {
+  constructor(rules: readonly PlacedRule[], secrets: SecretSearch) {
     this.size = rules.length;
-    for (const rule of rules.map(compileRule)) {
+    this.#wantsFlags = rules.some(({ rule }) => rule.flags !== undefined);
+    for (const rule of rules.map((placed, index) => compileRule(placed, index, secrets))) {
       const names = listOf(rule.placed.rule.server)?.map(literalOf);
       if (names === undefined || names.includes(undefined)) this.#general.push(rule);
       else for (const name of new Set(names)) this.#push(name ?? '', rule);
@@ -129,13 +144,16 @@ export class RuleSet {
     const { server, tool, kind, hints } = subject;
     const { callerId, trusted, scope } = context;
     const name = kind === 'tool' ? tool : `${kind} ${tool}`;
+    const flags = this.#wantsFlags ? subject.flags?.() : undefined;
     const known = this.#known.get(callerId)?.get(server)?.get(name);
-    if (known?.hints === hints && known?.trusted === trusted && known.scope === scope) return known;
+    const isSame = known?.hints === hints && known?.flags === flags;
+    if (isSame && known?.trusted === trusted && known.scope === scope) return known;
     const candidates = this.candidates(subject);
     const fitting = {
       rules: upToFirstSure(candidates, subject, context),
       hides: isHidden(candidates, subject, context),
       hints,
+      flags,
       trusted,
       scope,
     };
@@ -171,9 +189,9 @@ function upToFirstSure(
 
 function isHidden(candidates: readonly CompiledRule[], subject: RuleSubject, context: RuleContext): boolean {
   for (const rule of candidates) {
-    const isUnsure = rule.placed.rule.annotations !== undefined && subject.hints === 'unknown';
+    const isUnsure = looksAtTool(rule) && subject.hints === 'unknown';
     const key = misfit(rule, subject, context);
-    if (key !== undefined && !(isUnsure && key === 'annotations')) continue;
+    if (key !== undefined && !(isUnsure && (key === 'annotations' || key === 'flags'))) continue;
     if (fitsByClaim(rule, subject, context)) continue;
     if (rule.arguments === undefined && !isUnsure) return rule.action === 'deny';
     if (rule.action !== 'deny') return false;
@@ -183,33 +201,46 @@ function isHidden(candidates: readonly CompiledRule[], subject: RuleSubject, con
 
 /** The first key that a call does not fit, its arguments aside; undefined when it fits all of them. */
 export function misfit(
-  { placed: { rule }, caller, scopes, action }: CompiledRule,
-  { hints, kind }: RuleSubject,
+  { placed: { rule }, caller, scopes, flags, action }: CompiledRule,
+  subject: RuleSubject,
   { callerId, trusted, scope }: RuleContext,
 ): RuleKey | undefined {
   if (caller?.(callerId) === false) return 'caller';
   if (rule.trusted !== undefined && rule.trusted !== trusted) return 'trusted';
   if (scopes !== undefined && (scope === undefined || !scopes.includes(scope))) return 'scope';
-  if (rule.annotations === undefined) return undefined;
-  const test =
-    kind === 'tool'
-      ? { hints: hints === 'unknown' ? undefined : hints, believed: trusted, allows: action === 'allow' }
-      : { hints: READING, believed: true, allows: action === 'allow' };
-  return fitsHints(rule.annotations, test) ? undefined : 'annotations';
+  if (rule.annotations !== undefined) {
+    const { hints } = subject;
+    const test =
+      subject.kind === 'tool'
+        ? { hints: hints === 'unknown' ? undefined : hints, believed: trusted, allows: action === 'allow' }
+        : { hints: READING, believed: true, allows: action === 'allow' };
+    if (!fitsHints(rule.annotations, test)) return 'annotations';
+  }
+  if (flags === undefined) return undefined;
+  const isFlagged =
+    subject.kind === 'tool' && subject.flags?.().some((flag) => flags.includes(flag)) === true;
+  return isFlagged ? undefined : 'flags';
 }
 
-/** An `ask` that would not fit if its tool had said nothing about itself, of a server that is not believed. */
+/** Whether it says something about the tool that is not known before its server was asked. */
+export const looksAtTool = ({ placed: { rule } }: CompiledRule): boolean =>
+  rule.annotations !== undefined || rule.flags !== undefined;
+
+/** An `ask` that would not fit if its tool had said nothing: by its texts, or by a claim that is not believed. */
 function fitsByClaim(
   { placed: { rule }, action }: CompiledRule,
   { kind }: RuleSubject,
   { trusted }: RuleContext,
 ): boolean {
-  if (action !== 'ask' || rule.annotations === undefined || trusted || kind !== 'tool') return false;
+  if (action !== 'ask' || kind !== 'tool') return false;
+  if (rule.flags !== undefined) return true;
+  if (rule.annotations === undefined || trusted) return false;
   return !fitsHints(rule.annotations, { hints: undefined, believed: false, allows: false });
 }
 
-function compileRule(placed: PlacedRule, index: number): CompiledRule {
+function compileRule(placed: PlacedRule, index: number, { knows, finds }: SecretSearch): CompiledRule {
   const { rule } = placed;
+  const isAbout = rule.secrets === true;
   return {
     placed,
     index,
@@ -219,8 +250,12 @@ function compileRule(placed: PlacedRule, index: number): CompiledRule {
     kinds: listOf(rule.kind),
     scopes: listOf(rule.scope),
     caller: callerTest(rule),
-    arguments: argumentsTest(rule, { strict: rule.action === 'allow' }),
-    surely: rule.action === 'ask' ? argumentsTest(rule, { strict: true }) : undefined,
+    flags: listOf(rule.flags),
+    arguments: both(argumentsTest(rule, { strict: rule.action === 'allow' }), isAbout ? finds : undefined),
+    surely:
+      rule.action === 'ask'
+        ? both(argumentsTest(rule, { strict: true }), isAbout ? knows : undefined)
+        : undefined,
   };
 }
 
@@ -259,6 +294,11 @@ function argumentsTest(
   });
   const [only] = tests;
   return tests.length === 1 && only !== undefined ? only : (args) => tests.every((test) => test(args));
+}
+
+function both(one: CompiledRule['arguments'], other: CompiledRule['arguments']): CompiledRule['arguments'] {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (args) => one(args) && other(args);
 }
 
 function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {

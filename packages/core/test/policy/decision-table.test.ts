@@ -2,13 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { parseRules } from '../../src/config/read-rules.js';
 import { DECISIONS } from './decision-table.js';
 import { decideFor, tell } from './decision-world.js';
+import { GUARD_DECISIONS } from './guard-decisions.js';
+
+const ALL = [...DECISIONS, ...GUARD_DECISIONS];
 
 describe('the table of decisions', () => {
   it('has rows enough', () => {
-    expect(DECISIONS.flatMap(({ rows }) => rows).length).toBeGreaterThanOrEqual(200);
+    expect(ALL.flatMap(({ rows }) => rows).length).toBeGreaterThanOrEqual(200);
   });
 
-  it.each(DECISIONS)('holds: $about', ({ rules, rows }) => {
+  it.each(ALL)('holds: $about', ({ rules, rows }) => {
     // Every rule of the table could stand in a file.
     expect(parseRules(rules)).toHaveLength(rules.length);
     for (const [index, row] of rows.entries()) {

@@ -1,10 +1,11 @@
 /** A small world for decisions: servers of each kind, tools that say each thing, callers of each sort. */
 import type { Rule } from 'turnbuckle';
-import type { PlacedRule } from '../../src/config/rule-schema.js';
+import type { PlacedRule, RuleFlag } from '../../src/config/rule-schema.js';
+import { createRedactor } from '../../src/observe/redact.js';
 import type { Caller } from '../../src/policy/capabilities.js';
 import { type Action, type Decision, decide, type PolicyOptions } from '../../src/policy/decide.js';
 import type { Hints } from '../../src/policy/hints.js';
-import { RuleSet } from '../../src/policy/rules.js';
+import { RuleSet, type SecretSearch } from '../../src/policy/rules.js';
 
 const SERVERS: Readonly<Record<string, ReturnType<PolicyOptions['serverPolicy']>>> = {
   files: { trusted: false, requires: [], scope: 'user' },
@@ -45,18 +46,37 @@ export interface Extras {
   readonly defaultDecision?: Action;
   readonly from?: PlacedRule['from'];
   readonly pin?: 'changed' | 'new' | 'unreadable';
+  /** What is odd about the tool's texts. */
+  readonly flags?: readonly RuleFlag[];
+  /** The run of the caller has read private data and text of strangers. */
+  readonly flow?: 'ask' | 'deny';
 }
+
+/** A token of a server: the only secret that this world knows. */
+export const TOKEN = 'kq7-ZrT0-private-91x';
+
+const redactor = createRedactor();
+redactor.learn(TOKEN);
+const SECRETS: SecretSearch = {
+  knows: redactor.knows,
+  finds: (value) => redactor.value(value) !== value,
+};
 
 export const placed = (rules: readonly Rule[], from: PlacedRule['from'] = 'user'): PlacedRule[] =>
   rules.map((rule, position) => ({ rule, from, file: '/rules.json', line: position + 1, position }));
 
-export function policyOf(rules: readonly PlacedRule[], { defaultDecision, pin }: Extras = {}): PolicyOptions {
+export function policyOf(
+  rules: readonly PlacedRule[],
+  { defaultDecision, pin, flow }: Extras = {},
+): PolicyOptions {
   return {
     known: { hasServer: (name) => name in SERVERS, hasTool: (_, tool) => tool in HINTS },
     serverPolicy: (name) => SERVERS[name] ?? { trusted: false, requires: [] },
     defaultDecision,
-    rules: rules.length === 0 ? undefined : new RuleSet(rules),
+    rules: rules.length === 0 ? undefined : new RuleSet(rules, SECRETS),
+    secrets: SECRETS,
     ...(pin !== undefined && { pinFault: () => pin }),
+    ...(flow !== undefined && { flow: () => ({ action: flow, reason: 'it crosses' }) }),
   };
 }
 
@@ -68,10 +88,10 @@ export function decideFor(
   extras: Extras = {},
 ): Decision {
   const [server = '', tool = ''] = call.split(/:(.*)/s);
-  const { kind = 'tool', args = {} } = extras;
+  const { kind = 'tool', args = {}, flags = [] } = extras;
   return decide(
     CALLERS[caller],
-    { server, tool, kind, hints: HINTS[tool], arguments: args },
+    { server, tool, kind, hints: HINTS[tool], arguments: args, flags: () => flags },
     policyOf(placed(rules, extras.from), extras),
   );
 }

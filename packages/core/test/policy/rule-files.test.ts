@@ -159,6 +159,7 @@ describe('rules in files', () => {
       { action: 'ask', arguments: { path: '/a/**', 'b[*].c': { equals: 1 }, d: { oneOf: ['x', null] } } },
       { action: 'ask', arguments: { e: { startsWith: 'x' }, f: { greaterThan: 1, lessThan: 2 } } },
       { action: 'ask', arguments: { '["x.y"]': { glob: 'z' }, g: { lessThan: 3 } } },
+      { action: 'deny', flags: ['instructions', 'unscanned'], secrets: true },
     ];
     const bad = [
       { action: 'x' },
@@ -168,10 +169,22 @@ describe('rules in files', () => {
       { action: 'ask', arguments: { a: { regex: 'x' } } },
       { action: 'ask', arguments: { a: {} } },
       { action: 'ask', arguments: { a: { equals: 1, glob: 'x' } } },
+      { action: 'ask', flags: ['odd'] },
+      { action: 'ask', secrets: false },
     ];
-    expect(validator.Errors({ rules: good, pins: 'all' })).toEqual([true, []]);
-    await setting.write(setting.userFile, { rules: good, pins: 'all' });
-    expect(await setting.load()).toMatchObject({ problems: [], settings: { pins: 'all' } });
+    const more = { labels: { 'a*': ['private', 'outbound'], b: [] }, redactResults: true };
+    const file = {
+      rules: good,
+      pins: 'all',
+      flows: 'deny',
+      servers: { one: { command: 'x', ...more }, two: { command: 'x', labels: ['untrusted'] } },
+    };
+    expect(validator.Errors(file)).toEqual([true, []]);
+    await setting.write(setting.userFile, file);
+    const loaded = await setting.load();
+    expect(loaded).toMatchObject({ problems: [], settings: { pins: 'all', flows: 'deny' } });
+    expect(loaded.servers.get('one')).toMatchObject({ problem: undefined, config: more });
+    expect(loaded.servers.get('two')).toMatchObject({ problem: undefined });
     for (const rule of bad) {
       expect(validator.Check({ rules: [rule] }), JSON.stringify(rule)).toBe(false);
       await setting.write(setting.userFile, { rules: [rule] });

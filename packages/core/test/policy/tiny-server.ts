@@ -21,6 +21,8 @@ export class TinyServer {
   readonly calls: string[] = [];
   /** How often its tools were listed. */
   lists = 0;
+  /** What it answers by method, where that is not the usual. */
+  readonly answers: Record<string, unknown> = {};
   #wire: Wire | undefined;
 
   constructor(tools: readonly Definition[]) {
@@ -61,8 +63,10 @@ export class TinyServer {
     }
     if (method === 'tools/call') {
       this.calls.push(String(params?.name));
+      if (this.answers[method] !== undefined) return this.answers[method];
       return { content: [{ type: 'text', text: `called ${String(params?.name)}` }] };
     }
+    if (method !== undefined && this.answers[method] !== undefined) return this.answers[method];
     if (method === 'resources/read') return { contents: [{ uri: params?.uri, text: 'content' }] };
     if (method === 'prompts/get') return { messages: [] };
     return {};

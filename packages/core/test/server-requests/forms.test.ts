@@ -326,7 +326,7 @@ describe('questions that come together', () => {
         return { action: 'decline' };
       },
     });
-    await guard.answer('elicitation', form({ a: string }), AbortSignal.abort());
+    await guard.answer('elicitation', form({ a: string }), { signal: AbortSignal.abort() });
     expect(seen).toBe(0);
     expect(told).toMatchObject([{ outcome: 'failed', reason: 'it was cancelled' }]);
   });

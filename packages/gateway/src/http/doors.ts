@@ -3,103 +3,146 @@
  * through the browser of the person at this machine (Host, Origin, content type), nobody without a token.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from 'turnbuckle';
+import { HostNames } from './host-names.js';
+import { type Rate, RateLimit } from './rate-limit.js';
+import { type Refusal, slowDown, toRefusal } from './refusal.js';
+import { remoteNetwork } from './remote-network.js';
+import { refuseContent, refuseHeaders, refuseMethod, refuseTarget } from './request-form.js';
 import type { Access } from './route.js';
+import type { Credentials, Visitor } from './visitor.js';
 
-export interface Visitor {
-  readonly caller: Caller;
-  readonly access: ReadonlySet<Access>;
+/** How a client finds out where tokens come from (RFC 9728, RFC 6750). */
+export interface TokenGuide {
+  /** Address of the metadata document. */
+  readonly metadataUrl: string;
+  /** The scopes that are good for an access, separated by spaces. */
+  scopesFor(access: Access): string | undefined;
 }
 
 export interface DoorOptions {
+  readonly credentials: Credentials;
   /** Names under which this machine may be addressed, without port, beyond the loopback ones. */
-  readonly hosts: readonly string[];
-  /** Pages that may use it from a browser: exact origins. */
-  readonly origins: readonly string[];
-  /** Who a token belongs to; undefined: nobody. */
-  readonly visitorOf: (token: string) => Visitor | undefined | Promise<Visitor | undefined>;
+  readonly hosts?: readonly string[] | undefined;
+  /** Pages that may use it from a browser, beyond its own: exact origins. */
+  readonly origins?: readonly string[] | undefined;
+  readonly guide?: TokenGuide | undefined;
+  /** How many wrong tokens an address may send: 20 at once and 1 a second unless told otherwise. */
+  readonly wrongTokens?: Rate | undefined;
+  /** Milliseconds of a clock that does not go back. */
+  readonly now?: (() => number) | undefined;
 }
-
-export interface Refusal {
-  readonly status: 401 | 403 | 415 | 421;
-  readonly code: 'UNAUTHORIZED' | 'FORBIDDEN' | 'MISDIRECTED' | 'UNSUPPORTED_MEDIA_TYPE';
-  readonly error: string;
-  readonly hint: string;
-}
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export class Doors {
-  readonly #hosts: ReadonlySet<string>;
+  readonly #credentials: Credentials;
+  readonly #hosts: HostNames;
   readonly #origins: ReadonlySet<string>;
-  readonly #visitorOf: DoorOptions['visitorOf'];
+  readonly #guide: TokenGuide | undefined;
+  readonly #wrongTokens: RateLimit;
+  /** A token that many requests bring at once is looked at once. */
+  readonly #verifying = new Map<string, Promise<Visitor | Refusal | undefined>>();
 
-  constructor({ hosts, origins, visitorOf }: DoorOptions) {
-    this.#hosts = new Set([...LOOPBACK, ...hosts.map((host) => host.toLowerCase())]);
+  constructor(options: DoorOptions) {
+    const { credentials, hosts = [], origins = [], wrongTokens = { perSecond: 1, burst: 20 } } = options;
+    this.#credentials = credentials;
+    this.#hosts = new HostNames(hosts);
     this.#origins = new Set(origins);
-    this.#visitorOf = visitorOf;
+    this.#guide = options.guide;
+    this.#wrongTokens = new RateLimit(wrongTokens, options.now);
   }
 
-  /** Where it comes from and what it brings; checked also for what needs no token. */
-  refuseAddress({ headers, method }: IncomingMessage): Refusal | undefined {
-    if (!this.#isOurHost(headers.host)) {
-      return {
-        status: 421,
-        code: 'MISDIRECTED',
-        error: 'This is not the address of this server.',
-        hint: 'Use its address as it was printed, or name the host in the configuration of the daemon.',
-      };
-    }
-    const { origin } = headers;
-    if (origin !== undefined && !this.#origins.has(origin)) {
-      return {
-        status: 403,
-        code: 'FORBIDDEN',
-        error: 'Web pages of that origin may not use this server.',
-        hint: 'Name the origin in the configuration of the daemon if it is yours.',
-      };
-    }
-    if (method !== 'GET' && method !== 'DELETE' && !isJson(headers['content-type'])) {
-      return {
-        status: 415,
-        code: 'UNSUPPORTED_MEDIA_TYPE',
-        error: 'Only JSON is taken here.',
-        hint: 'Send it with the header Content-Type: application/json.',
-      };
-    }
-    return undefined;
+  /** Where it comes from and in what form; checked also for what needs no token. */
+  refuse(request: IncomingMessage): Refusal | undefined {
+    return (
+      refuseHeaders(request) ??
+      this.#refuseAddress(request) ??
+      refuseMethod(request) ??
+      refuseTarget(request) ??
+      refuseContent(request)
+    );
   }
 
-  /** The visitor, or why it may not do this. */
-  async admit(request: IncomingMessage, access: Access): Promise<Visitor | Refusal> {
+  /**
+   * The visitor, or why it may not do this; a promise only for a token that has to be looked at for longer. A
+   * good token that is known gets in however many wrong ones came from the same address: they are all
+   * 127.0.0.1 on most machines, and nobody must be able to shut out the owner.
+   */
+  admit(request: IncomingMessage, access: Access): Visitor | Refusal | Promise<Visitor | Refusal> {
     const token = bearerOf(request.headers.authorization);
-    const visitor = token === undefined ? undefined : await this.#visitorOf(token);
-    if (visitor === undefined) {
-      return {
-        status: 401,
-        code: 'UNAUTHORIZED',
-        error: token === undefined ? 'A token is needed here.' : 'This token is not good, or not any more.',
-        hint: 'Send the header Authorization: Bearer <token>. turnbuckle token create makes one.',
-      };
-    }
+    if (token === undefined) return this.#tokenRequired(access, undefined);
+    const visitor = this.#credentials.find(token);
+    return visitor === undefined ? this.#lookAt(token, request, access) : this.#judge(visitor, access);
+  }
+
+  #refuseAddress({ headers }: IncomingMessage): Refusal | undefined {
+    const { host, origin } = headers;
+    if (!this.#hosts.has(host)) return HOST_REFUSED;
+    if (origin === undefined || this.#origins.has(origin) || origin === `http://${host}`) return undefined;
+    return ORIGIN_REFUSED;
+  }
+
+  #lookAt(token: string, request: IncomingMessage, access: Access): Refusal | Promise<Visitor | Refusal> {
+    const wrong = this.#tokenRequired(access, token);
+    const settle = (found: Visitor | Refusal | undefined): Visitor | Refusal =>
+      found === undefined ? wrong : 'code' in found ? found : this.#judge(found, access);
+    const verifying = this.#verifying.get(token);
+    if (verifying !== undefined) return verifying.then(settle);
+    const from = remoteNetwork(request.socket.remoteAddress);
+    const waitMs = this.#wrongTokens.take(from);
+    if (waitMs > 0) return slowDown('Too many wrong tokens came from this address.', waitMs);
+    const look = this.#credentials.verify?.(token);
+    if (look === undefined) return wrong;
+    const looked = look.catch(toRefusal).then((found) => {
+      this.#verifying.delete(token);
+      if (found !== undefined && !('code' in found)) this.#wrongTokens.giveBack(from);
+      return found;
+    });
+    this.#verifying.set(token, looked);
+    return looked.then(settle);
+  }
+
+  #judge(visitor: Visitor, access: Access): Visitor | Refusal {
     if (access === 'open' || visitor.access.has(access)) return visitor;
     return {
-      status: 403,
-      code: 'FORBIDDEN',
+      code: 'ACCESS_DENIED',
       error: `This token is not good for that: it needs the access "${access}".`,
-      hint: 'turnbuckle token create makes one that is.',
+      hint: 'Use a token that has it.',
+      headers: this.#guide && { 'www-authenticate': this.#challenge(access, 'insufficient_scope') },
     };
   }
 
-  #isOurHost(host: string | undefined): boolean {
-    const name = host?.toLowerCase().replace(/:\d{1,5}$/, '');
-    return name !== undefined && this.#hosts.has(name);
+  #tokenRequired(access: Access, token: string | undefined): Refusal {
+    const fault = token === undefined ? undefined : 'invalid_token';
+    return {
+      code: 'TOKEN_REQUIRED',
+      error: token === undefined ? 'A token is needed here.' : 'This token is not good, or not any more.',
+      hint: 'Send a token of this daemon in the header Authorization: Bearer <token>.',
+      headers: { 'www-authenticate': this.#challenge(access, fault) },
+    };
+  }
+
+  #challenge(access: Access, fault: string | undefined): string {
+    const facts = [
+      ['realm', 'turnbuckle'],
+      ['error', fault],
+      ['scope', this.#guide?.scopesFor(access)],
+      ['resource_metadata', this.#guide?.metadataUrl],
+    ];
+    const given = facts.filter(([, value]) => value !== undefined && value !== '');
+    return `Bearer ${given.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
   }
 }
 
-function isJson(type: string | undefined): boolean {
-  return type !== undefined && /^application\/json\s*(;|$)/i.test(type);
-}
+const HOST_REFUSED: Refusal = {
+  code: 'HOST_REFUSED',
+  error: 'This is not the address of this server.',
+  hint: 'Use its address as it was printed, or name the host in the configuration of the daemon.',
+};
+
+const ORIGIN_REFUSED: Refusal = {
+  code: 'ORIGIN_REFUSED',
+  error: 'Web pages of that origin may not use this server.',
+  hint: 'Name the origin in the configuration of the daemon if it is yours.',
+};
 
 /** Only in the header: addresses end up in logs and histories. */
 function bearerOf(header: string | undefined): string | undefined {

@@ -1,184 +1,228 @@
 /** The HTTP server: limits, doors, router, and one way to answer errors. What the routes do is theirs. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { ERRORS, TurnbuckleError, toTurnbuckleError } from 'turnbuckle';
-import type { Doors, Refusal } from './doors.js';
-import type { RateLimit } from './rate-limit.js';
-import { type Route, Router } from './route.js';
-
-export interface HttpLimits {
-  readonly maxConnections: number;
-  readonly maxInFlight: number;
-  readonly headersTimeoutMs: number;
-  readonly requestTimeoutMs: number;
-}
+import type { Socket } from 'node:net';
+import { TurnbuckleError } from 'turnbuckle';
+import { sendJson, sendRefusal } from './answer.js';
+import { answerClientError } from './client-error.js';
+import type { Doors } from './doors.js';
+import { DEFAULT_LIMITS, type HttpLimits, MAX_HEADER_BYTES } from './http-limits.js';
+import { RateLimit } from './rate-limit.js';
+import { type Refusal, slowDown, toRefusal } from './refusal.js';
+import type { Route } from './route.js';
+import { type Found, Router } from './router.js';
+import { Visit } from './visit.js';
+import type { Visitor } from './visitor.js';
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
   readonly doors: Doors;
-  readonly limits: HttpLimits;
-  readonly rateLimit: RateLimit;
-  /** A defect of ours in a route. */
-  readonly onDefect: (error: unknown) => void;
+  readonly limits?: Partial<HttpLimits> | undefined;
+  /** A route threw something that is not one of our errors, or the socket failed. It must not throw itself. */
+  readonly onDefect: (thrown: unknown) => void;
 }
 
-const MAX_HEADER_BYTES = 16 * 1_024;
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  readonly url: string;
+}
 
+const ANYBODY: Visitor = { caller: { id: 'anybody', capabilities: [] }, access: new Set() };
+
+/** Serves the routes from `listen` to `close`. */
 export class HttpServer {
-  readonly #options: HttpServerOptions;
-  readonly #router: Router;
+  readonly router: Router;
+  readonly #doors: Doors;
+  readonly #limits: HttpLimits;
+  readonly #requests: RateLimit;
+  readonly #onDefect: (thrown: unknown) => void;
   readonly #server: Server;
+  readonly #closing = new AbortController();
+  readonly #turnedAway = new WeakSet<Socket>();
+  #closed: Promise<void> | undefined;
   #inFlight = 0;
-  #closing = false;
 
-  constructor(options: HttpServerOptions) {
-    this.#options = options;
-    this.#router = new Router(options.routes);
-    const { limits } = options;
-    this.#server = createServer(
-      {
-        maxHeaderSize: MAX_HEADER_BYTES,
-        headersTimeout: limits.headersTimeoutMs,
-        requestTimeout: limits.requestTimeoutMs,
-        keepAliveTimeout: 30_000,
-        insecureHTTPParser: false,
-        requireHostHeader: true,
-      },
-      (request, response) => void this.#visit(request, response),
+  constructor({ routes, doors, limits, onDefect }: HttpServerOptions) {
+    this.router = new Router(routes);
+    this.#doors = doors;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#requests = new RateLimit(this.#limits.requests);
+    this.#onDefect = onDefect;
+    this.#server = createNodeServer(this.#limits);
+    this.#server.on('request', this.#meet);
+    // Whoever asks before it sends the body is told to go on when a route reads it, not before.
+    this.#server.on('checkContinue', this.#meet);
+    this.#server.on('checkExpectation', (request, response) =>
+      this.#turnAway(request, response, EXPECTATION),
     );
-    this.#server.maxConnections = limits.maxConnections;
   }
 
+  /** Requests that were let in and are not answered yet. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  async listen(port: number, host: string): Promise<AddressInfo> {
+  /** LISTEN_FAILED when the address cannot be had. */
+  async listen(port: number, host: string): Promise<Listening> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, resolve);
+      const fail = (error: Error): void => reject(cannotListen(error, host, port));
+      this.#server.once('error', fail);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', fail);
+        // Such as a connection that cannot be accepted because there are no more file descriptors.
+        this.#server.on('error', this.#onDefect);
+        resolve();
+      });
     });
-    return this.#server.address() as AddressInfo;
+    const address = this.#server.address();
+    const got = typeof address === 'object' && address !== null ? address.port : port;
+    const name = host.includes(':') ? `[${host}]` : host;
+    return { host, port: got, url: `http://${name}:${got}` };
   }
 
   /** No new requests; those on their way may end within the time, the rest is cut off. */
-  async close(graceMs: number): Promise<void> {
-    this.#closing = true;
+  close(graceMs: number): Promise<void> {
+    this.#closed ??= this.#drain(graceMs);
+    return this.#closed;
+  }
+
+  async #drain(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#closing.abort();
     this.#server.closeIdleConnections();
     const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs);
     await closed;
     clearTimeout(timer);
   }
 
-  async #visit(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  readonly #meet = (request: IncomingMessage, response: ServerResponse): void => {
+    // Node goes on reading what was sent along, although the connection is about to end.
+    if (this.#turnedAway.has(request.socket)) return;
+    const refusal = this.#closing.signal.aborted ? CLOSING : this.#doors.refuse(request);
+    if (refusal !== undefined) return this.#turnAway(request, response, refusal);
+    const target = request.url ?? '';
+    const cut = target.indexOf('?');
+    const path = cut === -1 ? target : target.slice(0, cut);
+    const found = this.router.find(request.method ?? '', path);
+    const come = { request, response, path, found };
+    const access = found?.route.access ?? 'open';
+    if (found !== undefined && access === 'open') return void this.#serve(come, found, ANYBODY);
+    // Who may not come in does not learn which doors there are.
+    const admitted = this.#doors.admit(request, access);
+    if (admitted instanceof Promise) admitted.then((judged) => this.#enter(come, judged));
+    else this.#enter(come, admitted);
+  };
+
+  #enter(come: Come, judged: Visitor | Refusal): void {
+    const { request, response, path, found } = come;
+    if ('code' in judged) return this.#turnAway(request, response, judged);
+    const waitMs = this.#requests.take(judged.caller.id);
+    if (waitMs > 0)
+      return sendRefusal(request, response, slowDown('Too many requests with this token.', waitMs));
+    if (found === undefined) return sendRefusal(request, response, unknown(this.router.methodsOf(path)));
+    if (this.#inFlight >= this.#limits.maxInFlight) return sendRefusal(request, response, TOO_BUSY);
+    void this.#serve(come, found, judged);
+  }
+
+  /** Nothing more is taken on the connection of who was not let in. */
+  #turnAway(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+    this.#turnedAway.add(request.socket);
+    response.setHeader('connection', 'close');
+    sendRefusal(request, response, refusal);
+  }
+
+  async #serve({ request, response, path }: Come, found: Found, { caller }: Visitor): Promise<void> {
+    const { route, parameters } = found;
+    if (response.destroyed) return;
     this.#inFlight += 1;
-    response.once('close', () => {
-      this.#inFlight -= 1;
-    });
-    response.setHeader('x-content-type-options', 'nosniff');
-    response.setHeader('cache-control', 'no-store');
-    if (this.#closing) response.setHeader('connection', 'close');
+    response.once('close', this.#leave);
     try {
-      await this.#answer(request, response);
+      const answer: unknown = await route.handle(
+        new Visit({
+          request,
+          response,
+          path,
+          parameters,
+          caller,
+          maxBodyBytes: route.maxBodyBytes ?? this.#limits.maxBodyBytes,
+          closing: this.#closing.signal,
+        }),
+      );
+      if (answer === undefined) return;
+      if (this.#closing.signal.aborted) response.setHeader('connection', 'close');
+      sendJson(response, 200, answer);
     } catch (thrown) {
-      const error = toTurnbuckleError(thrown);
-      if (error.code === 'INTERNAL') this.#options.onDefect(thrown);
-      sendError(request, response, error);
+      sendRefusal(request, response, toRefusal(thrown));
+      if (!(thrown instanceof TurnbuckleError) || thrown.code === 'INTERNAL') this.#onDefect(thrown);
     }
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { doors, limits, rateLimit } = this.#options;
-    const refused = doors.refuseAddress(request);
-    if (refused !== undefined) return sendRefusal(request, response, refused);
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const found = this.#router.find(request.method ?? 'GET', url.pathname);
-    // Who may not come in does not learn which doors there are.
-    const visitor = await this.#admit(request, found?.route);
-    if ('status' in visitor) return sendRefusal(request, response, visitor);
-    if (found === undefined) return this.#unknown(request, response, url.pathname);
-    const waitMs = rateLimit.take(visitor.caller.id);
-    if (waitMs > 0) throw slowDown(waitMs);
-    if (this.#inFlight > limits.maxInFlight) throw tooBusy(this.#inFlight);
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const { route, parameters } = found;
-    const answer = await route.handle({
-      request,
-      response,
-      url,
-      parameters,
-      caller: visitor.caller,
-      signal: gone.signal,
-    });
-    if (answer !== undefined) sendJson(response, 200, answer);
-  }
-
-  #admit(request: IncomingMessage, route: Route | undefined): ReturnType<Doors['admit']> {
-    if (route?.access === 'open')
-      return Promise.resolve({ caller: { id: 'anybody', capabilities: [] }, access: new Set() });
-    return this.#options.doors.admit(request, route?.access ?? 'open');
-  }
-
-  #unknown(request: IncomingMessage, response: ServerResponse, path: string): void {
-    const methods = this.#router.methodsOf(path);
-    if (methods.length > 0) response.setHeader('allow', methods.join(', '));
-    request.resume();
-    sendJson(response, methods.length > 0 ? 405 : 404, {
-      success: false,
-      error: methods.length > 0 ? `${request.method} is not known here.` : 'There is nothing at this address.',
-      code: methods.length > 0 ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND',
-      hint: 'GET /openapi.json lists what there is.',
-    });
-  }
+  readonly #leave = (): void => {
+    this.#inFlight -= 1;
+    if (this.#closing.signal.aborted) setImmediate(() => this.#server.closeIdleConnections());
+  };
 }
 
-export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  sendText(response, status, JSON.stringify(body));
+/** A request at the door, and where it wants to go. */
+interface Come {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly found: Found | undefined;
 }
 
-/** JSON that is text already. */
-export function sendText(response: ServerResponse, status: number, text: string): void {
-  if (response.headersSent) return void response.end();
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
+function createNodeServer(limits: HttpLimits): Server {
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveMs, maxConnections } = limits;
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.max(Math.min(headersTimeoutMs, requestTimeoutMs) / 4, 10),
+    keepAliveTimeout: keepAliveMs,
+    insecureHTTPParser: false,
+    // Answered by the doors, in their own form.
+    requireHostHeader: false,
   });
-  response.end(text);
+  // Beyond a count, Node drops headers without a word; their size is bounded anyway.
+  server.maxHeadersCount = 0;
+  server.maxConnections = maxConnections;
+  server.on('clientError', answerClientError);
+  return server;
 }
 
-function sendRefusal(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-  const { status, code, error, hint } = refusal;
-  if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="turnbuckle"');
-  // What was not let in is not read either.
-  response.setHeader('connection', 'close');
-  request.resume();
-  sendJson(response, status, { success: false, error, code, hint });
+const EXPECTATION: Refusal = {
+  code: 'REQUEST_INVALID',
+  error: 'What the header Expect asks for is not known.',
+  hint: 'Send it without that header.',
+};
+
+const CLOSING: Refusal = {
+  code: 'RUNTIME_CLOSED',
+  error: 'The daemon is about to end.',
+  hint: 'Send it again when it is back.',
+};
+
+const TOO_BUSY: Refusal = {
+  code: 'OVERLOADED',
+  error: 'Too many requests are on their way.',
+  hint: 'Try again in a moment.',
+  retryAfterMs: 1_000,
+};
+
+function unknown(methods: readonly string[]): Refusal {
+  const hint = 'GET /openapi.json lists what there is.';
+  if (methods.length === 0) return { code: 'PATH_UNKNOWN', error: 'There is nothing at this address.', hint };
+  const headers = { allow: methods.join(', ') };
+  return { code: 'METHOD_REFUSED', error: 'This address does not take that method.', hint, headers };
 }
 
-function sendError(request: IncomingMessage, response: ServerResponse, error: TurnbuckleError): void {
-  const { code, message, hint, server, tool, data } = error;
-  const retryAfterMs = data?.retryAfterMs;
-  if (typeof retryAfterMs === 'number')
-    response.setHeader('retry-after', Math.max(Math.ceil(retryAfterMs / 1_000), 1));
-  if (!request.complete) {
-    response.setHeader('connection', 'close');
-    request.resume();
-  }
-  sendJson(response, ERRORS[code].http, { success: false, error: message, code, hint, server, tool });
-}
-
-function slowDown(waitMs: number): TurnbuckleError {
-  return new TurnbuckleError('RATE_LIMITED', 'This token makes too many requests.', {
-    hint: `Try again in ${Math.ceil(waitMs / 1_000)} s.`,
-    data: { retryAfterMs: waitMs },
-  });
-}
-
-function tooBusy(inFlight: number): TurnbuckleError {
-  return new TurnbuckleError('OVERLOADED', `${inFlight} requests are on their way: too many.`, {
-    hint: 'Try again in a moment.',
-    data: { retryAfterMs: 1_000 },
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): TurnbuckleError {
+  const reason = error.code ?? 'unknown error';
+  const taken = reason === 'EADDRINUSE';
+  const because = taken ? 'another program uses it' : reason;
+  return new TurnbuckleError('LISTEN_FAILED', `Cannot listen at ${host}, port ${port}: ${because}.`, {
+    hint: taken ? 'Choose another port, or stop the other program.' : 'Choose another address or port.',
+    cause: error,
+    data: { host, port, reason },
   });
 }

@@ -1,35 +1,65 @@
-/** So many requests a second for each token, with room for a burst. */
+/** So many of something a second for each id, with room for a burst. */
+
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+interface Bucket {
+  level: number;
+  at: number;
+}
+
+/** With more ids than this, the ones that were first seen longest ago are forgotten. */
+const MAX_IDS = 10_000;
 
 export class RateLimit {
-  readonly #perSecond: number;
-  readonly #burst: number;
+  readonly #rate: Rate;
   readonly #now: () => number;
-  readonly #buckets = new Map<string, { level: number; at: number }>();
+  readonly #buckets = new Map<string, Bucket>();
 
-  constructor(perSecond: number, burst: number, now: () => number) {
-    this.#perSecond = perSecond;
-    this.#burst = burst;
+  /** `now` in milliseconds, from a clock that does not go back. */
+  constructor(rate: Rate, now: () => number = () => performance.now()) {
+    this.#rate = rate;
     this.#now = now;
   }
 
-  /** Zero when it may go on, else how long to wait. */
+  /** Zero when it may go on, else how many milliseconds to wait. */
   take(id: string): number {
+    const { perSecond, burst } = this.#rate;
     const now = this.#now();
-    const bucket = this.#buckets.get(id) ?? { level: this.#burst, at: now };
-    this.#buckets.set(id, bucket);
-    bucket.level = Math.min(this.#burst, bucket.level + ((now - bucket.at) / 1_000) * this.#perSecond);
+    const bucket = this.#buckets.get(id) ?? this.#add(id, now);
+    bucket.level = Math.min(burst, bucket.level + ((now - bucket.at) / 1_000) * perSecond);
     bucket.at = now;
-    if (bucket.level >= 1) {
-      bucket.level -= 1;
-      return 0;
-    }
-    return ((1 - bucket.level) / this.#perSecond) * 1_000;
+    if (bucket.level < 1) return ((1 - bucket.level) / perSecond) * 1_000;
+    bucket.level -= 1;
+    return 0;
   }
 
-  /** Forgets who has been quiet for long enough to have a full bucket. */
-  sweep(): void {
-    const fullAfterMs = (this.#burst / this.#perSecond) * 1_000;
-    const now = this.#now();
+  /** What was taken did not count after all. */
+  giveBack(id: string): void {
+    const bucket = this.#buckets.get(id);
+    if (bucket !== undefined) bucket.level = Math.min(this.#rate.burst, bucket.level + 1);
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  #add(id: string, now: number): Bucket {
+    if (this.#buckets.size >= MAX_IDS) this.#forget(now);
+    const bucket = { level: this.#rate.burst, at: now };
+    this.#buckets.set(id, bucket);
+    return bucket;
+  }
+
+  /** Those that have been quiet long enough to have a full bucket, and if these are few, the oldest. */
+  #forget(now: number): void {
+    const fullAfterMs = (this.#rate.burst / this.#rate.perSecond) * 1_000;
     for (const [id, { at }] of this.#buckets) if (now - at > fullAfterMs) this.#buckets.delete(id);
+    for (const id of this.#buckets.keys()) {
+      if (this.#buckets.size <= MAX_IDS * 0.9) return;
+      this.#buckets.delete(id);
+    }
   }
 }

@@ -1,17 +1,16 @@
 /** Messages as server-sent events on an HTTP answer. */
 import type { ServerResponse } from 'node:http';
 
-export interface EventStreamOptions {
-  /** Comments that keep proxies and clients from giving up on a quiet stream. */
-  readonly keepAliveMs: number;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
+/** Comments keep proxies and clients from giving up on a quiet stream. */
+const KEEP_ALIVE_MS = 15_000;
+/** What a client that does not read may leave with us. */
+const MAX_UNSENT_BYTES = 4 * 1_024 * 1_024;
 
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(response: ServerResponse, { keepAliveMs, headers }: EventStreamOptions) {
+  constructor(response: ServerResponse, headers: Readonly<Record<string, string>> = {}) {
     this.#response = response;
     response.writeHead(200, {
       'content-type': 'text/event-stream',
@@ -20,7 +19,7 @@ export class EventStream {
       ...headers,
     });
     response.flushHeaders();
-    this.#timer = setInterval(() => response.write(': \n\n'), keepAliveMs).unref();
+    this.#timer = setInterval(() => this.#write(': \n\n'), KEEP_ALIVE_MS).unref();
     response.once('close', () => clearInterval(this.#timer));
   }
 
@@ -29,13 +28,18 @@ export class EventStream {
   }
 
   /** JSON text has no line breaks of its own, so it is one data line. */
-  send(json: string, id?: string): void {
-    if (!this.isOpen) return;
-    this.#response.write(`${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${json}\n\n`);
+  send(json: string, event = 'message'): void {
+    this.#write(`event: ${event}\ndata: ${json}\n\n`);
   }
 
   end(): void {
     clearInterval(this.#timer);
     this.#response.end();
+  }
+
+  #write(text: string): void {
+    if (!this.isOpen) return;
+    this.#response.write(text);
+    if (this.#response.writableLength > MAX_UNSENT_BYTES) this.#response.destroy();
   }
 }

@@ -1,13 +1,10 @@
 /** What a client sent, told apart by exact keys: a request, a notice, or the answer to a question of ours. */
-import { CODES, type Params, type RpcAnswer, RpcError, type RpcNotice, type RpcRequest } from './protocol.js';
+import { CODES, isRecord, type RpcAnswer, RpcError, type RpcNotice, type RpcRequest } from './protocol.js';
 
 export type Incoming =
   | { readonly kind: 'request'; readonly message: RpcRequest }
   | { readonly kind: 'notice'; readonly message: RpcNotice }
   | { readonly kind: 'answer'; readonly message: RpcAnswer };
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isId = (value: unknown): value is string | number =>
   typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
@@ -16,25 +13,21 @@ const isId = (value: unknown): value is string | number =>
 export function readMessage(value: unknown): Incoming {
   if (Array.isArray(value)) throw invalid('Batches are not supported');
   if (!isRecord(value) || value.jsonrpc !== '2.0') throw invalid('This is not a JSON-RPC 2.0 message');
-  const { method, id, params, result, error } = value;
+  const { method, id, params = {}, result, error } = value;
   if (method !== undefined) {
     if (typeof method !== 'string') throw invalid('The method is not a string');
-    if (params !== undefined && !isRecord(params)) throw invalid('The params are not an object');
-    if (id === undefined) return { kind: 'notice', message: { jsonrpc: '2.0', method, params } };
+    if (!isRecord(params)) throw invalid('The params are not an object');
+    if (id === undefined) return { kind: 'notice', message: { method, params } };
     if (!isId(id)) throw invalid('The id is neither a string nor a number');
-    return { kind: 'request', message: { jsonrpc: '2.0', id, method, params } };
+    return { kind: 'request', message: { id, method, params } };
   }
   if (!isId(id)) throw invalid('There is neither a method nor an id');
   if (isRecord(error) && typeof error.code === 'number' && typeof error.message === 'string') {
     const { code, message, data } = error;
-    return { kind: 'answer', message: { jsonrpc: '2.0', id, error: { code, message, data } } };
+    return { kind: 'answer', message: { id, error: { code, message, data } } };
   }
-  if (isRecord(result)) return { kind: 'answer', message: { jsonrpc: '2.0', id, result } };
+  if (isRecord(result)) return { kind: 'answer', message: { id, result } };
   throw invalid('There is neither a method nor a result');
-}
-
-export function metaOf(params: Params | undefined): Params {
-  return isRecord(params?._meta) ? params._meta : {};
 }
 
 const invalid = (message: string): RpcError => new RpcError(CODES.invalidRequest, message, { http: 400 });

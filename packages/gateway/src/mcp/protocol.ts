@@ -1,8 +1,8 @@
-/** The words of the protocol that the endpoint itself needs. */
+/** The words of the protocol that the endpoints themselves need. */
 
 export const MODERN_VERSION = '2026-07-28';
 /** The newest first; what an older client asks for and we do not know is answered with the first. */
-export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 const PREFIX = 'io.modelcontextprotocol/';
 export const META = {
@@ -16,22 +16,20 @@ export const META = {
 
 export type Params = Readonly<Record<string, unknown>>;
 export type RequestId = string | number;
+export type Era = 'legacy' | 'modern';
 
 export interface RpcRequest {
-  readonly jsonrpc: '2.0';
   readonly id: RequestId;
   readonly method: string;
-  readonly params?: Params | undefined;
+  readonly params: Params;
 }
 
 export interface RpcNotice {
-  readonly jsonrpc: '2.0';
   readonly method: string;
-  readonly params?: Params | undefined;
+  readonly params: Params;
 }
 
 export interface RpcAnswer {
-  readonly jsonrpc: '2.0';
   readonly id: RequestId;
   readonly result?: Params;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
@@ -46,6 +44,8 @@ export const CODES = {
   headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022,
+  /** What older revisions say of a session that is not there. */
+  noSession: -32001,
 } as const;
 
 /** A refusal in the protocol's own terms; `http` where the revision ties it to a status. */
@@ -61,3 +61,23 @@ export class RpcError extends Error {
     this.http = more.http ?? 200;
   }
 }
+
+export const isRecord = (value: unknown): value is Params =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const metaOf = (params: Params): Params => (isRecord(params._meta) ? params._meta : {});
+
+/** The texts of messages, made of the JSON of their parts: a result that is text already is not read again. */
+export const resultText = (id: RequestId, result: string): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+
+export function errorText(id: RequestId | null, { code, message, data }: RpcError): string {
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    error: { code, message, ...(data !== undefined && { data }) },
+  });
+}
+
+export const noticeText = (method: string, params: Params): string =>
+  JSON.stringify({ jsonrpc: '2.0', method, params });

@@ -1,0 +1,71 @@
+import { Agent, request } from 'node:http';
+
+/** An MCP client of the older revision with nothing in it but what the wire needs, over connections that are kept. */
+export class BareClient {
+  #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  #url;
+  #headers;
+  #id = 0;
+
+  /** @param {{ url: string, token?: string }} endpoint */
+  constructor({ url, token }) {
+    this.#url = new URL(url);
+    this.#headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+  }
+
+  async initialize() {
+    const clientInfo = { name: 'bare', version: '1' };
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+    const { headers } = await this.#post('initialize', params);
+    const session = headers['mcp-session-id'];
+    if (typeof session === 'string') this.#headers['mcp-session-id'] = session;
+    return this;
+  }
+
+  /** @param {string} method @param {object} params */
+  async request(method, params) {
+    const { text, status } = await this.#post(method, params);
+    const { result, error } = JSON.parse(text);
+    if (status !== 200 || result === undefined)
+      throw new Error(`${method}: ${status} ${JSON.stringify(error)}`);
+    return result;
+  }
+
+  close() {
+    this.#agent.destroy();
+  }
+
+  /** @returns {Promise<{ status: number, headers: import('node:http').IncomingHttpHeaders, text: string }>} */
+  #post(method, params) {
+    this.#id += 1;
+    const body = JSON.stringify({ jsonrpc: '2.0', id: this.#id, method, params });
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        this.#url,
+        {
+          method: 'POST',
+          agent: this.#agent,
+          headers: { ...this.#headers, 'content-length': Buffer.byteLength(body) },
+        },
+        (response) => {
+          const parts = [];
+          response.on('data', (part) => parts.push(part));
+          response.on('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              text: Buffer.concat(parts).toString('utf8'),
+            }),
+          );
+          response.on('error', reject);
+        },
+      );
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+}

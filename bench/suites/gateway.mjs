@@ -1,0 +1,201 @@
+// Through the daemon: ten stdio servers of ten tools behind it, a bare HTTP client in front, everything on
+// (log, metrics, policy), against the same client at a bare HTTP server without anything between.
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BareClient } from '../harness/bare-client.mjs';
+import { startHttpServer, stdioServer } from '../harness/bare-server.mjs';
+import { calm } from '../harness/calm.mjs';
+import { median, shuffle } from '../harness/statistics.mjs';
+import { ours } from '../subjects.mjs';
+
+const servers = 10;
+const toolsEach = 10;
+const calls = 150;
+const inFlight = 64;
+const flights = 1_280;
+const lists = 30;
+const sessions = 1_000;
+
+const at = (name) => fileURLToPath(new URL(`../servers/${name}.mjs`, import.meta.url));
+const specs = Array.from({ length: servers }, (_, index) => stdioServer(`s${index}`, { tools: toolsEach }));
+
+/** @typedef {{ url: string, token?: string, pid: number, readyMs: number, stop: () => Promise<void> }} Running */
+
+/** @param {string[]} args @returns {Promise<Running>} */
+async function start(args) {
+  const began = performance.now();
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const line = await new Promise((resolve, reject) => {
+    child.stdout.setEncoding('utf8').once('data', resolve);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${args[0]} ended with ${code}`)));
+  });
+  const stop = () =>
+    new Promise((resolve) => {
+      child.removeAllListeners('exit');
+      child.once('exit', () => resolve(undefined));
+      child.stdin.end();
+    });
+  return { ...JSON.parse(line), pid: child.pid ?? 0, readyMs: performance.now() - began, stop };
+}
+
+let count = 0;
+
+/** @param {string} scratch @param {object} [daemon] */
+async function startDaemon(scratch, daemon = {}) {
+  count += 1;
+  const stateDir = join(scratch, `daemon-${count}`);
+  mkdirSync(stateDir, { recursive: true });
+  const file = join(stateDir, 'mcp.json');
+  const entries = specs.map(({ name, command, args }) => [name, { command, args }]);
+  writeFileSync(file, JSON.stringify({ servers: Object.fromEntries(entries), daemon }));
+  return start([at('daemon'), stateDir, file]);
+}
+
+const startFloor = () => start([at('floor-gateway'), JSON.stringify(specs)]);
+
+/** Until all tools are listed. @param {Running} running */
+async function openClient(running) {
+  const client = await new BareClient(running).initialize();
+  const until = performance.now() + 30_000;
+  for (;;) {
+    const { tools } = await client.request('tools/list', {});
+    if (tools.length >= servers * toolsEach) return client;
+    if (performance.now() > until) throw new Error(`${tools.length} tools after 30 s`);
+  }
+}
+
+const call = (client, name) => client.request('tools/call', { name, arguments: { text: 'hello' } });
+
+/** @param {() => Promise<unknown>} work @param {number} times */
+async function medianOf(work, times) {
+  const samples = [];
+  for (let index = 0; index < times; index++) {
+    const began = performance.now();
+    await work();
+    samples.push(performance.now() - began);
+  }
+  return median(samples);
+}
+
+/** @param {BareClient} client @param {(index: number) => string} nameOf */
+async function throughput(client, nameOf) {
+  let next = 0;
+  const began = performance.now();
+  const worker = async () => {
+    for (let index = next++; index < flights; index = next++) await call(client, nameOf(index));
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  return flights / (performance.now() - began);
+}
+
+/** Resident memory in bytes. @param {number} pid */
+const memoryOf = (pid) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1_024;
+
+/** @param {import('../harness/rounds.mjs').RunContext} context */
+async function runSteady(context) {
+  const { measurements, scratchDirectory } = context;
+  const direct = await startHttpServer('direct', { tools: servers * toolsEach });
+  const logged = await startDaemon(scratchDirectory);
+  const silent = await startDaemon(scratchDirectory, { log: { enabled: false } });
+  const record = (figure, round, value) => measurements.record({ figure, subject: ours.id, round, value });
+  try {
+    const base = await new BareClient({ url: direct.spec.url ?? '' }).initialize();
+    const front = await openClient(logged);
+    const bare = await openClient(silent);
+    const idle = memoryOf(logged.pid);
+    const ofOurs = (index) => `s${index % servers}_echo`;
+    for (let warm = 0; warm < 3; warm++)
+      for (const [client, nameOf] of [
+        [base, () => 'echo'],
+        [front, ofOurs],
+        [bare, ofOurs],
+      ]) {
+        await medianOf(() => call(client, nameOf(0)), calls * 2);
+        await throughput(client, nameOf);
+        await medianOf(() => client.request('tools/list', {}), lists);
+      }
+    for (let round = 0; round < context.rounds * 2; round++) {
+      await calm();
+      const p50 = new Map();
+      for (const [key, client, name] of shuffle([
+        ['direct', base, 'echo'],
+        ['front', front, 's0_echo'],
+        ['silent', bare, 's0_echo'],
+      ]))
+        p50.set(key, await medianOf(() => call(client, name), calls));
+      record('gateway-call', round, p50.get('front') / p50.get('direct'));
+      record('gateway-log', round, p50.get('front') / p50.get('silent'));
+      const through = await throughput(front, ofOurs);
+      record('gateway-in-flight', round, through / (await throughput(base, () => 'echo')));
+      const listed = await medianOf(() => front.request('tools/list', {}), lists);
+      record('gateway-list', round, listed / (await medianOf(() => base.request('tools/list', {}), lists)));
+    }
+    record('gateway-memory', 0, idle / 1_048_576);
+    await measureSessions(silent, (value) => record('gateway-session', 0, value));
+    for (const client of [base, front, bare]) client.close();
+  } finally {
+    direct.stop();
+    await Promise.all([logged.stop(), silent.stop()]);
+  }
+}
+
+/** What a session of an older client adds, by the memory of the process after many of them. */
+async function measureSessions(running, record) {
+  const client = new BareClient(running);
+  const open = async (many) => {
+    for (let index = 0; index < many; index++) await new BareClient(running).initialize();
+  };
+  await open(50);
+  const before = memoryOf(running.pid);
+  await open(sessions / 10);
+  record((memoryOf(running.pid) - before) / (sessions / 10) / 1_024);
+  client.close();
+}
+
+/** @param {import('../harness/rounds.mjs').RunContext} context */
+async function runReady(context) {
+  const { measurements, scratchDirectory } = context;
+  const readyOf = async (starting) => {
+    const began = performance.now();
+    const running = await starting();
+    const client = await openClient(running);
+    const ms = performance.now() - began;
+    client.close();
+    await running.stop();
+    return ms;
+  };
+  for (let round = 0; round < Math.min(context.rounds, 7); round++) {
+    await calm();
+    const own = await readyOf(() => startDaemon(scratchDirectory));
+    const floor = await readyOf(startFloor);
+    measurements.record({ figure: 'gateway-ready', subject: ours.id, round, value: own / floor });
+  }
+}
+
+/** @param {import('../harness/rounds.mjs').RunContext} context */
+export async function runGateway(context) {
+  const steady = [
+    'gateway-call',
+    'gateway-in-flight',
+    'gateway-list',
+    'gateway-log',
+    'gateway-memory',
+    'gateway-session',
+  ];
+  for (const [figures, run] of [
+    [steady, runSteady],
+    [['gateway-ready'], runReady],
+  ]) {
+    if (!figures.some((figure) => context.wants(figure))) continue;
+    context.note(figures[0]);
+    try {
+      await run(context);
+    } catch (error) {
+      for (const figure of figures) context.measurements.fail({ figure, subject: ours.id, error });
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// node e2e/conformance/gateway.mjs [--upstream modern|legacy] [--transport http|stdio] [--revision R] [--only regex] [--json]
+// Puts the gateway before the protocol's own referee, with a server behind it that has everything the referee
+// looks for: of both eras, over both transports. `--direct` leaves out the gateway and tests that server alone.
+import { parseArgs } from 'node:util';
+import { installReferee, listScenarios, runScenario } from './referee.mjs';
+import { failsTheRun, linesOf, playAll, summaryOf } from './report.mjs';
+import { serveGateway, serveUpstream } from './serving.mjs';
+
+/**
+ * @typedef {import('./referee.mjs').Scenario} Scenario
+ * @typedef {import('./serving.mjs').Serving} Serving
+ * @typedef {{ heading: string, title: string, plan: Scenario[], serve: () => Promise<Serving> }} Leg
+ */
+
+const REVISIONS = ['2025-11-25', '2026-07-28'];
+const NEWEST = '2026-07-28';
+const ERAS = /** @type {const} */ (['modern', 'legacy']);
+const TRANSPORTS = /** @type {const} */ (['http', 'stdio']);
+const AT_ONCE = 2;
+/** The referee has no way yet to see these, and skips them before any server. */
+const NEVER_PLAYED = 'tasks-status-notifications';
+
+const options = readOptions();
+/** @param {string} line */
+const say = (line) => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+
+try {
+  const referee = await installReferee(say);
+  const legs = (await planLegs(referee)).filter(({ plan }) => plan.length > 0);
+  if (legs.length === 0) throw new Error(`No server scenario matches ${options.only}.`);
+  const verdicts = [];
+  const summaries = [];
+  for (const leg of legs) {
+    say(`\n${leg.heading}`);
+    const played = await playLeg(referee, leg);
+    const [, ...summary] = summaryOf(leg.title, played);
+    for (const line of summary) say(line);
+    summaries.push(`${leg.heading} ${summary.at(-1)}`);
+    verdicts.push(...played.map((verdict) => ({ leg: leg.heading, ...verdict })));
+  }
+  if (legs.length > 1) for (const line of ['', ...summaries]) say(line);
+  if (options.json) process.stdout.write(`${JSON.stringify(verdicts, null, 2)}\n`);
+  if (verdicts.some(failsTheRun)) process.exitCode = 1;
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}
+
+/**
+ * @param {import('./referee.mjs').Referee} referee
+ * @returns {Promise<Leg[]>}
+ */
+async function planLegs(referee) {
+  const listed = new Map(
+    await Promise.all(
+      REVISIONS.map(async (revision) => {
+        const all = await listScenarios(referee, 'server', revision);
+        const plan = all.filter(({ name }) => options.only.test(name));
+        return /** @type {const} */ ([revision, plan]);
+      }),
+    ),
+  );
+  /** @type {(heading: string, serve: Leg['serve']) => Leg[]} */
+  const ofRevisions = (heading, serve) =>
+    options.revisions.map((revision) => {
+      const plan = (listed.get(revision) ?? []).filter(({ isExtension }) => !isExtension);
+      return { heading, title: `server ${revision}`, plan, serve };
+    });
+  const tasks = (listed.get(NEWEST) ?? [])
+    .filter(({ name }) => name.startsWith('tasks-') && name !== NEVER_PLAYED)
+    .map((scenario) => ({ ...scenario, required: true }));
+  /** @type {(heading: string, serve: Leg['serve']) => Leg[]} */
+  const ofTasks = (heading, serve) =>
+    options.revisions.includes(NEWEST)
+      ? [{ heading, title: `server ${NEWEST} tasks`, plan: tasks, serve }]
+      : [];
+  if (options.direct) {
+    const serve = () => serveUpstream('both');
+    return [...ofRevisions('The server alone:', serve), ...ofTasks('The server alone:', serve)];
+  }
+  return options.eras.flatMap((era) =>
+    options.transports.flatMap((transport) => {
+      const heading = `Gateway before a ${era} server over ${transport}:`;
+      const serve = () => serveGateway(era, transport);
+      const own = ofRevisions(heading, serve);
+      return era === 'modern' ? [...own, ...ofTasks(heading, serve)] : own;
+    }),
+  );
+}
+
+/**
+ * Scenarios that run at the same time have a server each: some change what it offers.
+ * @param {import('./referee.mjs').Referee} referee
+ * @param {Leg} leg
+ */
+async function playLeg(referee, { plan, serve }) {
+  const servings = await Promise.all(Array.from({ length: Math.min(AT_ONCE, plan.length) }, serve));
+  try {
+    return await playAll(plan, servings, async (scenario, { url }) => {
+      const verdict = await runScenario(referee, scenario, { url });
+      for (const line of linesOf(verdict)) say(line);
+      return verdict;
+    });
+  } finally {
+    await Promise.all(servings.map((serving) => serving.close()));
+  }
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        upstream: { type: 'string' },
+        transport: { type: 'string' },
+        revision: { type: 'string' },
+        only: { type: 'string', default: '' },
+        direct: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+      },
+    });
+    return {
+      eras: choose('--upstream', ERAS, values.upstream),
+      transports: choose('--transport', TRANSPORTS, values.transport),
+      revisions: choose('--revision', REVISIONS, values.revision),
+      only: new RegExp(values.only),
+      direct: values.direct,
+      json: values.json,
+    };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return process.exit(2);
+  }
+}
+
+/**
+ * The one that was asked for, or all.
+ * @template {string} Choice
+ * @param {string} name
+ * @param {readonly Choice[]} choices
+ * @param {string | undefined} wanted
+ */
+function choose(name, choices, wanted) {
+  if (wanted === undefined) return choices;
+  const chosen = choices.filter((choice) => choice === wanted);
+  if (chosen.length === 0) throw new Error(`${name} is one of ${choices.join(', ')}.`);
+  return chosen;
+}

@@ -1,0 +1,69 @@
+// How the verdicts of the referee are shown, whichever side was tested.
+
+/**
+ * @typedef {import('./referee.mjs').Scenario} Scenario
+ * @typedef {import('./referee.mjs').Verdict} Verdict
+ */
+
+/** @param {Verdict} verdict */
+export const failsTheRun = (verdict) => verdict.required && !verdict.passed;
+
+/**
+ * A scenario whose checks were all skipped was never played: the referee lets it pass, we do not count it.
+ * @param {Verdict} verdict
+ */
+function word(verdict) {
+  if (verdict.passed) return 'ok';
+  return verdict.required || verdict.problems.length > 0 ? 'FAIL' : 'unused';
+}
+
+/**
+ * The line of a scenario, and below it what was wrong.
+ * @param {Verdict} verdict
+ */
+export function linesOf(verdict) {
+  const { name, revision, required, checks, seconds } = verdict;
+  const counted = `${checks.passed} passed, ${checks.failed} failed, ${checks.warned} warned, ${seconds.toFixed(1)} s`;
+  const line = `${word(verdict).padEnd(7)} ${revision} ${required ? 'required' : 'optional'} ${name} (${counted})`;
+  if (word(verdict) !== 'FAIL') return [line];
+  return [line, ...verdict.problems.map((problem) => `        ${problem.replaceAll('\n', '\n        ')}`)];
+}
+
+/**
+ * @param {string} title
+ * @param {Verdict[]} verdicts
+ */
+export function summaryOf(title, verdicts) {
+  /** @param {Verdict[]} group */
+  const share = (group) => `${group.filter((verdict) => verdict.passed).length}/${group.length}`;
+  const optional = verdicts.filter((verdict) => !verdict.required);
+  const lines = [''];
+  for (const outcome of ['unused', 'FAIL']) {
+    const names = verdicts.filter((verdict) => word(verdict) === outcome).map((verdict) => verdict.name);
+    if (names.length > 0) lines.push(`${outcome} (${names.length}): ${names.sort().join(', ')}`);
+  }
+  const required = share(verdicts.filter((verdict) => verdict.required));
+  lines.push(`${title}: required ${required}${optional.length > 0 ? `, optional ${share(optional)}` : ''}`);
+  return lines;
+}
+
+/**
+ * Plays the scenarios in their order, as many at once as there are players.
+ * @template Player
+ * @param {readonly Scenario[]} plan
+ * @param {readonly Player[]} players
+ * @param {(scenario: Scenario, player: Player) => Promise<Verdict>} play
+ * @returns {Promise<Verdict[]>}
+ */
+export async function playAll(plan, players, play) {
+  const queue = [...plan];
+  /** @type {Verdict[]} */
+  const verdicts = [];
+  await Promise.all(
+    players.map(async (player) => {
+      for (let scenario = queue.shift(); scenario !== undefined; scenario = queue.shift())
+        verdicts.push(await play(scenario, player));
+    }),
+  );
+  return verdicts;
+}

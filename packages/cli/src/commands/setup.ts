@@ -1,0 +1,139 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { DEFAULT_PORT, TokenStore } from '@turnbuckle/gateway';
+import { TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { AGENTS, agentAt, agentsHere, placeOf } from '../daemon/agent-clients.js';
+import { byAddress, byCommand, ENTRY_NAME, takesAddresses } from '../daemon/agent-entry.js';
+import { findDaemon } from '../daemon/find-daemon.js';
+import type { Client } from '../imports/client.js';
+import { type ServerDraft, writeClientConfig } from '../imports/index.js';
+import { nearestWord } from '../nearest-word.js';
+import { loadCommandConfig } from '../open.js';
+import { confirmChange } from '../preview.js';
+import { stateDirectoryOf } from '../state-directory-of.js';
+import { textTable } from '../text-table.js';
+import { currentText, rememberChange, rememberedChange, undoChange } from '../undo.js';
+import { showLine } from '../untrusted-text.js';
+
+export async function run(context: CommandContext): Promise<void> {
+  const [id] = context.words;
+  if (id === undefined) return listAgents(context);
+  const client = AGENTS.find((one) => one.id === id);
+  if (client === undefined) throw unknownAgent(id);
+  return context.flags.undo === true ? takeBack(context, client) : connect(context, client);
+}
+
+function listAgents(context: CommandContext): void {
+  const { output } = context;
+  const here = agentsHere(placeOf(context));
+  if (output.json)
+    return output.data(
+      here.map(({ client: { id, label }, file, hasFile }) => ({ id, label, file, hasFile })),
+    );
+  if (here.length === 0)
+    return output.note(`No agents were found here. There are: ${AGENTS.map(({ id }) => id).join(', ')}`);
+  const rows = here.map(({ client, file }) => [client.id, client.label, output.color.dim(file)]);
+  for (const line of textTable(rows, output)) output.line(line);
+  output.note(`Connect one: turnbuckle setup ${here[0]?.client.id}`);
+}
+
+interface Target {
+  readonly client: Client;
+  readonly file: string;
+  readonly before: string | undefined;
+}
+
+async function connect(context: CommandContext, client: Client): Promise<void> {
+  const { output, flags } = context;
+  const file = typeof flags.file === 'string' ? resolve(flags.file) : agentAt(client, placeOf(context)).file;
+  const target: Target = { client, file, before: await currentText(file) };
+  const isByAddress = flags.stdio !== true && takesAddresses(client);
+  if (!isByAddress && flags.stdio !== true)
+    output.note(`${client.label} takes servers by command only: it gets one, as with --stdio.`);
+  const make = isByAddress
+    ? await addressMaker(context)
+    : () => byCommand(viewOf(context), context.environment.PATH);
+  // Shown before a token is made: it would be hidden anyway.
+  const preview = make('tbk_made-when-this-is-written');
+  const after = write(context, target, preview);
+  if (!(await confirmChange(context, { ...target, after }, [{ ...preview }])))
+    return output.note('Nothing was written.');
+  if ((await currentText(file)) !== target.before)
+    throw new TurnbuckleError('CONFIG_INVALID', `${file} was changed in the meantime; it is left as it is.`, {
+      hint: 'Run it again to see the difference to what it is now.',
+    });
+  const text = isByAddress ? write(context, target, make(await makeToken(context, client))) : after;
+  await keep(context, target, text);
+  if (output.json) output.data({ client: client.id, file, type: preview.type });
+  else output.line(`${client.label} is connected: ${file}`);
+  tellNext(context, client, isByAddress);
+}
+
+async function addressMaker(context: CommandContext): Promise<(token: string) => ServerDraft> {
+  const view = viewOf(context);
+  const running = findDaemon(stateDirectoryOf(context))?.url;
+  const { host = '127.0.0.1', port = DEFAULT_PORT } =
+    (await loadCommandConfig(context)).settings.daemon ?? {};
+  const url = running ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return (token) => byAddress({ url, token, view });
+}
+
+const viewOf = ({ flags }: CommandContext): string | undefined =>
+  typeof flags.view === 'string' ? flags.view : undefined;
+
+/** The file's new text. */
+function write({ output }: CommandContext, { client, file, before }: Target, config: ServerDraft): string {
+  const result = writeClientConfig({ client: client.id, file }, before ?? '', [{ name: ENTRY_NAME, config }]);
+  const [left] = result.skipped;
+  if (result.text !== undefined && left === undefined) return result.text;
+  for (const { note } of result.notes) output.note(output.color.dim(showLine(note, 200)));
+  throw new TurnbuckleError('CONFIG_INVALID', `${file}: ${left?.reason ?? result.problems.join('; ')}`, {
+    hint: 'Correct it there, or write to another file: --file <file>',
+  });
+}
+
+/** The one from last time is replaced: nobody else has it. */
+async function makeToken(context: CommandContext, { id }: Client): Promise<string> {
+  const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
+  await store.revoke(id);
+  const { token } = await store.create({ name: id, can: ['mcp_integration'], access: ['call'] });
+  return token;
+}
+
+const memoryOf = ({ id }: Client): string => `setup of ${id}`;
+
+async function keep(context: CommandContext, { client, file, before }: Target, after: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  // It may hold a token; one that is there keeps the rights it has.
+  await writeFile(file, after, { mode: 0o600 });
+  // Done twice, it is still the file from before the first time that is wanted back.
+  const last = await rememberedChange(context, memoryOf(client));
+  const first = last?.file === file && last.after === before ? last.before : before;
+  await rememberChange(context, memoryOf(client), { file, before: first, after });
+}
+
+async function takeBack(context: CommandContext, client: Client): Promise<void> {
+  const { output } = context;
+  const file = await undoChange(context, memoryOf(client));
+  const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
+  await store.revoke(client.id);
+  if (output.json) return output.data({ undone: file });
+  output.line(`${file} is as it was before.`);
+}
+
+function tellNext(context: CommandContext, client: Client, isByAddress: boolean): void {
+  const { output } = context;
+  const isRunning = findDaemon(stateDirectoryOf(context)) !== undefined;
+  const start = isByAddress && !isRunning ? 'Start the daemon: turnbuckle serve start. ' : '';
+  output.note(`${start}Restart ${client.label}, or have it read its servers again.`);
+  output.note(output.color.dim(`Take it back: turnbuckle setup ${client.id} --undo`));
+}
+
+function unknownAgent(id: string): TurnbuckleError {
+  const known = AGENTS.map((one) => one.id);
+  const close = nearestWord(id, known);
+  return new TurnbuckleError('ARGUMENTS_INVALID', `There is no agent "${id}" to connect.`, {
+    hint: close === undefined ? `There are: ${known.join(', ')}` : `Did you mean "${close}"?`,
+  });
+}

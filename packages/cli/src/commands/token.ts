@@ -1,0 +1,99 @@
+import { OWNER, type TokenFacts, TokenStore } from '@turnbuckle/gateway';
+import { TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { nearestWord } from '../nearest-word.js';
+import { readUntil } from '../read-until.js';
+import { stateDirectoryOf } from '../state-directory-of.js';
+import { textTable } from '../text-table.js';
+import { showLine, showText } from '../untrusted-text.js';
+import { needWord } from '../words.js';
+
+type Access = TokenFacts['access'][number];
+
+const ACCESS: readonly string[] = ['call', 'look', 'manage'] satisfies Access[];
+const isAccess = (word: string): word is Access => ACCESS.includes(word);
+
+export async function run(context: CommandContext): Promise<void> {
+  const { output } = context;
+  const word = needWord(context, 0, 'word for what to do');
+  const work = { create, list, revoke }[word];
+  if (work === undefined)
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is nothing that token can do.`, {
+      hint: `Did you mean "turnbuckle token ${nearestWord(word, ['create', 'list', 'revoke']) ?? 'list'}"?`,
+    });
+  const store = await TokenStore.open({
+    stateDir: stateDirectoryOf(context),
+    onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showText(message)}`),
+  });
+  await work(context, store);
+}
+
+async function create(context: CommandContext, store: TokenStore): Promise<void> {
+  const { flags, output } = context;
+  const name = needWord(context, 1, 'name of the token');
+  const { token, facts } = await store.create({
+    name,
+    can: (flags.can as readonly string[] | undefined) ?? ['mcp_integration'],
+    access: accessOf(flags.access),
+    expiresAt: typeof flags.expires === 'string' ? readUntil(flags.expires, Date.now()) : undefined,
+  });
+  if (output.json) return output.data({ token, ...facts });
+  // Alone, so that it can be put into a variable or a pipe.
+  output.line(token);
+  output.note(
+    output.color.dim(
+      `It is not shown again. Good for: ${facts.access.join(', ')}${untilOf(facts)}. Take it back: turnbuckle token revoke ${name}`,
+    ),
+  );
+}
+
+function accessOf(given: unknown): readonly Access[] {
+  if (typeof given !== 'string') return ['call'];
+  const words = given.split(',').map((word) => word.trim());
+  const wrong = words.find((word) => !isAccess(word));
+  if (wrong === undefined) return words.filter(isAccess);
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `--access "${wrong}" is not one of ${ACCESS.join(', ')}.`, {
+    hint: 'call: use tools; look: see servers, calls and approvals; manage: change and answer.',
+  });
+}
+
+async function list({ output }: CommandContext, store: TokenStore): Promise<void> {
+  const tokens = store.list();
+  if (output.json) return output.data(tokens);
+  const rows = tokens.map((facts) => [
+    showLine(facts.name, 64),
+    facts.access.join(','),
+    showLine(facts.can.join(' '), 100),
+    stateOf(facts),
+    output.color.dim(facts.lastUsedAt === undefined ? 'never used' : `used ${facts.lastUsedAt}`),
+  ]);
+  for (const line of textTable(rows, output)) output.line(line);
+}
+
+function stateOf({ expiresAt }: TokenFacts): string {
+  if (expiresAt === undefined) return '';
+  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`;
+}
+
+const untilOf = ({ expiresAt }: TokenFacts): string =>
+  expiresAt === undefined ? '' : `, until ${expiresAt}`;
+
+async function revoke(context: CommandContext, store: TokenStore): Promise<void> {
+  const { output } = context;
+  const name = needWord(context, 1, 'name of the token');
+  if (!(await store.revoke(name))) {
+    const close = nearestWord(
+      name,
+      store.list().map((one) => one.name),
+    );
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no token "${name}".`, {
+      hint: close === undefined ? 'turnbuckle token list shows which there are.' : `Did you mean "${close}"?`,
+    });
+  }
+  if (output.json) return output.data({ revoked: name });
+  output.line(
+    name === OWNER
+      ? 'The old one is good for nothing; there is a new one.'
+      : `${name} is good for nothing any more.`,
+  );
+}

@@ -1,0 +1,46 @@
+/** How an agent is told of the daemon: by its address and a token, or as a command. */
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Client } from '../imports/client.js';
+import type { ServerDraft } from '../imports/index.js';
+import { ownCommand, ownFile } from './own-command.js';
+
+/** The name under which the agent has it. */
+export const ENTRY_NAME = 'turnbuckle';
+
+export interface EntryOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly view: string | undefined;
+}
+
+export const byAddress = ({ url, token, view }: EntryOptions): ServerDraft => ({
+  type: 'http',
+  url: `${url}/mcp${view === undefined ? '' : `/${view}`}`,
+  headers: { Authorization: `Bearer ${token}` },
+});
+
+/** By name where that is this program; by its files otherwise, which every agent finds, whatever its PATH. */
+export function byCommand(view: string | undefined, path = ''): ServerDraft {
+  const words = ['serve', '--stdio', ...(view === undefined ? [] : ['--view', view])];
+  const isKnown = onPath('turnbuckle', path) === ownFile();
+  return { type: 'stdio', ...(isKnown ? { command: 'turnbuckle', args: words } : ownCommand(...words)) };
+}
+
+/** Some know servers by command only. */
+export const takesAddresses = ({ dialect }: Client): boolean => dialect.transports.http !== undefined;
+
+function onPath(name: string, path: string): string | undefined {
+  for (const folder of path.split(delimiter)) {
+    // npx and npm run put a folder there for as long as they run.
+    if (folder.includes('node_modules')) continue;
+    const file = join(folder, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return realpathSync(file);
+    } catch {
+      // Not there.
+    }
+  }
+  return undefined;
+}

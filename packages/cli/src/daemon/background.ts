@@ -1,0 +1,127 @@
+/** The daemon in the background: started so that it outlives its terminal, stopped, and asked how it is. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { stateDirectoryOf } from '../state-directory-of.js';
+import { showLine } from '../untrusted-text.js';
+import { DaemonClient, type Refusal, refusalOf } from './daemon-client.js';
+import { findDaemon, isLive, type RunningDaemon, readToken } from './find-daemon.js';
+import { ownCommand } from './own-command.js';
+
+const MOST_LOG_BYTES = 5 * 1_024 * 1_024;
+/** Longer than it may take to let calls end. */
+const STOP_MS = 15_000;
+const LOOK_MS = 50;
+const NOT_RUNNING_EXIT = 3;
+
+/** Starts it and waits until it answers, or says why it does not. */
+export async function startDaemonProcess(context: CommandContext): Promise<number> {
+  const { output, flags } = context;
+  const stateDir = stateDirectoryOf(context);
+  const log = join(stateDir, 'daemon.log');
+  const { command, args } = ownCommand('serve', ...wordsOf(flags));
+  const file = openLog(stateDir, log);
+  const child = spawn(command, args, { detached: true, stdio: ['ignore', file, file, 'ipc'] });
+  closeSync(file);
+  try {
+    const { url } = await output.during('Starting the daemon', firstWords(child, log));
+    if (output.json) output.data({ url, mcp: `${url}/mcp`, pid: child.pid, log });
+    else output.line(`Turnbuckle runs at ${url}, process ${child.pid}`);
+    output.note(output.color.dim(`Its log: ${log}. End it: turnbuckle serve stop`));
+    return 0;
+  } finally {
+    if (child.connected) child.disconnect();
+    child.unref();
+  }
+}
+
+/** Asks it to end and waits until it is gone. */
+export async function stopDaemonProcess(context: CommandContext): Promise<number> {
+  const { output, signal } = context;
+  const stateDir = stateDirectoryOf(context);
+  const daemon = findDaemon(stateDir);
+  if (daemon === undefined) {
+    if (output.json) output.data({ running: false });
+    else output.note('No daemon runs.');
+    return 0;
+  }
+  process.kill(daemon.pid, 'SIGTERM');
+  await output.during('Waiting until its calls have ended', gone(stateDir, daemon, signal));
+  if (context.words[0] !== 'stop') return 0;
+  if (output.json) output.data({ running: false, stopped: daemon.pid });
+  else output.line(`The daemon at ${daemon.url} has ended.`);
+  return 0;
+}
+
+export async function showDaemon(context: CommandContext): Promise<number> {
+  const { output } = context;
+  const stateDir = stateDirectoryOf(context);
+  const daemon = findDaemon(stateDir);
+  if (daemon === undefined) {
+    if (output.json) output.data({ running: false });
+    else output.line('No daemon runs. Start one: turnbuckle serve start');
+    return NOT_RUNNING_EXIT;
+  }
+  const client = new DaemonClient({ url: daemon.url, token: readToken(stateDir) });
+  type Counted = { readonly servers: ReadonlyArray<{ readonly status: string }> };
+  const answer = await client.get<Counted>('/api/servers').catch((error: unknown) => error);
+  const servers = answer instanceof Error ? undefined : (answer as Counted).servers;
+  const up = servers?.filter(({ status }) => status === 'connected').length;
+  if (output.json) {
+    output.data({ running: true, answers: servers !== undefined, ...daemon, servers: servers?.length, up });
+    return 0;
+  }
+  output.line(`Turnbuckle ${showLine(daemon.version, 40)} runs at ${daemon.url}`);
+  output.line(`process ${daemon.pid}, since ${showLine(daemon.started, 40)}`);
+  if (servers !== undefined) output.line(`${up} of ${servers.length} servers are up: turnbuckle list`);
+  else output.warn(`${output.color.yellow('warning')} It does not answer: ${String(answer)}`);
+  return 0;
+}
+
+/** Those that mean the same there as here. */
+function wordsOf(flags: CommandContext['flags']): string[] {
+  return ['port', 'host', 'demo', 'config', 'mcp-server', 'trust-project', 'verbose'].flatMap((name) => {
+    const value = flags[name];
+    if (value === undefined || value === false) return [];
+    if (value === true) return [`--${name}`];
+    return [value].flat().map((one) => `--${name}=${one}`);
+  });
+}
+
+function openLog(stateDir: string, log: string): number {
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MOST_LOG_BYTES) renameSync(log, `${log}.1`);
+  return openSync(log, 'a', 0o600);
+}
+
+interface FirstWords {
+  readonly url?: string;
+  readonly error?: Refusal & { readonly message?: string };
+}
+
+/** What it says about its start; the error that it ended with otherwise. */
+async function firstWords(child: ChildProcess, log: string): Promise<{ readonly url: string }> {
+  const ended = once(child, 'exit').then((): FirstWords => ({}));
+  const said = once(child, 'message').then(([message]): FirstWords => message);
+  const failed = once(child, 'error').then(([error]): FirstWords => ({ error: { message: String(error) } }));
+  const { url, error } = await Promise.race([said, ended, failed]);
+  if (url !== undefined) return { url };
+  if (error !== undefined) throw refusalOf({ ...error, error: error.message });
+  throw new TurnbuckleError('INTERNAL', 'The daemon ended before it was ready.', {
+    hint: `What it said is in ${log}.`,
+  });
+}
+
+async function gone(stateDir: string, { pid }: RunningDaemon, signal: AbortSignal): Promise<void> {
+  for (const until = performance.now() + STOP_MS; performance.now() < until; ) {
+    if (!isLive(pid) && findDaemon(stateDir)?.pid !== pid) return;
+    await delay(LOOK_MS, undefined, { signal });
+  }
+  throw new TurnbuckleError('DAEMON_RUNNING', `The daemon, process ${pid}, does not end.`, {
+    hint: `A second SIGTERM ends it at once: kill ${pid}`,
+  });
+}

@@ -1,0 +1,98 @@
+/** Requests to a daemon or bridge: JSON in, JSON out, and its refusals as our own errors. */
+import { ERRORS, type ErrorCode, TurnbuckleError } from 'turnbuckle';
+import { exchange } from './exchange.js';
+import { createEventReader } from './server-sent-events.js';
+
+/** Where it is, and the token for it. */
+export interface DaemonPlace {
+  readonly url: string;
+  readonly token?: string | undefined;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Nothing came for so long: it does not answer. */
+  readonly silenceMs?: number | undefined;
+}
+
+export interface Refusal {
+  readonly error?: unknown;
+  readonly code?: unknown;
+  readonly hint?: unknown;
+  readonly server?: unknown;
+  readonly tool?: unknown;
+  readonly faults?: unknown;
+}
+
+/** A daemon that lives answers small things at once. */
+const SILENCE_MS = 5_000;
+
+export class DaemonClient {
+  readonly url: string;
+  readonly #token: string | undefined;
+
+  constructor({ url, token }: DaemonPlace) {
+    this.url = url.replace(/\/+$/, '');
+    this.#token = token;
+  }
+
+  /** Rejects with the daemon's refusal as a TurnbuckleError, or with NoAnswer. */
+  async get<T>(path: string, { silenceMs = SILENCE_MS, signal }: RequestOptions = {}): Promise<T> {
+    const { url } = this;
+    return read(await exchange({ url: url + path, token: this.#token, silenceMs, signal }));
+  }
+
+  /** The same. Waits as long as it takes unless told otherwise. */
+  async post<T>(path: string, body: unknown, { silenceMs, signal }: RequestOptions = {}): Promise<T> {
+    const { url } = this;
+    const method = 'POST';
+    return read(await exchange({ url: url + path, method, token: this.#token, body, silenceMs, signal }));
+  }
+
+  /** Posts and answers the data of the event `result`; the other events are told as they come. */
+  async stream<T>(
+    path: string,
+    body: unknown,
+    { signal, onEvent }: RequestOptions & { onEvent: (name: string, data: unknown) => void },
+  ): Promise<T | undefined> {
+    let result: T | undefined;
+    const onText = createEventReader((name, data) => {
+      if (name === 'result') result = JSON.parse(data);
+      else onEvent(name, JSON.parse(data));
+    });
+    const { url } = this;
+    const accept = 'text/event-stream, application/json';
+    const answered = await exchange({
+      ...{ url: url + path, method: 'POST', token: this.#token, body, accept, signal, onText },
+    });
+    if (answered.status >= 400) read(answered);
+    return result;
+  }
+}
+
+function read<T>({ status, text }: { readonly status: number; readonly text: string }): T {
+  let value: unknown;
+  try {
+    value = text === '' ? undefined : JSON.parse(text);
+  } catch {
+    throw refusalOf({ error: `It answered with status ${status}, and not in JSON.` });
+  }
+  if (status >= 400)
+    throw refusalOf(isRefusal(value) ? value : { error: `It answered with status ${status}.` });
+  return value as T;
+}
+
+/** What the daemon says is wrong, as if it had happened here. */
+export function refusalOf({ error, code, hint, server, tool, faults }: Refusal): TurnbuckleError {
+  const known = typeof code === 'string' && isCode(code) ? code : 'SERVER_ERROR';
+  return new TurnbuckleError(known, textOf(error) ?? 'The daemon refuses without a reason.', {
+    hint: textOf(hint),
+    server: textOf(server),
+    tool: textOf(tool),
+    ...(faults !== undefined && { data: { faults } }),
+  });
+}
+
+const isCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+const isRefusal = (value: unknown): value is Refusal => typeof value === 'object' && value !== null;
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -1,0 +1,11 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** This very program with other words, wherever it is installed. */
+export const ownCommand = (...words: readonly string[]): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: [ownFile(), ...words],
+});
+
+/** The file that Node was started with, links followed. */
+export const ownFile = (): string => realpathSync(resolve(process.argv[1] ?? ''));

@@ -1,0 +1,97 @@
+/** The daemon in this process: from its start to the signal that ends it. */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { type Daemon, startDaemon } from '@turnbuckle/gateway';
+import { toTurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { VERSION } from '../main.js';
+import { configurationOptions } from '../open.js';
+import { shellWord } from '../shell-word.js';
+import { stateDirectoryOf } from '../state-directory-of.js';
+import { showText } from '../untrusted-text.js';
+import { ownCommand } from './own-command.js';
+import { portOf } from './port-of.js';
+
+/** Calls on their way have so long to end. */
+const DRAIN_MS = 10_000;
+
+/** Resolves with the exit code when it has ended. `usualPort` is for when neither flag nor variable names one. */
+export async function serveHere(context: CommandContext, usualPort?: number): Promise<number> {
+  const { output, signal } = context;
+  const lost = new AbortController();
+  const daemon = await start(context, usualPort, () => lost.abort());
+  announce(context, daemon);
+  const ends = AbortSignal.any([signal, lost.signal]);
+  if (!ends.aborted) await once(ends, 'abort');
+  if (lost.signal.aborted) output.warn('Another daemon has taken over the state directory: this one ends.');
+  else output.note('Ending: no new requests; those on their way have 10 s.');
+  await daemon.close(DRAIN_MS);
+  return lost.signal.aborted ? 1 : 0;
+}
+
+async function start(
+  context: CommandContext,
+  usualPort: number | undefined,
+  onLost: () => void,
+): Promise<Daemon> {
+  const { output, flags, environment } = context;
+  const options = configurationOptions(context);
+  const extra = new Map(options.extra);
+  if (flags.demo === true) extra.set('demo', ownCommand('demo-server'));
+  try {
+    const daemon = await startDaemon({
+      ...options,
+      extra,
+      // Whoever calls is asked, not whoever sees the daemon's terminal.
+      approve: undefined,
+      stateDir: stateDirectoryOf(context),
+      version: VERSION,
+      host: typeof flags.host === 'string' ? flags.host : undefined,
+      port: portOf(flags.port, environment.PORT) ?? usualPort,
+      onLost,
+      onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showText(message)}`),
+    });
+    for (const { message } of daemon.configured.config().problems)
+      output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+    process.send?.({ url: daemon.url });
+    return daemon;
+  } catch (error) {
+    process.send?.({ error: toTurnbuckleError(error).toJSON() });
+    throw error;
+  } finally {
+    // Whoever started it in the background has heard enough.
+    if (process.connected) process.disconnect();
+  }
+}
+
+function announce(context: CommandContext, { url }: Daemon): void {
+  const { output, flags } = context;
+  const tokenFile = join(stateDirectoryOf(context), 'daemon-token');
+  const mcp = `${url}/mcp`;
+  if (output.json) return output.data({ url, mcp, pid: process.pid, tokenFile });
+  const { color } = output;
+  output.line(`Turnbuckle runs at ${color.bold(url)}`);
+  output.line(`MCP endpoint       ${color.bold(mcp)}`);
+  output.line('');
+  output.line(curlLine({ url, tokenFile, isDemo: flags.demo === true }));
+  output.line('');
+  output.note(
+    'Next: turnbuckle setup connects an agent, turnbuckle token create makes a token. Ctrl-C ends it.',
+  );
+}
+
+/** To be pasted: the token is read from its file, so that it is neither shown nor kept in a history. */
+function curlLine({
+  url,
+  tokenFile,
+  isDemo,
+}: {
+  readonly url: string;
+  readonly tokenFile: string;
+  readonly isDemo: boolean;
+}): string {
+  const token = `-H "Authorization: Bearer $(cat ${shellWord(tokenFile)})"`;
+  if (!isDemo) return `curl ${token} ${url}/tools`;
+  const body = JSON.stringify({ server: 'demo', tool_name: 'add', arguments: { a: 2, b: 3 } });
+  return `curl ${token} -H 'Content-Type: application/json' -d '${body}' ${url}/mcp/call`;
+}

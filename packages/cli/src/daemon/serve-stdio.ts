@@ -1,0 +1,72 @@
+/** The MCP endpoint on stdin and stdout, for an agent that starts it as a command. It has connections of its own. */
+import { Console } from 'node:console';
+import { setTimeout as delay } from 'node:timers/promises';
+import { McpFront, OWNER } from '@turnbuckle/gateway';
+import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { VERSION } from '../main.js';
+import { nearestWord } from '../nearest-word.js';
+import { configurationOptions } from '../open.js';
+import { rootsHere } from '../roots-here.js';
+import { showText } from '../untrusted-text.js';
+
+/** Many clients ask for the tools once, at the start: servers that come up by then are among them. */
+const START_MS = 5_000;
+const MOST_BYTES = 64 * 1_024 * 1_024;
+/** Whoever starts the command is its user in person. */
+const HOST = { id: OWNER, capabilities: ['mcp_integration'] };
+
+/** Serves until the client leaves or a signal comes. */
+export async function serveStdio(context: CommandContext): Promise<void> {
+  const { output, signal } = context;
+  // On stdout is the protocol and nothing else, whatever a library wants to say.
+  globalThis.console = new Console(process.stderr, process.stderr);
+  const { runtime, config, follow } = await createConfiguredRuntime({
+    naming: 'server_tool',
+    ...configurationOptions(context),
+    // stdin is the client's: nobody can be asked there but the client.
+    approve: undefined,
+    askInput: undefined,
+    handlers: { roots: rootsHere },
+    callersAnswer: true,
+  });
+  for (const { message } of config().problems)
+    output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+  const front = new McpFront({ runtime, version: VERSION, views: config().settings.daemon?.views });
+  const leave = (): unknown => process.stdin.destroy();
+  try {
+    const view = viewOf(context, front, Object.keys(config().settings.daemon?.views ?? {}));
+    signal.addEventListener('abort', leave, { once: true });
+    const stopFollowing = await follow(() => {
+      front.setViews(config().settings.daemon?.views ?? {});
+      front.invalidate();
+    });
+    await Promise.race([runtime.connectAll(), delay(START_MS, undefined, { ref: false })]);
+    await serve(front, view);
+    await stopFollowing();
+  } finally {
+    signal.removeEventListener('abort', leave);
+    await front.close();
+    await runtime.close();
+  }
+}
+
+async function serve(front: McpFront, view: string): Promise<void> {
+  const { stdin: input, stdout } = process;
+  await front
+    .serveStdio({ input, output: stdout, maxBytes: MOST_BYTES, caller: HOST }, view)
+    .catch((error: unknown) => {
+      // That the input was cut off is how it ends by a signal.
+      if (!input.destroyed) throw error;
+    });
+}
+
+function viewOf({ flags }: CommandContext, front: McpFront, views: readonly string[]): string {
+  const { view = '' } = flags;
+  if (typeof view === 'string' && front.desk(view) !== undefined) return view;
+  const close = nearestWord(String(view), views);
+  throw new TurnbuckleError('CONFIG_INVALID', `There is no view named "${String(view)}".`, {
+    hint:
+      close === undefined ? 'Views are in daemon.views of your configuration.' : `Did you mean "${close}"?`,
+  });
+}

@@ -1,0 +1,32 @@
+/** The log of calls in the directory of state, read without a daemon. What that takes is loaded here only. */
+import type { LogReader } from '@turnbuckle/store';
+import { defaultStateDirectory, TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from './command.js';
+
+/** Does the work with the log, undefined when nothing was ever logged, and closes it. */
+export async function withLog<T>(
+  context: CommandContext,
+  work: (log: LogReader | undefined) => T | Promise<T>,
+): Promise<T> {
+  const log = await openLog(context);
+  try {
+    return await work(log);
+  } finally {
+    log?.close();
+  }
+}
+
+async function openLog({ environment }: CommandContext): Promise<LogReader | undefined> {
+  const { LogReader, logDirectory } = await import('@turnbuckle/store');
+  const directory = logDirectory(environment.TURNBUCKLE_STATE_DIR ?? defaultStateDirectory(environment));
+  return LogReader.open(directory).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new TurnbuckleError('INTERNAL', `The log in ${directory} cannot be read: ${why}`, {
+      cause,
+      hint: 'If it is damaged, move log.db away: a new one is begun.',
+    });
+  });
+}
+
+export const NOTHING_LOGGED =
+  'Nothing is in the log yet. The daemon keeps it; calls that turnbuckle call makes by itself are not in it.';

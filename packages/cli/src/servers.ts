@@ -1,0 +1,17 @@
+/** The servers as commands use them: those of a runtime of their own, or those of the daemon. */
+import type { Runtime } from 'turnbuckle';
+
+/** What it takes to bring servers up and to say how they are. */
+export type Connectable = Pick<Runtime, 'connect' | 'serverNames' | 'serverStatus' | 'status'>;
+
+type Catalog = Pick<Runtime['catalog'], 'find' | 'get' | 'listByServer'>;
+
+/** What it takes to find a tool. */
+export type ToolShelf = Connectable & Pick<Runtime, 'tools'> & { readonly catalog: Catalog };
+
+export interface Servers
+  extends ToolShelf,
+    Pick<
+      Runtime,
+      'getPrompt' | 'listPrompts' | 'listResources' | 'listResourceTemplates' | 'ping' | 'readResource'
+    > {}

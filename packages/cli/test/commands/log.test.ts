@@ -1,0 +1,190 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { InvocationLog, Journal } from '@turnbuckle/store';
+import { fixture, waitUntil } from '@turnbuckle/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { call, createLoggedHome, logOf } from './logged-home.js';
+import { createHome, finished, json, start, turnbuckle } from './turnbuckle.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('log', () => {
+  it('shows the latest calls, the newest last', async () => {
+    const home = await createLoggedHome([
+      call('first', { startedAt: Date.now() - 2 * HOUR_MS }),
+      call('second', { outcome: 'failed', code: 'CALL_TIMEOUT', error: 'It did not answer.' }),
+      call('third', { server: 'files', tool: 'read', caller: 'codex' }),
+    ]);
+    const { stdout, code } = await turnbuckle(['log'], { home });
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => /first|second|third/.exec(line)?.[0])).toEqual(['first', 'second', 'third']);
+    expect(lines[1]).toContain('CALL_TIMEOUT It did not answer.');
+    const ids = async (...flags: string[]): Promise<string[]> =>
+      (await json<{ id: string }[]>(['log', ...flags], { home })).map(({ id }) => id);
+    expect(await ids('--limit', '1')).toEqual(['third']);
+    expect(await ids('--failed')).toEqual(['second']);
+    expect(await ids('--server', 'files')).toEqual(['third']);
+    expect(await ids('--tool', 'echo')).toEqual(['first', 'second']);
+    expect(await ids('--caller', 'codex')).toEqual(['third']);
+    expect(await ids('--since', '1h')).toEqual(['second', 'third']);
+    expect(await ids('--search', 'answer')).toEqual(['second']);
+    expect(await ids('--search', 'NEAR("')).toEqual([]);
+  });
+
+  it('has nothing to show where nothing was logged, and makes nothing', async () => {
+    const home = await createHome();
+    expect(await turnbuckle(['log'], { home })).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('Nothing is in the log yet'),
+    });
+    expect(await json(['log'], { home })).toEqual([]);
+    expect(readdirSync(home.path)).not.toContain('state');
+  });
+
+  it('has what a killed daemon left in its journal', async () => {
+    const home = await createHome();
+    const journal = new Journal({ directory: join(logOf(home), 'journal'), durability: 'process' });
+    journal.append(call('left'));
+    journal.rotate();
+    expect(await json(['log'], { home })).toMatchObject([{ id: 'left' }]);
+  });
+
+  it('follows, beside the process that writes', async () => {
+    const home = await createLoggedHome([call('before')]);
+    const child = start(['log', '--follow', '--json'], { home });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let seen = '';
+    child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+      seen += part;
+    });
+    await waitUntil(() => seen.includes('before'), 15_000);
+    const log = new InvocationLog({ directory: logOf(home) });
+    onTestFinished(() => log.close());
+    for (const id of ['one', 'two']) log.append(call(id));
+    await waitUntil(() => seen.includes('two'), 15_000);
+    const ended = finished(child);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(130);
+    const ids = seen
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids).toEqual(['before', 'one', 'two']);
+  });
+
+  it('lets no text of a server act on the terminal', async () => {
+    const evil = '\u001b[2J\u001b]0;gone\u0007\u202e';
+    const home = await createLoggedHome([
+      call('a', { tool: `x${evil}`, caller: `c${evil}`, arguments: JSON.stringify({ text: evil }) }),
+      call('b', { outcome: 'failed', error: `line\n${evil}`, result: `{"broken ${evil}` }),
+    ]);
+    for (const words of [['log'], ['log', 'show', 'a'], ['log', 'show', 'b'], ['stats'], ['log', '--json']]) {
+      const { stdout, stderr } = await turnbuckle(words, { home });
+      for (const character of ['\u001b', '\u0007', '\u202e'])
+        expect(stdout + stderr).not.toContain(character);
+    }
+    expect((await turnbuckle(['log'], { home })).stdout.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    [['log', 'find'], 'neither show nor replay'],
+    [['log', 'show'], 'id of the call is missing'],
+    [['log', 'show', 'nobody'], 'no call "nobody"'],
+    [['log', 'show', 'a', 'b'], 'one word too many'],
+    [['log', '--since', 'yesterday-ish'], 'is not a time'],
+    [['log', '--limit', '0'], 'is not a number'],
+  ])('refuses %j', async (words, message) => {
+    const home = await createHome();
+    const { code, stderr } = await turnbuckle(words, { home });
+    expect(stderr).toContain(message);
+    expect(code).toBe(13);
+  });
+});
+
+describe('log show', () => {
+  it('has everything that is kept of a call', async () => {
+    const home = await createLoggedHome([
+      call('one', { approval: 'once by approver', decision: 'ask', reason: 'rule 3', conversation: 'c-9' }),
+      call('large', { result: '{"content":[{"type":"text","text":"xxx…', resultBytes: 5_000_000 }),
+    ]);
+    const { stdout } = await turnbuckle(['log', 'show', 'one'], { home });
+    expect(stdout).toMatch(/^decision +ask: rule 3$/m);
+    expect(stdout).toMatch(/^approval +once by approver$/m);
+    expect(stdout).toMatch(/^conversation +c-9$/m);
+    expect(stdout).toContain('{\n  "text": "hi"\n}');
+    expect(await json(['log', 'show', 'one'], { home })).toMatchObject({
+      id: 'one',
+      toolName: 'mcp__demo__echo',
+      argumentsBytes: 13,
+    });
+    const large = await turnbuckle(['log', 'show', 'large'], { home });
+    expect(large.stdout).toContain('result (the beginning of about 5000000 characters)');
+  });
+});
+
+describe('log replay', () => {
+  it('makes the call again, the way of call', async () => {
+    const odd = { text: 'a=b "c" :=d\n$HOME' };
+    const home = await createLoggedHome([call('again', { arguments: JSON.stringify(odd) })], {
+      configured: { demo: fixture('echo') },
+    });
+    const { stdout, stderr, code } = await turnbuckle(['log', 'replay', 'again'], { home });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${odd.text}\n` });
+    expect(stderr).toContain('Again: demo echo');
+  });
+
+  it('is held to the rules, like any call', async () => {
+    const home = await createLoggedHome([call('again')]);
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: { demo: fixture('echo') },
+      rules: [{ action: 'ask', tool: 'echo', caller: 'claude', reason: 'ask me first' }],
+    });
+    const { stderr, code } = await turnbuckle(['log', 'replay', 'again', '--as', 'claude'], { home });
+    expect(stderr).toContain('ask me first');
+    expect(code).toBe(15);
+  });
+
+  it.each([
+    ['held a secret', { arguments: '{"text":"[redacted]"}' }],
+    ['not all of its arguments', { arguments: '{"text":"xxx…' }],
+    ['were not kept', { arguments: undefined }],
+    ['read a resource', { kind: 'resource' as const }],
+    ['cannot be written', { arguments: '{"a=b":1}' }],
+  ])('is refused where it would be another call: %s', async (why, more) => {
+    const home = await createLoggedHome([call('other', more)], { configured: { demo: fixture('echo') } });
+    const { stderr, code } = await turnbuckle(['log', 'replay', 'other'], { home });
+    expect(stderr).toContain(why);
+    expect(code).toBe(13);
+  });
+});
+
+describe('the thread of the log', () => {
+  it('is beside the bundle', async () => {
+    const home = await createHome();
+    const file = fileURLToPath(new URL('../../dist/log-worker.js', import.meta.url));
+    const directory = logOf(home);
+    const journal = new Journal({ directory: join(directory, 'journal'), durability: 'process' });
+    journal.append(call('bundled'));
+    journal.rotate();
+    const workerData = {
+      file: join(directory, 'log.db'),
+      journal: join(directory, 'journal'),
+      durability: 'process',
+      retention: { maxAgeMs: HOUR_MS, maxBytes: 1e9 },
+      wake: new SharedArrayBuffer(4),
+    };
+    const worker = new Worker(file, { workerData });
+    const ask = (question: Record<string, unknown>): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        worker.once('message', resolve).once('error', reject);
+        worker.postMessage(question);
+      });
+    expect(await ask({ number: 1, ask: 'flush' })).toEqual({ number: 1, value: 0 });
+    expect(await ask({ number: 2, ask: 'get', id: 'bundled' })).toMatchObject({ value: { tool: 'echo' } });
+    await ask({ number: 3, ask: 'close' });
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { bar, sparkline, toSpans } from '../../src/plot.js';
+import { readSince, showDuration, showSpan } from '../../src/time-words.js';
+import { call, createLoggedHome } from './logged-home.js';
+import { createHome, json, turnbuckle } from './turnbuckle.js';
+
+const server = (name: string, toolTokens: number) => ({
+  name,
+  config: '{}',
+  enabled: true,
+  at: Date.now() - 1e9,
+  removed: false,
+  tools: 3,
+  toolTokens,
+});
+
+const home = await createLoggedHome(
+  [
+    ...Array.from({ length: 20 }, (_, number) => call(`quick-${number}`, { durationMs: number + 1 })),
+    ...Array.from({ length: 5 }, (_, number) =>
+      call(`slow-${number}`, {
+        server: 'web',
+        tool: 'fetch',
+        durationMs: 2_000,
+        outcome: number === 0 ? 'failed' : 'ok',
+      }),
+    ),
+    call('old', { server: 'web', tool: 'old', startedAt: Date.now() - 20 * 86_400_000 }),
+  ],
+  { servers: [server('demo', 900), server('web', 120), server('idle', 22_000)] },
+);
+
+describe('stats', () => {
+  it('says how much tools and servers are used, how fast they are, and what nobody needs', async () => {
+    const { stdout, stderr, code } = await turnbuckle(['stats'], { home });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^25 calls in 7 days, 4 % failed$/m);
+    expect(stdout).toMatch(/^demo echo +20 +█+ +10 ms +19 ms$/m);
+    expect(stdout).toMatch(/^web fetch +5 +█+[▏▎▍▌▋▊▉]? +20 % +2 s +2 s$/m);
+    expect(stdout).toMatch(/^idle +0 +3 +22000 +never$/m);
+    expect(stderr).toContain('Not called in 7 days: idle');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('answers JSON, by server and in another order', async () => {
+    expect(await json(['stats', '--slow'], { home })).toMatchObject({
+      calls: 25,
+      failures: 1,
+      tools: [
+        { server: 'web', tool: 'fetch', calls: 5, failureRate: 0.2, p50Ms: 2_000 },
+        { server: 'demo', tool: 'echo', calls: 20, p50Ms: 10, p95Ms: 19, maxMs: 20 },
+      ],
+      unused: ['idle'],
+    });
+    expect(await json(['stats', 'web', '--since', '30d'], { home })).toMatchObject({
+      calls: 6,
+      tools: [{ tool: 'fetch' }, { tool: 'old' }],
+      servers: [{ name: 'web', toolTokens: 120, totalCalls: 6 }],
+      unused: [],
+    });
+    expect(await json(['stats'], { home: await createHome() })).toBeNull();
+  });
+
+  it('refuses what it does not know', async () => {
+    expect((await turnbuckle(['stats', 'nobody'], { home })).stderr).toContain('knows no server "nobody"');
+    expect((await turnbuckle(['stats', '--slow', '--failing'], { home })).code).toBe(13);
+  });
+});
+
+describe('plots', () => {
+  it.each([
+    [[], ''],
+    [[0, 0], '  '],
+    [[1, 4, 8], '▁▄█'],
+    [[0.001, 1_000], '▁█'],
+  ])('sparkline of %j', (values, expected) => {
+    expect(sparkline(values)).toBe(expected);
+  });
+
+  it.each([
+    [0, 10, 10, ''],
+    [10, 10, 4, '████'],
+    [5, 10, 4, '██'],
+    [1, 1_000, 4, '▏'],
+    [20, 10, 4, '████'],
+    [1, 0, 4, ''],
+    [1, 1, 0, ''],
+  ])('bar of %d of %d in %d columns', (value, most, width, expected) => {
+    expect(bar(value, most, width)).toBe(expected);
+  });
+
+  it('puts points into spans, none is lost', () => {
+    const points = [5, 10, 19, 20, 99, 1].map((at) => ({ at, value: 1 }));
+    expect(toSpans(points, { from: 10, spanMs: 10, count: 3 })).toEqual([4, 1, 1]);
+  });
+});
+
+describe('times', () => {
+  it.each([
+    ['90s', 10_000],
+    ['1m', 40_000],
+    ['1970-01-01T00:00:05Z', 5_000],
+  ])('%s', (text, expected) => {
+    expect(readSince(text, 100_000)).toBe(expected);
+  });
+
+  it('are short', () => {
+    expect([0.42, 9.99, 12.4, 950, 1_500, 60_000, 600_000].map(showDuration)).toEqual([
+      '0.4 ms',
+      '10 ms',
+      '12 ms',
+      '950 ms',
+      '1.5 s',
+      '60 s',
+      '10 min',
+    ]);
+    expect([30_000, 3_600_000, 7_200_000, 604_800_000].map(showSpan)).toEqual([
+      '1 minute',
+      '60 minutes',
+      '2 hours',
+      '7 days',
+    ]);
+  });
+});

@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { fixture } from '@turnbuckle/testing';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createHome, type Home, json, turnbuckle } from '../commands/turnbuckle.js';
+import { type RunningDaemon, startDaemon } from './running-daemon.js';
+
+const SERVERS = {
+  echo: fixture('echo'),
+  lazy: { ...fixture('echo'), start: 'lazy' },
+  off: { ...fixture('echo'), enabled: false },
+  broken: { command: 'no-such-command-here' },
+};
+
+let home: Home;
+let daemon: RunningDaemon;
+beforeAll(async () => {
+  home = await createHome(SERVERS);
+  daemon = await startDaemon([], { home });
+});
+afterAll(() => daemon.stop('SIGKILL'));
+
+const withAndWithout = async (words: readonly string[], stdin?: string) => {
+  const options = { home, ...(stdin !== undefined && { stdin }) };
+  const attached = await turnbuckle(words, options);
+  const alone = await turnbuckle([...words, '--no-daemon'], options);
+  return { attached, alone };
+};
+
+describe('a command beside a daemon', () => {
+  it.each([
+    ['call echo echo text=hi'],
+    ['call echo add a=1 b:=2'],
+    ['call echo fail'],
+    ['call echo sleep ms=900 everyMs=100'],
+    ['call lazy echo text=hi'],
+    ['call mcp__echo__echo text=hi'],
+    ['call echo ech text=hi'],
+    ['call echo add a=1'],
+    ['call echo echo text'],
+    ['call ecco echo text=hi'],
+    ['call off echo text=hi'],
+    ['call broken anything'],
+    ['call echo'],
+    ['tools echo'],
+    ['tools echo add --schema'],
+    ['tools lazy sleep --ts'],
+    ['tools nothing-like-that'],
+    ['list echo off lazy'],
+    ['list broken'],
+    ['list nope'],
+    ['resources echo'],
+    ['read echo fixture://greeting'],
+    ['read echo fixture://nope'],
+    ['prompts echo'],
+    ['prompt echo greet who=Ada'],
+    ['prompt echo greet'],
+    ['prompt echo gret'],
+  ])('%s says the same as without it', async (line) => {
+    const { attached, alone } = await withAndWithout(line.split(' '));
+    expect(attached).toEqual(alone);
+  });
+
+  it('says the same in JSON', async () => {
+    const [attached, alone] = await Promise.all([
+      json<{ name: string }[]>(['tools', 'echo'], { home }),
+      json<{ name: string }[]>(['tools', 'echo', '--no-daemon'], { home }),
+    ]);
+    // The name is the one that agents see: the daemon's, or the library's.
+    const withoutName = ({ name: _name, ...rest }: { name: string }) => rest;
+    expect(attached.map(withoutName)).toEqual(alone.map(withoutName));
+    expect(attached[0]?.name).toMatch(/^echo_/);
+    const call = ['call', 'echo', 'add', 'a=1', 'b=2'];
+    expect(await json(call, { home })).toEqual(await json([...call, '--no-daemon'], { home }));
+  });
+
+  it('uses the connections of the daemon', async () => {
+    const pids = await Promise.all([1, 2].map(() => json<{ pid: number }[]>(['list', 'echo'], { home })));
+    expect(new Set(pids.map(([first]) => first?.pid)).size).toBe(1);
+    const [own] = await json<{ pid: number }[]>(['list', 'echo', '--no-daemon'], { home });
+    expect(own?.pid).not.toBe(pids[0]?.[0]?.pid);
+    const { stdout } = await turnbuckle(['ping', 'echo'], { home });
+    expect(stdout).toMatch(/^echo answered in [\d.]+ ms/);
+  });
+
+  it('reads arguments from stdin', async () => {
+    const { attached, alone } = await withAndWithout(
+      ['call', 'echo', 'add', '--args-file', '-'],
+      '{"a":1,"b":2}',
+    );
+    expect(attached.stdout).toBe(alone.stdout);
+    expect(attached.stdout).toContain('3');
+  });
+
+  it.each([
+    ['--mcp-server', 'trial=node -e 0'],
+    ['--trust-project', ''],
+    ['--as', 'claude'],
+  ])('makes connections of its own with %s', async (flag, value) => {
+    const mark = `own${flag.replaceAll('-', '')}`;
+    const words = ['call', 'echo', 'echo', `text=${mark}`, flag, value].filter((word) => word !== '');
+    await turnbuckle(words, { home });
+    expect(await json<unknown[]>(['log', '--search', mark], { home })).toEqual([]);
+  });
+
+  it("makes connections of its own for a project's servers, unless the daemon has them", async () => {
+    const own = await createHome(SERVERS);
+    await own.write('project/.turnbuckle/mcp.json', { servers: { local: fixture('echo') } });
+    const elsewhere = await startDaemon([], { home: own, cwd: own.path });
+    const words = ['call', 'local', 'echo', 'text=hi'];
+    expect((await turnbuckle(['trust', 'local', '--yes'], { home: own })).code).toBe(0);
+    expect((await turnbuckle(words, { home: own })).stdout).toBe('hi\n');
+    await elsewhere.stop();
+    const there = await startDaemon([], { home: own });
+    expect((await turnbuckle(words, { home: own })).stdout).toBe('hi\n');
+    const logged = await json<unknown[]>(['log', '--server', 'local'], { home: own });
+    expect(logged).toHaveLength(1);
+    await there.stop();
+  });
+});
+
+describe('a daemon that does not answer', () => {
+  it('is told in a note, and the command goes on without it', async () => {
+    const own = await createHome({ echo: fixture('echo') });
+    const { pid } = process;
+    const start = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''))
+      .split(') ')
+      .at(-1)
+      ?.split(' ')[19];
+    const record = { pid, url: 'http://127.0.0.1:9', started: new Date().toISOString(), version: '0.1.0' };
+    await own.write('state/daemon.json', { ...record, process: { start: start ?? '' } });
+    const { code, stdout, stderr } = await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home: own });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
+    expect(stderr).toContain('The daemon at http://127.0.0.1:9 does not answer');
+    expect((await turnbuckle(['approvals'], { home: own })).code).toBe(17);
+  });
+
+  it('that dies during a call leaves it unknown whether it was made', async () => {
+    const own = await createHome({ echo: fixture('echo') });
+    const dying = await startDaemon([], { home: own });
+    const call = turnbuckle(['call', 'echo', 'sleep', 'ms=60000'], { home: own });
+    await waitForCall(dying);
+    await dying.stop('SIGKILL');
+    const { code, stderr } = await call;
+    expect(code).toBe(21);
+    expect(stderr).toContain('CALL_OUTCOME_UNKNOWN');
+  });
+});
+
+/** Until a call is on its way there. */
+async function waitForCall({ url, token }: RunningDaemon): Promise<void> {
+  const response = await fetch(`${url}/api/events?types=call.started`, {
+    headers: { authorization: `Bearer ${token}`, 'last-event-id': '0' },
+  });
+  const reader = response.body?.getReader();
+  for (let text = ''; !text.includes('call.started'); )
+    text += new TextDecoder().decode((await reader?.read())?.value);
+  await reader?.cancel();
+}
+
+describe('MCP_BRIDGE_URL', () => {
+  const call = ['call', 'echo', 'echo', 'text=hi'];
+
+  it('names the bridge that calls go through', async () => {
+    const other = await createHome();
+    const env = { MCP_BRIDGE_URL: daemon.url, TURNBUCKLE_TOKEN: daemon.token };
+    expect((await turnbuckle(call, { home: other, env })).stdout).toBe('hi\n');
+    const without = await turnbuckle(call, { home: other, env: { MCP_BRIDGE_URL: daemon.url } });
+    expect(without.code).toBe(27);
+    expect(without.stderr).toContain('TOKEN_REQUIRED');
+    const own = await turnbuckle([...call, '--no-daemon'], { home: other, env });
+    expect(own.stderr).toContain('SERVER_UNKNOWN');
+  });
+
+  it('works with a token for calls only', async () => {
+    const other = await createHome();
+    const { stdout } = await turnbuckle(['token', 'create', 'caller-only'], { home });
+    const env = { MCP_BRIDGE_URL: `${daemon.url}/`, TURNBUCKLE_TOKEN: stdout.trim() };
+    await home.write('.config/turnbuckle/mcp.json', { servers: SERVERS, rules: [{ action: 'allow' }] });
+    let called = await turnbuckle(call, { home: other, env });
+    for (let tries = 0; called.code !== 0 && tries < 20; tries += 1)
+      called = await turnbuckle(call, { home: other, env });
+    expect(called.stdout).toBe('hi\n');
+  });
+
+  it('is not silently passed over', async () => {
+    const silent = await turnbuckle(call, { home, env: { MCP_BRIDGE_URL: 'http://127.0.0.1:9' } });
+    expect(silent.code).toBe(17);
+    expect(silent.stderr).toContain('Nobody answers at http://127.0.0.1:9');
+    const wrong = await turnbuckle(call, { home, env: { MCP_BRIDGE_URL: 'localhost' } });
+    expect(wrong.code).toBe(10);
+  });
+
+  it("does not get the owner's token of another daemon", async () => {
+    const seen: (string | undefined)[] = [];
+    const stranger = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end('{"error":"no","code":"TOKEN_REQUIRED"}');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void stranger.close());
+    await once(stranger, 'listening');
+    const address = stranger.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const { code } = await turnbuckle(call, { home, env: { MCP_BRIDGE_URL: `http://127.0.0.1:${port}` } });
+    expect(code).toBe(27);
+    expect(seen).toEqual([undefined]);
+  });
+});

@@ -1,0 +1,164 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createHome, finished, type Home, json, start, turnbuckle } from '../commands/turnbuckle.js';
+import { callUnderWay, daemonForTest, stateOf } from './running-daemon.js';
+
+const run = promisify(execFile);
+const HAS_CURL = spawnSync('curl', ['--version']).status === 0;
+
+let home: Home;
+beforeEach(async () => {
+  home = await createHome({ echo: fixture('echo') });
+});
+
+/** Everything in stdout until the prompt to go on. */
+async function printed(child: ReturnType<typeof start>): Promise<string> {
+  let text = '';
+  child.stdout?.on('data', (part: Buffer) => {
+    text += part.toString();
+  });
+  await waitUntil(() => /\n\n$/.test(text) && text.includes('curl'), 15_000);
+  return text;
+}
+
+describe('serve in the foreground', () => {
+  it.skipIf(!HAS_CURL)('prints a line for curl that works as it stands and shows no token', async () => {
+    const child = start(['serve', '--demo', '--port', '0'], { home });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const text = await printed(child);
+    const line = text.split('\n').find((one) => one.startsWith('curl ')) ?? '';
+    const { stdout } = await run('sh', ['-c', `${line} -s`]);
+    expect(JSON.parse(stdout)).toMatchObject({ success: true, result: { structuredContent: { sum: 5 } } });
+    const token = (await readFile(join(stateOf({ home }), 'daemon-token'), 'utf8')).trim();
+    expect(text).not.toContain(token);
+    expect(text).toMatch(/MCP endpoint +http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
+  });
+
+  it('takes its port from PORT, and says what is wrong with a port', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void taken.close());
+    await waitUntil(() => taken.listening);
+    const address = taken.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const [busy, wrong, bridge] = await Promise.all([
+      turnbuckle(['serve'], { home, env: { PORT: port } }),
+      turnbuckle(['serve', '--port', '70000'], { home: await createHome() }),
+      turnbuckle(['bridge'], { home: await createHome(), env: { PORT: port } }),
+    ]);
+    expect(busy.code).toBe(29);
+    expect(busy.stderr).toContain(`LISTEN_FAILED Cannot listen at 127.0.0.1, port ${port}`);
+    expect(bridge.stderr).toContain(`port ${port}`);
+    expect(wrong.code).toBe(13);
+    expect(wrong.stderr).toContain('--port "70000" is not a port.');
+  });
+
+  it('is the only one of its state directory, and the second says who has it', async () => {
+    const daemon = await daemonForTest([], { home });
+    const second = await turnbuckle(['serve', '--port', '0'], { home });
+    expect(second.code).toBe(29);
+    expect(second.stderr).toContain(`process ${daemon.pid}, at ${daemon.url}`);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('lets calls end after %s, and ends with 0', async (signal) => {
+    const daemon = await daemonForTest([], { home });
+    const { rest } = await callUnderWay(daemon, 1_500);
+    const ended = daemon.stop(signal);
+    expect(await rest).toMatch(/event: result\ndata: {"success":true/);
+    expect((await ended).code).toBe(0);
+    expect(existsSync(join(stateOf({ home }), 'daemon.json'))).toBe(false);
+  });
+
+  it('ends at once at the second signal', async () => {
+    const daemon = await daemonForTest([], { home });
+    const { rest } = await callUnderWay(daemon, 60_000);
+    const lost = rest.then(
+      () => 'answered',
+      () => 'lost',
+    );
+    const ended = daemon.stop('SIGTERM');
+    const isRefused = (): Promise<boolean> =>
+      fetch(`${daemon.url}/health`).then(
+        () => false,
+        () => true,
+      );
+    await waitUntil(isRefused);
+    daemon.child.kill('SIGTERM');
+    expect((await ended).code).toBe(143);
+    expect(await lost).toBe('lost');
+  });
+
+  it('leaves nothing running', async () => {
+    const daemon = await daemonForTest([], { home });
+    const { pid } = await json<{ pid: number }[]>(['list'], { home }).then(([first]) => first ?? { pid: 0 });
+    expect(isAlive(pid)).toBe(true);
+    await daemon.stop();
+    expect(isAlive(pid)).toBe(false);
+  });
+});
+
+describe('serve in the background', () => {
+  it('starts, is found, starts anew and stops', async () => {
+    const started = await json<{ url: string; pid: number; log: string }>(
+      ['serve', 'start', '--demo', '--port', '0'],
+      { home },
+    );
+    onTestFinished(() => {
+      if (isAlive(started.pid)) process.kill(started.pid, 'SIGKILL');
+    });
+    expect(await json(['serve', 'status'], { home })).toMatchObject({
+      running: true,
+      answers: true,
+      url: started.url,
+      pid: started.pid,
+    });
+    const again = await turnbuckle(['serve', 'start', '--port', '0'], { home });
+    expect(again.code).toBe(29);
+    expect(again.stderr).toContain(`DAEMON_RUNNING`);
+    const called = await turnbuckle(['call', 'demo', 'add', 'a=1', 'b=2'], { home });
+    expect(called.stdout).toBe('3\n');
+    const restarted = await json<{ pid: number }>(['serve', 'restart', '--port', '0'], { home });
+    expect(restarted.pid).not.toBe(started.pid);
+    expect(isAlive(started.pid)).toBe(false);
+    const stopped = await turnbuckle(['serve', 'stop'], { home });
+    expect(stopped.code).toBe(0);
+    expect(isAlive(restarted.pid)).toBe(false);
+    expect((await turnbuckle(['serve', 'status'], { home })).code).toBe(3);
+    expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
+    expect(await readFile(started.log, 'utf8')).toContain('Turnbuckle runs at');
+  });
+
+  it('says why it does not start', async () => {
+    const { code, stdout, stderr } = await turnbuckle(['serve', 'start', '--host', '203.0.113.1'], { home });
+    expect(code).toBe(29);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('LISTEN_FAILED');
+  });
+
+  it('does not take a process for a daemon that only has its pid', async () => {
+    const { pid } = start(['demo-server'], { home });
+    onTestFinished(() => void (pid !== undefined && isAlive(pid) && process.kill(pid, 'SIGKILL')));
+    const record = { pid, url: 'http://127.0.0.1:9', started: new Date().toISOString(), version: '0.1.0' };
+    await home.write('state/daemon.json', { ...record, process: { ...record, start: '1', space: 'x' } });
+    expect((await turnbuckle(['serve', 'status'], { home })).code).toBe(3);
+  });
+});
+
+describe('serve with a wrong word', () => {
+  it('says which one was meant', async () => {
+    const { code, stderr } = await turnbuckle(['serve', 'stat'], { home });
+    expect(code).toBe(13);
+    expect(stderr).toContain('turnbuckle serve start');
+  });
+
+  it('is not a command that help lists', async () => {
+    const { stdout } = await finished(start(['--help'], { home }));
+    expect(stdout).toContain('serve');
+    expect(stdout).not.toContain('demo-server');
+  });
+});

@@ -1,0 +1,86 @@
+import { fixture, waitUntil } from '@turnbuckle/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createHome, type Home, json, turnbuckle } from '../commands/turnbuckle.js';
+import { daemonForTest, post, stateOf } from './running-daemon.js';
+
+let home: Home;
+beforeEach(async () => {
+  home = await createHome({ echo: fixture('echo') });
+});
+
+const token = (...words: string[]) => turnbuckle(['token', ...words], { home });
+
+describe('token', () => {
+  it('is printed once, alone, and nowhere kept', async () => {
+    const { code, stdout, stderr } = await token(
+      'create',
+      'ci',
+      '--can',
+      'mcp_echo',
+      '--access',
+      'call,look',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^tbk_[\w-]{40,}\n$/);
+    expect(stderr).not.toContain(stdout.trim());
+    expect(await home.read('state/tokens.json')).not.toContain(stdout.trim());
+    const listed = await json<{ name: string }[]>(['token', 'list'], { home });
+    expect(listed).toMatchObject([
+      { name: 'ci', access: ['call', 'look'], can: ['mcp_echo'] },
+      { name: 'owner', access: ['call', 'look', 'manage'] },
+    ]);
+    expect((await token('list')).stdout).not.toContain(stdout.trim());
+  });
+
+  it.each([
+    [['create', 'a b'], 13],
+    [['create', 'ci', '--access', 'everything'], 13],
+    [['create', 'ci', '--expires', 'soon'], 13],
+    [['create', 'ci', '--expires', '2001-01-01'], 13],
+    [['create', 'ci', '--can', 'anything'], 13],
+    [['create', 'owner'], 12],
+    [['create'], 13],
+    [['revoke', 'nobody'], 13],
+    [['remove', 'ci'], 13],
+    [[], 13],
+  ])('%j is refused', async (words, exit) => {
+    const { code, stdout, stderr } = await token(...words);
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+    expect(stderr).toContain('error ');
+  });
+
+  it('is known to a daemon that runs, and good for nothing when it is revoked', async () => {
+    const daemon = await daemonForTest([], { home });
+    const made = (await token('create', 'ci')).stdout.trim();
+    const status = async (): Promise<number> =>
+      (await fetch(`${daemon.url}/tools`, { headers: { authorization: `Bearer ${made}` } })).status;
+    await waitUntil(async () => (await status()) === 200);
+    expect((await token('revoke', 'ci')).code).toBe(0);
+    await waitUntil(async () => (await status()) === 401);
+  });
+
+  it('is good until it expires', async () => {
+    const daemon = await daemonForTest([], { home });
+    const soon = new Date(Date.now() + 10_000).toISOString();
+    const made = (await token('create', 'short', '--expires', soon)).stdout.trim();
+    const call = () =>
+      post({ url: daemon.url, token: made }, '/mcp/call', { server: 'echo', tool_name: 'echo' }).then(
+        ({ status }) => status,
+      );
+    await waitUntil(async () => (await call()) !== 401);
+    await waitUntil(async () => (await call()) === 401, 30_000);
+    const [short] = await json<{ name: string; expiresAt: string }[]>(['token', 'list'], { home }).then(
+      (all) => all.filter(({ name }) => name === 'short'),
+    );
+    expect(short?.expiresAt).toBe(soon);
+    expect((await token('list')).stdout).toContain('expired');
+  }, 60_000);
+
+  it('of the owner is replaced, and the command uses the new one', async () => {
+    const daemon = await daemonForTest([], { home });
+    await token('revoke', 'owner');
+    await waitUntil(async () => (await post(daemon, '/mcp/call', {})).status === 401);
+    expect((await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home })).stdout).toBe('hi\n');
+    expect(stateOf({ home })).toContain('state');
+  });
+});

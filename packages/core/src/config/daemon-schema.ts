@@ -1,0 +1,71 @@
+/** How the daemon runs: a user's own matter, or the administrator's; never a project's. */
+import * as z from 'zod/mini';
+
+const DAY_MS = 24 * 3_600_000;
+
+const short = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
+const names = z.array(short(256)).check(z.maxLength(1_000));
+const whole = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
+
+const view = z.strictObject({
+  /** The servers in it; absent: all. */
+  servers: z.optional(names),
+  /** Their tools in it, by the names at their servers; absent: all. */
+  tools: z.optional(names),
+  /** How tools are called here: with their server's name, or as their server calls them where that is unique. */
+  names: z.optional(z.enum(['prefixed', 'plain'])),
+  /** Callers have no more than these capabilities here, whatever their token says. */
+  capabilities: z.optional(names),
+});
+
+const bridge = z.strictObject({
+  /** Commands, word for word, that may be started for an endpoint that is given in a request. */
+  commands: z.optional(
+    z.array(z.array(short(4_096)).check(z.minLength(1), z.maxLength(200))).check(z.maxLength(200)),
+  ),
+  /** Addresses that every token may name in a request; the owner's may name any. */
+  urls: z.optional(z.array(short(2_048)).check(z.maxLength(200))),
+});
+
+const access = z.array(z.enum(['call', 'look', 'manage'])).check(z.maxLength(3));
+
+const issuer = z.strictObject({
+  /** The authorization server, as it names itself. */
+  url: short(2_048),
+  /** The address of the daemon as clients know it: whom the tokens must be for. */
+  resource: short(2_048),
+  /** For each scope what it is good for; others are good for nothing. */
+  scopes: z.record(short(256), z.strictObject({ access: z.optional(access), can: z.optional(names) })),
+  /** Where its keys are, if its metadata do not say. */
+  jwksUri: z.optional(short(2_048)),
+});
+
+const log = z.strictObject({
+  /** False: nothing is recorded. */
+  enabled: z.optional(z.boolean()),
+  keepDays: z.optional(whole(1, 3_650)),
+  maxMegabytes: z.optional(whole(1, 1_000_000)),
+  /** True: a record is on the disk, not only with the kernel, before its answer leaves. */
+  durable: z.optional(z.boolean()),
+});
+
+export const DAEMON_SCHEMA = z.strictObject({
+  host: z.optional(short(256)),
+  port: z.optional(whole(0, 65_535)),
+  /** Names by which this machine may be addressed, beyond the loopback ones. */
+  hosts: z.optional(names),
+  /** Web pages that may use it: exact origins. */
+  origins: z.optional(names),
+  issuer: z.optional(issuer),
+  bridge: z.optional(bridge),
+  views: z.optional(z.record(z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)), view)),
+  log: z.optional(log),
+  /** Sessions of older clients end when unused for so long. */
+  sessionIdleMs: z.optional(whole(1_000, DAY_MS)),
+  /** Where OpenTelemetry traces are sent (OTLP over HTTP). */
+  traces: z.optional(
+    z.strictObject({ endpoint: short(2_048), headers: z.optional(z.record(short(256), short(4_096))) }),
+  ),
+});
+
+export type DaemonSettings = z.output<typeof DAEMON_SCHEMA>;

@@ -1,0 +1,39 @@
+/** The open questions of a server of an older revision: each answered once, or ended when the server takes it back. */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { answerRequest } from './input-rounds.js';
+import type { ServerQuestion } from './message.js';
+import type { RequestGuard } from './request-guard.js';
+import type { Respondent } from './respondents.js';
+
+export interface QuestionsOptions {
+  readonly guard: RequestGuard;
+  readonly send: (message: JSONRPCMessage) => Promise<void>;
+}
+
+export class Questions {
+  readonly #options: QuestionsOptions;
+  readonly #open = new Map<unknown, AbortController>();
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the server has been told, or cannot be told any more. Never rejects. */
+  async answer({ id, method, params }: ServerQuestion, respondent: Respondent | undefined): Promise<void> {
+    const { guard, send } = this.#options;
+    const abort = new AbortController();
+    this.#open.set(id, abort);
+    const reply = await answerRequest(method, params, { guard, signal: abort.signal, respondent, id });
+    this.#open.delete(id);
+    if (!abort.signal.aborted) await send({ jsonrpc: '2.0', id, ...reply } as JSONRPCMessage).catch(() => {});
+  }
+
+  /** The server does not want to know any more. */
+  cancel(id: unknown): void {
+    this.#open.get(id)?.abort();
+  }
+
+  close(): void {
+    for (const abort of this.#open.values()) abort.abort();
+  }
+}

@@ -1,0 +1,158 @@
+/** Makes the servers of a runtime: each with its guard, its connections, and what becomes of what it says. */
+import type { SchemaChecks } from './catalog/check.js';
+import type { Discovery } from './catalog/discovery.js';
+import type { ServerConfig } from './config/schema.js';
+import { secretValuesOf } from './config/secret-values.js';
+import { Connection, type ConnectionOptions } from './connection/connection.js';
+import type { EraVerdicts } from './connection/era-verdicts.js';
+import type { ProcessTable } from './connection/processes.js';
+import { RequestGuard } from './connection/request-guard.js';
+import { Events } from './events.js';
+import type { RuntimeLimits } from './limits.js';
+import type { Redactor } from './observe/redact.js';
+import { DEFAULT_BREAKER } from './resilience/breaker.js';
+import type { ResourceWatch } from './resource-watch.js';
+import type { RuntimeOptions } from './runtime-options.js';
+import { Server } from './server.js';
+import type { SignIns } from './sign-ins.js';
+import { defaultStateDirectory } from './state-directory.js';
+
+export interface ServerBuilderParts {
+  readonly options: RuntimeOptions;
+  readonly limits: RuntimeLimits;
+  readonly events: Events;
+  readonly redactor: Redactor;
+  readonly now: () => number;
+  readonly processes: ProcessTable;
+  readonly verdicts: EraVerdicts;
+  readonly checks: SchemaChecks;
+  readonly discovery: Discovery;
+  readonly watch: ResourceWatch;
+  readonly signIns: SignIns;
+}
+
+const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
+
+export class ServerBuilder {
+  readonly #parts: ServerBuilderParts;
+
+  constructor(parts: ServerBuilderParts) {
+    this.#parts = parts;
+  }
+
+  create(name: string, config: ServerConfig): Server {
+    const { options, limits } = this.#parts;
+    const requests = new RequestGuard({
+      server: name,
+      answers: options.handlers ?? {},
+      callersAnswer: options.callersAnswer ?? false,
+      mayAsk: config.mayAsk,
+      limits,
+      events: this.#parts.events,
+      now: this.#parts.now,
+    });
+    const connection: Connection = new Connection({
+      ...this.#connectionParts(name, config, requests),
+      events: this.#parts.events,
+      onOpen: (link) => this.#parts.discovery.read(name, 'tools', link, config),
+      onReady: () => {
+        server.breaker.succeed();
+        void this.#parts.watch.renew(connection);
+      },
+      onNotice: (method, params) => this.#notice(connection, method, params),
+      onIdle: () => void connection.disconnect(),
+    });
+    const server = new Server(connection, {
+      maxQueued: limits.maxQueued,
+      breaker: { ...DEFAULT_BREAKER, ...options.breaker },
+      requests,
+      maxConnections: limits.maxConnections,
+      connectApart: (onIdle) => this.#connectApart(connection, requests, onIdle),
+    });
+    return server;
+  }
+
+  /** A connection of one agent or session. The server's state and its lists are told by the one that all know. */
+  #connectApart(main: Connection, requests: RequestGuard, onIdle: () => void): Connection {
+    const connection: Connection = new Connection({
+      ...this.#connectionParts(main.name, main.config, requests),
+      events: new Events(),
+      onOpen: async () => {},
+      onReady: () => {},
+      onNotice: (method, params) => this.#tell(connection, method, params),
+      onIdle,
+    });
+    return connection;
+  }
+
+  #connectionParts(
+    name: string,
+    config: ServerConfig,
+    requests: RequestGuard,
+  ): Omit<ConnectionOptions, 'events' | 'onOpen' | 'onReady' | 'onNotice' | 'onIdle'> {
+    const { options, limits } = this.#parts;
+    return {
+      name,
+      config,
+      now: this.#parts.now,
+      random: options.random ?? Math.random,
+      link: {
+        processes: this.#parts.processes,
+        environment: options.environment ?? process.env,
+        stateDir: options.stateDir ?? defaultStateDirectory(options.environment ?? process.env),
+        maxMessageBytes: limits.maxMessageBytes,
+        notificationsPerSecond: limits.notificationsPerSecond,
+        expressLane: options.expressLane ?? true,
+        clientInfo: options.clientInfo ?? CLIENT_INFO,
+        verdicts: this.#parts.verdicts,
+        requests,
+        onStarting: () => void this.#parts.checks.load(),
+        stderrListener: {
+          isWanted: () => this.#parts.events.has('server.stderr'),
+          onLine: (text, dropped) =>
+            this.#parts.events.emit('server.stderr', {
+              server: name,
+              text: this.#parts.redactor.text(text),
+              ...(dropped > 0 && { dropped }),
+            }),
+        },
+        authorizer: (server, remote) => this.#parts.signIns.authorizer(server, remote),
+      },
+      resolve: () => this.resolve(name, config),
+      redact: this.#parts.redactor.error,
+    };
+  }
+
+  /** Filled in for a connection; what nobody else may see of it is known from then on. */
+  async resolve(name: string, config: ServerConfig): Promise<ServerConfig> {
+    const { learn } = this.#parts.redactor;
+    const filled = (await this.#parts.options.resolve?.(name, config, learn)) ?? config;
+    for (const secret of secretValuesOf(filled)) learn(secret);
+    return filled;
+  }
+
+  #notice(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
+    const server = connection.name;
+    const source = { link: () => connection.link, settings: connection.config };
+    if (this.#parts.discovery.noteChange(server, method, source)) return;
+    if (method === 'notifications/resources/updated' && typeof params.uri === 'string') {
+      this.#parts.events.emit('resource.updated', { server, uri: params.uri });
+      this.#parts.watch.notify(server, params.uri);
+    } else this.#tell(connection, method, params);
+  }
+
+  /** What a server says without naming a call goes to who is behind the only one on its way, if it is the only one. */
+  #tell(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
+    const told = connection.respondents.only?.onNotice;
+    told?.(method, params);
+    const { level = 'info', logger } = params;
+    if (method !== 'notifications/message') return;
+    this.#parts.events.emit('server.notice', {
+      server: connection.name,
+      level: String(level),
+      ...(typeof logger === 'string' && { logger: this.#parts.redactor.text(logger) }),
+      data: this.#parts.redactor.value(params.data),
+      told: told !== undefined,
+    });
+  }
+}

@@ -1,0 +1,355 @@
+import { temporaryDirectory } from '@turnbuckle/testing';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Caller,
+  createRuntime,
+  type Runtime,
+  type RuntimeOptions,
+} from 'turnbuckle';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { TurnbuckleError } from '../../src/errors.js';
+import { Flows } from '../../src/policy/flows.js';
+import { labelsOf } from '../../src/policy/labels.js';
+import { createSetting } from '../config/setting.js';
+import { TinyServer, toolNamed } from './tiny-server.js';
+
+const home = await temporaryDirectory();
+afterAll(() => home.remove());
+
+const agent = (run?: string, id = 'agent'): Caller => ({ id, capabilities: ['mcp_integration'], run });
+const ALLOW_ALL = [{ action: 'allow' as const }];
+const CROSSED = 'this run read private data (files.read) and text of strangers (web.fetch)';
+
+/** Private files, a web of strangers, and mail that goes out. */
+async function open(options: RuntimeOptions = {}) {
+  const asked: ApprovalRequest[] = [];
+  const answers: (ApprovalAnswer | Promise<ApprovalAnswer>)[] = [];
+  const server = (...names: string[]) => new TinyServer(names.map((name) => toolNamed(name)));
+  const files = new TinyServer([
+    toolNamed('read'),
+    toolNamed('wipe', { annotations: { destructiveHint: true } }),
+  ]);
+  const web = new TinyServer([
+    toolNamed('fetch', { annotations: { openWorldHint: true } }),
+    toolNamed('about'),
+  ]);
+  const mail = server('send', 'draft');
+  const runtime = await createRuntime({
+    stateDir: home.path,
+    pins: 'off',
+    servers: {
+      files: files.config({ labels: { read: ['private'] } }),
+      web: web.config(),
+      mail: mail.config({ labels: { 'se*': ['outbound'] } }),
+    },
+    rules: ALLOW_ALL,
+    approve: (request) => {
+      asked.push(request);
+      return answers.shift() ?? 'deny';
+    },
+    ...options,
+  });
+  onTestFinished(() => runtime.close());
+  await runtime.connectAll();
+  const call = (what: string, caller: Caller | undefined = agent()) => {
+    const [name = '', tool = ''] = what.split('.');
+    return runtime.callTool(name, tool, {}, { caller });
+  };
+  return { runtime, asked, answers, call, mail };
+}
+
+const denied = { code: 'CALL_DENIED' };
+
+describe('a run that read private data and text of strangers', () => {
+  it('is asked for before anything goes out, even where a rule allows', async () => {
+    const { call, asked, answers, mail } = await open();
+    await call('files.read');
+    await call('mail.send');
+    await call('web.about');
+    expect(asked).toEqual([]);
+    answers.push('once');
+    await call('web.fetch');
+    expect(asked.map(({ reason }) => reason)).toEqual([
+      'this run read private data (files.read) and text of strangers (this call)',
+    ]);
+    await call('mail.draft');
+    await expect(call('mail.send')).rejects.toMatchObject(denied);
+    expect(asked[1]).toMatchObject({ reason: CROSSED, answers: ['once', 'session', 'deny'] });
+    expect(mail.calls).toEqual(['send', 'draft']);
+  });
+
+  it('is asked for in whatever order it read them', async () => {
+    const { call, asked } = await open();
+    await call('web.fetch');
+    await call('files.read');
+    await expect(call('mail.send')).rejects.toMatchObject(denied);
+    await expect(call('files.wipe')).rejects.toMatchObject(denied);
+    expect(asked.map(({ tool, reason }) => [tool, reason])).toEqual([
+      ['send', CROSSED],
+      ['wipe', CROSSED],
+    ]);
+  });
+
+  it('is one caller’s and one session’s', async () => {
+    const { call, asked } = await open();
+    await call('web.fetch', agent('one'));
+    await call('files.read', agent('two'));
+    await call('files.read', agent('one', 'other'));
+    await call('files.read', agent());
+    for (const who of [agent('one'), agent('two'), agent('one', 'other'), agent(), agent('["one"]')])
+      await call('mail.send', who);
+    expect(asked).toEqual([]);
+    await call('files.read', agent('one'));
+    await expect(call('mail.send', agent('one'))).rejects.toMatchObject(denied);
+    await call('mail.send', agent('two'));
+  });
+
+  it('is not the host', async () => {
+    const { runtime, asked } = await open();
+    for (const [server, tool] of [
+      ['web', 'fetch'],
+      ['files', 'read'],
+      ['mail', 'send'],
+    ] as const)
+      await runtime.callTool(server, tool);
+    expect(asked).toEqual([]);
+  });
+
+  it('may go on for the session when that was the answer, in this run alone', async () => {
+    const { call, asked, answers } = await open();
+    for (const run of ['one', 'two']) {
+      await call('web.fetch', agent(run));
+      await call('files.read', agent(run));
+    }
+    answers.push('always');
+    await call('mail.send', agent('one'));
+    await call('mail.send', agent('one'));
+    expect(asked).toHaveLength(1);
+    await expect(call('mail.send', agent('two'))).rejects.toMatchObject(denied);
+    await expect(call('files.wipe', agent('one'))).rejects.toMatchObject(denied);
+  });
+
+  it('is asked for also where the tool was approved for the session before', async () => {
+    const { call, asked, answers } = await open({ rules: [{ action: 'ask', tool: 'send' }, ...ALLOW_ALL] });
+    answers.push('session');
+    await call('mail.send');
+    await call('mail.send');
+    expect(asked).toHaveLength(1);
+    await call('web.fetch');
+    await call('files.read');
+    await expect(call('mail.send')).rejects.toMatchObject(denied);
+    expect(asked[1]?.reason).toBe(`${CROSSED}; a rule says ask`);
+  });
+
+  it('is one also if it became one while an approval was waited for', async () => {
+    const { call, asked, answers, mail } = await open({
+      rules: [{ action: 'ask', tool: 'send' }, ...ALLOW_ALL],
+    });
+    let agree: (answer: ApprovalAnswer) => void = () => {};
+    answers.push(new Promise((resolve) => (agree = resolve)));
+    const sending = call('mail.send');
+    await call('web.fetch');
+    await call('files.read');
+    agree('once');
+    await expect(sending).rejects.toMatchObject(denied);
+    expect(asked.map(({ reason }) => reason)).toEqual(['a rule says ask', `${CROSSED}; a rule says ask`]);
+    expect(mail.calls).toEqual([]);
+  });
+
+  it('is one also by what was held back until it was approved elsewhere', async () => {
+    const own = await temporaryDirectory();
+    onTestFinished(() => own.remove());
+    const twins = [0, 1].map(() => new TinyServer([toolNamed('read'), toolNamed('send')]));
+    const labels = { read: ['private', 'untrusted'], send: ['outbound'] };
+    const options = (server: TinyServer | undefined): RuntimeOptions => ({
+      stateDir: own.path,
+      pins: 'approved',
+      servers: { files: server?.config({ labels }) ?? {} },
+    });
+    const [here, elsewhere] = [await open(options(twins[0])), await open(options(twins[1]))];
+    await here.runtime.pins.pin('files', 'read');
+    for (const twin of twins) twin.tools = [toolNamed('read', { description: 'Other' }), toolNamed('send')];
+    await Promise.all([here.runtime.refresh('files'), elsewhere.runtime.refresh('files')]);
+    await elsewhere.runtime.pins.pin('files', 'read');
+    await here.call('files.read');
+    expect(here.asked).toEqual([]);
+    await expect(here.call('files.send')).rejects.toMatchObject(denied);
+  });
+
+  it('is none by calls that were not let through', async () => {
+    const { call, asked } = await open({
+      rules: [{ action: 'deny', tool: 'read' }, { action: 'ask', tool: 'fetch' }, ...ALLOW_ALL],
+    });
+    await expect(call('files.read')).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' });
+    await expect(call('web.fetch')).rejects.toMatchObject(denied);
+    await call('mail.send');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is denied or let go as the setting says', async () => {
+    const strict = await open({ flows: 'deny' });
+    await strict.call('web.fetch');
+    await strict.call('files.read');
+    await expect(strict.call('mail.send')).rejects.toMatchObject({
+      code: 'CALL_DENIED',
+      message: `The call of "mcp__mail__send" is not allowed: ${CROSSED}.`,
+    });
+    expect(strict.asked).toEqual([]);
+    const off = await open({ flows: 'off' });
+    for (const what of ['web.fetch', 'files.read', 'mail.send']) await off.call(what);
+    expect(off.asked).toEqual([]);
+  });
+
+  it('can be asked about without a call', async () => {
+    const { call, runtime } = await open();
+    const request = { server: 'mail', tool: 'send', caller: agent() };
+    expect(runtime.decide(request)).toMatchObject({ action: 'allow' });
+    await call('web.fetch');
+    await call('files.read');
+    expect(runtime.decide(request)).toMatchObject({
+      action: 'ask',
+      flow: true,
+      otherwise: 'allow',
+      rule: { index: 0 },
+    });
+    expect(runtime.explain(request)).toMatchObject({ decision: { reason: CROSSED }, labels: ['outbound'] });
+  });
+
+  it('is one by the resources it reads too', async () => {
+    const { runtime, call } = await open({
+      servers: {
+        files: new TinyServer([]).config({ labels: ['private'] }),
+        mail: new TinyServer([toolNamed('send')]).config({ labels: ['untrusted', 'outbound'] }),
+      },
+    });
+    await call('mail.send');
+    await runtime.readResource('files', 'doc://a', { caller: agent() });
+    await expect(call('mail.send')).rejects.toMatchObject(denied);
+  });
+});
+
+describe('labels', () => {
+  const hints = { openWorldHint: true, destructiveHint: true };
+  it.each([
+    [undefined, undefined, []],
+    [undefined, {}, []],
+    [undefined, { openWorldHint: false, destructiveHint: false }, []],
+    [undefined, { openWorldHint: true }, ['untrusted', 'outbound']],
+    [undefined, { destructiveHint: true }, ['destructive']],
+    [undefined, hints, ['untrusted', 'outbound', 'destructive']],
+    [undefined, 'unknown', []],
+    [['private'], hints, ['private']],
+    [[], hints, []],
+    [{ 're*': ['private'], '*d': ['untrusted', 'private'] }, hints, ['private', 'untrusted']],
+    [{ write: ['private'] }, { destructiveHint: true }, ['destructive']],
+    [{ read: [] }, hints, []],
+  ] as const)('%j and %j are %j', (labels, claims, expected) => {
+    const config = { labels: structuredClone(labels) as never, scope: 'user' as const };
+    expect(labelsOf(config, { tool: 'read', hints: claims })).toEqual(expected);
+  });
+
+  it.each(['project', 'local'] as const)(
+    'of a %s’s file add to what the tool says, never take away',
+    (scope) => {
+      const of = (labels: 'private'[]) => labelsOf({ labels, scope }, { tool: 'read', hints });
+      expect(of([])).toEqual(['untrusted', 'outbound', 'destructive']);
+      expect(of(['private'])).toEqual(['private', 'untrusted', 'outbound', 'destructive']);
+    },
+  );
+});
+
+describe('what is remembered of runs', () => {
+  const flows = new Flows('ask', ({ tool }) => (tool === 'in' ? ['private', 'untrusted'] : ['outbound']));
+  const subject = (tool: string) => ({ server: 's', tool, kind: 'tool' as const, hints: undefined });
+  const isCrossing = (run: string) => flows.faultOf(agent(run), subject('out')) !== undefined;
+
+  it('is bounded, and the one that was idle for longest goes first', () => {
+    for (let index = 0; index < 10_000; index += 1) flows.note(agent(`run ${index}`), subject('in'));
+    expect([isCrossing('run 0'), isCrossing('run 1')]).toEqual([true, true]);
+    flows.note(agent('run 0'), subject('out'));
+    flows.note(agent('one more'), subject('in'));
+    expect(['run 0', 'run 1', 'run 2', 'one more'].map(isCrossing)).toEqual([true, false, true, true]);
+  });
+
+  it('shows names of strangers in one safe line', () => {
+    flows.note(agent('odd'), subject('in'));
+    const odd = new Flows('ask', () => ['private', 'untrusted', 'outbound']);
+    odd.note(agent(), subject(`a\u202eb${'x'.repeat(500)}`));
+    const reason = odd.faultOf(agent(), subject('out'))?.reason ?? '';
+    expect(reason).toContain('s.a\\u{202e}bxx');
+    expect(reason.length).toBeLessThan(300);
+  });
+});
+
+describe('the setting for flows', () => {
+  const modeOf = async (runtime: Runtime): Promise<string> => {
+    for (const tool of ['fetch', 'read']) await runtime.callTool('all', tool, {}, { caller: agent() });
+    return runtime.decide({ server: 'all', tool: 'send', caller: agent() }).action;
+  };
+  const all = () =>
+    new TinyServer(['fetch', 'read', 'send'].map((name) => toolNamed(name))).config({
+      labels: { fetch: ['untrusted'], read: ['private'], send: ['outbound'] },
+    });
+
+  it.each([
+    [undefined, undefined, 'ask'],
+    ['off', undefined, 'allow'],
+    ['deny', undefined, 'deny'],
+    ['off', 'ask', 'ask'],
+    ['ask', 'deny', 'deny'],
+    [undefined, 'deny', 'deny'],
+    ['deny', 'ask', 'deny'],
+  ])('of the user %s, of the project %s: %s', async (user, project, expected) => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, { toolApprovalRequired: false, ...(user && { flows: user }) });
+    await setting.write(setting.projectFile, project === undefined ? {} : { flows: project });
+    const { runtime, config } = await setting.open();
+    expect(config().problems).toEqual([]);
+    await runtime.setServers({ all: all() });
+    expect(await modeOf(runtime)).toBe(expected);
+  });
+
+  it('cannot be switched off by a project', async () => {
+    const setting = await createSetting();
+    await setting.write(setting.projectFile, { flows: 'off' });
+    const { settings, problems } = await setting.load();
+    expect(settings.flows).toBeUndefined();
+    expect(problems[0]).toBeInstanceOf(TurnbuckleError);
+    expect(problems[0]?.message).toContain(`flows: a project's file may only say "ask" or "deny"`);
+  });
+
+  it('holds from the next reading of the files on, and an option stands above it', async () => {
+    const setting = await createSetting();
+    const write = (content: object) =>
+      setting.write(setting.userFile, { toolApprovalRequired: false, ...content });
+    await write({ flows: 'deny' });
+    const { runtime, reload } = await setting.open();
+    const action = () => runtime.decide({ server: 'all', tool: 'send', caller: agent() }).action;
+    await runtime.setServers({ all: all() });
+    expect(await modeOf(runtime)).toBe('deny');
+    for (const [content, expected] of [
+      [{ flows: 'off' }, 'allow'],
+      [{}, 'ask'],
+    ] as const) {
+      await write(content);
+      await reload();
+      await runtime.setServers({ all: all() });
+      await runtime.connectAll();
+      expect(action()).toBe(expected);
+    }
+    const strict = await setting.open({ flows: 'deny' });
+    await strict.runtime.setServers({ all: all() });
+    expect(await modeOf(strict.runtime)).toBe('deny');
+  });
+
+  it.each([
+    ['private', 'expected a list of untrusted, private'],
+    [['secret'], 'expected a list of untrusted, private'],
+    [{ read: 'private' }, 'expected a list of untrusted, private'],
+  ])('labels that are none are refused: %j', async (labels, text) => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, { servers: { one: { command: 'x', labels } } });
+    expect((await setting.load()).servers.get('one')?.problem?.message).toContain(text);
+  });
+});

@@ -1,0 +1,52 @@
+/** What waits for a person's answer. */
+import { type Runtime, TurnbuckleError } from 'turnbuckle';
+import * as z from 'zod/mini';
+import { readJson } from '../http/body.js';
+import type { ApiRoute } from './api-route.js';
+import { cleanTexts } from './clean.js';
+import { notThere } from './not-there.js';
+import { APPROVAL } from './shapes.js';
+import { sightOf } from './sight.js';
+
+const ANSWER_BODY = z.strictObject({ answer: z.enum(['once', 'session', 'always', 'deny']) });
+
+export function createApprovalRoutes(runtime: Runtime): readonly ApiRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/approvals',
+      access: 'look',
+      summary: 'Calls that wait for a person, the oldest first',
+      answer: z.object({ approvals: z.array(APPROVAL) }),
+      handle: (visit) => {
+        const sight = sightOf(runtime, visit);
+        const approvals = runtime.approvals.pending().filter((asked) => sight.sees(asked));
+        return cleanTexts({ approvals }, (value) => runtime.redact(value));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/approvals/:id',
+      access: 'manage',
+      summary: 'Answer for a person: for this call, for the session, from now on, or not at all',
+      body: ANSWER_BODY,
+      answer: z.object({ id: z.string(), answer: ANSWER_BODY.shape.answer }),
+      handle: async (visit) => {
+        const { id = '' } = visit.parameters;
+        const { answer } = await readJson(visit, ANSWER_BODY);
+        const asked = runtime.approvals.pending().find((one) => one.id === id);
+        if (asked === undefined || !sightOf(runtime, visit).sees(asked))
+          throw notThere(
+            `Nothing waits for an answer under "${id}".`,
+            'It was answered, or nobody waits any more.',
+          );
+        if (!asked.answers.includes(answer))
+          throw new TurnbuckleError('ARGUMENTS_INVALID', `"${answer}" would have no effect here.`, {
+            hint: `Answer one of: ${asked.answers.join(', ')}.`,
+          });
+        runtime.approvals.answer(id, answer, visit.caller.id);
+        return { id, answer };
+      },
+    },
+  ];
+}

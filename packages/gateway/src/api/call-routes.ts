@@ -1,0 +1,152 @@
+/** The log of calls: searched, counted, and called again. */
+import type { LogFilter } from '@turnbuckle/store';
+import type { Runtime } from 'turnbuckle';
+import * as z from 'zod/mini';
+import type { Visit } from '../http/visit.js';
+import type { ApiParts, CallQueries } from './api-parts.js';
+import type { ApiRoute } from './api-route.js';
+import { NOTHING, readBody, readQuery } from './fit.js';
+import { LOGGED_CALL, type LoggedCall, STATS, toEntry, toLoggedCall } from './logged-call.js';
+import { notThere } from './not-there.js';
+import { replay } from './replay.js';
+import { sightOf } from './sight.js';
+
+const toTime = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text));
+const TIME = z.pipe(
+  z
+    .string()
+    .check(
+      z.refine(
+        (text) => Number.isFinite(toTime(text)),
+        'a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970',
+      ),
+    ),
+  z.transform(toTime),
+);
+const CALLS_QUERY = z.strictObject({
+  /** Words that must all occur in names, arguments, result or error. */
+  search: z.optional(z.string()),
+  server: z.optional(z.string()),
+  tool: z.optional(z.string()),
+  caller: z.optional(z.string()),
+  conversation: z.optional(z.string()),
+  outcome: z.optional(z.enum(['ok', 'tool-error', 'failed'])),
+  since: z.optional(TIME),
+  until: z.optional(TIME),
+  /** The number of a call: only those before it, for the next page. */
+  before: z.optional(z.coerce.number().check(z.int(), z.gte(1))),
+  limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(1_000))),
+});
+const STATS_QUERY = z.strictObject({
+  since: z.optional(TIME),
+  order: z.optional(z.enum(['calls', 'slowest', 'failing'])),
+  /** With it, calls are also counted in spans of that many milliseconds. */
+  spanMs: z.optional(z.coerce.number().check(z.int(), z.gte(1_000))),
+});
+const STATS_ANSWER = z.object({
+  tools: z.array(z.object({ ...STATS.shape, tool: z.string() })),
+  servers: z.array(STATS),
+  overTime: z.optional(
+    z.array(z.object({ at: z.string(), calls: z.number(), failures: z.number(), meanMs: z.number() })),
+  ),
+});
+const REPLAYED = z.object({
+  success: z.boolean(),
+  /** Of the new call in the log. */
+  id: z.string(),
+  result: z.unknown(),
+});
+const PAGE = 50;
+
+export function createCallRoutes({ configured: { runtime }, log }: ApiParts): readonly ApiRoute[] {
+  return [...createLogRoutes(runtime, log), statsRoute(runtime, log)];
+}
+
+function createLogRoutes(runtime: Runtime, log: CallQueries | undefined): readonly ApiRoute[] {
+  const find = async (visit: Visit): Promise<LoggedCall> => {
+    const { id = '' } = visit.parameters;
+    const row = await requireLog(log).get(id);
+    const call = row && toLoggedCall(row);
+    if (call !== undefined && sightOf(runtime, visit).sees(call)) return redactCall(call, runtime);
+    throw notThere(`There is no call "${id}" in the log.`, 'GET /api/calls lists the last ones.');
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/api/calls',
+      access: 'look',
+      summary: 'Calls of the log, the newest first',
+      query: CALLS_QUERY,
+      answer: z.object({ calls: z.array(LOGGED_CALL), next: z.optional(z.number()) }),
+      handle: async (visit) => {
+        const { search, limit = PAGE, ...query } = readQuery(visit, CALLS_QUERY);
+        const filter: LogFilter = { ...query, text: search, limit };
+        const sight = sightOf(runtime, visit);
+        const rows = await requireLog(log).find(filter);
+        const calls = rows.flatMap((row) => toLoggedCall(row) ?? []);
+        const seen = calls.filter((call) => sight.sees(call)).map((call) => redactCall(call, runtime));
+        return { calls: seen, next: rows.length < limit ? undefined : calls.at(-1)?.number };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/calls/:id',
+      access: 'look',
+      summary: 'One call of the log',
+      answer: LOGGED_CALL,
+      handle: find,
+    },
+    {
+      method: 'POST',
+      path: '/api/calls/:id/replay',
+      access: 'manage',
+      summary: 'Make a call of the log again, with your own token: it is decided anew',
+      body: NOTHING,
+      answer: REPLAYED,
+      handle: async (visit) => {
+        const call = await find(visit);
+        await readBody(visit, NOTHING);
+        return replay(call, runtime, visit);
+      },
+    },
+  ];
+}
+
+const statsRoute = (runtime: Runtime, log: CallQueries | undefined): ApiRoute => ({
+  method: 'GET',
+  path: '/api/stats',
+  access: 'look',
+  summary: 'Counts, failures and durations of each tool and each server',
+  query: STATS_QUERY,
+  answer: STATS_ANSWER,
+  handle: async (visit) => {
+    const { since = 0, order = 'calls', spanMs } = readQuery(visit, STATS_QUERY);
+    const sight = sightOf(runtime, visit);
+    const known = requireLog(log);
+    const [tools, servers, spans] = await Promise.all([
+      known.toolAnalytics(since, order),
+      known.serverAnalytics(since),
+      // Sums over all servers are for who may see all of them.
+      spanMs === undefined || !sight.isWhole ? undefined : known.callsOverTime(since, spanMs),
+    ]);
+    const ofTool = tools.filter(({ server, tool }) =>
+      sight.sees({ server: String(server), tool: String(tool) }),
+    );
+    const ofServer = servers.filter(({ server }) => sight.sees({ server: String(server) }));
+    return { tools: ofTool.map(toEntry), servers: ofServer.map(toEntry), overTime: spans?.map(toEntry) };
+  },
+});
+
+function requireLog(log: CallQueries | undefined): CallQueries {
+  if (log !== undefined) return log;
+  throw notThere(
+    'Calls are not logged here.',
+    'Switch the log on in your configuration: daemon.log.enabled.',
+  );
+}
+
+/** They were redacted when they were written; what is a secret may have been learned since. */
+function redactCall(call: LoggedCall, runtime: Runtime): LoggedCall {
+  const clean = (text: string | undefined): string | undefined => text && String(runtime.redact(text));
+  return { ...call, arguments: clean(call.arguments), result: clean(call.result), error: clean(call.error) };
+}

@@ -1,0 +1,140 @@
+/** What the servers offer. */
+import { type CatalogTool, type ConfiguredRuntime, type Runtime, TurnbuckleError } from 'turnbuckle';
+import * as z from 'zod/mini';
+import { hostOrCaller } from '../host-or-caller.js';
+import type { ApiRoute } from './api-route.js';
+import { cleanTexts } from './clean.js';
+import { readQuery } from './fit.js';
+import { toPin } from './pin-routes.js';
+import { ANYTHING, DECISION, PIN, TOOL } from './shapes.js';
+import { sightOf } from './sight.js';
+
+const LIST_QUERY = z.strictObject({
+  /** Words that must all occur in name, title or description. */
+  search: z.optional(z.string()),
+  server: z.optional(z.string()),
+});
+const SERVER_QUERY = z.strictObject({ server: z.optional(z.string()) });
+const WHOLE_TOOL = z.object({
+  ...TOOL.shape,
+  inputSchema: ANYTHING,
+  outputSchema: z.optional(ANYTHING),
+  /** What was approved of it, if anything was. */
+  pin: z.optional(PIN),
+  /** What would be decided about a call without arguments, by the bearer of this token. */
+  decision: DECISION,
+});
+const ITEM = z.looseObject({ server: z.string() });
+
+export function createCatalogRoutes({ runtime }: ConfiguredRuntime): readonly ApiRoute[] {
+  return [...createToolRoutes(runtime), ...createOfferRoutes(runtime)];
+}
+
+function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
+  const redact = (value: unknown): unknown => runtime.redact(value);
+  return [
+    {
+      method: 'GET',
+      path: '/api/tools',
+      access: 'look',
+      summary: 'All tools, or those with these words',
+      query: LIST_QUERY,
+      answer: z.object({ tools: z.array(TOOL) }),
+      handle: (visit) => {
+        const { search = '', server } = readQuery(visit, LIST_QUERY);
+        const { caller } = sightOf(runtime, visit);
+        const seen = caller === undefined ? runtime.tools() : runtime.toolsForAgent(caller);
+        const meant = seen.filter(
+          (tool) => (server ?? tool.server) === tool.server && hasWords(tool, search),
+        );
+        return { tools: cleanTexts(meant.map(toListed), redact) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/tools/:name',
+      access: 'look',
+      summary: 'A tool with its schemas, its flags, its pin, and what would be decided about a call',
+      answer: WHOLE_TOOL,
+      handle: (visit) => {
+        const { name = '' } = visit.parameters;
+        const sight = sightOf(runtime, visit);
+        const found = runtime.catalog.get(name);
+        if (found === undefined || !sight.sees(found))
+          throw new TurnbuckleError('TOOL_UNKNOWN', `There is no tool named "${name}".`, {
+            hint: 'GET /api/tools lists those that there are.',
+          });
+        const { server, tool, inputSchema, outputSchema } = found;
+        const whole = {
+          ...toListed(found),
+          inputSchema,
+          outputSchema,
+          pin: pinOf(runtime, found),
+          decision: runtime.decide({ server, tool, caller: hostOrCaller(visit.caller) }),
+        };
+        return cleanTexts(whole, redact);
+      },
+    },
+  ];
+}
+
+function createOfferRoutes(runtime: Runtime): readonly ApiRoute[] {
+  const redact = (value: unknown): unknown => runtime.redact(value);
+  return [
+    {
+      method: 'GET',
+      path: '/api/resources',
+      access: 'look',
+      summary: 'The resources, and templates of addresses, of the servers that are up',
+      query: SERVER_QUERY,
+      answer: z.object({ resources: z.array(ITEM), templates: z.array(ITEM) }),
+      handle: async (visit) => {
+        const { server } = readQuery(visit, SERVER_QUERY);
+        const sight = sightOf(runtime, visit);
+        if (server !== undefined) sight.requireServer(server);
+        const [resources, templates] = await Promise.all([
+          runtime.listResources(server, sight.caller),
+          runtime.listResourceTemplates(server, sight.caller),
+        ]);
+        return cleanTexts({ resources, templates }, redact);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/prompts',
+      access: 'look',
+      summary: 'The prompts of the servers that are up',
+      query: SERVER_QUERY,
+      answer: z.object({ prompts: z.array(ITEM) }),
+      handle: async (visit) => {
+        const { server } = readQuery(visit, SERVER_QUERY);
+        const sight = sightOf(runtime, visit);
+        if (server !== undefined) sight.requireServer(server);
+        return cleanTexts({ prompts: await runtime.listPrompts(server, sight.caller) }, redact);
+      },
+    },
+  ];
+}
+
+const toListed = (found: CatalogTool): Record<string, unknown> => {
+  const { name, server, tool, displayName, title, description, annotations, flags, native } = found;
+  return { name, server, tool, displayName, title, description, annotations, flags, native };
+};
+
+function hasWords({ name, title = '', description = '' }: CatalogTool, search: string): boolean {
+  const text = `${name} ${title} ${description}`.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** A file of pins that cannot be read holds calls back; it is no reason not to show the tool. */
+function pinOf(runtime: Runtime, { server, tool }: CatalogTool): unknown {
+  try {
+    const pin = runtime.pins.list().find((one) => one.server === server && one.tool === tool);
+    return pin && toPin(pin);
+  } catch {
+    return undefined;
+  }
+}

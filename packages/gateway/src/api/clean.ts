@@ -1,0 +1,47 @@
+/** What leaves: plain data, and no secret in it. */
+import { TurnbuckleError } from 'turnbuckle';
+
+type Redact = (value: unknown) => unknown;
+
+/**
+ * For what servers and files say: each text without secrets, whatever the name of the key. A schema has a property
+ * `password` and still says what it is.
+ */
+export function cleanTexts(value: unknown, redact: Redact): unknown {
+  return mapTexts(toPlain(value), (text) => String(redact(text)));
+}
+
+/** For what calls carry: also each value under a name that says secret. */
+export const cleanData = (value: unknown, redact: Redact): unknown => redact(toPlain(value));
+
+/** The same failure without secrets; what is none of our errors stays inside anyway. */
+export function cleanError(thrown: unknown, redact: Redact): unknown {
+  if (!(thrown instanceof TurnbuckleError)) return thrown;
+  const { code, message, hint, server, tool, data, cause } = thrown;
+  return new TurnbuckleError(code, String(redact(message)), {
+    hint: hint && String(redact(hint)),
+    ...{ server, tool, cause },
+    data: data && { ...data, faults: cleanTexts(data.faults, redact) },
+  });
+}
+
+/** An error as data; undefined stays undefined. */
+export const toFault = (error: unknown): Record<string, unknown> | undefined => {
+  if (error === undefined) return undefined;
+  if (error instanceof TurnbuckleError) return error.toJSON();
+  return { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) };
+};
+
+function toPlain(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((part) => mapTexts(part, change));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [change(key), mapTexts(part, change)]),
+  );
+}

@@ -1,0 +1,127 @@
+/**
+ * What happens in the runtime, made into text once for all who follow it. The last events are kept for who comes
+ * back. While nobody follows, and for a while nobody has, it does not listen: then it costs calls nothing.
+ */
+import type { Runtime, RuntimeEvents } from 'turnbuckle';
+import type { Seen } from '../sight.js';
+import { toEventData } from './event-data.js';
+import { EVENT_NAMES, type EventName } from './event-names.js';
+
+export interface FeedOptions {
+  readonly runtime: Pick<Runtime, 'on' | 'redact'>;
+  /** Tells the ids of this process from those of an earlier one. */
+  readonly epoch: string;
+  readonly now?: (() => number) | undefined;
+  /** How many events are kept for who comes back (500). */
+  readonly keep?: number | undefined;
+  /** How long after the last one left it still listens (5 minutes). */
+  readonly lingerMs?: number | undefined;
+}
+
+export interface FedEvent {
+  readonly name: EventName;
+  /** Whose it is; undefined for what belongs to no server. */
+  readonly about: Seen | undefined;
+  /** As it is sent. */
+  readonly text: string;
+}
+
+export type Follower = (event: FedEvent) => void;
+
+/** What there is for who comes back. */
+export interface Caught {
+  /** Some of what happened since is not kept any more. */
+  readonly missed: boolean;
+  readonly events: readonly FedEvent[];
+}
+
+const KEEP = 500;
+const LINGER_MS = 5 * 60_000;
+
+export class EventFeed {
+  readonly #options: FeedOptions;
+  readonly #keep: number;
+  readonly #followers = new Set<Follower>();
+  #kept: FedEvent[] = [];
+  /** The number of the last event; one is left out for each time in which it did not listen. */
+  #last = 0;
+  #stops: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#keep = options.keep ?? KEEP;
+  }
+
+  get followers(): number {
+    return this.#followers.size;
+  }
+
+  get isListening(): boolean {
+    return this.#stops.length > 0;
+  }
+
+  /** Tells the follower of everything from now on; returns the function that ends it. */
+  follow(follower: Follower): () => void {
+    clearTimeout(this.#timer);
+    if (!this.isListening) this.#listen();
+    this.#followers.add(follower);
+    return () => {
+      if (!this.#followers.delete(follower) || this.#followers.size > 0) return;
+      this.#timer = setTimeout(() => this.#rest(), this.#options.lingerMs ?? LINGER_MS).unref();
+    };
+  }
+
+  /** What happened after the event of that id. Nothing for who brings none. */
+  since(id: string | undefined): Caught {
+    if (id === undefined || id === '') return { missed: false, events: [] };
+    const [, epoch, digits] = /^([\da-z]+)-(\d{1,15})$/.exec(id) ?? [];
+    const number = epoch === this.#options.epoch ? Number(digits) : -1;
+    const first = this.#last - this.#kept.length;
+    if (number < first || number > this.#last) return { missed: true, events: this.#kept };
+    return { missed: false, events: this.#kept.slice(number - first) };
+  }
+
+  #listen(): void {
+    this.#last += 1;
+    const { runtime } = this.#options;
+    this.#stops = EVENT_NAMES.map((name) => runtime.on(name, (event) => this.#tell(name, event)));
+  }
+
+  #rest(): void {
+    for (const stop of this.#stops) stop();
+    this.#stops = [];
+    this.#kept = [];
+  }
+
+  #tell<Name extends EventName>(name: Name, event: RuntimeEvents[Name]): void {
+    const { runtime, epoch, now = Date.now } = this.#options;
+    this.#last += 1;
+    const data = toEventData(name, event, (value) => runtime.redact(value));
+    const json = JSON.stringify({ type: name, at: new Date(now()).toISOString(), data });
+    const fed = {
+      name,
+      about: aboutOf(event),
+      text: `id: ${epoch}-${this.#last}\nevent: ${name}\ndata: ${json}\n\n`,
+    };
+    this.#kept.push(fed);
+    if (this.#kept.length > this.#keep) this.#kept.shift();
+    for (const follower of this.#followers) follower(fed);
+  }
+}
+
+const KINDS: Readonly<Record<string, Seen['kind']>> = {
+  tool: 'tool',
+  resource: 'resource',
+  prompt: 'prompt',
+};
+
+function aboutOf(event: object): Seen | undefined {
+  const { server, tool, kind } = event as Readonly<Record<string, unknown>>;
+  if (typeof server !== 'string') return undefined;
+  return {
+    server,
+    tool: typeof tool === 'string' ? tool : undefined,
+    kind: typeof kind === 'string' ? KINDS[kind] : undefined,
+  };
+}

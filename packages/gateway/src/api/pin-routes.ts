@@ -1,0 +1,57 @@
+/** Which definitions of tools were approved. */
+import type { PinStatus, Runtime } from 'turnbuckle';
+import * as z from 'zod/mini';
+import type { ApiRoute } from './api-route.js';
+import { cleanTexts } from './clean.js';
+import { NOTHING, readBody } from './fit.js';
+import { PIN } from './shapes.js';
+import { sightOf } from './sight.js';
+
+export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/pins',
+      access: 'look',
+      summary: 'What was approved of which tool, and whether it is still that',
+      answer: z.object({ pins: z.array(PIN) }),
+      handle: (visit) => {
+        const sight = sightOf(runtime, visit);
+        const pins = runtime.pins.list().filter((pin) => sight.sees(pin));
+        return cleanTexts({ pins: pins.map(toPin) }, (value) => runtime.redact(value));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/pins/:server/:tool',
+      access: 'manage',
+      summary: 'Approve a tool as it is now',
+      body: NOTHING,
+      answer: z.object({ pinned: z.array(z.string()) }),
+      handle: async (visit) => {
+        const { server = '', tool = '' } = visit.parameters;
+        await readBody(visit, NOTHING);
+        sightOf(runtime, visit).requireServer(server);
+        return { pinned: await runtime.pins.pin(server, tool) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/pins/:server/:tool',
+      access: 'manage',
+      summary: 'Forget what was approved of a tool',
+      answer: z.object({ unpinned: z.array(z.string()) }),
+      handle: async (visit) => {
+        const { server = '', tool = '' } = visit.parameters;
+        // Its server may be gone. What may not be known has no pin.
+        const isSeen = sightOf(runtime, visit).sees({ server, tool });
+        return { unpinned: isSeen ? await runtime.pins.unpin(server, tool) : [] };
+      },
+    },
+  ];
+}
+
+/** The definition itself may be long, and is what the tool says now unless `diff` says otherwise. */
+export function toPin({ definition: _definition, ...pin }: PinStatus): Omit<PinStatus, 'definition'> {
+  return pin;
+}

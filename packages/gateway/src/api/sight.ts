@@ -1,0 +1,70 @@
+/**
+ * What the bearer of a token may know. Whoever has the capability for everything sees everything, also what rules
+ * deny: such people run the daemon. Anybody else sees what a call of theirs would find.
+ */
+import { type Caller, type Runtime, TurnbuckleError } from 'turnbuckle';
+import { hostOrCaller } from '../host-or-caller.js';
+import type { Visit } from '../http/visit.js';
+
+type Decider = Pick<Runtime, 'decide' | 'toolsForAgent' | 'serverNames' | 'serverStatus'>;
+
+/** Something that has a server, and perhaps a name there. */
+export interface Seen {
+  readonly server: string;
+  readonly tool?: string | undefined;
+  readonly kind?: 'tool' | 'resource' | 'prompt' | undefined;
+}
+
+export class Sight {
+  readonly #runtime: Decider;
+  readonly #caller: Caller;
+  readonly isWhole: boolean;
+
+  constructor(runtime: Decider, caller: Caller) {
+    this.#runtime = runtime;
+    this.#caller = caller;
+    this.isWhole = hostOrCaller(caller) === undefined || caller.capabilities.includes('mcp_integration');
+  }
+
+  /** For lists that core filters itself: undefined is everybody's view. */
+  get caller(): Caller | undefined {
+    return this.isWhole ? undefined : this.#caller;
+  }
+
+  sees({ server, tool, kind = 'tool' }: Seen): boolean {
+    if (this.isWhole) return true;
+    if (tool === undefined) return this.#seesServer(server);
+    return !this.#runtime.decide({ server, tool, kind, caller: this.#caller }).hidden;
+  }
+
+  /** A server that may not be known of is not there: SERVER_UNKNOWN. */
+  requireServer(name: string): void {
+    if (!this.sees({ server: name }) || !this.#runtime.serverNames().includes(name))
+      throw new TurnbuckleError('SERVER_UNKNOWN', `There is no server named "${name}".`, {
+        server: name,
+        hint: 'GET /api/servers lists those that there are.',
+      });
+  }
+
+  /** Either the word for the server is enough, or something of it has to be visible. */
+  #seesServer(server: string): boolean {
+    const caller = this.#caller;
+    if (!this.#runtime.decide({ server, tool: '', caller }).hidden) return true;
+    return this.#runtime.toolsForAgent(caller).some((tool) => tool.server === server);
+  }
+}
+
+/** Looking at one request. */
+export const sightOf = (runtime: Decider, { caller }: Visit): Sight => new Sight(runtime, caller);
+
+/** ACCESS_DENIED for who may know only a part: what follows is about all of it. */
+export function requireWhole(runtime: Decider, visit: Visit): void {
+  if (sightOf(runtime, visit).isWhole) return;
+  throw new TurnbuckleError(
+    'ACCESS_DENIED',
+    'This is about all servers, and the token is for some of them.',
+    {
+      hint: 'Use a token with the capability mcp_integration.',
+    },
+  );
+}

@@ -1,0 +1,114 @@
+/** One call of the bridge: the body as any program can write it, and the answer as any program can read it. */
+import {
+  type Caller,
+  type CallOptions,
+  ERRORS,
+  type Progress,
+  type Runtime,
+  TurnbuckleError,
+  toTurnbuckleError,
+} from 'turnbuckle';
+import * as z from 'zod/mini';
+import { hostOrCaller } from '../host-or-caller.js';
+import type { InlineServers } from './inline-servers.js';
+
+const text = (most: number) => z.string().check(z.maxLength(most));
+
+const endpoint = z.strictObject({
+  url: z.optional(text(8_192)),
+  transport: z.optional(z.enum(['http', 'streamable-http', 'sse', 'websocket', 'stdio'])),
+  command: z.optional(text(4_096)),
+  args: z.optional(z.array(text(32_768)).check(z.maxLength(1_000))),
+  headers: z.optional(z.record(text(256), text(32_768))),
+});
+
+export const CALL_BODY = z.strictObject({
+  /** Where the tool is; or `server`; or neither, when the name of the tool says it. */
+  endpoint: z.optional(endpoint),
+  /** The name of a configured server. */
+  server: z.optional(text(256)),
+  tool_name: text(512),
+  arguments: z.optional(z.record(z.string(), z.unknown())),
+  timeout_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(3_600_000))),
+});
+
+export type CallBody = z.output<typeof CALL_BODY>;
+
+export const CALL_ANSWER = z.looseObject({
+  success: z.boolean(),
+  /** What the tool answered, as it answered it. */
+  result: z.optional(z.unknown()),
+  /** A sentence. */
+  error: z.optional(z.string()),
+  code: z.optional(z.string()),
+  hint: z.optional(z.string()),
+});
+
+export interface BridgeAnswer {
+  readonly http: number;
+  readonly body: z.output<typeof CALL_ANSWER>;
+}
+
+export interface BridgeCall {
+  readonly body: CallBody;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+
+export class Bridge {
+  readonly #runtime: Runtime;
+  readonly #inline: InlineServers;
+
+  constructor(runtime: Runtime, inline: InlineServers) {
+    this.#runtime = runtime;
+    this.#inline = inline;
+  }
+
+  /** Never rejects. */
+  async call({ body, caller, signal, onProgress }: BridgeCall): Promise<BridgeAnswer> {
+    const { tool_name: tool, arguments: args, timeout_ms: timeoutMs = TIMEOUT_MS } = body;
+    const options: CallOptions = {
+      caller: hostOrCaller(caller),
+      signal,
+      timeoutMs,
+      maxTotalMs: timeoutMs,
+      ...(onProgress !== undefined && { onProgress }),
+    };
+    try {
+      const { runtime, server } = await this.#find(body, caller);
+      const result = await runtime.call({ ...options, tool, server, arguments: args });
+      if (result.isError !== true) return { http: 200, body: { success: true, result } };
+      const error = textOf(result.content) ?? 'The tool reported an error.';
+      return { http: 200, body: { success: false, error, code: 'TOOL_FAILED', result } };
+    } catch (thrown) {
+      const { code, message, hint, server, tool: name } = toTurnbuckleError(thrown);
+      return {
+        http: ERRORS[code].http,
+        body: { success: false, error: message, code, hint, server, tool: name },
+      };
+    }
+  }
+
+  async #find(
+    { endpoint: given, server }: CallBody,
+    caller: Caller,
+  ): Promise<{ readonly runtime: Runtime; readonly server: string | undefined }> {
+    if (given === undefined) return { runtime: this.#runtime, server };
+    if (server !== undefined)
+      throw new TurnbuckleError('ARGUMENTS_INVALID', 'There are both an endpoint and a server.', {
+        hint: 'Give one of them.',
+      });
+    return this.#inline.open(given, caller);
+  }
+}
+
+function textOf(content: unknown): string | undefined {
+  const parts = Array.isArray(content) ? content : [];
+  const texts = parts.flatMap((part) =>
+    part?.type === 'text' && typeof part.text === 'string' ? [part.text] : [],
+  );
+  return texts.length === 0 ? undefined : texts.join('\n');
+}

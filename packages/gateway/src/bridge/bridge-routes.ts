@@ -1,0 +1,165 @@
+/** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
+import type { Caller, Runtime } from 'turnbuckle';
+import * as z from 'zod/mini';
+import { readJson } from '../http/body.js';
+import type { Route } from '../http/route.js';
+import type { Visit } from '../http/visit.js';
+import { EventStream } from '../mcp/event-stream.js';
+import { type Bridge, type BridgeAnswer, CALL_ANSWER, CALL_BODY, type CallBody } from './bridge-call.js';
+
+const MOST_CALLS = 100;
+const AT_ONCE = 16;
+
+const CALLS_BODY = z.strictObject({
+  calls: z.array(CALL_BODY).check(z.minLength(1), z.maxLength(MOST_CALLS)),
+});
+const CALLS_ANSWER = z.object({ results: z.array(CALL_ANSWER) });
+const READ_BODY = z.strictObject({ server: z.string(), uri: z.string() });
+const PROMPT_BODY = z.strictObject({
+  server: z.string(),
+  name: z.string(),
+  arguments: z.optional(z.record(z.string(), z.string())),
+});
+
+export function createBridgeRoutes(bridge: Bridge, runtime: Runtime): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/mcp/call',
+      access: 'call',
+      summary: 'Call a tool of a configured server, or of an endpoint given in the request',
+      body: CALL_BODY,
+      answer: CALL_ANSWER,
+      handle: async (visit) => answerCall(visit, bridge, await readJson(visit, CALL_BODY)),
+    },
+    {
+      method: 'POST',
+      path: '/mcp/calls',
+      access: 'call',
+      summary: 'Several calls at once; the answers stand in the order of the calls',
+      body: CALLS_BODY,
+      answer: CALLS_ANSWER,
+      handle: async (visit) => {
+        const { calls } = await readJson(visit, CALLS_BODY);
+        const { caller, signal } = visit;
+        const answers = await inParallel(calls, (body) => bridge.call({ body, caller, signal }));
+        return { results: answers.map(({ body }) => body) };
+      },
+    },
+    ...createListRoutes(runtime),
+  ];
+}
+
+function createListRoutes(runtime: Runtime): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/tools',
+      access: 'call',
+      summary: 'The tools that the token may call',
+      handle: ({ caller, query }) => ({
+        tools: runtime
+          .toolsForAgent(caller, query.get('search') ?? '')
+          .map(({ name, server, tool, title, description, inputSchema, outputSchema, annotations }) => ({
+            ...{ name, server, tool, title, description },
+            input_schema: inputSchema,
+            output_schema: outputSchema,
+            annotations,
+          })),
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/servers',
+      access: 'call',
+      summary: 'The servers behind them, and how they are',
+      handle: ({ caller }) => ({ servers: serversFor(runtime, caller) }),
+    },
+    {
+      method: 'GET',
+      path: '/resources',
+      access: 'call',
+      summary: 'The resources that the token may read',
+      handle: async ({ caller }) => ({ resources: await runtime.listResources(undefined, caller) }),
+    },
+    {
+      method: 'POST',
+      path: '/resources/read',
+      access: 'call',
+      summary: 'Read a resource',
+      body: READ_BODY,
+      handle: async (visit) => {
+        const { server, uri } = await readJson(visit, READ_BODY);
+        const { caller, signal } = visit;
+        return { success: true, result: await runtime.readResource(server, uri, { caller, signal }) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/prompts',
+      access: 'call',
+      summary: 'The prompts that the token may use',
+      handle: async ({ caller }) => ({ prompts: await runtime.listPrompts(undefined, caller) }),
+    },
+    {
+      method: 'POST',
+      path: '/prompts/get',
+      access: 'call',
+      summary: 'Get a prompt with its arguments filled in',
+      body: PROMPT_BODY,
+      handle: async (visit) => {
+        const { server, name, arguments: args } = await readJson(visit, PROMPT_BODY);
+        const { caller, signal } = visit;
+        return { success: true, result: await runtime.getPrompt(server, name, args, { caller, signal }) };
+      },
+    },
+  ];
+}
+
+/** A server of which the caller may use nothing is not there. */
+function serversFor(runtime: Runtime, caller: Caller): object[] {
+  const known = new Set(runtime.toolsForAgent(caller).map(({ server }) => server));
+  return runtime
+    .status()
+    .filter(({ name }) => known.has(name))
+    .map(({ name, status, transport, era, tools, error }) => ({
+      ...{ name, status, transport, era },
+      tools: tools.length,
+      error: error?.message,
+    }));
+}
+
+/** As JSON, or, for who asks for it, as events: `progress` as it comes, then `result`. */
+async function answerCall(visit: Visit, bridge: Bridge, body: CallBody): Promise<undefined> {
+  const { request, response, caller, signal } = visit;
+  if (request.headers.accept?.includes('text/event-stream') !== true) {
+    send(visit, await bridge.call({ body, caller, signal }));
+    return undefined;
+  }
+  const stream = new EventStream(response);
+  const onProgress = (progress: object): void => stream.send(JSON.stringify(progress), 'progress');
+  const answer = await bridge.call({ body, caller, signal, onProgress });
+  stream.send(JSON.stringify(answer.body), 'result');
+  stream.end();
+  return undefined;
+}
+
+function send({ response }: Visit, { http, body }: BridgeAnswer): void {
+  const text = JSON.stringify(body);
+  response.writeHead(http, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+async function inParallel<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = [...items.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+      results[next[0]] = await work(next[1]);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}

@@ -1,0 +1,220 @@
+/**
+ * The daemon: a runtime of the configured servers behind one address, with its log, its numbers, its tokens and
+ * its doors. Owns all of them, from the lock on the state directory to the last record.
+ */
+import { InvocationLog, logDirectory } from '@turnbuckle/store';
+import {
+  type ConfiguredOptions,
+  type ConfiguredRuntime,
+  createConfiguredRuntime,
+  type DaemonSettings,
+  defaultStateDirectory,
+  type LoadedConfig,
+} from 'turnbuckle';
+import { createApiRoutes } from './api/api-routes.js';
+import { Bridge } from './bridge/bridge-call.js';
+import { createBridgeRoutes } from './bridge/bridge-routes.js';
+import { InlineServers } from './bridge/inline-servers.js';
+import { Doors } from './http/doors.js';
+import { HttpServer } from './http/http-server.js';
+import { claimInstance, type Instance } from './instance/instance.js';
+import { recordCalls } from './log/call-log.js';
+import { recordServers } from './log/server-log.js';
+import { McpFront } from './mcp/mcp-front.js';
+import { createMcpRoutes } from './mcp/mcp-routes.js';
+import { createMetrics, type Metrics } from './metrics/metrics.js';
+import { createIssuerDoors } from './tokens/issuer-doors.js';
+import { readOwnerToken } from './tokens/owner-token.js';
+import { TokenStore } from './tokens/token-store.js';
+import { Tracer } from './traces/tracer.js';
+
+export interface DaemonOptions extends ConfiguredOptions {
+  readonly version: string;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  /** Something is wrong that nobody's request is told of. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+  /** The lock was lost to another process: this one should end. */
+  readonly onLost?: (() => void) | undefined;
+}
+
+export const DEFAULT_PORT = 7_420;
+const MEGABYTE = 1_024 * 1_024;
+const DAY_MS = 24 * 3_600_000;
+
+/** Starts it; resolves when it answers. DAEMON_RUNNING when there is one already, LISTEN_FAILED when the port is taken. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { environment = process.env, version, onLost } = options;
+  const stateDir = options.stateDir ?? defaultStateDirectory(environment);
+  const instance = claimInstance({ stateDir, version, onLost });
+  try {
+    const configured = await createConfiguredRuntime({
+      naming: 'server_tool',
+      ...options,
+      stateDir,
+      callersAnswer: true,
+      approvals: 'queue',
+    });
+    const daemon = new Daemon({ ...options, stateDir }, configured, instance);
+    await daemon.start();
+    return daemon;
+  } catch (error) {
+    instance.release();
+    throw error;
+  }
+}
+
+type Placed = DaemonOptions & { readonly stateDir: string };
+
+export class Daemon {
+  readonly configured: ConfiguredRuntime;
+  readonly #options: Placed;
+  readonly #instance: Instance;
+  readonly #front: McpFront;
+  readonly #inline: InlineServers;
+  readonly #log: InvocationLog | undefined;
+  readonly #metrics: Metrics;
+  readonly #tracer: Tracer | undefined;
+  readonly #ends: Array<() => unknown> = [];
+  #http: HttpServer | undefined;
+  #url = '';
+  #closing: Promise<void> | undefined;
+
+  /** Use `startDaemon`. */
+  constructor(options: Placed, configured: ConfiguredRuntime, instance: Instance) {
+    this.#options = options;
+    this.configured = configured;
+    this.#instance = instance;
+    const { runtime } = configured;
+    const { views, sessionIdleMs, log, traces } = this.#settings;
+    const { version, onWarning } = options;
+    this.#tracer =
+      traces &&
+      new Tracer(runtime, {
+        ...traces,
+        version,
+        onFailure: ({ message }) => onWarning?.(`Traces cannot be sent: ${message}`),
+      });
+    this.#front = new McpFront({
+      runtime,
+      version,
+      views,
+      tracer: this.#tracer,
+      ...(sessionIdleMs !== undefined && { sessionLimits: { idleMs: sessionIdleMs } }),
+    });
+    this.#inline = new InlineServers({ ...options, approvals: 'queue' }, () => ({
+      commands: this.#settings.bridge?.commands ?? [],
+      urls: this.#settings.bridge?.urls ?? [],
+    }));
+    this.#log = log?.enabled === false ? undefined : openLog(options, log);
+    this.#metrics = createMetrics(runtime, { log: this.#log });
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Requests that are not answered yet. */
+  get inFlight(): number {
+    return this.#http?.inFlight ?? 0;
+  }
+
+  /** The token for everything, as it lies in the state directory. */
+  get token(): string | undefined {
+    return readOwnerToken(this.#options.stateDir);
+  }
+
+  get #settings(): DaemonSettings {
+    return this.configured.config().settings.daemon ?? {};
+  }
+
+  async start(): Promise<void> {
+    const { runtime } = this.configured;
+    const { stateDir, version, onWarning } = this.#options;
+    const tokens = await TokenStore.open({ stateDir, onWarning });
+    this.#ends.push(() => tokens.close());
+    if (this.#log !== undefined)
+      this.#ends.push(recordCalls(runtime, this.#log), recordServers(runtime, this.#log));
+    const {
+      host = '127.0.0.1',
+      port = DEFAULT_PORT,
+      hosts,
+      origins,
+    } = { ...this.#settings, ...given(this.#options) };
+    const { credentials, guide, routes } = createIssuerDoors(tokens, this.#settings.issuer);
+    const others = [
+      ...createBridgeRoutes(new Bridge(runtime, this.#inline), runtime),
+      ...createMcpRoutes(this.#front),
+      ...routes,
+    ];
+    let isReady = false;
+    this.#http = new HttpServer({
+      doors: new Doors({ credentials, guide, hosts, origins }),
+      routes: [
+        ...others,
+        ...createApiRoutes({
+          others,
+          isReady: () => isReady,
+          configured: this.configured,
+          log: this.#log,
+          metrics: this.#metrics,
+          tokens,
+          version,
+          startedAt: Date.now(),
+          onConfigChanged: () => this.#reloaded(this.configured.config()),
+        }),
+      ],
+      onDefect: (thrown) =>
+        onWarning?.(`A defect: ${thrown instanceof Error ? thrown.stack : String(thrown)}`),
+    });
+    const { url } = await this.#http.listen(port, host);
+    this.#url = url;
+    this.#instance.announce(url);
+    void runtime.connectAll().then(() => {
+      isReady = true;
+    });
+    this.#ends.push(await this.configured.follow(({ config }) => this.#reloaded(config)));
+  }
+
+  /** Takes no more requests, lets those on their way end, then ends everything. Safe to call twice. */
+  close(graceMs: number): Promise<void> {
+    this.#closing ??= this.#close(graceMs);
+    return this.#closing;
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const drained = this.#http?.close(graceMs);
+    this.#front.endStreams();
+    await drained;
+    await this.#front.close();
+    for (const end of this.#ends) await end();
+    await Promise.all([this.configured.runtime.close(), this.#inline.close()]);
+    this.#metrics.close();
+    await this.#tracer?.close();
+    await this.#log?.close();
+    this.#instance.release();
+  }
+
+  #reloaded({ settings }: LoadedConfig): void {
+    this.#front.setViews(settings.daemon?.views ?? {});
+    this.#front.invalidate();
+  }
+}
+
+/** What was said at the start stands above the files. */
+function given({ host, port }: DaemonOptions): Pick<DaemonSettings, 'host' | 'port'> {
+  return { ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
+}
+
+function openLog({ stateDir, onWarning }: Placed, settings: DaemonSettings['log'] = {}): InvocationLog {
+  const { durable, keepDays, maxMegabytes } = settings;
+  return new InvocationLog({
+    directory: logDirectory(stateDir),
+    durability: durable === true ? 'power' : 'process',
+    retention: {
+      ...(keepDays !== undefined && { maxAgeMs: keepDays * DAY_MS }),
+      ...(maxMegabytes !== undefined && { maxBytes: maxMegabytes * MEGABYTE }),
+    },
+    onFailure: (error) => onWarning?.(`The log of calls: ${error.message}`),
+  });
+}

@@ -1,0 +1,6 @@
+import type { Caller } from 'turnbuckle';
+import { OWNER } from './tokens/token-store.js';
+
+/** Who comes with the owner's token is the user in person, like the command line: not an agent that is asked about. */
+export const hostOrCaller = (caller: Caller): Caller | undefined =>
+  caller.id === OWNER ? undefined : caller;

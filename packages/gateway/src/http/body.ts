@@ -1,0 +1,82 @@
+/** The body of a request: read within its limit, as text or as JSON that fits a schema. */
+import { isUtf8 } from 'node:buffer';
+import { parseJson, TurnbuckleError } from 'turnbuckle';
+import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
+import type { Visit } from './visit.js';
+
+const MAX_FAULTS = 10;
+/** The small validator brings no words of its own. */
+const describe = en().localeError;
+
+/**
+ * The body exactly as sent. REQUEST_TOO_LARGE as soon as that is known, REQUEST_INVALID when it is not UTF-8,
+ * CALL_CANCELLED when the client goes away before its end.
+ */
+export function readText({ request, response, maxBodyBytes }: Visit): Promise<string> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
+    return Promise.reject(tooLarge(maxBodyBytes));
+  if (request.headers.expect !== undefined) response.writeContinue();
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    const take = (part: Buffer): void => {
+      bytes += part.length;
+      if (bytes <= maxBodyBytes) return void parts.push(part);
+      request.off('data', take);
+      reject(tooLarge(maxBodyBytes));
+    };
+    request.on('data', take);
+    request.once('end', () => {
+      const [only] = parts;
+      const whole = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+      if (isUtf8(whole)) resolve(whole.toString('utf8'));
+      else reject(invalid('The body is not UTF-8.'));
+    });
+    request.once('close', () => {
+      if (!request.complete) reject(new TurnbuckleError('CALL_CANCELLED', 'The client went away.'));
+    });
+  });
+}
+
+/** The body as JSON that fits the schema; REQUEST_INVALID when it is no JSON, ARGUMENTS_INVALID with each key that is wrong. */
+export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promise<T> {
+  const checked = z.safeParse(schema, parseText(await readText(visit)), { error: describe });
+  if (checked.success) return checked.data;
+  const faults = checked.error.issues
+    .slice(0, MAX_FAULTS)
+    .map(({ path, message }) => ({ path: pathText(path), message }));
+  const list = faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `The body of the request does not fit: ${list}.`, {
+    hint: 'Nothing was done. Correct the named keys.',
+    data: { faults },
+  });
+}
+
+/** The text of a body as JSON; REQUEST_INVALID when it is none. */
+export function parseText(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw invalid('The body is not JSON.', cause);
+  }
+}
+
+/** `servers[0].name`, as the errors of calls write it. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
+}
+
+function invalid(message: string, cause?: unknown): TurnbuckleError {
+  return new TurnbuckleError('REQUEST_INVALID', message, { hint: 'Send JSON in UTF-8.', cause });
+}
+
+function tooLarge(maxBytes: number): TurnbuckleError {
+  return new TurnbuckleError('REQUEST_TOO_LARGE', `The body has more than ${maxBytes} bytes.`, {
+    hint: 'Send less at once, or raise the limit in the configuration of the daemon.',
+    data: { maxBytes },
+  });
+}

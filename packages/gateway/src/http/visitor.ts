@@ -1,0 +1,16 @@
+/** Who comes in, and who knows that. */
+import type { Caller } from 'turnbuckle';
+import type { TokenAccess } from './route.js';
+
+export interface Visitor {
+  readonly caller: Caller;
+  readonly access: ReadonlySet<TokenAccess>;
+}
+
+/** What tells whom a token belongs to. */
+export interface Credentials {
+  /** From memory, at once; undefined when it is not known, or not known yet. */
+  find(token: string): Visitor | undefined;
+  /** A longer look at a token that is not known yet. It is asked so often only as wrong tokens are allowed. */
+  verify?(token: string): Promise<Visitor | undefined>;
+}

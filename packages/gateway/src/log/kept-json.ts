@@ -1,0 +1,90 @@
+/** What is kept of arguments and results: JSON without secrets, cut off at a limit, whatever its size was. */
+
+export interface KeepOptions {
+  /** Characters. 0: nothing is kept, only how much it was. */
+  readonly limit: number;
+  readonly redact: (value: unknown) => unknown;
+}
+
+export interface KeptJson {
+  /** Ends in … where something was cut off, and is no JSON any more. */
+  readonly text: string | undefined;
+  /** How long all of it is, about; of very many parts, at least. */
+  readonly bytes: number;
+}
+
+const CUT = '…';
+/** So much more is looked at than kept, so that a secret on the edge is seen whole. */
+const MARGIN = 2_048;
+const MOST_PARTS = 50_000;
+const DEEPEST = 64;
+
+/**
+ * The time that it takes depends on the limit and on how many parts there are, not on how long the texts are. Never
+ * throws: of what is no JSON, such as a ring, nothing is kept.
+ */
+export function toKeptJson(value: unknown, options: KeepOptions): KeptJson {
+  if (value === undefined) return { text: undefined, bytes: 0 };
+  try {
+    return keep(value, options);
+  } catch {
+    return { text: undefined, bytes: 0 };
+  }
+}
+
+function keep(value: unknown, { limit, redact }: KeepOptions): KeptJson {
+  const bytes = measure(value, { parts: 0 }, 0);
+  if (limit === 0) return { text: undefined, bytes };
+  const isWhole = bytes <= limit + MARGIN;
+  const text = JSON.stringify(redact(isWhole ? value : prune(value, { left: limit + MARGIN }, 0))) ?? 'null';
+  if (isWhole && text.length <= limit) return { text, bytes };
+  return { text: text.slice(0, limit) + CUT, bytes };
+}
+
+/** The length of its JSON, were there nothing to escape. */
+function measure(value: unknown, seen: { parts: number }, depth: number): number {
+  seen.parts += 1;
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  let bytes = 2;
+  if (depth > DEEPEST) return bytes;
+  if (Array.isArray(value)) {
+    for (const part of value) {
+      if (seen.parts > MOST_PARTS) break;
+      bytes += measure(part, seen, depth + 1) + 1;
+    }
+    return bytes;
+  }
+  for (const [key, part] of Object.entries(value)) {
+    if (seen.parts > MOST_PARTS) break;
+    bytes += key.length + 4 + measure(part, seen, depth + 1);
+  }
+  return bytes;
+}
+
+/** A copy of its beginning. */
+function prune(value: unknown, budget: { left: number }, depth: number): unknown {
+  budget.left -= 4;
+  if (typeof value === 'string') {
+    const text = value.slice(0, Math.max(budget.left, 0));
+    budget.left -= text.length;
+    return text;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEEPEST) return CUT;
+  if (Array.isArray(value)) {
+    const list: unknown[] = [];
+    for (const part of value) {
+      if (budget.left <= 0) break;
+      list.push(prune(part, budget, depth + 1));
+    }
+    return list;
+  }
+  const entries: [string, unknown][] = [];
+  for (const [key, part] of Object.entries(value)) {
+    if (budget.left <= 0) break;
+    budget.left -= key.length;
+    entries.push([key.slice(0, MARGIN), prune(part, budget, depth + 1)]);
+  }
+  return Object.fromEntries(entries);
+}

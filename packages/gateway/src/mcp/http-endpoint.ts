@@ -1,0 +1,119 @@
+/** The MCP endpoint over Streamable HTTP, for clients of every revision at one address. */
+import { parseJson } from 'turnbuckle';
+import type { Desk } from './desk.js';
+import { type Incoming, readMessage } from './incoming.js';
+import { serveModern } from './modern.js';
+import { PostAnswer } from './post-answer.js';
+import {
+  CODES,
+  errorText,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSION,
+  metaOf,
+  type RequestId,
+  RpcError,
+  type RpcRequest,
+} from './protocol.js';
+import {
+  checkEnvelope,
+  checkParameterHeaders,
+  checkRequestHeaders,
+  unsupportedVersion,
+} from './request-headers.js';
+import { toRpcError } from './rpc-error.js';
+import type { Sessions, Visitor } from './sessions.js';
+
+export class HttpEndpoint {
+  readonly #sessions: Sessions;
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+  }
+
+  /** Answers a POST with this body. Never rejects. */
+  async post(desk: Desk, visitor: Visitor, body: string): Promise<void> {
+    let id: RequestId | null = null;
+    try {
+      const incoming = readMessage(parse(body));
+      if (incoming.kind === 'request') id = incoming.message.id;
+      if (isModern(visitor, incoming)) await this.#modern(desk, visitor, incoming);
+      else await this.#sessions.post(desk, visitor, incoming);
+    } catch (thrown) {
+      const error = toRpcError(thrown);
+      new PostAnswer(visitor.request, visitor.response).finish(errorText(id, error), error.http);
+    }
+  }
+
+  /** The stream of an older client's session. */
+  get(desk: Desk, visitor: Visitor): void {
+    this.#inSession(visitor, () => this.#sessions.listen(desk, visitor));
+  }
+
+  /** An older client ends its session. */
+  async delete(desk: Desk, visitor: Visitor): Promise<void> {
+    let ending: Promise<void> | undefined;
+    this.#inSession(visitor, () => {
+      ending = this.#sessions.end(desk, visitor);
+    });
+    if (ending === undefined) return;
+    await ending;
+    visitor.response.writeHead(204).end();
+  }
+
+  #inSession({ request, response }: Visitor, work: () => void): void {
+    try {
+      work();
+    } catch (thrown) {
+      const error = toRpcError(thrown);
+      // The newer revision has neither streams nor sessions: a client of it learns that from the status.
+      const http = request.headers['mcp-session-id'] === undefined ? 405 : error.http;
+      if (http === 405) response.setHeader('allow', 'POST');
+      new PostAnswer(request, response).finish(errorText(null, error), http);
+    }
+  }
+
+  async #modern(desk: Desk, visitor: Visitor, incoming: Incoming): Promise<void> {
+    const { request, response, caller, signal } = visitor;
+    const answer = new PostAnswer(request, response);
+    if (incoming.kind === 'notice') return answer.accept();
+    if (incoming.kind === 'answer')
+      throw new RpcError(CODES.invalidRequest, 'Nothing was asked', { http: 400 });
+    const { message } = incoming;
+    checkRequestHeaders(request.headers, message);
+    checkEnvelope(message);
+    checkArguments(desk, visitor, message);
+    try {
+      await serveModern(desk, { message, caller, signal, reply: answer });
+    } catch (thrown) {
+      const error = toRpcError(thrown);
+      answer.finish(errorText(message.id, error), error.http);
+    }
+  }
+}
+
+function checkArguments({ surface }: Desk, { request }: Visitor, { method, params }: RpcRequest): void {
+  const tool =
+    method === 'tools/call' && typeof params.name === 'string'
+      ? surface.view.findTool(params.name)
+      : undefined;
+  if (tool !== undefined) checkParameterHeaders(request.headers, tool, params.arguments);
+}
+
+/** By the header, by the body, or by a method that only one of them has. */
+function isModern({ request }: Visitor, incoming: Incoming): boolean {
+  const told = request.headers['mcp-protocol-version'];
+  const inBody = incoming.kind === 'answer' ? undefined : metaOf(incoming.message.params)[META.version];
+  if (told === MODERN_VERSION || inBody !== undefined) return true;
+  if (incoming.kind === 'request' && incoming.message.method === 'server/discover') return true;
+  if (typeof told === 'string' && !LEGACY_VERSIONS.includes(told)) throw unsupportedVersion(told);
+  return false;
+}
+
+function parse(body: string): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    throw new RpcError(CODES.parse, 'This is not JSON', { http: 400 });
+  }
+}

@@ -1,0 +1,58 @@
+/** `subscriptions/listen`: one long request for all that a client wants to be told. */
+import type { ChangeKind } from './changes.js';
+import type { Desk } from './desk.js';
+import type { ModernRequest } from './modern-request.js';
+import { isRecord, META, noticeText, type Params, resultText } from './protocol.js';
+
+const MOST_RESOURCES = 1_000;
+const FILTERS: Readonly<Record<string, ChangeKind>> = {
+  toolsListChanged: 'tools',
+  promptsListChanged: 'prompts',
+  resourcesListChanged: 'resources',
+};
+
+/** Resolves when it is over: the client has gone. */
+export async function serveListening(desk: Desk, request: ModernRequest): Promise<void> {
+  const { message, reply, caller, signal } = request;
+  const wanted = isRecord(message.params.notifications) ? message.params.notifications : {};
+  const about = { [META.subscription]: message.id };
+  const tell = (method: string, params: Params): void =>
+    reply.send(noticeText(method, { ...params, _meta: about }));
+  const kinds = Object.keys(FILTERS).filter((key) => wanted[key] === true);
+  const uris = (Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : [])
+    .filter((uri): uri is string => typeof uri === 'string')
+    .slice(0, MOST_RESOURCES);
+  const watched: string[] = [];
+  const ends: Array<() => unknown> = [];
+  for (const uri of uris) {
+    try {
+      const owner = await desk.surface.ownerOf(uri, caller);
+      const updated = (): void => tell('notifications/resources/updated', { uri });
+      ends.push(await desk.runtime.subscribeResource(owner.server, owner.uri, updated));
+      watched.push(uri);
+    } catch {
+      // What cannot be watched is not in the acknowledgement.
+    }
+  }
+  tell('notifications/subscriptions/acknowledged', {
+    notifications: {
+      ...Object.fromEntries(kinds.map((key) => [key, true])),
+      ...(watched.length > 0 && { resourceSubscriptions: watched }),
+    },
+  });
+  const wants = new Set(kinds.map((key) => FILTERS[key]));
+  ends.push(
+    desk.changes.listen((kind) => {
+      if (wants.has(kind)) tell(`notifications/${kind}/list_changed`, {});
+    }),
+  );
+  await new Promise<void>((resolve) => {
+    if (kinds.length === 0 && watched.length === 0) return resolve();
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+    ends.push(desk.changes.onClose(resolve));
+    if (signal?.aborted === true) resolve();
+  });
+  // A server that is gone need not be told that nobody listens.
+  for (const end of ends) Promise.resolve(end()).catch(() => {});
+  reply.finish(resultText(message.id, JSON.stringify({ resultType: 'complete', _meta: about })));
+}

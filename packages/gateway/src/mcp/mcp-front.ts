@@ -1,0 +1,94 @@
+/** The MCP side of the daemon: one desk for each view, sessions, calls that wait, and the endpoints before them. */
+import type { Caller, Runtime } from 'turnbuckle';
+import type { Tracer } from '../traces/tracer.js';
+import { Changes } from './changes.js';
+import type { Desk } from './desk.js';
+import { HttpEndpoint } from './http-endpoint.js';
+import { ParkedCalls } from './parked-calls.js';
+import { DEFAULT_SESSION_LIMITS, type SessionLimits, Sessions } from './sessions.js';
+import { type StdioEndpointOptions, serveStdio } from './stdio-endpoint.js';
+import { Surface } from './surface.js';
+import { View, type ViewOptions } from './view.js';
+
+export interface McpFrontOptions {
+  readonly runtime: Runtime;
+  readonly version: string;
+  /** Named views beside the one that offers everything. */
+  readonly views?: Readonly<Record<string, ViewOptions>> | undefined;
+  readonly sessionLimits?: Partial<SessionLimits> | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly tracer?: Tracer | undefined;
+}
+
+export class McpFront {
+  readonly http: HttpEndpoint;
+  readonly sessions: Sessions;
+  readonly #runtime: Runtime;
+  readonly #version: string;
+  readonly #parked = new ParkedCalls();
+  readonly #changes: Changes;
+  readonly #tracer: Tracer | undefined;
+  #desks: ReadonlyMap<string, Desk>;
+
+  constructor({ runtime, version, views = {}, sessionLimits, now = Date.now, tracer }: McpFrontOptions) {
+    this.#tracer = tracer;
+    this.#runtime = runtime;
+    this.#version = version;
+    this.#changes = new Changes(runtime, () => this.invalidate());
+    this.#desks = this.#createDesks(views);
+    this.sessions = new Sessions({ ...DEFAULT_SESSION_LIMITS, ...sessionLimits }, now);
+    this.http = new HttpEndpoint(this.sessions);
+  }
+
+  /** The desk of a view; without a name that of everything. */
+  desk(view = ''): Desk | undefined {
+    return this.#desks.get(view);
+  }
+
+  /** Takes over other views; clients of those that are gone find nothing any more. */
+  setViews(views: Readonly<Record<string, ViewOptions>>): void {
+    this.#desks = this.#createDesks(views);
+  }
+
+  /** The catalog or the rules have changed. */
+  invalidate(): void {
+    for (const { surface } of this.#desks.values()) surface.invalidate();
+  }
+
+  /** Serves one client over streams until it leaves. */
+  serveStdio(
+    streams: Pick<StdioEndpointOptions, 'input' | 'output' | 'maxBytes'> & { readonly caller: Caller },
+    view = '',
+  ): Promise<void> {
+    const desk = this.#desks.get(view);
+    if (desk === undefined) return Promise.reject(new Error(`There is no view named "${view}".`));
+    return serveStdio({ ...streams, desk });
+  }
+
+  /** Ends the streams that have no end of their own; calls on their way go on. */
+  endStreams(): void {
+    this.#changes.close();
+    this.sessions.endStreams();
+  }
+
+  async close(): Promise<void> {
+    this.endStreams();
+    this.#parked.close();
+    await this.sessions.close();
+  }
+
+  #createDesks(views: Readonly<Record<string, ViewOptions>>): ReadonlyMap<string, Desk> {
+    const all: Array<[string, ViewOptions]> = [['', {}], ...Object.entries(views)];
+    return new Map(all.map(([name, options]) => [name, this.#createDesk(name, options)]));
+  }
+
+  #createDesk(name: string, options: ViewOptions): Desk {
+    return {
+      runtime: this.#runtime,
+      surface: new Surface(new View(name, options, this.#runtime), this.#runtime, this.#tracer),
+      parked: this.#parked,
+      changes: this.#changes,
+      serverInfo: { name: 'turnbuckle', title: 'Turnbuckle', version: this.#version },
+    };
+  }
+}

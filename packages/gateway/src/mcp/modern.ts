@@ -1,0 +1,111 @@
+/** A client of the 2026-07-28 revision: every request stands alone and says who it is from. */
+import type { Respondent } from 'turnbuckle';
+import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
+import { serveListening } from './listening.js';
+import type { ModernRequest } from './modern-request.js';
+import {
+  CODES,
+  isRecord,
+  META,
+  MODERN_VERSION,
+  metaOf,
+  noticeText,
+  type Params,
+  RpcError,
+  resultText,
+} from './protocol.js';
+import type { SurfaceRequest, SurfaceResult } from './surface.js';
+
+/** What older revisions have and this one has not. */
+const GONE: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'roots/list',
+  'sampling/createMessage',
+  'elicitation/create',
+]);
+
+/** Answers one request on its reply. Throws an RpcError or TurnbuckleError when there is no result. */
+export async function serveModern(desk: Desk, request: ModernRequest): Promise<void> {
+  const { message, reply } = request;
+  const { id, method } = message;
+  if (GONE.has(method)) throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });
+  if (method === 'subscriptions/listen')
+    return serveListening(desk, { ...request, caller: callerIn(desk, request.caller) });
+  const result = method === 'server/discover' ? discover(desk) : await answer(desk, request);
+  reply.finish(resultText(id, typeof result === 'string' ? result : JSON.stringify(result)));
+}
+
+function discover(desk: Desk): Params {
+  const instructions = instructionsOf(desk);
+  return {
+    supportedVersions: [MODERN_VERSION],
+    capabilities: capabilitiesOf(desk),
+    ...(instructions !== undefined && { instructions }),
+    resultType: 'complete',
+    ttlMs: 60_000,
+    cacheScope: 'private',
+    _meta: { [META.serverInfo]: desk.serverInfo },
+  };
+}
+
+function answer(desk: Desk, { message, caller, signal, reply }: ModernRequest): Promise<SurfaceResult> {
+  const { method, params } = message;
+  const { surface, parked } = desk;
+  const meta = metaOf(params);
+  const { progressToken } = meta;
+  const request: SurfaceRequest = {
+    method,
+    params,
+    caller: callerIn(desk, caller),
+    era: 'modern',
+    signal,
+    ...(progressToken !== undefined && {
+      onProgress: (progress) =>
+        reply.send(noticeText('notifications/progress', { progressToken, ...progress })),
+    }),
+  };
+  if (parked.isOurs(params.requestState)) return parked.resume(request);
+  const told = meta[META.capabilities];
+  const capabilities = isRecord(told) ? told : {};
+  const onNotice =
+    meta[META.logLevel] === undefined
+      ? undefined
+      : (name: string, about: Params) => reply.send(noticeText(name, about));
+  const missing = new Set<string>();
+  const onUnanswerable = (kind: string): unknown => missing.add(kind);
+  const perform = async (respondent: Respondent, own: AbortSignal | undefined): Promise<SurfaceResult> => {
+    try {
+      const result = await surface.answer({
+        ...request,
+        respondent: { ...respondent, session: `caller ${caller.id}`, onNotice, onUnanswerable },
+        signal: own,
+      });
+      if (missing.size > 0 && typeof result !== 'string' && result.isError === true)
+        throw missingCapabilities(missing);
+      return result;
+    } catch (thrown) {
+      throw missing.size > 0 ? missingCapabilities(missing) : thrown;
+    }
+  };
+  // A client that can be asked nothing needs nobody to wait for it.
+  if (!canBeAsked(capabilities)) return perform({ capabilities, answers: NO_ANSWERS }, signal);
+  return parked.start(request, capabilities, perform);
+}
+
+const NO_ANSWERS = {};
+
+const canBeAsked = (capabilities: Params): boolean =>
+  capabilities.elicitation !== undefined ||
+  capabilities.sampling !== undefined ||
+  capabilities.roots !== undefined;
+
+/** The call failed after its server had asked for what the client did not say that it can be asked. */
+const missingCapabilities = (kinds: ReadonlySet<string>): RpcError =>
+  new RpcError(CODES.missingCapability, `The client must declare: ${[...kinds].join(', ')}`, {
+    data: { requiredCapabilities: Object.fromEntries([...kinds].map((kind) => [kind, {}])) },
+    http: 400,
+  });

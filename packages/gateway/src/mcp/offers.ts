@@ -1,0 +1,162 @@
+/** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
+import type { Caller, Runtime } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import type { Params } from './protocol.js';
+import { renamed, type Target, type View } from './view.js';
+
+type Kind = 'resources' | 'templates' | 'prompts';
+
+interface Item {
+  readonly server: string;
+  readonly key: string;
+  readonly definition: Params;
+}
+
+/** Lists are the same for the same caller until something changes; so many of them are kept. */
+const MOST_KEPT = 200;
+/** How long a list waits for servers that are just coming up. */
+const START_MS = 5_000;
+
+export class Offers {
+  readonly #view: View;
+  readonly #runtime: Runtime;
+  readonly #kept = new Map<string, string>();
+  #started: Promise<void> | undefined;
+
+  constructor(view: View, runtime: Runtime) {
+    this.#view = view;
+    this.#runtime = runtime;
+  }
+
+  invalidate(): void {
+    this.#kept.clear();
+  }
+
+  async tools(caller: Caller): Promise<string> {
+    const key = `${caller.id}\n${caller.capabilities.join('\n')}`;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    await this.#whenStarted();
+    const tools = this.#runtime.toolsForAgent(caller).flatMap((tool) => {
+      const name = this.#view.nameOf(tool);
+      return name === undefined ? [] : [{ name, definition: tool.definition }];
+    });
+    tools.sort((left, right) => (left.name < right.name ? -1 : 1));
+    const text = JSON.stringify(tools.map(({ name, definition }) => renamed(definition, 'name', name)));
+    if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+    this.#kept.set(key, text);
+    return text;
+  }
+
+  async resources(caller: Caller): Promise<string> {
+    const named = this.#named('uri', await this.#items('resources', caller));
+    return JSON.stringify(named);
+  }
+
+  async templates(caller: Caller): Promise<string> {
+    const items = await this.#items('templates', caller);
+    return JSON.stringify(items.map(({ definition }) => definition));
+  }
+
+  async prompts(caller: Caller): Promise<string> {
+    return JSON.stringify(this.#named('name', await this.#items('prompts', caller)));
+  }
+
+  async findPrompt(name: string, caller: Caller): Promise<Target> {
+    const found = this.#names(await this.#items('prompts', caller)).get(name);
+    if (found === undefined)
+      throw new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}".`, { tool: name });
+    return { server: found.server, item: found.key };
+  }
+
+  async findTemplate(uri: string, caller: Caller): Promise<Target> {
+    const templates = await this.#items('templates', caller);
+    const found = templates.find(({ key }) => key === uri) ?? templates.find(({ key }) => fits(key, uri));
+    if (found !== undefined) return { server: found.server, item: uri };
+    const owner = await this.ownerOf(uri, caller);
+    return { server: owner.server, item: owner.uri };
+  }
+
+  /** By its place in a list, by a template that it fits, or the only server that could have it. */
+  async ownerOf(uri: string, caller: Caller): Promise<{ readonly server: string; readonly uri: string }> {
+    const listed = this.#names(await this.#items('resources', caller), 'uri').get(uri);
+    if (listed !== undefined) return { server: listed.server, uri: listed.key };
+    const templates = await this.#items('templates', caller);
+    const template = templates.find(({ key }) => fits(key, uri));
+    if (template !== undefined) return { server: template.server, uri };
+    const [only, ...others] = this.#runtime
+      .status()
+      .filter(
+        ({ name, capabilities }) => this.#view.hasServer(name) && capabilities?.resources !== undefined,
+      );
+    if (only !== undefined && others.length === 0) return { server: only.name, uri };
+    throw new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, { tool: uri });
+  }
+
+  /** The definitions, as their servers wrote them, of what the caller may know. */
+  async #items(kind: Kind, caller: Caller): Promise<Item[]> {
+    await this.#whenStarted();
+    const { catalog } = this.#runtime;
+    const listed: ReadonlyArray<{ readonly server: string }> = await this.#list(kind, caller);
+    const visible = new Map<string, Set<string>>();
+    for (const item of listed) {
+      const keys = visible.get(item.server) ?? new Set();
+      visible.set(item.server, keys.add(String(Reflect.get(item, KEYS[kind]))));
+    }
+    return [...visible].flatMap(([server, keys]) =>
+      this.#view.hasServer(server) ? catalog.items(server, kind).filter(({ key }) => keys.has(key)) : [],
+    );
+  }
+
+  #list(kind: Kind, caller: Caller): Promise<ReadonlyArray<{ readonly server: string }>> {
+    if (kind === 'prompts') return this.#runtime.listPrompts(undefined, caller);
+    if (kind === 'templates') return this.#runtime.listResourceTemplates(undefined, caller);
+    return this.#runtime.listResources(undefined, caller);
+  }
+
+  #names(items: readonly Item[], key: 'name' | 'uri' = 'name'): Map<string, Item> {
+    const isPlain = key === 'uri' || this.#view.options.names === 'plain';
+    return this.#view.nameAll(
+      items,
+      (item) => (isPlain ? item.key : `${item.server}_${item.key}`),
+      (item) =>
+        key === 'uri'
+          ? `turnbuckle://${encodeURIComponent(item.server)}/${encodeURIComponent(item.key)}`
+          : `${item.server}__${item.key}`,
+    );
+  }
+
+  #named(key: 'name' | 'uri', items: readonly Item[]): Params[] {
+    return [...this.#names(items, key)].map(([name, { definition }]) => renamed(definition, key, name));
+  }
+
+  /** Servers that come up with us are in the first list already, if they do not take too long. */
+  #whenStarted(): Promise<void> {
+    this.#started ??= Promise.race([
+      this.#runtime.connectAll().then(() => {}),
+      new Promise<void>((resolve) => setTimeout(resolve, START_MS).unref()),
+    ]);
+    return this.#started;
+  }
+}
+
+const KEYS: Readonly<Record<Kind, string>> = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' };
+
+const MAX_TEMPLATE = 2_000;
+
+/** Whether an address can come from a template: each of its expressions stands for some text. */
+function fits(template: string, uri: string): boolean {
+  if (template.length > MAX_TEMPLATE || !template.includes('{')) return template === uri;
+  const parts = template.split(/\{[^}]*\}/);
+  const first = parts[0] ?? '';
+  if (!uri.startsWith(first)) return false;
+  let at = first.length;
+  for (const [index, part] of parts.slice(1).entries()) {
+    const isLast = index === parts.length - 2;
+    const found =
+      part === '' ? (isLast ? uri.length : at) : isLast ? uri.lastIndexOf(part) : uri.indexOf(part, at);
+    if (found < at || (isLast && found + part.length !== uri.length)) return false;
+    at = found + part.length;
+  }
+  return true;
+}

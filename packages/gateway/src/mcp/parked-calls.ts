@@ -1,0 +1,203 @@
+/**
+ * A server of an older revision asks in the middle of a call; a client of the newer one is asked by an answer
+ * and calls again. Between the two the call waits here, under a name that only its caller can use.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Respondent, ServerRequestAnswers } from 'turnbuckle';
+import { CODES, isRecord, type Params, RpcError } from './protocol.js';
+import type { SurfaceRequest, SurfaceResult } from './surface.js';
+
+const PREFIX = 'turnbuckle:';
+/** How long a caller may take to come back with an answer. */
+const WAIT_MS = 300_000;
+const MOST_CALLS = 1_000;
+const TOGETHER_MS = 20;
+const METHODS = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+  roots: 'roots/list',
+} as const;
+
+type Kind = keyof typeof METHODS;
+type Perform = (respondent: Respondent, signal: AbortSignal) => Promise<SurfaceResult>;
+
+/** A question of a server, as the runtime puts it. */
+interface Asked {
+  readonly id?: string | number | undefined;
+  readonly params: Params;
+  readonly signal: AbortSignal;
+}
+
+interface Question {
+  readonly method: string;
+  readonly params: Params;
+  readonly answer: (response: Params) => void;
+}
+
+export class ParkedCalls {
+  readonly #calls = new Map<string, ParkedCall>();
+
+  /** Is this a name that was given here? */
+  isOurs(state: unknown): state is string {
+    return typeof state === 'string' && state.startsWith(PREFIX);
+  }
+
+  /** Begins the call; the answer is its result, or the first question of its server. */
+  start(request: SurfaceRequest, capabilities: Params, perform: Perform): Promise<SurfaceResult> {
+    const call = new ParkedCall(request, capabilities, {
+      mayPark: () => this.#calls.size < MOST_CALLS,
+      onParked: (id) => this.#calls.set(id, call),
+      onOver: (id) => this.#calls.delete(id),
+    });
+    call.begin(perform);
+    return call.next(request.signal);
+  }
+
+  /** Goes on with a call that waits. Throws an RpcError where there is none for this caller and request. */
+  resume(request: SurfaceRequest): Promise<SurfaceResult> {
+    const { requestState, inputResponses } = request.params;
+    const call = this.#calls.get(String(requestState));
+    if (call?.isFor(request) !== true)
+      throw new RpcError(CODES.invalidParams, 'The requestState is not one that is waited for');
+    call.answer(isRecord(inputResponses) ? inputResponses : {});
+    return call.next(request.signal);
+  }
+
+  close(): void {
+    for (const call of this.#calls.values()) call.abort();
+    this.#calls.clear();
+  }
+}
+
+interface ParkedCallOptions {
+  readonly mayPark: () => boolean;
+  readonly onParked: (id: string) => void;
+  readonly onOver: (id: string) => void;
+}
+
+class ParkedCall {
+  readonly #fingerprint: string;
+  readonly #capabilities: Params;
+  readonly #options: ParkedCallOptions;
+  readonly #abort = new AbortController();
+  readonly #questions = new Map<string, Question>();
+  /** What it goes by while it waits; another one each time. */
+  #id: string | undefined;
+  #result: Promise<SurfaceResult> | undefined;
+  #asked: () => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #count = 0;
+
+  constructor(request: SurfaceRequest, capabilities: Params, options: ParkedCallOptions) {
+    this.#fingerprint = fingerprintOf(request);
+    this.#capabilities = capabilities;
+    this.#options = options;
+  }
+
+  isFor(request: SurfaceRequest): boolean {
+    return this.#fingerprint === fingerprintOf(request);
+  }
+
+  begin(perform: Perform): void {
+    const kinds = (Object.keys(METHODS) as Kind[]).filter((kind) => this.#capabilities[kind] !== undefined);
+    const answers = Object.fromEntries(
+      kinds.map((kind) => [kind, (asked: Asked) => this.#ask(METHODS[kind], asked)]),
+    );
+    // What a client answers is checked by the runtime before it goes on to the server.
+    const respondent: Respondent = {
+      capabilities: this.#capabilities,
+      answers: answers as ServerRequestAnswers,
+      isWaiting: () => this.#questions.size > 0,
+    };
+    this.#result = perform(respondent, this.#abort.signal);
+    this.#result.then(
+      () => this.#unpark(),
+      () => this.#unpark(),
+    );
+  }
+
+  /** The result, or what is asked, whichever comes first. A client that leaves takes a call with it that is not parked. */
+  async next(signal: AbortSignal | undefined): Promise<SurfaceResult> {
+    const leave = (): void => {
+      if (this.#questions.size === 0) this.abort();
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    try {
+      for (;;) {
+        if (this.#questions.size > 0) {
+          // What a server asks at once is asked at once.
+          await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS));
+          if (this.#questions.size > 0) return this.#park();
+        }
+        const asked = new Promise<undefined>((resolve) => {
+          this.#asked = () => resolve(undefined);
+        });
+        const result = await Promise.race([this.#result, asked]);
+        if (result !== undefined) return result;
+      }
+    } finally {
+      signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Takes what is answered; what is still missing is asked again. */
+  answer(responses: Params): void {
+    this.#unpark();
+    for (const [key, { answer }] of this.#questions) {
+      const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
+      if (!isRecord(response)) continue;
+      this.#questions.delete(key);
+      answer(response);
+    }
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+
+  #ask(method: string, { id, params, signal }: Asked): Promise<Params> {
+    if (!this.#options.mayPark()) return Promise.reject(new Error('Too many calls wait for answers'));
+    this.#count += 1;
+    const name = typeof id === 'string' ? id : onlyField(params);
+    const key = name === undefined || this.#questions.has(name) ? `q${this.#count}` : name;
+    return new Promise<Params>((resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        this.#questions.delete(key);
+        reject(signal.reason);
+      });
+      this.#questions.set(key, { method, params, answer: resolve });
+      this.#asked();
+    });
+  }
+
+  #park(): Params {
+    const id = `${PREFIX}${randomBytes(24).toString('base64url')}`;
+    this.#id = id;
+    this.#options.onParked(id);
+    this.#timer = setTimeout(() => this.abort(), WAIT_MS).unref();
+    const inputRequests = Object.fromEntries(
+      [...this.#questions].map(([key, { method, params }]) => [key, { method, params }]),
+    );
+    return { resultType: 'input_required', inputRequests, requestState: id };
+  }
+
+  #unpark(): void {
+    clearTimeout(this.#timer);
+    if (this.#id !== undefined) this.#options.onOver(this.#id);
+    this.#id = undefined;
+  }
+}
+
+/** Older revisions have no names for questions; a form that asks for one thing is called after it. */
+function onlyField({ requestedSchema }: Params): string | undefined {
+  const fields =
+    isRecord(requestedSchema) && isRecord(requestedSchema.properties) ? requestedSchema.properties : {};
+  const [name, ...others] = Object.keys(fields);
+  return others.length === 0 ? name : undefined;
+}
+
+/** Only the same caller goes on with it, by the same request. */
+function fingerprintOf({ caller, method, params }: SurfaceRequest): string {
+  const { _meta, inputResponses, requestState, ...same } = params;
+  return JSON.stringify([caller.id, method, same]);
+}

@@ -1,0 +1,240 @@
+/** A client of an older revision: it says who it is once, and can be asked and told things from then on. */
+import type { Caller, Respondent, ServerRequestAnswers } from 'turnbuckle';
+import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
+import type { Incoming } from './incoming.js';
+import { isLoud, type LogLevel, readLevel } from './log-level.js';
+import {
+  CODES,
+  errorText,
+  isRecord,
+  LEGACY_VERSIONS,
+  metaOf,
+  noticeText,
+  type Params,
+  type RequestId,
+  type RpcAnswer,
+  RpcError,
+  type RpcRequest,
+  resultText,
+} from './protocol.js';
+import type { Reply } from './reply.js';
+import { toRpcError } from './rpc-error.js';
+
+const METHODS = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+  roots: 'roots/list',
+} as const;
+const KINDS = Object.keys(METHODS) as Array<keyof typeof METHODS>;
+const NO_ANSWERS: ServerRequestAnswers = {};
+/** What the newer revision has and the older ones have not. */
+const NOT_YET: ReadonlySet<string> = new Set(['server/discover', 'subscriptions/listen']);
+const MOST_SUBSCRIPTIONS = 1_000;
+
+export interface SessionOptions {
+  readonly id: string;
+  readonly desk: Desk;
+  readonly caller: Caller;
+  /** Sends a message that belongs to no request. */
+  readonly push: (text: string) => void;
+}
+
+/** A question of a server, as the runtime puts it. */
+interface Asking {
+  readonly params: Params;
+  readonly signal: AbortSignal;
+}
+
+interface Asked {
+  readonly resolve: (result: Params) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Session {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly #desk: Desk;
+  readonly #push: (text: string) => void;
+  readonly #running = new Map<RequestId, AbortController>();
+  readonly #asked = new Map<RequestId, Asked>();
+  readonly #watched = new Map<string, () => Promise<void>>();
+  readonly #ends: Array<() => unknown>;
+  #capabilities: Params = {};
+  /** What the client can be asked. */
+  #kinds: ReadonlyArray<keyof typeof METHODS> = [];
+  #level: LogLevel = 'debug';
+  #questions = 0;
+
+  constructor({ id, desk, caller, push }: SessionOptions) {
+    this.id = id;
+    this.#desk = desk;
+    this.caller = callerIn(desk, caller, id);
+    this.#push = push;
+    this.#ends = [
+      desk.changes.listen((kind) => push(noticeText(`notifications/${kind}/list_changed`, {}))),
+      desk.runtime.on('server.notice', ({ server, level, logger, data, told }) => {
+        if (!told && desk.surface.view.hasServer(server) && desk.surface.mayKnow(server, this.caller))
+          this.#log({ level, data, logger: logger ?? server });
+      }),
+    ];
+  }
+
+  get isBusy(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Takes a message; a request is answered on the reply. Never rejects. `onTaken` is given what ends the request early. */
+  async take(incoming: Incoming, reply: Reply, onTaken?: (leave: () => void) => void): Promise<void> {
+    if (incoming.kind === 'answer') return this.#answered(incoming.message);
+    if (incoming.kind === 'notice') return this.#noticed(incoming.message.method, incoming.message.params);
+    const { message } = incoming;
+    const abort = new AbortController();
+    onTaken?.(() => abort.abort());
+    this.#running.set(message.id, abort);
+    try {
+      const result = await this.#answer(message, reply, abort.signal);
+      reply.finish(resultText(message.id, typeof result === 'string' ? result : JSON.stringify(result)));
+    } catch (thrown) {
+      reply.finish(errorText(message.id, toRpcError(thrown)));
+    } finally {
+      this.#running.delete(message.id);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) end();
+    for (const abort of this.#running.values()) abort.abort();
+    for (const { reject } of this.#asked.values()) reject(new Error('The session is over'));
+    this.#asked.clear();
+    await Promise.all([...this.#watched.values()].map((end) => end().catch(() => {})));
+    await this.#desk.runtime.endRun(this.caller);
+  }
+
+  async #answer(message: RpcRequest, reply: Reply, signal: AbortSignal): Promise<Params | string> {
+    const { method, params } = message;
+    switch (method) {
+      case 'initialize':
+        return this.#initialize(params);
+      case 'ping':
+        return {};
+      case 'logging/setLevel':
+        this.#level = readLevel(params.level);
+        return {};
+      case 'resources/subscribe':
+        return this.#watch(params.uri);
+      case 'resources/unsubscribe':
+        return this.#unwatch(params.uri);
+      default:
+        if (NOT_YET.has(method)) throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`);
+        return this.#call(message, reply, signal);
+    }
+  }
+
+  #initialize(params: Params): Params {
+    const capabilities = isRecord(params.capabilities) ? params.capabilities : {};
+    this.#capabilities = capabilities;
+    this.#kinds = KINDS.filter((kind) => capabilities[kind] !== undefined);
+    const wanted = String(params.protocolVersion);
+    const instructions = instructionsOf(this.#desk);
+    return {
+      protocolVersion: LEGACY_VERSIONS.includes(wanted) ? wanted : LEGACY_VERSIONS[0],
+      capabilities: capabilitiesOf(this.#desk),
+      serverInfo: this.#desk.serverInfo,
+      ...(instructions !== undefined && { instructions }),
+    };
+  }
+
+  #call({ method, params }: RpcRequest, reply: Reply, signal: AbortSignal): Promise<Params | string> {
+    const { progressToken } = metaOf(params);
+    return this.#desk.surface.answer({
+      method,
+      params,
+      logLevel: this.#level,
+      caller: this.caller,
+      era: 'legacy',
+      signal,
+      respondent: this.#respondent(reply),
+      ...(progressToken !== undefined && {
+        onProgress: (progress) =>
+          this.#send(noticeText('notifications/progress', { progressToken, ...progress }), reply),
+      }),
+    });
+  }
+
+  #respondent(reply: Reply): Respondent {
+    return {
+      capabilities: this.#capabilities,
+      answers: this.#kinds.length === 0 ? NO_ANSWERS : this.#answersOn(reply),
+      session: this,
+      onNotice: (method, params) => {
+        if (method === 'notifications/message') this.#log(params, reply);
+        else this.#send(noticeText(method, params), reply);
+      },
+    };
+  }
+
+  /** What a client answers is checked by the runtime before it goes on to the server. */
+  #answersOn(reply: Reply): ServerRequestAnswers {
+    const answers = this.#kinds.map((kind) => [
+      kind,
+      (asked: Asking) => this.#ask(METHODS[kind], asked, reply),
+    ]);
+    return Object.fromEntries(answers) as ServerRequestAnswers;
+  }
+
+  #ask(method: string, { params, signal }: Asking, reply: Reply): Promise<Params> {
+    this.#questions += 1;
+    const id = `turnbuckle-${this.#questions}`;
+    return new Promise<Params>((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      signal.addEventListener('abort', () => {
+        if (!this.#asked.delete(id)) return;
+        this.#send(noticeText('notifications/cancelled', { requestId: id }), reply);
+        reject(new Error('Nobody waits for the answer any longer'));
+      });
+      this.#send(JSON.stringify({ jsonrpc: '2.0', id, method, params }), reply);
+    });
+  }
+
+  #answered({ id, result, error }: RpcAnswer): void {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (result !== undefined) asked?.resolve(result);
+    else asked?.reject(new Error(error?.message ?? 'The client refused'));
+  }
+
+  #noticed(method: string, params: Params): void {
+    if (method !== 'notifications/cancelled') return;
+    const { requestId } = params;
+    if (typeof requestId === 'string' || typeof requestId === 'number') this.#running.get(requestId)?.abort();
+  }
+
+  #log(params: Params, reply?: Reply): void {
+    if (isLoud(params.level, this.#level)) this.#send(noticeText('notifications/message', params), reply);
+  }
+
+  /** On the way of the request that it belongs to, if that can carry more than its answer. */
+  #send(text: string, reply: Reply | undefined): void {
+    if (reply?.canStream === true) reply.send(text);
+    else this.#push(text);
+  }
+
+  async #watch(uri: unknown): Promise<Params> {
+    if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'The resource has no uri');
+    if (this.#watched.has(uri)) return {};
+    if (this.#watched.size >= MOST_SUBSCRIPTIONS)
+      throw new RpcError(CODES.invalidParams, 'There are too many subscriptions in this session');
+    const { surface, runtime } = this.#desk;
+    const owner = await surface.ownerOf(uri, this.caller);
+    const updated = (): void => this.#push(noticeText('notifications/resources/updated', { uri }));
+    this.#watched.set(uri, await runtime.subscribeResource(owner.server, owner.uri, updated));
+    return {};
+  }
+
+  async #unwatch(uri: unknown): Promise<Params> {
+    const end = typeof uri === 'string' ? this.#watched.get(uri) : undefined;
+    this.#watched.delete(String(uri));
+    await end?.().catch(() => {});
+    return {};
+  }
+}

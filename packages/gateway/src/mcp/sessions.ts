@@ -1,0 +1,146 @@
+/** The sessions of older clients over HTTP: bounded, each usable only by whose it is, ended when nobody uses it. */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from 'turnbuckle';
+import type { Desk } from './desk.js';
+import { EventStream } from './event-stream.js';
+import type { Incoming } from './incoming.js';
+import { PostAnswer } from './post-answer.js';
+import { CODES, RpcError } from './protocol.js';
+import { Session } from './session.js';
+
+export interface SessionLimits {
+  readonly maxSessions: number;
+  readonly maxSessionsPerCaller: number;
+  readonly idleMs: number;
+}
+
+export const DEFAULT_SESSION_LIMITS: SessionLimits = {
+  maxSessions: 1_000,
+  maxSessionsPerCaller: 200,
+  idleMs: 30 * 60_000,
+};
+
+/** Messages for a client that has no stream open now. */
+const MOST_KEPT = 100;
+const SWEEP_MS = 30_000;
+
+interface Open {
+  readonly session: Session;
+  readonly view: string;
+  readonly kept: string[];
+  stream: EventStream | undefined;
+  usedAt: number;
+}
+
+export interface Visitor {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+export class Sessions {
+  readonly #limits: SessionLimits;
+  readonly #now: () => number;
+  readonly #open = new Map<string, Open>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(limits: SessionLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+    this.#timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** A message of an older client: of its session, or the one that begins one. */
+  async post(desk: Desk, visitor: Visitor, incoming: Incoming): Promise<void> {
+    const { request, response, caller } = visitor;
+    const isFirst = incoming.kind === 'request' && incoming.message.method === 'initialize';
+    const open = isFirst ? this.#begin(desk, caller) : this.#find(desk, visitor);
+    open.usedAt = this.#now();
+    const answer = new PostAnswer(request, response, { 'mcp-session-id': open.session.id });
+    if (incoming.kind === 'request')
+      return open.session.take(incoming, answer, (leave) => {
+        response.once('close', () => {
+          if (!response.writableFinished) leave();
+        });
+      });
+    await open.session.take(incoming, answer);
+    answer.accept();
+  }
+
+  /** The stream for what belongs to no request. A new one takes the place of the old one. */
+  listen(desk: Desk, visitor: Visitor): void {
+    const open = this.#find(desk, visitor);
+    open.stream?.end();
+    const stream = new EventStream(visitor.response, { 'mcp-session-id': open.session.id });
+    open.stream = stream;
+    for (const text of open.kept.splice(0)) stream.send(text);
+  }
+
+  /** Throws at once when there is no such session. */
+  end(desk: Desk, visitor: Visitor): Promise<void> {
+    return this.#drop(this.#find(desk, visitor));
+  }
+
+  /** Ends those that nobody has used for a while. */
+  sweep(): void {
+    const before = this.#now() - this.#limits.idleMs;
+    for (const open of this.#open.values())
+      if (open.usedAt < before && open.stream?.isOpen !== true && !open.session.isBusy) void this.#drop(open);
+  }
+
+  endStreams(): void {
+    for (const { stream } of this.#open.values()) stream?.end();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all([...this.#open.values()].map((open) => this.#drop(open)));
+  }
+
+  #begin(desk: Desk, caller: Caller): Open {
+    const { maxSessions, maxSessionsPerCaller } = this.#limits;
+    this.sweep();
+    const own = [...this.#open.values()].filter(({ session }) => session.caller.id === caller.id);
+    if (this.#open.size >= maxSessions || own.length >= maxSessionsPerCaller)
+      throw new RpcError(CODES.internal, 'Too many sessions are open', { http: 429 });
+    const id = randomBytes(24).toString('base64url');
+    const open: Open = {
+      session: new Session({ id, desk, caller, push: (text) => push(open, text) }),
+      view: desk.surface.view.name,
+      kept: [],
+      stream: undefined,
+      usedAt: this.#now(),
+    };
+    this.#open.set(id, open);
+    return open;
+  }
+
+  /** The same words for a session that is over, that never was, and that is somebody else's. */
+  #find(desk: Desk, { request, caller }: Visitor): Open {
+    const id = request.headers['mcp-session-id'];
+    if (typeof id !== 'string')
+      throw new RpcError(CODES.invalidRequest, 'The header Mcp-Session-Id is missing', { http: 400 });
+    const open = this.#open.get(id);
+    if (open === undefined || open.session.caller.id !== caller.id || open.view !== desk.surface.view.name)
+      throw new RpcError(CODES.noSession, 'There is no such session', { http: 404 });
+    return open;
+  }
+
+  async #drop(open: Open): Promise<void> {
+    this.#open.delete(open.session.id);
+    open.stream?.end();
+    await open.session.close();
+  }
+}
+
+function push({ stream, kept }: Open, text: string): void {
+  if (stream?.isOpen === true) return stream.send(text);
+  if (kept.length >= MOST_KEPT) kept.shift();
+  kept.push(text);
+}

@@ -1,0 +1,248 @@
+/**
+ * What a client can do here, whatever revision it speaks and however it is connected: lists of what its
+ * caller may see, calls on the one path of the runtime, and everything else passed on to whose it is.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Caller, CallOptions, Progress, Respondent, Runtime } from 'turnbuckle';
+import { hostOrCaller } from '../host-or-caller.js';
+import type { Tracer } from '../traces/tracer.js';
+import { Offers } from './offers.js';
+import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
+import { toToolFailure } from './rpc-error.js';
+import { readTaskId, withTaskId } from './task-ids.js';
+import type { View } from './view.js';
+
+export interface SurfaceRequest {
+  readonly method: string;
+  readonly params: Params;
+  readonly caller: Caller;
+  readonly era: Era;
+  readonly signal?: AbortSignal | undefined;
+  readonly respondent?: Respondent | undefined;
+  /** What a server of the newer revision is to say, where the client has not said it for this request. */
+  readonly logLevel?: string | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** A result, or the JSON text of one. */
+export type SurfaceResult = Params | string;
+
+/** Methods of the newer revision whose answers say how long they are good for. */
+const LISTS = { ttlMs: 10_000, cacheScope: 'private' } as const;
+
+export class Surface {
+  readonly view: View;
+  readonly #runtime: Runtime;
+  readonly #offers: Offers;
+  readonly #tracer: Tracer | undefined;
+
+  constructor(view: View, runtime: Runtime, tracer?: Tracer) {
+    this.view = view;
+    this.#tracer = tracer;
+    this.#runtime = runtime;
+    this.#offers = new Offers(view, runtime);
+  }
+
+  /** Something in the catalog or in the rules is different. */
+  invalidate(): void {
+    this.view.invalidate();
+    this.#offers.invalidate();
+  }
+
+  /** Throws an RpcError or a TurnbuckleError. */
+  async answer(request: SurfaceRequest): Promise<SurfaceResult> {
+    const { method, params, era, caller } = request;
+    switch (method) {
+      case 'tools/call':
+        return this.#callTool(request);
+      case 'tools/list':
+        return listText('tools', await this.#offers.tools(caller), era);
+      case 'resources/list':
+        return listText('resources', await this.#offers.resources(caller), era);
+      case 'resources/templates/list':
+        return listText('resourceTemplates', await this.#offers.templates(caller), era);
+      case 'prompts/list':
+        return listText('prompts', await this.#offers.prompts(caller), era);
+      case 'resources/read':
+        return this.#readResource(request);
+      case 'prompts/get':
+        return this.#getPrompt(request);
+      case 'completion/complete':
+        return this.#complete(request);
+      default:
+        return this.#passOn(request, metaOf(params));
+    }
+  }
+
+  /** Whose resource it is; throws when it is nobody's that the caller may know. */
+  ownerOf(uri: string, caller: Caller): Promise<{ readonly server: string; readonly uri: string }> {
+    return this.#offers.ownerOf(uri, caller);
+  }
+
+  /** Whether a caller may know that there is this server. */
+  mayKnow(server: string, caller: Caller): boolean {
+    return this.#runtime.toolsForAgent(caller).some((tool) => tool.server === server);
+  }
+
+  async #callTool(request: SurfaceRequest): Promise<Params> {
+    const { params, era } = request;
+    const { name, arguments: args = {}, _meta, inputResponses, requestState, ...more } = params;
+    if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The tool has no name');
+    if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'The arguments are not an object');
+    const tool = this.view.findTool(name);
+    if (tool === undefined && this.view.options.names === 'plain') throw unknownTool(name);
+    try {
+      const result = await this.#runtime.call({
+        ...this.#optionsOf(request),
+        ...(Object.keys(more).length > 0 && { more }),
+        ...(tool === undefined ? { tool: name } : { server: tool.server, tool: tool.tool }),
+        arguments: args,
+      });
+      return inEra(withTaskId(result, tool?.server ?? ''), era);
+    } catch (thrown) {
+      const failure = toToolFailure(thrown);
+      if (failure === undefined) throw thrown;
+      return inEra(failure, era);
+    }
+  }
+
+  async #readResource(request: SurfaceRequest): Promise<Params> {
+    const { params, era, caller } = request;
+    const { uri } = params;
+    if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'The resource has no uri');
+    const owner = await this.#offers.ownerOf(uri, caller);
+    const result = await this.#runtime.request({
+      ...this.#optionsOf(request),
+      kind: 'resource',
+      server: owner.server,
+      item: owner.uri,
+      method: 'resources/read',
+      params: { ...withoutMeta(params), uri: owner.uri },
+    });
+    return era === 'modern' ? { ...LISTS, ttlMs: 0, ...inEra(result, era) } : inEra(result, era);
+  }
+
+  async #getPrompt(request: SurfaceRequest): Promise<Params> {
+    const { params, era, caller } = request;
+    const { name } = params;
+    if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The prompt has no name');
+    const { server, item } = await this.#offers.findPrompt(name, caller);
+    const result = await this.#runtime.request({
+      ...this.#optionsOf(request),
+      kind: 'prompt',
+      server,
+      item,
+      method: 'prompts/get',
+      params: { ...withoutMeta(params), name: item },
+    });
+    return inEra(result, era);
+  }
+
+  async #complete(request: SurfaceRequest): Promise<Params> {
+    const { params, era, caller } = request;
+    const ref = isRecord(params.ref) ? params.ref : {};
+    const isPrompt = ref.type === 'ref/prompt';
+    const named = isPrompt ? ref.name : ref.uri;
+    if (typeof named !== 'string')
+      throw new RpcError(CODES.invalidParams, 'Nothing is named to be completed');
+    const { server, item } = isPrompt
+      ? await this.#offers.findPrompt(named, caller)
+      : await this.#offers.findTemplate(named, caller);
+    const result = await this.#runtime.request({
+      ...this.#optionsOf(request),
+      kind: isPrompt ? 'prompt' : 'resource',
+      server,
+      item,
+      method: 'completion/complete',
+      params: { ...withoutMeta(params), ref: { ...ref, [isPrompt ? 'name' : 'uri']: item } },
+    });
+    return inEra(result, era);
+  }
+
+  /** Tasks go to the server that their id names; what nobody here knows goes to the only server there is. */
+  async #passOn(request: SurfaceRequest, _meta: Params): Promise<Params> {
+    const { method, params, era } = request;
+    const task = readTaskId(params.taskId);
+    const server = task?.server ?? this.#onlyServer();
+    if (server === undefined || !this.view.hasServer(server)) throw unknownMethod(method);
+    const result = await this.#runtime.request({
+      ...this.#optionsOf(request),
+      kind: task === undefined ? 'tool' : 'resource',
+      server,
+      item: method,
+      method,
+      params: { ...withoutMeta(params), ...(task !== undefined && { taskId: task.id }) },
+    });
+    return inEra(withTaskId(result, server), era);
+  }
+
+  /** What of a request is for the call and not for its server. */
+  #optionsOf(request: SurfaceRequest): CallOptions {
+    const { caller, params, era, signal, respondent, onProgress, logLevel } = request;
+    const { inputResponses, requestState } = params;
+    const meta = metaForServer(metaOf(params), logLevel);
+    const traced = this.#tracer === undefined ? { meta } : this.#trace(this.#tracer, meta);
+    return {
+      caller: hostOrCaller(caller),
+      signal,
+      respondent,
+      onProgress,
+      inputRequired: era === 'modern' ? 'return' : 'answer',
+      inputResponses: isRecord(inputResponses) ? inputResponses : undefined,
+      requestState,
+      ...traced,
+    };
+  }
+
+  #trace(tracer: Tracer, meta: Params | undefined): Pick<CallOptions, 'requestId' | 'meta'> {
+    const requestId = randomUUID();
+    return { requestId, meta: { ...meta, traceparent: tracer.begin(requestId, meta?.traceparent) } };
+  }
+
+  #onlyServer(): string | undefined {
+    const servers = this.#runtime.serverNames().filter((name) => this.view.hasServer(name));
+    return servers.length === 1 ? servers[0] : undefined;
+  }
+}
+
+/** What the client says about itself and its own request is between it and us; the rest belongs to the server. */
+const OURS: ReadonlySet<string> = new Set([
+  META.version,
+  META.capabilities,
+  META.clientInfo,
+  'progressToken',
+]);
+
+function metaForServer(meta: Params, logLevel: string | undefined): Params | undefined {
+  let kept: Record<string, unknown> | undefined =
+    logLevel === undefined ? undefined : { [META.logLevel]: logLevel };
+  for (const key in meta) {
+    if (OURS.has(key)) continue;
+    kept ??= {};
+    kept[key] = meta[key];
+  }
+  return kept;
+}
+
+function withoutMeta({ _meta, inputResponses, requestState, ...params }: Params): Params {
+  return params;
+}
+
+/** Only the newer revision says of what kind a result is. */
+function inEra(result: Params, era: Era): Params {
+  if (era === 'modern')
+    return result.resultType === undefined ? { ...result, resultType: 'complete' } : result;
+  if (result.resultType === undefined) return result;
+  const { resultType, ttlMs, cacheScope, ...rest } = result;
+  return rest;
+}
+
+const listText = (key: string, items: string, era: Era): string =>
+  era === 'modern'
+    ? `{"${key}":${items},"resultType":"complete","ttlMs":${LISTS.ttlMs},"cacheScope":"${LISTS.cacheScope}"}`
+    : `{"${key}":${items}}`;
+
+const unknownTool = (name: string): RpcError => new RpcError(CODES.invalidParams, `Unknown tool: ${name}`);
+
+const unknownMethod = (method: string): RpcError =>
+  new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });

@@ -1,0 +1,58 @@
+/** How the process is: time, memory, and how late its event loop runs. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Family, Sample } from './exposition.js';
+
+const RESOLUTION_MS = 20;
+const QUANTILES = [0.5, 0.99, 1];
+
+export interface ProcessMetrics {
+  families(): Family[];
+  close(): void;
+}
+
+/** Watches the event loop from now on. */
+export function watchProcess(): ProcessMetrics {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  const startedAt = Date.now() / 1_000 - process.uptime();
+  const gauge = (name: string, help: string, read: () => number): Family => ({
+    name,
+    type: 'gauge',
+    help,
+    samples: () => [{ labels: '', value: read() }],
+  });
+  const cpu: Family = {
+    name: 'process_cpu_seconds_total',
+    type: 'counter',
+    help: 'Processor time used, by the user and by the system.',
+    samples: () => {
+      const { user, system } = process.cpuUsage();
+      return [{ labels: '', value: (user + system) / 1e6 }];
+    },
+  };
+  const lateness: Family = {
+    name: 'turnbuckle_event_loop_delay_seconds',
+    type: 'gauge',
+    help: 'How late the event loop ran since the last time this was asked.',
+    samples: () => {
+      const samples = QUANTILES.map((quantile): Sample => {
+        const nanoseconds = delay.count === 0 ? 0 : delay.percentile(quantile * 100);
+        // The timer that measures it is itself as long as this.
+        const seconds = Math.max(nanoseconds / 1e9 - RESOLUTION_MS / 1_000, 0);
+        return { labels: `quantile="${quantile}"`, value: seconds };
+      });
+      delay.reset();
+      return samples;
+    },
+  };
+  return {
+    families: () => [
+      cpu,
+      gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss()),
+      gauge('process_start_time_seconds', 'When the process was started, since 1970.', () => startedAt),
+      gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed),
+      lateness,
+    ],
+    close: () => delay.disable(),
+  };
+}

@@ -1,0 +1,10 @@
+import type { Credentials } from '../http/visitor.js';
+import { isOwnToken } from './token-record.js';
+
+/** Tokens of the daemon itself, and of an issuer: the form tells which, so neither sees those of the other. */
+export function joinCredentials(own: Credentials, issued: Required<Credentials>): Required<Credentials> {
+  return {
+    find: (token) => (isOwnToken(token) ? own : issued).find(token),
+    verify: (token) => (isOwnToken(token) ? Promise.resolve(undefined) : issued.verify(token)),
+  };
+}

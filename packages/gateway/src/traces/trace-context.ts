@@ -1,0 +1,27 @@
+/** W3C trace context: where in somebody's trace a call stands. */
+import { randomBytes } from 'node:crypto';
+
+export interface TraceContext {
+  readonly traceId: string;
+  /** The span that caused it; undefined at the beginning of a trace. */
+  readonly parentId: string | undefined;
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+const FORM = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** A place below the one that the text names, or at the beginning of a new trace. */
+export function continueTrace(traceparent: unknown): TraceContext {
+  const [, traceId = '', parentId = '', flags = ''] = FORM.exec(String(traceparent)) ?? [];
+  const isValid = /[1-9a-f]/.test(traceId) && /[1-9a-f]/.test(parentId);
+  return {
+    traceId: isValid ? traceId : randomBytes(16).toString('hex'),
+    parentId: isValid ? parentId : undefined,
+    spanId: randomBytes(8).toString('hex'),
+    sampled: !isValid || (Number.parseInt(flags, 16) & 1) === 1,
+  };
+}
+
+export const toTraceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
+  `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;

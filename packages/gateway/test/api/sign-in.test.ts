@@ -1,0 +1,72 @@
+import { waitUntil } from '@turnbuckle/testing';
+import {
+  startAuthorizationServer,
+  startProtectedServer,
+  visit,
+} from '@turnbuckle/testing/authorization-server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openStage, type Stage } from './api-stage.js';
+
+async function openWall(): Promise<Stage> {
+  const authorizationServer = await startAuthorizationServer({});
+  onTestFinished(() => authorizationServer.stop());
+  const server = await startProtectedServer({ authorizationServer, scope: 'tools:read' });
+  onTestFinished(() => server.stop());
+  return openStage({
+    file: JSON.stringify({ servers: { web: { type: 'http', url: server.url, start: 'lazy' } } }),
+  });
+}
+
+const PATH = '/api/servers/web/sign-in';
+
+describe('signing in at a server', () => {
+  it('tells the page, and is done when somebody has been there', async () => {
+    const { ask, runtime } = await openWall();
+    expect((await ask('GET', PATH)).body).toMatchObject({ signedIn: false });
+    const begun = await ask('POST', PATH);
+    expect(begun.body).toMatchObject({
+      state: 'waiting',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1/),
+    });
+    // Who asks again is told the same page: there is one sign-in.
+    expect((await ask('POST', PATH)).body).toEqual(begun.body);
+    const meanwhile = await ask('GET', PATH);
+    expect(meanwhile.body).toMatchObject({ signedIn: false, waitingSince: expect.any(String) });
+    expect(meanwhile.text).not.toContain('state=');
+    await visit(String(begun.body.url));
+    await waitUntil(async () => (await ask('GET', PATH)).body.signedIn === true);
+    await waitUntil(() => runtime.serverStatus('web').status === 'connected');
+    await waitUntil(async () => (await ask('GET', PATH)).body.waitingSince === undefined);
+    expect((await ask('POST', PATH)).body).toEqual({ state: 'done' });
+    expect((await ask('DELETE', PATH)).body).toEqual({ cancelled: false, found: true, revoked: true });
+    expect((await ask('GET', PATH)).body).toMatchObject({ signedIn: false });
+  });
+
+  it('takes the address that a browser elsewhere ended at', async () => {
+    const { ask } = await openWall();
+    const begun = await ask('POST', PATH, { body: { method: 'paste' } });
+    const until = new URL(String(begun.body.url)).searchParams.get('redirect_uri') ?? '';
+    const { url } = await visit(String(begun.body.url), { until });
+    expect((await ask('POST', PATH, { body: { address: url } })).body).toEqual({ state: 'waiting' });
+    await waitUntil(async () => (await ask('GET', PATH)).body.signedIn === true);
+  });
+
+  it('is given up, and its end is told', async () => {
+    const { ask } = await openWall();
+    await ask('POST', PATH, { body: { method: 'paste' } });
+    expect((await ask('DELETE', PATH)).body).toMatchObject({ cancelled: true });
+    await waitUntil(async () => (await ask('GET', PATH)).body.waitingSince === undefined);
+    expect((await ask('GET', PATH)).body).toMatchObject({ failure: { code: 'CALL_CANCELLED' } });
+    expect((await ask('POST', PATH, { body: { address: 'http://x' } })).status).toBe(404);
+    expect((await ask('POST', PATH)).body).toMatchObject({ state: 'waiting' });
+  });
+
+  it('is not needed, or not possible, at others', async () => {
+    const { ask } = await openStage();
+    const path = '/api/servers/demo/sign-in';
+    expect((await ask('GET', path)).body).toEqual({ server: 'demo', type: 'none', signedIn: false });
+    expect((await ask('POST', path)).body).toEqual({ state: 'done' });
+    expect((await ask('DELETE', path)).body).toMatchObject({ found: false });
+    expect((await ask('POST', path, { body: { method: 'magic' } })).status).toBe(422);
+  });
+});

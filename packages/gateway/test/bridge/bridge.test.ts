@@ -1,0 +1,154 @@
+import { fixture, startFixture } from '@turnbuckle/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TokenStore } from '../../src/tokens/token-store.js';
+import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
+
+const ALLOWED = fixture('echo', '--era', 'legacy');
+const command = 'command' in ALLOWED ? ALLOWED.command : '';
+const args = 'args' in ALLOWED ? [...(ALLOWED.args ?? [])] : [];
+
+let own: OwnDaemon;
+let agent: string;
+beforeAll(async () => {
+  own = await ownDaemon({
+    servers: { files: fixture('echo') },
+    toolApprovalRequired: false,
+    daemon: { bridge: { commands: [[command, ...args]] } },
+  });
+  const tokens = await TokenStore.open({ stateDir: own.stateDir });
+  ({ token: agent } = await tokens.create({ name: 'agent', can: ['mcp:files/echo'], access: ['call'] }));
+});
+afterAll(() => own.close());
+
+const ends: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+const call = (body: object, token?: string) => own.post('/mcp/call', body, token);
+const echo = { tool_name: 'echo', arguments: { text: 'hi' } };
+const HI = { content: [{ type: 'text', text: 'hi' }] };
+
+describe('one POST', () => {
+  it('calls a tool of a configured server, or by the name that agents see', async () => {
+    expect(await call({ server: 'files', ...echo })).toMatchObject({
+      status: 200,
+      body: { success: true, result: HI },
+    });
+    expect(await call({ ...echo, tool_name: 'files_echo' })).toMatchObject({
+      body: { success: true, result: HI },
+    });
+  });
+
+  it('calls a tool of an endpoint over HTTP', async () => {
+    const web = await startFixture('echo', { transport: 'http' });
+    ends.push(() => web.stop());
+    const endpoint = { url: web.url, transport: 'http', headers: { 'x-own': '1' } };
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(await call({ endpoint, ...echo })).toMatchObject({
+        status: 200,
+        body: { success: true, result: HI },
+      });
+    // What somebody named in a request is nobody else's business.
+    const { servers } = (await (await own.fetch('/servers')).json()) as { servers: Array<{ name: string }> };
+    expect(servers.map(({ name }) => name)).toEqual(['files']);
+  });
+
+  it('starts a command that the configuration allows word for word, and uses it again', async () => {
+    const pid = { endpoint: { command, args, transport: 'stdio' }, tool_name: 'pid' };
+    const first = await call(pid);
+    expect(first.body).toMatchObject({ success: true });
+    expect(await call(pid)).toEqual(first);
+    for (const endpoint of [
+      { command, args: [...args, '--more'] },
+      { command: 'sh', args: ['-c', 'id'] },
+      { command: `${command} `, args },
+    ])
+      expect(await call({ endpoint, ...echo })).toMatchObject({
+        status: 403,
+        body: {
+          success: false,
+          code: 'ACCESS_DENIED',
+          hint: expect.stringContaining('daemon.bridge.commands'),
+        },
+      });
+  });
+
+  it('says in a sentence what went wrong, with a code and what to do', async () => {
+    const failures: Array<[object, number, string]> = [
+      [{ server: 'nowhere', ...echo }, 404, 'SERVER_UNKNOWN'],
+      [{ server: 'files', tool_name: 'ecko' }, 404, 'TOOL_UNKNOWN'],
+      [{ server: 'files', tool_name: 'echo', arguments: { text: 7 } }, 422, 'ARGUMENTS_INVALID'],
+      [{ tool_name: 7 }, 422, 'ARGUMENTS_INVALID'],
+      [{ ...echo, surplus: true }, 422, 'ARGUMENTS_INVALID'],
+      [{ endpoint: {}, ...echo }, 422, 'ARGUMENTS_INVALID'],
+      [{ endpoint: { url: 'http://127.0.0.1:1/' }, server: 'files', ...echo }, 422, 'ARGUMENTS_INVALID'],
+      [{ endpoint: { url: 'http://127.0.0.1:1/' }, ...echo }, 502, 'CONNECT_FAILED'],
+      [
+        { server: 'files', tool_name: 'sleep', arguments: { ms: 60_000, everyMs: 60_000 }, timeout_ms: 50 },
+        504,
+        'CALL_TIMEOUT',
+      ],
+    ];
+    for (const [body, status, code] of failures) {
+      const answer = await call(body);
+      expect(answer).toMatchObject({ status, body: { success: false, code } });
+      expect(answer.body.error).toMatch(/\.$/);
+      expect(JSON.stringify(answer.body)).not.toContain('    at ');
+    }
+    expect(await call({ server: 'files', tool_name: 'fail' })).toMatchObject({
+      status: 200,
+      body: { success: false, code: 'TOOL_FAILED', error: 'failed as asked', result: { isError: true } },
+    });
+  });
+
+  it('gives progress as it comes to who asks for it', async () => {
+    const response = await own.fetch('/mcp/call', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ server: 'files', tool_name: 'sleep', arguments: { ms: 100, everyMs: 20 } }),
+    });
+    const events = [...(await response.text()).matchAll(/^event: (\w+)\ndata: (.*)$/gm)];
+    expect(events.filter(([, name]) => name === 'progress').length).toBeGreaterThan(1);
+    expect(JSON.parse(events.at(-1)?.[2] ?? '')).toMatchObject({ success: true });
+    expect(events.at(-1)?.[1]).toBe('result');
+  });
+
+  it('makes many calls, whose answers stand in their order', async () => {
+    const calls = Array.from({ length: 40 }, (_, index) => ({
+      server: 'files',
+      tool_name: index === 7 ? 'nothing' : 'echo',
+      arguments: { text: String(index) },
+    }));
+    const { body } = await own.post('/mcp/calls', { calls });
+    const results = body.results as Array<{
+      success: boolean;
+      result?: { content: Array<{ text: string }> };
+    }>;
+    expect(results.map(({ success }) => success)).toEqual(calls.map((_, index) => index !== 7));
+    expect(results[30]?.result?.content[0]?.text).toBe('30');
+    expect((await own.post('/mcp/calls', { calls: [] })).status).toBe(422);
+  });
+});
+
+describe('an agent with a token of its own', () => {
+  it('calls what it may, and the rest is not there', async () => {
+    expect(await call({ server: 'files', ...echo }, agent)).toMatchObject({ body: { success: true } });
+    const hidden = await call({ server: 'files', tool_name: 'pid' }, agent);
+    const none = await call({ server: 'files', tool_name: 'none' }, agent);
+    expect(hidden.status).toBe(404);
+    expect(JSON.stringify(hidden.body).replaceAll('pid', 'none')).toBe(JSON.stringify(none.body));
+    const { tools } = (await (await own.fetch('/tools', { token: agent })).json()) as {
+      tools: Array<{ name: string }>;
+    };
+    expect(tools.map(({ name }) => name)).toEqual(['files_echo']);
+  });
+
+  it('may not name an address', async () => {
+    const endpoint = { url: 'http://169.254.169.254/latest/meta-data' };
+    expect(await call({ endpoint, ...echo }, agent)).toMatchObject({
+      status: 403,
+      body: { code: 'ACCESS_DENIED' },
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fixture, waitUntil } from '@turnbuckle/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type OwnDaemon, ownDaemon } from './own-daemon.js';
+
+let own: OwnDaemon | undefined;
+afterEach(async () => {
+  await own?.close();
+  own = undefined;
+});
+
+const echo = (text: string) => ({ server: 'files', tool_name: 'echo', arguments: { text } });
+
+describe('the daemon', () => {
+  it('answers before its servers are up, and is ready when they are', async () => {
+    own = await ownDaemon({
+      servers: { files: fixture('echo'), slow: fixture('slow', '--at', 'initialize') },
+    });
+    expect((await own.fetch('/health')).status).toBe(200);
+    expect(await own.post('/mcp/call', echo('early'))).toMatchObject({ body: { success: true } });
+  });
+
+  it('follows its configuration: servers, views and what the bridge allows', async () => {
+    const files = fixture('echo');
+    own = await ownDaemon({ servers: { files } });
+    expect((await own.post('/mcp/call', { ...echo('x'), server: 'more' })).status).toBe(404);
+    expect((await own.post('/mcp/small', { jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
+    own.configure({ servers: { files, more: files }, daemon: { views: { small: { servers: ['more'] } } } });
+    const here = own;
+    let status = 0;
+    for (let tries = 0; tries < 200 && status !== 200; tries += 1)
+      ({ status } = await here.post('/mcp/call', { ...echo('x'), server: 'more' }));
+    expect(status).toBe(200);
+    // The view is there now: what is missing is a session.
+    expect((await own.post('/mcp/small', { jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(400);
+  });
+
+  it('loses only the calls on their way when a server dies, and says so', async () => {
+    own = await ownDaemon({ servers: { files: fixture('echo'), other: fixture('echo') } });
+    const pidOf = async (): Promise<number> => {
+      const { body } = (await own?.post('/mcp/call', { server: 'files', tool_name: 'pid' })) ?? { body: {} };
+      const result = body.result as { content: Array<{ text: string }> };
+      return Number(result.content[0]?.text);
+    };
+    const pid = await pidOf();
+    const lost = own.post('/mcp/call', { server: 'files', tool_name: 'sleep', arguments: { ms: 60_000 } });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    process.kill(pid, 'SIGKILL');
+    const during = own.post('/mcp/call', { ...echo('other'), server: 'other' });
+    expect((await during).body).toMatchObject({ success: true });
+    expect((await lost).body).toMatchObject({ success: false, error: expect.stringContaining('files') });
+    expect(await pidOf()).not.toBe(pid);
+  });
+
+  it('has every call in its log before the answer has left, and no secret', async () => {
+    const secret = `sk-live-${'Zz9'.repeat(12)}`;
+    own = await ownDaemon({ servers: { files: { ...fixture('echo'), env: { API_KEY: secret } } } });
+    for (let turn = 0; turn < 20; turn += 1) await own.post('/mcp/call', echo(`turn ${turn} ${secret}`));
+    const texts = (directory: string): string[] =>
+      readdirSync(directory, { withFileTypes: true, recursive: true }).flatMap((entry) =>
+        entry.isFile() ? [readFileSync(join(entry.parentPath ?? entry.path, entry.name), 'latin1')] : [],
+      );
+    const kept = texts(join(own.stateDir, 'log')).join('\n');
+    for (let turn = 0; turn < 20; turn += 1) expect(kept).toContain(`turn ${turn} `);
+    const said = await Promise.all(
+      ['/metrics', '/api/calls', '/api/servers', '/api/config', '/api/servers/files'].map(async (path) =>
+        (await own?.fetch(path))?.text(),
+      ),
+    );
+    for (const text of [kept, ...said]) expect(text).not.toContain(secret);
+  });
+
+  it('says who holds the state directory', async () => {
+    own = await ownDaemon({ servers: {} });
+    await expect(ownDaemon({ servers: {} }, { stateDir: own.stateDir })).rejects.toMatchObject({
+      code: 'DAEMON_RUNNING',
+      message: expect.stringContaining(String(process.pid)),
+    });
+  });
+
+  it('lets calls on their way end before it ends', async () => {
+    own = await ownDaemon({ servers: { files: fixture('echo') } });
+    await own.post('/mcp/call', echo('warm'));
+    const calls = Array.from({ length: 20 }, () =>
+      own?.post('/mcp/call', { server: 'files', tool_name: 'sleep', arguments: { ms: 300 } }),
+    );
+    const here = own;
+    await waitUntil(() => here.daemon.inFlight === 20);
+    await own.daemon.close(10_000);
+    for (const answer of await Promise.all(calls)) expect(answer?.body).toMatchObject({ success: true });
+    await expect(own.fetch('/health')).rejects.toThrow();
+  });
+});

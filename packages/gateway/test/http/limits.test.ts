@@ -1,0 +1,206 @@
+import { connect, type Socket } from 'node:net';
+import { waitUntil } from '@turnbuckle/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openServer, route } from './open-server.js';
+import { exchange, request, talk } from './raw-request.js';
+
+const HOST = 'Host: 127.0.0.1';
+const TOKEN = 'Authorization: Bearer all';
+const POST = `POST /mcp HTTP/1.1\r\n${HOST}\r\n${TOKEN}\r\nContent-Type: application/json\r\n`;
+const MEGABYTE = 'x'.repeat(1024 * 1024);
+
+/** Writes for as long as the other side takes it, up to so many megabytes, each as `frame` makes it. */
+function pour(socket: Socket, megabytes: number, frame = (part: string): string => part): void {
+  let left = megabytes;
+  const go = (): void => {
+    while (left > 0 && !socket.destroyed) {
+      left -= 1;
+      if (!socket.write(frame(MEGABYTE))) return void socket.once('drain', go);
+    }
+  };
+  go();
+}
+
+function open(port: number): Socket {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  return socket.on('error', () => {});
+}
+
+describe('the size of a request', () => {
+  it('may not be announced beyond the limit: the body is not waited for', async () => {
+    const { port } = await openServer();
+    const answer = await exchange(port, `${POST}Content-Length: 67108864\r\n\r\n{`);
+    expect(answer).toMatchObject({ status: 413, json: { code: 'REQUEST_TOO_LARGE' } });
+  });
+
+  it('is cut off when 64 MB come', async () => {
+    const { port } = await openServer();
+    const answer = await talk(port, (socket) => {
+      socket.write(`${POST}Content-Length: 67108864\r\n\r\n`);
+      pour(socket, 64);
+    });
+    expect(answer).toMatchObject({ status: 413, json: { code: 'REQUEST_TOO_LARGE' } });
+  });
+
+  it('is cut off when chunks never end', async () => {
+    const { port } = await openServer();
+    const answer = await talk(port, (socket) => {
+      socket.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+      pour(socket, 200, (part) => `${part.length.toString(16)}\r\n${part}\r\n`);
+    });
+    expect(answer).toMatchObject({ status: 413, json: { code: 'REQUEST_TOO_LARGE' } });
+  });
+
+  it('is not read at all of who has no token', async () => {
+    const { port } = await openServer();
+    let socket: Socket | undefined;
+    const answer = await talk(port, (opened) => {
+      socket = opened;
+      opened.write(`${POST.replace('Bearer all', 'Bearer no')}Content-Length: 67108864\r\n\r\n`);
+      pour(opened, 64);
+    });
+    expect(answer.status).toBe(401);
+    await waitUntil(() => socket?.destroyed);
+  });
+
+  it('is asked for by a client that waits for leave, and refused before it sends', async () => {
+    const { port } = await openServer();
+    const refused = await exchange(port, `${POST}Content-Length: 67108864\r\nExpect: 100-continue\r\n\r\n`);
+    expect(refused.status).toBe(413);
+    const taken = await talk(port, (socket) => {
+      socket.write(`${POST}Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`);
+      socket.once('data', (part) => String(part).startsWith('HTTP/1.1 100') && socket.write('{}'));
+    });
+    expect(taken).toMatchObject({ status: 100, text: expect.stringContaining('{"length":2}') });
+  });
+
+  it('has a limit of its own where the route says so', async () => {
+    const small = {
+      ...route('POST', '/small', 'call', async (visit) => visit.maxBodyBytes),
+      maxBodyBytes: 7,
+    };
+    const { port } = await openServer({ routes: [small], limits: { maxBodyBytes: 10 } });
+    const send = (path: string, length: number) =>
+      exchange(
+        port,
+        `${POST.replace('/mcp', path)}Connection: close\r\nContent-Length: ${length}\r\n\r\n${'1'.repeat(length)}`,
+      );
+    expect((await send('/small', 2)).text).toBe('7');
+    expect((await send('/mcp', 10)).json).toEqual({ length: 10 });
+    expect((await send('/mcp', 11)).status).toBe(413);
+  });
+
+  it('is bounded for headers', async () => {
+    const { port } = await openServer();
+    const answer = await exchange(port, request('GET /tools', [HOST, TOKEN, `X-A: ${MEGABYTE}`]));
+    expect(answer).toMatchObject({ status: 431, json: { code: 'HEADERS_TOO_LARGE', success: false } });
+    const path = await exchange(port, request(`GET /${'a'.repeat(20_000)}`, [HOST, TOKEN]));
+    expect(path.status).toBe(431);
+  });
+
+  it('counts every header, however many there are', async () => {
+    const { port } = await openServer();
+    const many = Array.from({ length: 3_000 }, () => 'a:');
+    const answer = await exchange(port, request('GET /tools', [HOST, TOKEN, ...many, 'Origin: null']));
+    expect(answer.json.code).toBe('ORIGIN_REFUSED');
+  });
+});
+
+describe('the time of a request', () => {
+  const limits = { headersTimeoutMs: 200, requestTimeoutMs: 400 };
+
+  it('ends for headers that come drop by drop, while others are served', async () => {
+    const { port, url } = await openServer({ limits });
+    const drops = Array.from({ length: 200 }, () => {
+      const socket = open(port);
+      const timer = setInterval(() => socket.write('a'), 40);
+      socket.on('close', () => clearInterval(timer)).resume();
+      socket.write('GET /tools HTTP/1.1\r\nX-A: ');
+      return socket;
+    });
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    await waitUntil(() => drops.every(({ destroyed }) => destroyed), 20_000);
+  });
+
+  it('says so', async () => {
+    const { port } = await openServer({ limits });
+    const answer = await exchange(port, 'GET /tools HTTP/1.1\r\nX-A: ');
+    expect(answer).toMatchObject({ status: 408, json: { code: 'REQUEST_TIMEOUT' } });
+  });
+
+  it('ends for a body that does not come', async () => {
+    const { port, server } = await openServer({ limits });
+    const answer = await exchange(port, `${POST}Content-Length: 100\r\n\r\n{`);
+    expect(answer.status).toBe(408);
+    await waitUntil(() => server.inFlight === 0);
+  });
+
+  it('ends for a connection that says nothing', async () => {
+    const { port } = await openServer({ limits });
+    const socket = open(port).resume();
+    await waitUntil(() => socket.destroyed, 20_000);
+  });
+
+  it('does not end for an answer that takes long', async () => {
+    let finish = (): void => {};
+    const slow = route(
+      'GET',
+      '/slow',
+      'look',
+      () => new Promise((resolve) => (finish = () => resolve({ slow: true }))),
+    );
+    const { port, server } = await openServer({ limits, routes: [slow] });
+    const answer = exchange(port, request('GET /slow', [HOST, TOKEN]));
+    await waitUntil(() => server.inFlight === 1);
+    // Another one times out meanwhile: the clock has gone on long enough.
+    expect((await exchange(port, 'GET /tools HTTP/1.1\r\nX-A: ')).status).toBe(408);
+    finish();
+    expect((await answer).json).toEqual({ slow: true });
+  });
+});
+
+describe('the number of requests', () => {
+  it('is bounded for connections', async () => {
+    const { port, url } = await openServer({ limits: { maxConnections: 5 } });
+    const sockets = Array.from({ length: 5 }, () => open(port));
+    await waitUntil(() => sockets.every(({ readyState }) => readyState === 'open'));
+    const sixth = open(port).resume();
+    await waitUntil(() => sixth.destroyed);
+    for (const socket of sockets) socket.destroy();
+    await waitUntil(async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok);
+  });
+
+  it('is bounded for what is in flight; what needs no token still gets an answer', async () => {
+    const finish: Array<() => void> = [];
+    const slow = route(
+      'GET',
+      '/slow',
+      'look',
+      () => new Promise((resolve) => finish.push(() => resolve({}))),
+    );
+    const { url, server } = await openServer({ limits: { maxInFlight: 2 }, routes: [slow] });
+    const headers = { authorization: 'Bearer all' };
+    const both = [fetch(`${url}/slow`, { headers }), fetch(`${url}/slow`, { headers })];
+    await waitUntil(() => server.inFlight === 2);
+    const third = await fetch(`${url}/slow`, { headers });
+    expect([third.status, third.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await third.json()).toMatchObject({ success: false, code: 'OVERLOADED' });
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    for (const one of finish) one();
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
+    await waitUntil(() => server.inFlight === 0);
+  });
+
+  it('is bounded for each token', async () => {
+    const { url } = await openServer({ limits: { requests: { perSecond: 0.001, burst: 3 } } });
+    const ask = (token: string) => fetch(`${url}/nothing`, { headers: { authorization: `Bearer ${token}` } });
+    const statuses = [];
+    for (let number = 0; number < 5; number += 1) statuses.push((await ask('all')).status);
+    expect(statuses).toEqual([404, 404, 404, 429, 429]);
+    expect((await ask('caller')).status).toBe(404);
+    const refused = await ask('all');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(900);
+    expect(await refused.json()).toMatchObject({ success: false, code: 'RATE_LIMITED' });
+  });
+});

@@ -1,0 +1,88 @@
+/**
+ * The log as a program of its own reads it, beside the process that writes it or after that has ended: straight
+ * from the database, without a thread.
+ */
+import { existsSync } from 'node:fs';
+import { type Database, openDatabase, type Row } from './database.js';
+import { Ingester } from './ingest.js';
+import { journalOf, logFileOf } from './log-directory.js';
+import { migrate, shapeOf } from './migrations.js';
+import {
+  type AnalyticsOrder,
+  callsOverTime,
+  findInvocations,
+  getInvocation,
+  type LogFilter,
+  listServers,
+  serverAnalytics,
+  toolAnalytics,
+  unusedServers,
+} from './queries.js';
+import { isOver, listSegments } from './segment.js';
+
+export class LogReader {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Undefined when nothing was ever logged there. What ended processes left in the journal is taken in first, unless
+   * one that lives will do it. Throws when a newer release has written it.
+   */
+  static async open(directory: string): Promise<LogReader | undefined> {
+    const journal = journalOf(directory);
+    const left = listSegments(journal);
+    if (left.length > 0 && left.every((file) => isOver(journal, file, Date.now()))) await takeIn(directory);
+    const file = logFileOf(directory);
+    if (!existsSync(file)) return undefined;
+    const database = await openDatabase(file, { readOnly: true });
+    if (shapeOf(database) > 0) return new LogReader(database);
+    database.close();
+    return undefined;
+  }
+
+  find(filter: LogFilter = {}): Row[] {
+    return findInvocations(this.#database, filter);
+  }
+
+  get(id: string): Row | undefined {
+    return getInvocation(this.#database, id);
+  }
+
+  toolAnalytics(since = 0, order: AnalyticsOrder = 'calls'): Row[] {
+    return toolAnalytics(this.#database, since, order);
+  }
+
+  serverAnalytics(since = 0): Row[] {
+    return serverAnalytics(this.#database, since);
+  }
+
+  unusedServers(since: number): Row[] {
+    return unusedServers(this.#database, since);
+  }
+
+  servers(): Row[] {
+    return listServers(this.#database);
+  }
+
+  callsOverTime(since: number, spanMs: number, server?: string): Row[] {
+    return callsOverTime(this.#database, { since, spanMs, server });
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+async function takeIn(directory: string): Promise<void> {
+  const database = await openDatabase(logFileOf(directory));
+  try {
+    migrate(database);
+    const ingester = new Ingester(database, journalOf(directory));
+    while (ingester.step() > 0);
+  } finally {
+    database.close();
+  }
+}

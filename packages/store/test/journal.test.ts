@@ -1,0 +1,92 @@
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryDirectory } from '@turnbuckle/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { InvocationLog, Journal } from '../src/index.js';
+import { record } from './record.js';
+
+async function directory(): Promise<string> {
+  const home = await temporaryDirectory();
+  onTestFinished(home.remove);
+  return home.path;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('the bound of the journal', () => {
+  it('leaves out the large parts first, then whole records, and takes them again when there is room', async () => {
+    const path = await directory();
+    let now = 0;
+    const journal = new Journal({
+      directory: path,
+      durability: 'process',
+      maxBytes: 10_000,
+      segmentBytes: 1_000,
+      now: () => now,
+    });
+    const line = { text: 'x'.repeat(480) };
+    const fill = (): number => {
+      const room = journal.room();
+      let count = 0;
+      for (; journal.room() === room && count < 100; count += 1) journal.append(line);
+      return count;
+    };
+    expect(journal.room()).toBe('whole');
+    expect(fill()).toBeGreaterThan(15);
+    expect(journal.room()).toBe('bare');
+    expect(fill()).toBeGreaterThan(15);
+    expect(journal.room()).toBe('none');
+    for (const file of readdirSync(path)) writeFileSync(join(path, file), '');
+    // It does not look at every call.
+    expect(journal.room()).toBe('none');
+    now += 1_000;
+    expect(journal.room()).toBe('whole');
+  });
+
+  it('is counted, and told once', async () => {
+    const path = await directory();
+    mkdirSync(join(path, 'journal'));
+    // Belongs to a process of another machine, which may yet write to it.
+    const foreign = join(path, 'journal', '000000000000001-1-ffffffff-1.open');
+    writeFileSync(foreign, `${JSON.stringify(record(0))}\n`.repeat(100));
+    const failures: string[] = [];
+    const open = (maxJournalBytes: number): InvocationLog =>
+      new InvocationLog({
+        directory: path,
+        maxJournalBytes,
+        onFailure: ({ message }) => failures.push(message),
+      });
+    const tight = open(20_000);
+    tight.append(record(1));
+    await tight.flush();
+    expect(await tight.get('call-1')).toMatchObject({ arguments: null, result: null, arguments_bytes: 20 });
+    expect(tight.counts).toEqual({ kept: 1, bare: 1, dropped: 0, refused: 0 });
+    await tight.close();
+    const full = open(1_000);
+    expect(full.append(record(2))).toBe(false);
+    expect(full.append(record(3))).toBe(false);
+    expect(full.counts).toEqual({ kept: 0, bare: 0, dropped: 2, refused: 0 });
+    expect(failures).toHaveLength(1);
+    await full.close();
+  });
+});
+
+describe('a segment of another machine', () => {
+  it('is taken in, but not taken away while it may be written to', async () => {
+    const path = await directory();
+    const journal = join(path, 'journal');
+    mkdirSync(journal);
+    const foreign = join(journal, '000000000000001-1-ffffffff-1.open');
+    writeFileSync(foreign, `${JSON.stringify(record(1))}\n`);
+    const log = new InvocationLog({ directory: path });
+    await log.flush();
+    expect(await log.find()).toHaveLength(1);
+    expect(readdirSync(journal)).toHaveLength(1);
+    const long = (Date.now() - 2 * DAY_MS) / 1_000;
+    utimesSync(foreign, long, long);
+    await log.flush();
+    expect(await log.find()).toHaveLength(1);
+    expect(readdirSync(journal)).toEqual([]);
+    await log.close();
+  });
+});

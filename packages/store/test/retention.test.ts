@@ -1,0 +1,67 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryDirectory } from '@turnbuckle/testing';
+import { expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../src/database.js';
+import { InvocationLog, type Retention } from '../src/index.js';
+import { retain } from '../src/retention.js';
+import { record, TIME } from './record.js';
+
+async function filled(count: number, toStartedAt: (number: number) => number): Promise<string> {
+  const home = await temporaryDirectory();
+  onTestFinished(home.remove);
+  const log = new InvocationLog({ directory: home.path, retention: { maxAgeMs: Number.MAX_SAFE_INTEGER } });
+  for (let number = 0; number < count; number += 1)
+    log.append(
+      record(number, { startedAt: toStartedAt(number), result: JSON.stringify('word '.repeat(200)) }),
+    );
+  await log.flush();
+  await log.close();
+  return home.path;
+}
+
+/** What is left, and whether the search knows of the same ones. */
+async function retained(
+  directory: string,
+  retention: Retention,
+  now: number,
+): Promise<{ rows: number; found: number }> {
+  const database = await openDatabase(join(directory, 'log.db'));
+  while (retain(database, retention, now));
+  const count = (sql: string): number => Number(database.prepare(sql).all()[0]?.count);
+  const rows = count('SELECT count(*) AS count FROM invocations');
+  const found = count(`SELECT count(*) AS count FROM invocations_text WHERE invocations_text MATCH 'issue'`);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  return { rows, found };
+}
+
+it('forgets what is too old, also from the search', async () => {
+  const directory = await filled(1_500, (number) => TIME - number * 1_000);
+  const { rows, found } = await retained(directory, { maxAgeMs: 100_000, maxBytes: 1e9 }, TIME);
+  expect(rows).toBe(101);
+  expect(found).toBe(101);
+});
+
+it('forgets the oldest when it is too much, and gives the room back', async () => {
+  const directory = await filled(6_000, (number) => TIME + number);
+  const file = join(directory, 'log.db');
+  const before = statSync(file).size;
+  const maxBytes = Math.round(before / 3);
+  const { rows, found } = await retained(directory, { maxAgeMs: 1e12, maxBytes }, TIME);
+  expect(rows).toBeGreaterThan(500);
+  expect(rows).toBeLessThan(4_000);
+  expect(found).toBe(rows);
+  expect(statSync(file).size).toBeLessThanOrEqual(maxBytes * 1.1);
+  const log = new InvocationLog({ directory });
+  expect((await log.find({ limit: 1 }))[0]?.id).toBe('call-5999');
+  await log.close();
+});
+
+it('is done by the log itself', async () => {
+  const directory = await filled(10, (number) => (number < 5 ? 1_000 : Date.now()));
+  const log = new InvocationLog({ directory, retention: { maxAgeMs: 3_600_000 } });
+  await log.flush();
+  expect(await log.find()).toHaveLength(5);
+  await log.close();
+});
