@@ -8,21 +8,12 @@ type Fault = Refusal & { readonly message?: unknown };
 export type SentStatus = Omit<ServerStatus, 'error' | 'problem'> & {
   readonly error?: Fault;
   readonly problem?: Fault;
-};
+} & Partial<Record<'description' | 'entry' | 'origin' | 'shadowed' | 'toolCount', unknown>>;
 
-/** In the order of the library, without what the API adds. */
+/** Without what the API adds. */
 export function toStatus(sent: SentStatus): ServerStatus {
-  const { name, status, state, scope, transport, era, protocolVersion, serverInfo } = sent;
-  const { capabilities, instructions, flags, config, tools, pid, sandbox, stderr } = sent;
-  const { calls, breaker, lastPing, lastAnswerAt, recentErrors } = sent;
-  return {
-    ...{ name, status, state, scope, transport, era, protocolVersion, serverInfo },
-    ...{ capabilities, instructions, flags },
-    error: sent.error && toError(sent.error),
-    problem: sent.problem && toError(sent.problem),
-    ...{ config, tools, pid, sandbox, stderr },
-    ...{ calls, breaker, lastPing, lastAnswerAt, recentErrors },
-  };
+  const { error, problem, description, entry, origin, shadowed, toolCount, ...status } = sent;
+  return { ...status, error: error && toError(error), problem: problem && toError(problem) };
 }
 
 const toError = (fault: Fault): NonNullable<ServerStatus['error']> =>

@@ -136,9 +136,23 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   disable: ['gone'],
   remove: ['gone --json'],
   schema: [''],
+  // The calls between its start and its end go through the daemon.
+  serve: ['status', 'start --port 0 --verbose', 'status --json', 'stop'],
+  bridge: ['--port 70000 --verbose'],
+  token: ['list --json', 'list'],
+  approvals: ['--verbose'],
+  setup: ['', 'cursor', 'cursor --yes', 'codex --yes --json', 'cursor --undo'],
 };
+const ATTACHED = [
+  'call stays leak --verbose',
+  'call ends leak --json',
+  'list --json --verbose',
+  'tools --json',
+  'ping ends --json',
+  'read stays a:b',
+];
 /** One after the other, after all others. */
-const CHANGING = /^(import|export|trust|enable|disable|remove|login|logout)\b/;
+const CHANGING = /^(import|export|trust|enable|disable|remove|login|logout|serve|setup)\b/;
 /** Prints nothing of any server, or is tried with these in a test of its own. */
 const ELSEWHERE = ['add', 'init', 'completion'];
 
@@ -153,7 +167,10 @@ describe('secrets wherever one can be, and every command', () => {
       for (let line = looking.shift(); line !== undefined; line = looking.shift()) await run(line);
     };
     await Promise.all([lane(), lane(), lane()]);
-    for (const line of lines.filter((one) => CHANGING.test(one))) await run(line);
+    for (const line of lines.filter((one) => CHANGING.test(one))) {
+      await run(line);
+      if (line.startsWith('serve start')) for (const one of ATTACHED) await run(one);
+    }
     await run(`add more -e KEY=${place('argument of add')} --json -- cmd`);
     await run(`add bad -e ${place('argument that is wrong')} -- cmd`);
     await run(`secrets set kept ${place('argument of secrets set')}`);

@@ -44,6 +44,11 @@ describe('a hostile project', () => {
     init: [[]],
     schema: [[]],
     completion: [['bash']],
+    serve: [['--stdio'], ['start', '--port', '0'], ['status'], ['stop']],
+    bridge: [['--port', '70000']],
+    token: [['list']],
+    approvals: [[], ['watch']],
+    setup: [[], ['cursor', '--yes'], ['zed', '--stdio', '--yes'], ['cursor', '--undo']],
     rules: [[], ['test', 'evil', 'x', '--connect'], ['pins', '--connect'], ['pin', 'evil', '--yes']],
   };
 

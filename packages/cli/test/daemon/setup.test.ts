@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fixture } from '@turnbuckle/testing';
+import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AGENTS, agentAt } from '../../src/daemon/agent-clients.js';
 import { readClientConfig } from '../../src/imports/index.js';
@@ -55,7 +55,10 @@ describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', 
 
   it('leaves the rest of a file alone, done twice and by command, and takes it back to the byte', async () => {
     const { file } = agentAt(client, placeIn(home));
-    const before = EXISTING[client.format] ?? '';
+    const before = (EXISTING[client.format] ?? '').replace(
+      '[mcp_servers.other]',
+      client.dialect.list === true ? '[[mcp_servers]]\nname = "other"' : '[mcp_servers.other]',
+    );
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, before);
     for (const words of [['--yes'], ['--yes', '--stdio']]) {
@@ -96,22 +99,28 @@ describe('setup', () => {
     const { mcpServers } = JSON.parse(await home.read('.cursor/mcp.json'));
     const { url: written, headers } = mcpServers.turnbuckle;
     expect(written).toBe(`${url}/mcp`);
-    const response = await fetch(written, {
-      method: 'POST',
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'initialize',
-        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-      }),
-    });
-    expect(response.status).toBe(200);
-    expect(await response.text()).toContain('"serverInfo"');
+    const hello = () =>
+      fetch(written, {
+        method: 'POST',
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'initialize',
+          params: {
+            protocolVersion: '2025-06-18',
+            capabilities: {},
+            clientInfo: { name: 't', version: '1' },
+          },
+        }),
+      });
+    // The daemon hears of the token within a second.
+    await waitUntil(async () => (await hello()).status === 200);
+    expect(await (await hello()).text()).toContain('"serverInfo"');
   });
 
   it('does not take back what somebody changed since', async () => {

@@ -63,12 +63,10 @@ describe('token', () => {
     const daemon = await daemonForTest([], { home });
     const soon = new Date(Date.now() + 10_000).toISOString();
     const made = (await token('create', 'short', '--expires', soon)).stdout.trim();
-    const call = () =>
-      post({ url: daemon.url, token: made }, '/mcp/call', { server: 'echo', tool_name: 'echo' }).then(
-        ({ status }) => status,
-      );
-    await waitUntil(async () => (await call()) !== 401);
-    await waitUntil(async () => (await call()) === 401, 30_000);
+    const status = async (): Promise<number> =>
+      (await fetch(`${daemon.url}/tools`, { headers: { authorization: `Bearer ${made}` } })).status;
+    await waitUntil(async () => (await status()) === 200);
+    await waitUntil(async () => (await status()) === 401, 30_000);
     const [short] = await json<{ name: string; expiresAt: string }[]>(['token', 'list'], { home }).then(
       (all) => all.filter(({ name }) => name === 'short'),
     );

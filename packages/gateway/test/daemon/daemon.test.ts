@@ -44,8 +44,13 @@ describe('the daemon', () => {
       return Number(result.content[0]?.text);
     };
     const pid = await pidOf();
-    const lost = own.post('/mcp/call', { server: 'files', tool_name: 'sleep', arguments: { ms: 60_000 } });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    let hasBegun = false;
+    own.daemon.configured.runtime.on('call.progress', () => {
+      hasBegun = true;
+    });
+    const sleep = { server: 'files', tool_name: 'sleep', arguments: { ms: 60_000 } };
+    const lost = own.post('/mcp/call', { ...sleep, timeout_ms: 60_000 });
+    await waitUntil(() => hasBegun);
     process.kill(pid, 'SIGKILL');
     const during = own.post('/mcp/call', { ...echo('other'), server: 'other' });
     expect((await during).body).toMatchObject({ success: true });
