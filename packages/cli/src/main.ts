@@ -6,8 +6,7 @@ import { helpFor, helpForAll } from './help.js';
 import { nearestWord } from './nearest-word.js';
 import { createOutput, type Output } from './output.js';
 import { showText } from './untrusted-text.js';
-
-export const VERSION = '0.1.0';
+import { VERSION } from './version.js';
 
 const USAGE_EXIT = 2;
 const INTERRUPTED_EXIT = 130;

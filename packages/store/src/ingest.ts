@@ -4,22 +4,28 @@
  */
 import { closeSync, fstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Database, inTransaction, type Statement, type Value } from './database.js';
+import { type Database, inTransaction, type Statement } from './database.js';
 import { type Invocation, parseEntry, type ServerRecord } from './invocation.js';
 import { hasCode, isOver, listSegments, segmentName } from './segment.js';
 
 const BATCH_BYTES = 256 * 1_024;
 const NEWLINE = 0x0a;
 const INDEXED_CHARACTERS = 4_096;
+const INDEXED_AT_ONCE = 500;
 
 const INSERT = `
   INSERT INTO invocations (id, started_at, duration_ms, conversation, caller, server, tool, tool_name,
     kind, arguments, arguments_bytes, result, result_bytes, success, outcome, code, error, attempts, decision,
     reason, approval, era, energy)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** Words cost more than the record itself: they are taken up when it is quiet. */
 const INDEX = `
   INSERT INTO invocations_text (rowid, server, tool, caller, arguments, result, error)
-  VALUES (last_insert_rowid(), ?, ?, ?, ?, ?, ?)`;
+  SELECT number, server, tool, caller, substr(arguments, 1, ${INDEXED_CHARACTERS}),
+    substr(result, 1, ${INDEXED_CHARACTERS}),
+    substr(CASE WHEN code IS NULL THEN error ELSE code || ' ' || coalesce(error, '') END, 1, ${INDEXED_CHARACTERS})
+  FROM invocations WHERE number > coalesce((SELECT rowid FROM invocations_text ORDER BY rowid DESC LIMIT 1), 0)
+  ORDER BY number LIMIT ?`;
 const COUNT = `
   UPDATE servers SET calls = calls + 1, failures = failures + ?, total_ms = total_ms + ?,
     last_used_at = max(coalesce(last_used_at, 0), ?) WHERE name = ?`;
@@ -37,6 +43,7 @@ export class Ingester {
   readonly #directory: string;
   readonly #insert: Statement;
   readonly #index: Statement;
+  readonly #changes: Statement;
   readonly #count: Statement;
   readonly #server: Statement;
   readonly #place: Statement;
@@ -50,11 +57,20 @@ export class Ingester {
     this.#directory = directory;
     this.#insert = database.prepare(INSERT);
     this.#index = database.prepare(INDEX);
+    this.#changes = database.prepare('SELECT changes() AS changes');
     this.#count = database.prepare(COUNT);
     this.#server = database.prepare(SERVER);
     this.#place = database.prepare('SELECT offset FROM segments WHERE name = ?');
     this.#move = database.prepare(MOVE);
     this.#forget = database.prepare('DELETE FROM segments WHERE name = ?');
+  }
+
+  /** Makes some records findable by their words; false when all are. */
+  index(): boolean {
+    return inTransaction(this.#database, () => {
+      this.#index.run(INDEXED_AT_ONCE);
+      return Number(this.#changes.all()[0]?.changes) >= INDEXED_AT_ONCE;
+    });
   }
 
   /** Takes in one batch; how many lines it had. Zero: there is nothing more for now. */
@@ -122,14 +138,6 @@ export class Ingester {
       record.era ?? null,
       record.energy ?? null,
     );
-    this.#index.run(
-      server,
-      tool,
-      caller ?? null,
-      words(record.arguments),
-      words(record.result),
-      words(record.code === undefined ? error : `${record.code} ${error ?? ''}`),
-    );
     this.#count.run(1 - success, durationMs, startedAt, server);
   }
 
@@ -144,8 +152,6 @@ export class Ingester {
     this.#forget.run(name);
   }
 }
-
-const words = (text: string | undefined): Value => text?.slice(0, INDEXED_CHARACTERS) ?? null;
 
 const sizeIfThere = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
 

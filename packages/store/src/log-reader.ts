@@ -37,6 +37,8 @@ export class LogReader {
     if (left.length > 0 && left.every((file) => isOver(journal, file, Date.now()))) await takeIn(directory);
     const file = logFileOf(directory);
     if (!existsSync(file)) return undefined;
+    // What cannot be written can still be read: then the newest are not found by their words.
+    await takeUpWords(directory).catch(() => {});
     const database = await openDatabase(file, { readOnly: true });
     if (shapeOf(database) > 0) return new LogReader(database);
     database.close();
@@ -73,6 +75,18 @@ export class LogReader {
 
   close(): void {
     this.#database.close();
+  }
+}
+
+/** Whoever writes the log does this when it is quiet; a search cannot wait for that. */
+async function takeUpWords(directory: string): Promise<void> {
+  const database = await openDatabase(logFileOf(directory));
+  try {
+    if (shapeOf(database) === 0) return;
+    const ingester = new Ingester(database, journalOf(directory));
+    while (ingester.index());
+  } finally {
+    database.close();
   }
 }
 

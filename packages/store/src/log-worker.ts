@@ -18,6 +18,8 @@ import { type Retention, retain } from './retention.js';
 
 /** Records that arrive within it share a transaction. */
 const BATCH_MS = 20;
+/** So long nothing has to come before the words of records are taken up. */
+const QUIET_MS = 1_000;
 const RETENTION_MS = 60_000;
 const IDLE_MS = 600_000;
 /** After a failure it is tried again, later each time. */
@@ -35,6 +37,7 @@ class LogThread {
   #retry: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
   #retainedAt = 0;
+  #quiet: NodeJS.Timeout | undefined;
 
   constructor(database: Database, { journal, retention, wake }: WorkerData, tell: (it: Trouble) => void) {
     this.#database = database;
@@ -65,6 +68,7 @@ class LogThread {
     const database = this.#database;
     switch (question.ask) {
       case 'find':
+        if (question.filter.text !== undefined) this.#indexAll();
         return findInvocations(database, question.filter);
       case 'get':
         return getInvocation(database, question.id);
@@ -81,10 +85,12 @@ class LogThread {
       case 'flush':
         do await this.#work();
         while (this.#ingester.step() > 0);
+        this.#indexAll();
         return this.#ingester.skipped;
       case 'close':
         clearTimeout(this.#retry);
         clearInterval(this.#idle);
+        clearTimeout(this.#quiet);
         // What cannot be taken in now is there for the next one.
         await this.#work().catch(() => {});
         database.close();
@@ -103,11 +109,27 @@ class LogThread {
     return this.#working;
   }
 
+  #indexAll(): void {
+    while (this.#ingester.index());
+  }
+
+  /** A bit at a time, as long as nothing new comes. */
+  #index(): void {
+    try {
+      if (!this.#ingester.index()) return;
+      this.#quiet = setTimeout(() => this.#index()).unref();
+    } catch (error) {
+      this.#tell({ trouble: messageOf(error) });
+    }
+  }
+
   /** Leaves room for questions between batches. */
   async #takeIn(): Promise<void> {
     await sleep(BATCH_MS);
     Atomics.store(this.#flag, 0, 0);
     while (this.#ingester.step() > 0) await sleep(0);
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.#index(), QUIET_MS).unref();
     if (Date.now() - this.#retainedAt < RETENTION_MS) return;
     while (retain(this.#database, this.#retention, Date.now())) await sleep(0);
     this.#retainedAt = Date.now();

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type Daemon, startDaemon } from '@turnbuckle/gateway';
 import { toTurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { VERSION } from '../main.js';
 import { configurationOptions } from '../open.js';
 import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { showText } from '../untrusted-text.js';
+import { VERSION } from '../version.js';
 import { ownCommand } from './own-command.js';
 import { portOf } from './port-of.js';
 

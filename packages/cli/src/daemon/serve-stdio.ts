@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { McpFront, OWNER } from '@turnbuckle/gateway';
 import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { VERSION } from '../main.js';
 import { nearestWord } from '../nearest-word.js';
 import { configurationOptions } from '../open.js';
 import { rootsHere } from '../roots-here.js';
 import { showText } from '../untrusted-text.js';
+import { VERSION } from '../version.js';
 
 /** Many clients ask for the tools once, at the start: servers that come up by then are among them. */
 const START_MS = 5_000;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/commands.js';
-import { VERSION } from '../../src/main.js';
+import { VERSION } from '../../src/version.js';
 import { createHome, type Home, turnbuckle } from './turnbuckle.js';
 
 let home: Home;

@@ -136,6 +136,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   disable: ['gone'],
   remove: ['gone --json'],
   schema: [''],
+  log: ['', '--json --verbose'],
+  stats: ['--json'],
   // The calls between its start and its end go through the daemon.
   serve: ['status', 'start --port 0 --verbose', 'status --json', 'stop'],
   bridge: ['--port 70000 --verbose'],
@@ -150,6 +152,9 @@ const ATTACHED = [
   'tools --json',
   'ping ends --json',
   'read stays a:b',
+  'log --json',
+  'log --search leak',
+  'stats --json',
 ];
 /** One after the other, after all others. */
 const CHANGING = /^(import|export|trust|enable|disable|remove|login|logout|serve|setup)\b/;

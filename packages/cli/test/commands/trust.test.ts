@@ -44,6 +44,8 @@ describe('a hostile project', () => {
     init: [[]],
     schema: [[]],
     completion: [['bash']],
+    log: [[], ['show', 'evil'], ['replay', 'evil']],
+    stats: [[], ['evil']],
     serve: [['--stdio'], ['start', '--port', '0'], ['status'], ['stop']],
     bridge: [['--port', '70000']],
     token: [['list']],

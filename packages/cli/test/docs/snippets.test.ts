@@ -9,6 +9,7 @@ const PAGES = [
   { page: 'docs/importing.md', directory: undefined },
   { page: 'docs/secrets.md', directory: undefined },
   { page: 'docs/permissions.md', directory: undefined },
+  { page: 'docs/daemon.md', directory: undefined },
   { page: 'README.md', directory: root },
 ].map((one) => ({ ...one, steps: findSteps(one.page, readText(one.page)) }));
 

@@ -12,8 +12,23 @@ const COUNTED = /(?:cancellation|continuation|next|page|pagination|progress|skip
 const ABOUT =
   /^(?:algorithm|at|audience|budget|command|count|endpoint|env|expire[sd]|expiry|expiration|file|format|ids?|in|issuer|length|limit|lifetime|methods?|mode|name|path|policy|prefix|provider|required|scheme|size|source|store|supported|ttl|type|ur[il]|usage|user|username)$/;
 
+/** The same few names come again and again. */
+const known = new Map<string, boolean>();
+const MOST_KNOWN = 1_000;
+const LONGEST_KNOWN = 64;
+
 /** Errs towards "yes" where a name stands before a value, and knows `tokenUrl`, `progressToken` and the like. */
 export function isSecretName(name: string): boolean {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const found = saysSecret(name);
+  if (name.length > LONGEST_KNOWN) return found;
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(name, found);
+  return found;
+}
+
+function saysSecret(name: string): boolean {
   const words = toWords(name);
   const last = words.at(-1);
   if (last === undefined || (words.length > 1 && ABOUT.test(last))) return false;
