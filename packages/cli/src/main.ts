@@ -1,7 +1,8 @@
 /** From the words of a command line to an exit code. Loads nothing but the table until it knows the command. */
 import { parseArgs } from 'node:util';
 import { type Command, type CommandContext, GLOBAL_OPTIONS, type OptionSpec } from './command.js';
-import { COMMANDS, HIDDEN_COMMANDS } from './commands.js';
+import { COMMANDS } from './commands.js';
+import { HIDDEN_COMMANDS } from './daemon-commands.js';
 import { helpFor, helpForAll } from './help.js';
 import { nearestWord } from './nearest-word.js';
 import { createOutput, type Output } from './output.js';

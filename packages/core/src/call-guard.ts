@@ -2,8 +2,10 @@
  * The step "decide" of a call: the rules, pins and approvals in effect, and the one place that puts them
  * together. Throws when a call may not be made, waits when somebody has to be asked.
  */
+
 import { randomUUID } from 'node:crypto';
 import { changedMeanwhile, denied } from './call-errors.js';
+import type { CancelSignal } from './cancel-signal.js';
 import type { Catalog } from './catalog/catalog.js';
 import { NATIVE_SERVER } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
@@ -44,7 +46,7 @@ export interface GuardedCall {
   readonly definition: CatalogTool | undefined;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly caller: Caller | undefined;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: CancelSignal | undefined;
   /** What to say when the caller may not know that it exists. */
   readonly unknown: () => TurnbuckleError;
 }

@@ -2,10 +2,12 @@
  * The one path of a call, from every surface to a server, straight down: resolve, decide, check, connect,
  * send, settle. The order of the steps is a security property; there is no other way to a server.
  */
+
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { checkArguments, checkResult } from './call-checks.js';
 import { disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { CallGuard } from './call-guard.js';
+import { type CancelSignal, toAbortSignal } from './cancel-signal.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
 import { type NamingPreset, parseToolName } from './catalog/names.js';
@@ -27,7 +29,7 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
   /** Who asks. Absent: the host itself. */
   readonly caller?: Caller | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   /** Longest silence of the server; progress starts it anew. */
   readonly timeoutMs?: number | undefined;
   /** Longest duration in all. */
@@ -282,7 +284,7 @@ export class Calls {
     const native = this.#parts.catalog.nativeTool(tool.name);
     if (native === undefined) throw this.#unknownTool(request);
     const { signal, caller } = request;
-    return runNative(native, args, { signal, callerId: caller?.id, caller });
+    return runNative(native, args, { signal: signal && toAbortSignal(signal), callerId: caller?.id, caller });
   }
 
   // --- settle ----------------------------------------------------------------------------------------

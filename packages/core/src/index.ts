@@ -15,6 +15,7 @@ export type { SignInMethod, SignInPage, SignInPrompts } from './auth/sign-in-pro
 export { createVault, type Vault } from './auth/vault.js';
 export type { CallOptions, CallRequest, ReadRequest } from './call.js';
 export type { DecisionRequest } from './call-guard.js';
+export { Cancellation, type CancelSignal } from './cancel-signal.js';
 export { FLAGS } from './catalog/flags.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';

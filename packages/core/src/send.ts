@@ -3,6 +3,7 @@
  * the repeat where it is safe. Knows servers and wires, not tools.
  */
 
+import type { CancelSignal } from './cancel-signal.js';
 import type { Connection } from './connection/connection.js';
 import { requestWithInput } from './connection/input-rounds.js';
 import type { LaneResult, Progress } from './connection/lane.js';
@@ -25,7 +26,7 @@ export interface Sending {
   /** Doing it twice does no harm, by a trusted word. */
   readonly safe: boolean;
   readonly options: {
-    readonly signal?: AbortSignal | undefined;
+    readonly signal?: CancelSignal | undefined;
     readonly timeoutMs?: number | undefined;
     readonly maxTotalMs?: number | undefined;
     readonly inputRequired?: 'answer' | 'return' | undefined;
@@ -57,7 +58,7 @@ export interface SenderOptions {
   readonly now: () => number;
   /** Lets a person sign in, or sign in for more; rejects when that did not come about. Absent: nobody is there. */
   readonly signIn?:
-    | ((server: Server, error: TurnbuckleError, signal: AbortSignal | undefined) => Promise<void>)
+    | ((server: Server, error: TurnbuckleError, signal: CancelSignal | undefined) => Promise<void>)
     | undefined;
   /** Somebody signed in elsewhere, in another program of this user, since the server refused us. */
   readonly hasNewSignIn: (server: Server) => Promise<boolean>;
@@ -138,7 +139,7 @@ export class Sender {
   }
 
   /** Brings a server up before its tools are known, guarded by the breaker like a call. */
-  async connect(server: Server, signal: AbortSignal | undefined): Promise<void> {
+  async connect(server: Server, signal: CancelSignal | undefined): Promise<void> {
     this.#admit(server);
     await this.#signedInLink(server, { options: { signal } });
     server.breaker.succeed();
@@ -151,7 +152,7 @@ export class Sender {
     if (waitMs > 0) throw breakerOpen(server, waitMs);
   }
 
-  async #queue(limiter: Limiter, server: Server, signal: AbortSignal | undefined): Promise<void> {
+  async #queue(limiter: Limiter, server: Server, signal: CancelSignal | undefined): Promise<void> {
     const turn = limiter.enter(signal);
     if (turn === undefined) {
       server.breaker.abstain();
@@ -242,7 +243,7 @@ export class Sender {
     server: Server,
     link: Link,
     plan: RetryPlan & { kind: 'retry' },
-    signal: AbortSignal | undefined,
+    signal: CancelSignal | undefined,
   ): Promise<void> {
     if (plan.relist) await this.#options.relist(server, link);
     if (plan.delayMs > 0) await pause(plan.delayMs, signal);

@@ -2,6 +2,7 @@
  * The sign-ins of a runtime: for each remote server the credentials that its connection presents, and the
  * sign-in of a person where one is needed. What it takes is loaded when the first server needs it.
  */
+
 import type { Challenge } from './auth/auth-errors.js';
 import type { Authorizer, Credentials } from './auth/authorizer.js';
 import type { OAuthAuthorizer } from './auth/oauth-authorizer.js';
@@ -9,6 +10,7 @@ import type { SignInMethod, SignInPrompts } from './auth/sign-in-prompts.js';
 import type { SignInStore, VaultSource } from './auth/sign-in-store.js';
 import { staticCredential } from './auth/static-credential.js';
 import type { TokenFile } from './auth/token-file.js';
+import { type CancelSignal, toAbortSignal } from './cancel-signal.js';
 import type { AuthConfig, MachineConfig, OAuthConfig } from './config/auth-schema.js';
 import type { HttpServer, SseServer, WebSocketServer } from './config/schema.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
@@ -149,9 +151,9 @@ export class SignIns {
   }
 
   /** A call was refused for want of a sign-in, or of a wider one. */
-  async widen(server: Server, error: TurnbuckleError, signal: AbortSignal | undefined): Promise<void> {
+  async widen(server: Server, error: TurnbuckleError, signal: CancelSignal | undefined): Promise<void> {
     const challenge = error.data?.challenge as Challenge | undefined;
-    await this.#together(server.name, signal, (shared) =>
+    await this.#together(server.name, signal && toAbortSignal(signal), (shared) =>
       this.#visit(server, { signal: shared }, challenge).then(() => true),
     );
   }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Runtime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { requireUsable } from '../connect-servers.js';
+import { throughDaemon } from '../daemon/attachment.js';
 import { withRuntime } from '../open.js';
 import { escapeHidden, showLine, showText } from '../untrusted-text.js';
 import { needWord } from '../words.js';
@@ -19,12 +20,19 @@ export async function run(context: CommandContext): Promise<void> {
       `--seconds "${String(flags.seconds)}" is not a number of seconds.`,
       { hint: 'For example --seconds 5' },
     );
+  const tell = (kind: string, text: string): void => {
+    const time = new Date().toISOString();
+    if (output.json) output.line(escapeHidden(JSON.stringify({ time, server, kind, text })));
+    else output.line(`${output.color.dim(kind.padEnd(8))} ${showText(text)}`);
+  };
+  const forMs = Math.min(seconds * 1_000, FOREVER_MS);
+  const done = await throughDaemon(context, async (client) => {
+    const { followDaemon } = await import('../daemon/daemon-events.js');
+    const listenTo = (source: Pick<Runtime, 'on'>): void => listen(source, server, tell);
+    await followDaemon(context, client, { server, forMs, tell, listenTo });
+  });
+  if (done !== undefined) return;
   await withRuntime(context, async ({ runtime }) => {
-    const tell = (kind: string, text: string): void => {
-      const time = new Date().toISOString();
-      if (output.json) output.line(escapeHidden(JSON.stringify({ time, server, kind, text })));
-      else output.line(`${output.color.dim(kind.padEnd(8))} ${showText(text)}`);
-    };
     requireUsable(runtime, server);
     listen(runtime, server, tell);
     const failure = await runtime.connect(server).then(
@@ -33,7 +41,7 @@ export async function run(context: CommandContext): Promise<void> {
     );
     // Nothing more will come from a server that waits for a person, not for its next try.
     if (failure instanceof TurnbuckleError && !failure.retryable) throw failure;
-    await delay(Math.min(seconds * 1_000, FOREVER_MS), undefined, { signal });
+    await delay(forMs, undefined, { signal });
     if (failure !== undefined && runtime.serverStatus(server).status !== 'connected') throw failure;
   });
 }
@@ -43,7 +51,7 @@ const LEVELS = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical
 
 type Tell = (kind: string, text: string) => void;
 
-function listen(runtime: Runtime, server: string, tell: Tell): void {
+function listen(runtime: Pick<Runtime, 'on'>, server: string, tell: Tell): void {
   const mine = (event: { readonly server: string }): boolean => event.server === server;
   runtime.on('server.stderr', (event) => {
     const { text, dropped } = event;

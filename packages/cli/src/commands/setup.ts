@@ -5,7 +5,7 @@ import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { AGENTS, agentAt, agentsHere, placeOf } from '../daemon/agent-clients.js';
 import { byAddress, byCommand, ENTRY_NAME, takesAddresses } from '../daemon/agent-entry.js';
-import { findDaemon } from '../daemon/find-daemon.js';
+import { findDaemon, reachable } from '../daemon/find-daemon.js';
 import type { Client } from '../imports/client.js';
 import { type ServerDraft, writeClientConfig } from '../imports/index.js';
 import { nearestWord } from '../nearest-word.js';
@@ -75,7 +75,7 @@ async function addressMaker(context: CommandContext): Promise<(token: string) =>
   const running = findDaemon(stateDirectoryOf(context))?.url;
   const { host = '127.0.0.1', port = DEFAULT_PORT } =
     (await loadCommandConfig(context)).settings.daemon ?? {};
-  const url = running ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const url = running ?? reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
   return (token) => byAddress({ url, token, view });
 }
 

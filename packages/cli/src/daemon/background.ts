@@ -17,6 +17,7 @@ const MOST_LOG_BYTES = 5 * 1_024 * 1_024;
 const STOP_MS = 15_000;
 const LOOK_MS = 50;
 const NOT_RUNNING_EXIT = 3;
+const SILENT_EXIT = 1;
 
 /** Starts it and waits until it answers, or says why it does not. */
 export async function startDaemonProcess(context: CommandContext): Promise<number> {
@@ -73,13 +74,17 @@ export async function showDaemon(context: CommandContext): Promise<number> {
   const up = servers?.filter(({ status }) => status === 'connected').length;
   if (output.json) {
     output.data({ running: true, answers: servers !== undefined, ...daemon, servers: servers?.length, up });
-    return 0;
+    return servers === undefined ? SILENT_EXIT : 0;
   }
   output.line(`Turnbuckle ${showLine(daemon.version, 40)} runs at ${daemon.url}`);
   output.line(`process ${daemon.pid}, since ${showLine(daemon.started, 40)}`);
-  if (servers !== undefined) output.line(`${up} of ${servers.length} servers are up: turnbuckle list`);
-  else output.warn(`${output.color.yellow('warning')} It does not answer: ${String(answer)}`);
-  return 0;
+  if (servers !== undefined) {
+    output.line(`${up} of ${servers.length} servers are up: turnbuckle list`);
+    return 0;
+  }
+  const why = answer instanceof Error ? answer.message : '';
+  output.warn(`${output.color.yellow('warning')} It does not answer: ${showLine(why, 200)}`);
+  return SILENT_EXIT;
 }
 
 /** Those that mean the same there as here. */

@@ -41,8 +41,8 @@ const isOf = ({ callerId, server, tool }: ApprovalRequest, called: CallableTool)
   callerId === undefined && server === called.server && tool === called.tool;
 
 function tell({ output }: CommandContext, { id, tool, reason }: ApprovalRequest): void {
-  output.note(`The call of ${showLine(tool)} waits for an approval: ${showLine(reason, 200)}`);
-  output.note(`Answer it: turnbuckle approvals answer ${shellWord(id)} once`);
+  output.warn(`The call of ${showLine(tool)} waits for an approval: ${showLine(reason, 200)}`);
+  output.warn(`Answer it: turnbuckle approvals answer ${shellWord(id)} once`);
 }
 
 async function ask(

@@ -49,6 +49,18 @@ export class DaemonClient {
     return read(await exchange({ url: url + path, method, token: this.#token, body, silenceMs, signal }));
   }
 
+  /** Tells the events of a stream as they come, until it ends. */
+  async follow(
+    path: string,
+    { signal, onEvent }: RequestOptions & { onEvent: (name: string, data: unknown) => void },
+  ): Promise<void> {
+    const onText = createEventReader((name, data) => onEvent(name, JSON.parse(data)));
+    const { url } = this;
+    const accept = 'text/event-stream, application/json';
+    const answered = await exchange({ url: url + path, token: this.#token, accept, signal, onText });
+    if (answered.status >= 400) read(answered);
+  }
+
   /** Posts and answers the data of the event `result`; the other events are told as they come. */
   async stream<T>(
     path: string,

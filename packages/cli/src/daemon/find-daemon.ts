@@ -25,13 +25,16 @@ export function findDaemon(stateDir: string): RunningDaemon | undefined {
   try {
     const { pid, url, started, version, process: identity } = JSON.parse(written);
     if (!Number.isInteger(pid) || typeof url !== 'string' || !/^http:\/\//.test(url)) return undefined;
-    return isSameProcess(pid, String(identity?.start ?? ''), started)
-      ? { pid, url, started, version }
-      : undefined;
+    if (!isSameProcess(pid, String(identity?.start ?? ''), started)) return undefined;
+    return { pid, url: reachable(url), started, version };
   } catch {
     return undefined;
   }
 }
+
+/** All addresses of a machine are none that could be called; one of them is its own. */
+export const reachable = (url: string): string =>
+  url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 
 /** The token of whoever owns the directory; undefined when it cannot be read. */
 export const readToken = (stateDir: string): string | undefined =>

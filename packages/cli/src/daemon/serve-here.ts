@@ -9,6 +9,7 @@ import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { showText } from '../untrusted-text.js';
 import { VERSION } from '../version.js';
+import { reachable } from './find-daemon.js';
 import { ownCommand } from './own-command.js';
 import { portOf } from './port-of.js';
 
@@ -53,7 +54,7 @@ async function start(
     });
     for (const { message } of daemon.configured.config().problems)
       output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
-    process.send?.({ url: daemon.url });
+    process.send?.({ url: reachable(daemon.url) });
     return daemon;
   } catch (error) {
     process.send?.({ error: toTurnbuckleError(error).toJSON() });
@@ -64,8 +65,9 @@ async function start(
   }
 }
 
-function announce(context: CommandContext, { url }: Daemon): void {
+function announce(context: CommandContext, daemon: Daemon): void {
   const { output, flags } = context;
+  const url = reachable(daemon.url);
   const tokenFile = join(stateDirectoryOf(context), 'daemon-token');
   const mcp = `${url}/mcp`;
   if (output.json) return output.data({ url, mcp, pid: process.pid, tokenFile });

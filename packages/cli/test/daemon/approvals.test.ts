@@ -106,6 +106,17 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     expect((await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home })).stdout).toBe('hi\n');
   });
 
+  it('a call through the daemon shows its progress, and Ctrl-C ends it', async () => {
+    const terminal = openTerminal(['call', 'echo', 'sleep', 'ms=60000', 'everyMs=200'], { home });
+    await terminal.see('Calling echo:sleep');
+    await terminal.see(' %');
+    terminal.press('\u0003');
+    expect(await terminal.ended).toBe(130);
+    const cancelled = (): Promise<string> =>
+      turnbuckle(['call', 'echo', 'cancelled'], { home }).then(({ stdout }) => stdout);
+    await waitUntil(async () => (await cancelled()).includes('1'), 15_000);
+  });
+
   it('watch asks, and the answer counts', async () => {
     const terminal = openTerminal(['approvals', 'watch'], { home });
     await terminal.see('Waiting for calls');

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { fixture } from '@turnbuckle/testing';
+import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createHome, type Home, json, turnbuckle } from '../commands/turnbuckle.js';
+import { createHome, finished, type Home, json, start, turnbuckle } from '../commands/turnbuckle.js';
 import { type RunningDaemon, startDaemon } from './running-daemon.js';
 
 const SERVERS = {
@@ -139,8 +139,9 @@ describe('a daemon that does not answer', () => {
   it('that dies during a call leaves it unknown whether it was made', async () => {
     const own = await createHome({ echo: fixture('echo') });
     const dying = await startDaemon([], { home: own });
+    const started = await followCalls(dying);
     const call = turnbuckle(['call', 'echo', 'sleep', 'ms=60000'], { home: own });
-    await waitForCall(dying);
+    await started();
     await dying.stop('SIGKILL');
     const { code, stderr } = await call;
     expect(code).toBe(21);
@@ -148,16 +149,43 @@ describe('a daemon that does not answer', () => {
   });
 });
 
-/** Until a call is on its way there. */
-async function waitForCall({ url, token }: RunningDaemon): Promise<void> {
+/** Answers a function that waits until a call is on its way there. */
+async function followCalls({ url, token }: RunningDaemon): Promise<() => Promise<void>> {
   const response = await fetch(`${url}/api/events?types=call.started`, {
-    headers: { authorization: `Bearer ${token}`, 'last-event-id': '0' },
+    headers: { authorization: `Bearer ${token}` },
   });
   const reader = response.body?.getReader();
-  for (let text = ''; !text.includes('call.started'); )
-    text += new TextDecoder().decode((await reader?.read())?.value);
-  await reader?.cancel();
+  return async () => {
+    for (let text = ''; !text.includes('call.started'); )
+      text += new TextDecoder().decode((await reader?.read())?.value);
+    await reader?.cancel();
+  };
 }
+
+describe('logs beside a daemon', () => {
+  it('shows what its server has written, then what comes, and starts no other', async () => {
+    const { command, args } = fixture('echo');
+    const code =
+      "let n = 0; setInterval(() => process.stderr.write('line ' + (n += 1) + '\\n'), 50).unref();";
+    const first = ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+    const own = await createHome({ noisy: { command, args: [...first, ...args] } });
+    const there = await startDaemon([], { home: own });
+    const [before] = await json<{ pid: number }[]>(['list'], { home: own });
+    const watching = start(['logs', 'noisy'], { home: own });
+    let text = '';
+    watching.stdout?.on('data', (part: Buffer) => {
+      text += part.toString();
+    });
+    await waitUntil(() => (text.match(/stderr +line/g)?.length ?? 0) > 20, 15_000);
+    const { stdout } = await turnbuckle(['logs', 'noisy', '--seconds', '1', '--json'], { home: own });
+    for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ server: 'noisy' });
+    const [after] = await json<{ pid: number }[]>(['list'], { home: own });
+    expect(after?.pid).toBe(before?.pid);
+    const ended = finished(watching);
+    await there.stop();
+    expect((await ended).code).toBe(17);
+  });
+});
 
 describe('MCP_BRIDGE_URL', () => {
   const call = ['call', 'echo', 'echo', 'text=hi'];

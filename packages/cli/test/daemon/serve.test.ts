@@ -58,6 +58,14 @@ describe('serve in the foreground', () => {
     expect(wrong.stderr).toContain('--port "70000" is not a port.');
   });
 
+  it('on all addresses of the machine is reached by its own', async () => {
+    const daemon = await daemonForTest(['--host', '0.0.0.0'], { home });
+    expect(daemon.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const [echo] = await json<{ pid: number }[]>(['list'], { home });
+    const [again] = await json<{ pid: number }[]>(['list'], { home });
+    expect(again?.pid).toBe(echo?.pid);
+  });
+
   it('is the only one of its state directory, and the second says who has it', async () => {
     const daemon = await daemonForTest([], { home });
     const second = await turnbuckle(['serve', '--port', '0'], { home });

@@ -15,10 +15,11 @@ import {
 } from './lane.js';
 import type { NotificationGate } from './notification-gate.js';
 import { connectionLost, toAnswer } from './server-error.js';
+import { Slots } from './slots.js';
 
 /** Own id space, far from the SDK's small numbers, yet a 32-bit integer for servers that want one. */
 export const FIRST_ID = 1_000_000_000;
-const LAST_ID = 2_000_000_000;
+export const LAST_ID = 2_000_000_000;
 
 /** What a channel may tell beyond the SDK's transport interface. */
 export interface Channel extends Transport {
@@ -44,8 +45,7 @@ export class ChannelLane implements Lane, Transport {
   readonly pid = undefined;
   readonly #channel: Channel;
   readonly #options: ChannelLaneOptions;
-  readonly #flights = new Map<number, Flight>();
-  #nextId = FIRST_ID;
+  readonly #flights = new Slots<Flight>(FIRST_ID, LAST_ID);
   #questions = 0;
   #closed = false;
 
@@ -81,16 +81,11 @@ export class ChannelLane implements Lane, Transport {
 
   request(request: LaneRequest): Promise<LaneResult> {
     if (this.#closed) return Promise.reject(connectionLost(this.#options.server, { sent: false }));
-    const id = this.#nextId;
-    this.#nextId = id >= LAST_ID ? FIRST_ID : id + 1;
-    const flight = new Flight({
-      id,
-      server: this.#options.server,
-      request,
-      isAsking: this.#isAsking,
-      onAbandon: this.#onAbandon,
-    });
-    this.#flights.set(id, flight);
+    const { server } = this.#options;
+    const flight = this.#flights.add(
+      (id) => new Flight({ id, server, request, isAsking: this.#isAsking, onAbandon: this.#onAbandon }),
+    );
+    const { id } = flight;
     const params = completeParams(request, this.envelope, id);
     this.#channel.send({ jsonrpc: '2.0', id, method: request.method, params }).catch((cause: unknown) => {
       this.#flights.delete(id);
@@ -160,7 +155,7 @@ export class ChannelLane implements Lane, Transport {
     // One of the SDK's: it gets an answer that says so, and the others go on.
     if (id !== undefined && id < FIRST_ID)
       return this.onmessage?.({ jsonrpc: '2.0', id, error: toAnswer(error) });
-    const only = this.#flights.size === 1 ? [...this.#flights.values()][0] : undefined;
+    const only = this.#flights.size === 1 ? this.#flights.values()[0] : undefined;
     const flight = (id === undefined ? undefined : this.#flights.get(id)) ?? only;
     if (flight === undefined) return void this.close();
     this.#flights.delete(flight.id);
@@ -178,9 +173,10 @@ export class ChannelLane implements Lane, Transport {
 
   #end(): void {
     this.#closed = true;
-    const flights = [...this.#flights.values()];
-    this.#flights.clear();
-    for (const flight of flights) flight.fail(connectionLost(this.#options.server, { sent: true }));
+    for (const flight of this.#flights.values()) {
+      this.#flights.delete(flight.id);
+      flight.fail(connectionLost(this.#options.server, { sent: true }));
+    }
     this.#options.gate.stop();
     this.onclose?.();
   }

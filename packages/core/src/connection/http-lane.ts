@@ -5,7 +5,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { TurnbuckleError } from '../errors.js';
-import { FIRST_ID, isProgress } from './channel-lane.js';
+import { FIRST_ID, isProgress, LAST_ID } from './channel-lane.js';
 import { type Abandoned, Flight } from './flight.js';
 import type { HttpEndpoint } from './http-endpoint.js';
 import { HttpExchange } from './http-exchange.js';
@@ -13,6 +13,7 @@ import { completeParams, type Envelope, type Lane, type LaneRequest, type LaneRe
 import { encodeHeaderValue } from './mcp-headers.js';
 import type { ServerQuestion } from './message.js';
 import type { Respondent } from './respondents.js';
+import { Slots } from './slots.js';
 
 /** What the lane needs of the SDK's transport. */
 export interface HttpSession {
@@ -48,8 +49,7 @@ const DRAIN_MS = 10_000;
 export class HttpLane implements Lane {
   envelope: Envelope | undefined;
   readonly #options: HttpLaneOptions;
-  readonly #exchanges = new Map<number, HttpExchange>();
-  #nextId = FIRST_ID;
+  readonly #exchanges = new Slots<HttpExchange>(FIRST_ID, LAST_ID);
   #questions = 0;
   /** Why a person is needed: all who wait for a credential are told. */
   #refusal: TurnbuckleError | undefined;
@@ -59,33 +59,33 @@ export class HttpLane implements Lane {
   }
 
   request(request: LaneRequest): Promise<LaneResult> {
-    this.#nextId += 1;
-    const id = this.#nextId;
     const { server, endpoint, session, maxBytes } = this.#options;
-    const flight = new Flight({
-      id,
-      server,
-      request,
-      isAsking: this.#isAsking,
-      onAbandon: this.#onAbandon,
+    const exchange = this.#exchanges.add((id) => {
+      const flight = new Flight({
+        id,
+        server,
+        request,
+        isAsking: this.#isAsking,
+        onAbandon: this.#onAbandon,
+      });
+      return new HttpExchange({
+        server,
+        endpoint,
+        flight,
+        maxBytes,
+        headers: this.#headers(request),
+        resumable: this.envelope === undefined,
+        hasSession: session.sessionId !== undefined,
+        deliver: this.#deliver,
+        answer: this.#answer,
+        onBroken: this.#onBroken,
+        onDone: () => this.#exchanges.delete(id),
+      });
     });
+    const { id, promise } = exchange.flight;
     const params = completeParams(request, this.envelope, id);
-    const exchange = new HttpExchange({
-      server,
-      endpoint,
-      flight,
-      maxBytes,
-      headers: this.#headers(request),
-      resumable: this.envelope === undefined,
-      hasSession: session.sessionId !== undefined,
-      deliver: this.#deliver,
-      answer: this.#answer,
-      onBroken: this.#onBroken,
-      onDone: () => this.#exchanges.delete(id),
-    });
-    this.#exchanges.set(id, exchange);
     exchange.post(JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }));
-    return flight.promise;
+    return promise;
   }
 
   /** Takes a message that came another way than on its request's own answer; true when it was for the lane. */
@@ -105,14 +105,14 @@ export class HttpLane implements Lane {
   /** Where a person is needed, requests that are with the server end by themselves: most are refused as well. */
   async drain(): Promise<void> {
     if (this.#refusal === undefined) return;
-    for (const exchange of [...this.#exchanges.values()]) exchange.giveUp(this.#refusal);
-    const all = Promise.allSettled([...this.#exchanges.values()].map(({ settled }) => settled));
+    for (const exchange of this.#exchanges.values()) exchange.giveUp(this.#refusal);
+    const all = Promise.allSettled(this.#exchanges.values().map(({ settled }) => settled));
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref())]);
   }
 
   /** Ends every request on its way; what was sent may have happened. */
   close(error: TurnbuckleError): void {
-    for (const exchange of [...this.#exchanges.values()]) exchange.abort(error);
+    for (const exchange of this.#exchanges.values()) exchange.abort(error);
   }
 
   readonly #isAsking = (): boolean => this.#questions > 0;

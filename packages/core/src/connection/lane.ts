@@ -4,6 +4,7 @@
  * through the SDK's client. Both keep the same contract, held by one suite.
  */
 
+import type { CancelSignal } from '../cancel-signal.js';
 import type { Respondent } from './respondents.js';
 
 export interface Progress {
@@ -19,7 +20,7 @@ export interface LaneRequest {
   readonly timeoutMs: number;
   /** Longest duration, whatever progress is reported. */
   readonly maxTotalMs: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Who is asked and told what belongs to this request. */
   readonly respondent?: Respondent | undefined;

@@ -3,7 +3,9 @@
  * only where configuration and host agree, at a bounded rate, one at a time, checked before the host sees it
  * and before its answer leaves. Each question ends as one event.
  */
+
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { CancelSignal } from '../cancel-signal.js';
 import type { RequestKind } from '../config/schema.js';
 import type { Events } from '../events.js';
 import { isRecord } from '../is-record.js';
@@ -196,7 +198,7 @@ export class RequestGuard {
   async #put(
     kind: RequestKind,
     question: Question,
-    { signal, turns }: { readonly signal: AbortSignal | undefined; readonly turns: Limiter },
+    { signal, turns }: { readonly signal: CancelSignal | undefined; readonly turns: Limiter },
   ): Promise<Outcome> {
     const { limits } = this.#options;
     const over = new AbortController();

@@ -21,23 +21,23 @@ export interface Respondent {
  * which call it speaks about: what it says is for a respondent only where no other can be meant.
  */
 export class Respondents {
-  readonly #calls = new Map<Respondent, number>();
+  /** Once for each call, in the order in which they began. Not a Map: see slots.ts. */
+  readonly #calls: Respondent[] = [];
 
   add(respondent: Respondent): void {
-    this.#calls.set(respondent, (this.#calls.get(respondent) ?? 0) + 1);
+    this.#calls.push(respondent);
   }
 
   remove(respondent: Respondent): void {
-    const left = (this.#calls.get(respondent) ?? 1) - 1;
-    if (left > 0) this.#calls.set(respondent, left);
-    else this.#calls.delete(respondent);
+    const at = this.#calls.indexOf(respondent);
+    if (at !== -1) this.#calls.splice(at, 1);
   }
 
   /** The only one there is, or of the only session the latest that does not wait for an answer. */
   get only(): Respondent | undefined {
-    const all = [...this.#calls.keys()];
+    const all = [...this.#calls];
     const last = all.at(-1);
-    if (all.length <= 1) return last;
+    if (all.every((one) => one === last)) return last;
     const session = last?.session;
     if (session === undefined || all.some((one) => one.session !== session)) return undefined;
     return all.reverse().find((one) => one.isWaiting?.() !== true) ?? last;

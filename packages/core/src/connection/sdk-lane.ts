@@ -1,5 +1,7 @@
 /** The lane through the SDK's client: for connections the express lane cannot ride, and to switch it off. */
+
 import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client';
+import { toAbortSignal } from '../cancel-signal.js';
 import type { TurnbuckleError } from '../errors.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
 import { timedOut, translate } from './translate.js';
@@ -39,7 +41,7 @@ export class SdkLane implements Lane {
       timeout: timeoutMs,
       resetTimeoutOnProgress: true,
       allowInputRequired: true,
-      signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
+      signal: signal === undefined ? limit.signal : AbortSignal.any([toAbortSignal(signal), limit.signal]),
       ...(onProgress && { onprogress: onProgress }),
       ...(headers && { headers }),
     };

@@ -2,6 +2,7 @@
  * Asking a person: the question as data, the answer from whoever is there to give it, silence is no. What
  * was answered for the session is remembered here; what holds for ever is kept by others.
  */
+import type { CancelSignal } from '../cancel-signal.js';
 import { TurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from './approval-request.js';
@@ -81,7 +82,7 @@ export class Approvals {
   }
 
   /** Resolves with a yes; rejects with APPROVAL_NEEDED, CALL_DENIED, CALL_CANCELLED or OVERLOADED. */
-  async ask(question: Question, signal: AbortSignal | undefined): Promise<Exclude<ApprovalAnswer, 'deny'>> {
+  async ask(question: Question, signal: CancelSignal | undefined): Promise<Exclude<ApprovalAnswer, 'deny'>> {
     const { approve, queue, events, now } = this.#options;
     if (this.#closed) throw closed(question);
     if (approve === undefined && !queue) throw nobodyThere(question);
@@ -128,7 +129,7 @@ export class Approvals {
     };
   }
 
-  #wait(request: ApprovalRequest, memory: string, signal: AbortSignal | undefined): Promise<Given> {
+  #wait(request: ApprovalRequest, memory: string, signal: CancelSignal | undefined): Promise<Given> {
     return new Promise((resolve) => {
       const cancel = (): void => settle({ answer: 'deny', by: 'cancelled' });
       const timer = setTimeout(() => settle({ answer: 'deny', by: 'expiry' }), this.#options.timeoutMs);

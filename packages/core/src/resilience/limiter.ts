@@ -1,5 +1,7 @@
 /** A concurrency limit with a bounded queue: first come, first served, refusal when the queue is full. */
 
+import type { CancelSignal } from '../cancel-signal.js';
+
 export interface LimiterOptions {
   readonly maxInFlight: number;
   readonly maxQueued: number;
@@ -30,7 +32,7 @@ export class Limiter {
   }
 
   /** Waits for a place; undefined when the queue is full; rejects with the signal's reason when aborted. */
-  enter(signal?: AbortSignal): Promise<void> | undefined {
+  enter(signal?: CancelSignal): Promise<void> | undefined {
     if (this.#queue.length >= this.#options.maxQueued) return undefined;
     return new Promise((resolve, reject) => {
       const turn = (): void => {

@@ -2,6 +2,7 @@
 import {
   type Caller,
   type CallOptions,
+  type CancelSignal,
   ERRORS,
   type Progress,
   type Runtime,
@@ -52,7 +53,7 @@ export interface BridgeAnswer {
 export interface BridgeCall {
   readonly body: CallBody;
   readonly caller: Caller;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** One request on its way through a route: what it asks, who asks, and how to answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from 'turnbuckle';
+import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
 
 export interface VisitParts {
   readonly request: IncomingMessage;
@@ -26,7 +26,7 @@ export class Visit implements VisitParts {
   readonly maxBodyBytes: number;
   readonly closing: AbortSignal;
   #query: URLSearchParams | undefined;
-  #signal: AbortSignal | undefined;
+  #signal: CancelSignal | undefined;
 
   constructor(parts: VisitParts) {
     this.request = parts.request;
@@ -44,18 +44,18 @@ export class Visit implements VisitParts {
   }
 
   /** Aborts when the client has gone before it had the whole answer. */
-  get signal(): AbortSignal {
+  get signal(): CancelSignal {
     this.#signal ??= goneSignal(this.response);
     return this.#signal;
   }
 }
 
-function goneSignal(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
+function goneSignal(response: ServerResponse): CancelSignal {
+  const gone = new Cancellation();
   const look = (): void => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) gone.cancel();
   };
   if (response.closed || response.destroyed) look();
   else response.once('close', look);
-  return gone.signal;
+  return gone;
 }

@@ -1,11 +1,11 @@
 /** A request of the newer revision on its way through us. */
-import type { Caller } from 'turnbuckle';
+import type { Caller, CancelSignal } from 'turnbuckle';
 import type { RpcRequest } from './protocol.js';
 import type { Reply } from './reply.js';
 
 export interface ModernRequest {
   readonly message: RpcRequest;
   readonly caller: Caller;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: CancelSignal | undefined;
   readonly reply: Reply;
 }

@@ -1,5 +1,5 @@
 /** A client of the 2026-07-28 revision: every request stands alone and says who it is from. */
-import type { Respondent } from 'turnbuckle';
+import type { CancelSignal, Respondent } from 'turnbuckle';
 import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
 import { serveListening } from './listening.js';
 import type { ModernRequest } from './modern-request.js';
@@ -77,7 +77,7 @@ function answer(desk: Desk, { message, caller, signal, reply }: ModernRequest): 
       : (name: string, about: Params) => reply.send(noticeText(name, about));
   const missing = new Set<string>();
   const onUnanswerable = (kind: string): unknown => missing.add(kind);
-  const perform = async (respondent: Respondent, own: AbortSignal | undefined): Promise<SurfaceResult> => {
+  const perform = async (respondent: Respondent, own: CancelSignal | undefined): Promise<SurfaceResult> => {
     try {
       const result = await surface.answer({
         ...request,

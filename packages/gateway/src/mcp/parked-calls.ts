@@ -3,7 +3,7 @@
  * and calls again. Between the two the call waits here, under a name that only its caller can use.
  */
 import { randomBytes } from 'node:crypto';
-import type { Respondent, ServerRequestAnswers } from 'turnbuckle';
+import { Cancellation, type CancelSignal, type Respondent, type ServerRequestAnswers } from 'turnbuckle';
 import { CODES, isRecord, type Params, RpcError } from './protocol.js';
 import type { SurfaceRequest, SurfaceResult } from './surface.js';
 
@@ -19,7 +19,7 @@ const METHODS = {
 } as const;
 
 type Kind = keyof typeof METHODS;
-type Perform = (respondent: Respondent, signal: AbortSignal) => Promise<SurfaceResult>;
+type Perform = (respondent: Respondent, signal: CancelSignal) => Promise<SurfaceResult>;
 
 /** A question of a server, as the runtime puts it. */
 interface Asked {
@@ -79,7 +79,7 @@ class ParkedCall {
   readonly #fingerprint: string;
   readonly #capabilities: Params;
   readonly #options: ParkedCallOptions;
-  readonly #abort = new AbortController();
+  readonly #cancellation = new Cancellation();
   readonly #questions = new Map<string, Question>();
   /** What it goes by while it waits; another one each time. */
   #id: string | undefined;
@@ -109,7 +109,7 @@ class ParkedCall {
       answers: answers as ServerRequestAnswers,
       isWaiting: () => this.#questions.size > 0,
     };
-    this.#result = perform(respondent, this.#abort.signal);
+    this.#result = perform(respondent, this.#cancellation);
     this.#result.then(
       () => this.#unpark(),
       () => this.#unpark(),
@@ -117,7 +117,7 @@ class ParkedCall {
   }
 
   /** The result, or what is asked, whichever comes first. A client that leaves takes a call with it that is not parked. */
-  async next(signal: AbortSignal | undefined): Promise<SurfaceResult> {
+  async next(signal: CancelSignal | undefined): Promise<SurfaceResult> {
     const leave = (): void => {
       if (this.#questions.size === 0) this.abort();
     };
@@ -152,7 +152,7 @@ class ParkedCall {
   }
 
   abort(): void {
-    this.#abort.abort();
+    this.#cancellation.cancel();
   }
 
   #ask(method: string, { id, params, signal }: Asked): Promise<Params> {

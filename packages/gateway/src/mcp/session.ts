@@ -1,5 +1,11 @@
 /** A client of an older revision: it says who it is once, and can be asked and told things from then on. */
-import type { Caller, Respondent, ServerRequestAnswers } from 'turnbuckle';
+import {
+  type Caller,
+  Cancellation,
+  type CancelSignal,
+  type Respondent,
+  type ServerRequestAnswers,
+} from 'turnbuckle';
 import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
 import type { Incoming } from './incoming.js';
 import { isLoud, type LogLevel, readLevel } from './log-level.js';
@@ -45,6 +51,11 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
+interface Running {
+  readonly id: RequestId;
+  readonly cancellation: Cancellation;
+}
+
 interface Asked {
   readonly resolve: (result: Params) => void;
   readonly reject: (error: Error) => void;
@@ -55,7 +66,8 @@ export class Session {
   readonly caller: Caller;
   readonly #desk: Desk;
   readonly #push: (text: string) => void;
-  readonly #running = new Map<RequestId, AbortController>();
+  /** Not a Map: its tables would keep everything that belonged to a request for long. */
+  readonly #running: Running[] = [];
   readonly #asked = new Map<RequestId, Asked>();
   readonly #watched = new Map<string, () => Promise<void>>();
   readonly #ends: Array<() => unknown>;
@@ -80,7 +92,7 @@ export class Session {
   }
 
   get isBusy(): boolean {
-    return this.#running.size > 0;
+    return this.#running.length > 0;
   }
 
   /** Takes a message; a request is answered on the reply. Never rejects. `onTaken` is given what ends the request early. */
@@ -88,29 +100,30 @@ export class Session {
     if (incoming.kind === 'answer') return this.#answered(incoming.message);
     if (incoming.kind === 'notice') return this.#noticed(incoming.message.method, incoming.message.params);
     const { message } = incoming;
-    const abort = new AbortController();
-    onTaken?.(() => abort.abort());
-    this.#running.set(message.id, abort);
+    const cancellation = new Cancellation();
+    onTaken?.(() => cancellation.cancel());
+    const running = { id: message.id, cancellation };
+    this.#running.push(running);
     try {
-      const result = await this.#answer(message, reply, abort.signal);
+      const result = await this.#answer(message, reply, cancellation);
       reply.finish(resultText(message.id, typeof result === 'string' ? result : JSON.stringify(result)));
     } catch (thrown) {
       reply.finish(errorText(message.id, toRpcError(thrown)));
     } finally {
-      this.#running.delete(message.id);
+      this.#running.splice(this.#running.indexOf(running), 1);
     }
   }
 
   async close(): Promise<void> {
     for (const end of this.#ends) end();
-    for (const abort of this.#running.values()) abort.abort();
+    for (const { cancellation } of [...this.#running]) cancellation.cancel();
     for (const { reject } of this.#asked.values()) reject(new Error('The session is over'));
     this.#asked.clear();
     await Promise.all([...this.#watched.values()].map((end) => end().catch(() => {})));
     await this.#desk.runtime.endRun(this.caller);
   }
 
-  async #answer(message: RpcRequest, reply: Reply, signal: AbortSignal): Promise<Params | string> {
+  async #answer(message: RpcRequest, reply: Reply, signal: CancelSignal): Promise<Params | string> {
     const { method, params } = message;
     switch (method) {
       case 'initialize':
@@ -144,7 +157,7 @@ export class Session {
     };
   }
 
-  #call({ method, params }: RpcRequest, reply: Reply, signal: AbortSignal): Promise<Params | string> {
+  #call({ method, params }: RpcRequest, reply: Reply, signal: CancelSignal): Promise<Params | string> {
     const { progressToken } = metaOf(params);
     return this.#desk.surface.answer({
       method,
@@ -206,7 +219,7 @@ export class Session {
   #noticed(method: string, params: Params): void {
     if (method !== 'notifications/cancelled') return;
     const { requestId } = params;
-    if (typeof requestId === 'string' || typeof requestId === 'number') this.#running.get(requestId)?.abort();
+    this.#running.find(({ id }) => id === requestId)?.cancellation.cancel();
   }
 
   #log(params: Params, reply?: Reply): void {

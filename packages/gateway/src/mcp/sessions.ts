@@ -1,7 +1,7 @@
 /** The sessions of older clients over HTTP: bounded, each usable only by whose it is, ended when nobody uses it. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from 'turnbuckle';
+import type { Caller, CancelSignal } from 'turnbuckle';
 import type { Desk } from './desk.js';
 import { EventStream } from './event-stream.js';
 import type { Incoming } from './incoming.js';
@@ -37,7 +37,7 @@ export interface Visitor {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly caller: Caller;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export class Sessions {

@@ -1,6 +1,6 @@
 /** The MCP endpoint over stdin and stdout, for one client of either revision: its first message says which. */
 import type { Readable, Writable } from 'node:stream';
-import { type Caller, parseJson } from 'turnbuckle';
+import { type Caller, Cancellation, parseJson } from 'turnbuckle';
 import type { Desk } from './desk.js';
 import { type Incoming, readMessage } from './incoming.js';
 import { serveModern } from './modern.js';
@@ -36,7 +36,7 @@ export async function serveStdio(options: StdioEndpointOptions): Promise<void> {
 class StdioClient {
   readonly #options: StdioEndpointOptions;
   readonly #session: Session;
-  readonly #running = new Map<RequestId, AbortController>();
+  readonly #running = new Map<RequestId, Cancellation>();
   readonly #reply: Reply;
   #isModern = false;
 
@@ -61,7 +61,7 @@ class StdioClient {
   }
 
   async close(): Promise<void> {
-    for (const abort of this.#running.values()) abort.abort();
+    for (const cancellation of this.#running.values()) cancellation.cancel();
     await this.#session.close();
   }
 
@@ -75,18 +75,19 @@ class StdioClient {
     if (incoming.kind === 'request') void this.#serve(incoming.message);
     if (incoming.kind !== 'notice' || incoming.message.method !== 'notifications/cancelled') return;
     const { requestId } = incoming.message.params;
-    if (typeof requestId === 'string' || typeof requestId === 'number') this.#running.get(requestId)?.abort();
+    if (typeof requestId === 'string' || typeof requestId === 'number')
+      this.#running.get(requestId)?.cancel();
   }
 
   async #serve(message: RpcRequest): Promise<void> {
     const { desk, caller } = this.#options;
-    const abort = new AbortController();
-    this.#running.set(message.id, abort);
+    const cancellation = new Cancellation();
+    this.#running.set(message.id, cancellation);
     try {
       checkEnvelope(message);
-      await serveModern(desk, { message, caller, signal: abort.signal, reply: this.#reply });
+      await serveModern(desk, { message, caller, signal: cancellation, reply: this.#reply });
     } catch (thrown) {
-      if (!abort.signal.aborted) this.#reply.finish(errorText(message.id, toRpcError(thrown)));
+      if (!cancellation.aborted) this.#reply.finish(errorText(message.id, toRpcError(thrown)));
     } finally {
       this.#running.delete(message.id);
     }

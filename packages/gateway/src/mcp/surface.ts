@@ -3,7 +3,7 @@
  * caller may see, calls on the one path of the runtime, and everything else passed on to whose it is.
  */
 import { randomUUID } from 'node:crypto';
-import type { Caller, CallOptions, Progress, Respondent, Runtime } from 'turnbuckle';
+import type { Caller, CallOptions, CancelSignal, Progress, Respondent, Runtime } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { Tracer } from '../traces/tracer.js';
 import { Offers } from './offers.js';
@@ -17,7 +17,7 @@ export interface SurfaceRequest {
   readonly params: Params;
   readonly caller: Caller;
   readonly era: Era;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   readonly respondent?: Respondent | undefined;
   /** What a server of the newer revision is to say, where the client has not said it for this request. */
   readonly logLevel?: string | undefined;
