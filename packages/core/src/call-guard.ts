@@ -226,7 +226,7 @@ export class CallGuard {
 
   #subjectOf({ server, tool, kind = 'tool', arguments: args }: Omit<DecisionRequest, 'caller'>): Subject {
     const found = kind === 'tool' ? this.#options.catalog.find(server, tool) : undefined;
-    if (found !== undefined) return { ...toSubject(found), arguments: args };
+    if (found !== undefined) return toSubject(found, args);
     return { server, tool, kind, hints: 'unknown', arguments: args };
   }
 
@@ -365,18 +365,30 @@ export class CallGuard {
   }
 }
 
-const toSubject = (tool: CatalogTool): RuleSubject => ({
+/** One function for each tool: objects with a function of their own each are dear to make. */
+const flagReaders = new WeakMap<CatalogTool, () => CatalogTool['flags']>();
+
+function flagsOf(tool: CatalogTool): () => CatalogTool['flags'] {
+  const known = flagReaders.get(tool);
+  if (known !== undefined) return known;
+  const read = (): CatalogTool['flags'] => tool.flags;
+  flagReaders.set(tool, read);
+  return read;
+}
+
+const toSubject = (tool: CatalogTool, args?: Subject['arguments']): Subject => ({
   server: tool.server,
   tool: tool.tool,
   kind: 'tool',
   hints: tool.annotations,
-  flags: () => tool.flags,
+  flags: flagsOf(tool),
+  arguments: args,
 });
 
 const subjectOf = ({ kind, server, tool, definition, arguments: args }: GuardedCall): Subject =>
   definition === undefined
-    ? { kind, server, tool, hints: undefined, arguments: args }
-    : { ...toSubject(definition), arguments: args };
+    ? { server, tool, kind, hints: undefined, arguments: args }
+    : toSubject(definition, args);
 
 function answersFor({ rule, otherwise, flow }: Decision): readonly ApprovalAnswer[] {
   // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.

@@ -3,16 +3,19 @@
  * AbortSignal for every call costs more than the rest of it: its parts outlive many collections of the young.
  */
 
+/** A function, or an object that makes do without one of its own. */
+export type CancelListener = (() => void) | { handleEvent(): void };
+
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
-  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
+  addEventListener(type: 'abort', listener: CancelListener, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: CancelListener): void;
 }
 
 /** A signal and the way to give it. Each listener is told once. */
 export class Cancellation implements CancelSignal {
-  #listeners: Array<() => void> = [];
+  #listeners: CancelListener[] = [];
   #reason: unknown;
   #aborted = false;
 
@@ -24,11 +27,11 @@ export class Cancellation implements CancelSignal {
     return this.#reason;
   }
 
-  addEventListener(_type: 'abort', listener: () => void): void {
+  addEventListener(_type: 'abort', listener: CancelListener): void {
     if (!this.#aborted) this.#listeners.push(listener);
   }
 
-  removeEventListener(_type: 'abort', listener: () => void): void {
+  removeEventListener(_type: 'abort', listener: CancelListener): void {
     const at = this.#listeners.indexOf(listener);
     if (at !== -1) this.#listeners.splice(at, 1);
   }
@@ -39,7 +42,10 @@ export class Cancellation implements CancelSignal {
     this.#reason = reason;
     const listeners = this.#listeners;
     this.#listeners = [];
-    for (const listener of listeners) listener();
+    for (const listener of listeners) {
+      if (typeof listener === 'function') listener();
+      else listener.handleEvent();
+    }
   }
 }
 

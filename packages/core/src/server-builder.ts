@@ -143,8 +143,8 @@ export class ServerBuilder {
 
   /** What a server says without naming a call goes to who is behind the only one on its way, if it is the only one. */
   #tell(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
-    const told = connection.respondents.only?.onNotice;
-    told?.(method, params);
+    const told = connection.respondents.only;
+    told?.onNotice?.(method, params);
     const { level = 'info', logger } = params;
     if (method !== 'notifications/message') return;
     this.#parts.events.emit('server.notice', {
@@ -152,7 +152,7 @@ export class ServerBuilder {
       level: String(level),
       ...(typeof logger === 'string' && { logger: this.#parts.redactor.text(logger) }),
       data: this.#parts.redactor.value(params.data),
-      told: told !== undefined,
+      told: told?.onNotice !== undefined,
     });
   }
 }

@@ -17,7 +17,7 @@ import {
 import { type Retention, retain } from './retention.js';
 
 /** Records that arrive within it share a transaction. */
-const BATCH_MS = 20;
+const BATCH_MS = 250;
 /** So long nothing has to come before the words of records are taken up. */
 const QUIET_MS = 1_000;
 const RETENTION_MS = 60_000;
@@ -66,6 +66,8 @@ class LogThread {
 
   async answer(question: Question): Promise<unknown> {
     const database = this.#database;
+    // Who asks wants to know of the latest call too.
+    if (question.ask !== 'flush' && question.ask !== 'close') this.#takeInNow();
     switch (question.ask) {
       case 'find':
         if (question.filter.text !== undefined) this.#indexAll();
@@ -107,6 +109,13 @@ class LogThread {
         if (Atomics.load(this.#flag, 0) === 1) this.start();
       });
     return this.#working;
+  }
+
+  /** What cannot be taken in now is told by the work behind. */
+  #takeInNow(): void {
+    try {
+      while (this.#ingester.step() > 0);
+    } catch {}
   }
 
   #indexAll(): void {

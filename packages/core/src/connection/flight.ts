@@ -24,7 +24,6 @@ export class Flight {
   #lastActivity = this.#startedAt;
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
-  #onAbort: (() => void) | undefined;
   #resolve: (result: LaneResult) => void = nothing;
   #reject: (error: TurnbuckleError) => void = nothing;
 
@@ -37,10 +36,8 @@ export class Flight {
     });
     const { signal, timeoutMs, maxTotalMs } = options.request;
     this.#arm(Math.min(timeoutMs, maxTotalMs));
-    if (signal !== undefined) {
-      this.#onAbort = () => this.#cancel();
-      signal.addEventListener('abort', this.#onAbort, { once: true });
-    }
+    // Itself, not a function of its own: objects with such functions outlive many collections of the young.
+    signal?.addEventListener('abort', this, { once: true });
   }
 
   get request(): LaneRequest {
@@ -84,8 +81,7 @@ export class Flight {
     if (this.#settled) return false;
     this.#settled = true;
     clearTimeout(this.#timer);
-    if (this.#onAbort !== undefined)
-      this.#options.request.signal?.removeEventListener('abort', this.#onAbort);
+    this.#options.request.signal?.removeEventListener('abort', this);
     return true;
   }
 
@@ -107,7 +103,8 @@ export class Flight {
     this.#abandon('timeout', this.#error('CALL_TIMEOUT', what));
   }
 
-  #cancel(): void {
+  /** The caller gave up. */
+  handleEvent(): void {
     this.#abandon(
       'cancelled',
       this.#error('CALL_CANCELLED', `had ${this.#options.request.method} cancelled by the caller`),

@@ -86,7 +86,7 @@ export class Session {
       desk.changes.listen((kind) => push(noticeText(`notifications/${kind}/list_changed`, {}))),
       desk.runtime.on('server.notice', ({ server, level, logger, data, told }) => {
         if (!told && desk.surface.view.hasServer(server) && desk.surface.mayKnow(server, this.caller))
-          this.#log({ level, data, logger: logger ?? server });
+          this.log({ level, data, logger: logger ?? server });
       }),
     ];
   }
@@ -166,28 +166,22 @@ export class Session {
       caller: this.caller,
       era: 'legacy',
       signal,
-      respondent: this.#respondent(reply),
-      ...(progressToken !== undefined && {
-        onProgress: (progress) =>
-          this.#send(noticeText('notifications/progress', { progressToken, ...progress }), reply),
-      }),
+      respondent: new SessionRespondent(this, reply),
+      onProgress:
+        progressToken === undefined
+          ? undefined
+          : (progress) =>
+              this.send(noticeText('notifications/progress', { progressToken, ...progress }), reply),
     });
   }
 
-  #respondent(reply: Reply): Respondent {
-    return {
-      capabilities: this.#capabilities,
-      answers: this.#kinds.length === 0 ? NO_ANSWERS : this.#answersOn(reply),
-      session: this,
-      onNotice: (method, params) => {
-        if (method === 'notifications/message') this.#log(params, reply);
-        else this.#send(noticeText(method, params), reply);
-      },
-    };
+  get capabilities(): Params {
+    return this.#capabilities;
   }
 
   /** What a client answers is checked by the runtime before it goes on to the server. */
-  #answersOn(reply: Reply): ServerRequestAnswers {
+  answersOn(reply: Reply): ServerRequestAnswers {
+    if (this.#kinds.length === 0) return NO_ANSWERS;
     const answers = this.#kinds.map((kind) => [
       kind,
       (asked: Asking) => this.#ask(METHODS[kind], asked, reply),
@@ -202,10 +196,10 @@ export class Session {
       this.#asked.set(id, { resolve, reject });
       signal.addEventListener('abort', () => {
         if (!this.#asked.delete(id)) return;
-        this.#send(noticeText('notifications/cancelled', { requestId: id }), reply);
+        this.send(noticeText('notifications/cancelled', { requestId: id }), reply);
         reject(new Error('Nobody waits for the answer any longer'));
       });
-      this.#send(JSON.stringify({ jsonrpc: '2.0', id, method, params }), reply);
+      this.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }), reply);
     });
   }
 
@@ -222,12 +216,12 @@ export class Session {
     this.#running.find(({ id }) => id === requestId)?.cancellation.cancel();
   }
 
-  #log(params: Params, reply?: Reply): void {
-    if (isLoud(params.level, this.#level)) this.#send(noticeText('notifications/message', params), reply);
+  log(params: Params, reply?: Reply): void {
+    if (isLoud(params.level, this.#level)) this.send(noticeText('notifications/message', params), reply);
   }
 
   /** On the way of the request that it belongs to, if that can carry more than its answer. */
-  #send(text: string, reply: Reply | undefined): void {
+  send(text: string, reply: Reply | undefined): void {
     if (reply?.canStream === true) reply.send(text);
     else this.#push(text);
   }
@@ -249,5 +243,25 @@ export class Session {
     this.#watched.delete(String(uri));
     await end?.().catch(() => {});
     return {};
+  }
+}
+
+/** Who is behind a call of a session. A class, so that a call makes one object and no functions. */
+class SessionRespondent implements Respondent {
+  readonly capabilities: Params;
+  readonly answers: ServerRequestAnswers;
+  readonly session: Session;
+  readonly #reply: Reply;
+
+  constructor(session: Session, reply: Reply) {
+    this.capabilities = session.capabilities;
+    this.answers = session.answersOn(reply);
+    this.session = session;
+    this.#reply = reply;
+  }
+
+  onNotice(method: string, params: Params): void {
+    if (method === 'notifications/message') this.session.log(params, this.#reply);
+    else this.session.send(noticeText(method, params), this.#reply);
   }
 }

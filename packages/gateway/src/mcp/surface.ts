@@ -3,7 +3,15 @@
  * caller may see, calls on the one path of the runtime, and everything else passed on to whose it is.
  */
 import { randomUUID } from 'node:crypto';
-import type { Caller, CallOptions, CancelSignal, Progress, Respondent, Runtime } from 'turnbuckle';
+import type {
+  Caller,
+  CallOptions,
+  CallRequest,
+  CancelSignal,
+  Progress,
+  Respondent,
+  Runtime,
+} from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { Tracer } from '../traces/tracer.js';
 import { Offers } from './offers.js';
@@ -86,18 +94,15 @@ export class Surface {
 
   async #callTool(request: SurfaceRequest): Promise<Params> {
     const { params, era } = request;
-    const { name, arguments: args = {}, _meta, inputResponses, requestState, ...more } = params;
+    const { name, arguments: args = {} } = params;
     if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The tool has no name');
     if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'The arguments are not an object');
     const tool = this.view.findTool(name);
     if (tool === undefined && this.view.options.names === 'plain') throw unknownTool(name);
     try {
-      const result = await this.#runtime.call({
-        ...this.#optionsOf(request),
-        ...(Object.keys(more).length > 0 && { more }),
-        ...(tool === undefined ? { tool: name } : { server: tool.server, tool: tool.tool }),
-        arguments: args,
-      });
+      const result = await this.#runtime.call(
+        this.#optionsOf(request, { server: tool?.server, tool: tool?.tool ?? name, arguments: args }),
+      );
       return inEra(withTaskId(result, tool?.server ?? ''), era);
     } catch (thrown) {
       const failure = toToolFailure(thrown);
@@ -177,12 +182,15 @@ export class Surface {
   }
 
   /** What of a request is for the call and not for its server. */
-  #optionsOf(request: SurfaceRequest): CallOptions {
+  #optionsOf(request: SurfaceRequest, call: ToolCall): CallRequest;
+  #optionsOf(request: SurfaceRequest): CallOptions;
+  #optionsOf(request: SurfaceRequest, call?: ToolCall): CallOptions {
     const { caller, params, era, signal, respondent, onProgress, logLevel } = request;
     const { inputResponses, requestState } = params;
     const meta = metaForServer(metaOf(params), logLevel);
-    const traced = this.#tracer === undefined ? { meta } : this.#trace(this.#tracer, meta);
-    return {
+    const traced = this.#tracer === undefined ? undefined : this.#trace(this.#tracer, meta);
+    // Written out, member by member: this is made for every call, and spreading costs more than all the rest of it.
+    const options: CallOptions & { [Key in keyof ToolCall]: ToolCall[Key] | undefined } = {
       caller: hostOrCaller(caller),
       signal,
       respondent,
@@ -190,8 +198,14 @@ export class Surface {
       inputRequired: era === 'modern' ? 'return' : 'answer',
       inputResponses: isRecord(inputResponses) ? inputResponses : undefined,
       requestState,
-      ...traced,
+      requestId: traced?.requestId,
+      meta: traced?.meta ?? meta,
+      more: call === undefined ? undefined : furtherOf(params),
+      server: call?.server,
+      tool: call?.tool,
+      arguments: call?.arguments,
     };
+    return options;
   }
 
   #trace(tracer: Tracer, meta: Params | undefined): Pick<CallOptions, 'requestId' | 'meta'> {
@@ -203,6 +217,32 @@ export class Surface {
     const servers = this.#runtime.serverNames().filter((name) => this.view.hasServer(name));
     return servers.length === 1 ? servers[0] : undefined;
   }
+}
+
+/** A tool at its server, or by the name that agents see. */
+interface ToolCall {
+  readonly server: string | undefined;
+  readonly tool: string;
+  readonly arguments: Params;
+}
+
+const PARAMS_OF_CALLS: ReadonlySet<string> = new Set([
+  'name',
+  'arguments',
+  '_meta',
+  'inputResponses',
+  'requestState',
+]);
+
+/** Params that nobody here knows: they pass. */
+function furtherOf(params: Params): Params | undefined {
+  let further: Record<string, unknown> | undefined;
+  for (const key in params) {
+    if (PARAMS_OF_CALLS.has(key)) continue;
+    further ??= {};
+    further[key] = params[key];
+  }
+  return further;
 }
 
 /** What the client says about itself and its own request is between it and us; the rest belongs to the server. */
