@@ -2,13 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { stdioServer } from '../harness/bare-server.mjs';
 import { calm } from '../harness/calm.mjs';
+import { command, startDaemon } from '../harness/daemon.mjs';
 import { median } from '../harness/statistics.mjs';
 import { ours } from '../subjects.mjs';
 
-const command = fileURLToPath(new URL('../../packages/cli/dist/bin.js', import.meta.url));
 const perRound = 3;
 
 /** @param {string[]} args @param {NodeJS.ProcessEnv} env */
@@ -33,7 +32,7 @@ function writeConfig(home) {
 
 /** @param {import('../harness/rounds.mjs').RunContext} context */
 export async function runCommandLine(context) {
-  const wanted = ['cli-help', 'cli-call'].filter((figure) => context.wants(figure));
+  const wanted = ['cli-help', 'cli-call', 'cli-warm'].filter((figure) => context.wants(figure));
   if (wanted.length === 0) return;
   const home = join(context.scratchDirectory, 'home');
   writeConfig(home);
@@ -42,9 +41,11 @@ export async function runCommandLine(context) {
   const commands = {
     'cli-help': [command, '--help'],
     'cli-call': [command, 'call', 'bench', 'echo', 'text=hi'],
+    'cli-warm': [command, 'call', 'bench', 'echo', 'text=hi'],
   };
   for (const figure of wanted) {
     context.note(figure);
+    const daemon = figure === 'cli-warm' ? await startDaemon({ env }) : undefined;
     try {
       timeProcess(commands[figure], env); // the first run finds out the server's era
       for (let round = 0; round < context.rounds; round++) {
@@ -64,6 +65,8 @@ export async function runCommandLine(context) {
       }
     } catch (error) {
       context.measurements.fail({ figure, subject: ours.id, error });
+    } finally {
+      await daemon?.stop();
     }
   }
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { BareClient } from '../harness/bare-client.mjs';
 import { startHttpServer, stdioServer } from '../harness/bare-server.mjs';
 import { calm } from '../harness/calm.mjs';
+import { startDaemon } from '../harness/daemon.mjs';
 import { median, shuffle } from '../harness/statistics.mjs';
 import { ours } from '../subjects.mjs';
 
@@ -21,40 +22,39 @@ const sessions = 1_000;
 const at = (name) => fileURLToPath(new URL(`../servers/${name}.mjs`, import.meta.url));
 const specs = Array.from({ length: servers }, (_, index) => stdioServer(`s${index}`, { tools: toolsEach }));
 
-/** @typedef {{ url: string, token?: string, pid: number, readyMs: number, stop: () => Promise<void> }} Running */
-
-/** @param {string[]} args @returns {Promise<Running>} */
-async function start(args) {
-  const began = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const line = await new Promise((resolve, reject) => {
-    child.stdout.setEncoding('utf8').once('data', resolve);
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`${args[0]} ended with ${code}`)));
-  });
-  const stop = () =>
-    new Promise((resolve) => {
-      child.removeAllListeners('exit');
-      child.once('exit', () => resolve(undefined));
-      child.stdin.end();
-    });
-  return { ...JSON.parse(line), pid: child.pid ?? 0, readyMs: performance.now() - began, stop };
-}
+/** @typedef {{ url: string, token?: string, pid: number, stop: () => Promise<unknown> }} Running */
 
 let count = 0;
 
 /** @param {string} scratch @param {object} [daemon] */
-async function startDaemon(scratch, daemon = {}) {
+async function startOurs(scratch, daemon = {}) {
   count += 1;
-  const stateDir = join(scratch, `daemon-${count}`);
-  mkdirSync(stateDir, { recursive: true });
-  const file = join(stateDir, 'mcp.json');
+  const home = join(scratch, `daemon-${count}`);
+  mkdirSync(home, { recursive: true });
+  const config = join(home, 'mcp.json');
   const entries = specs.map(({ name, command, args }) => [name, { command, args }]);
-  writeFileSync(file, JSON.stringify({ servers: Object.fromEntries(entries), daemon }));
-  return start([at('daemon'), stateDir, file]);
+  writeFileSync(config, JSON.stringify({ servers: Object.fromEntries(entries), daemon }));
+  return startDaemon({
+    config,
+    env: { ...process.env, HOME: home, TURNBUCKLE_STATE_DIR: join(home, 'state') },
+  });
 }
 
-const startFloor = () => start([at('floor-gateway'), JSON.stringify(specs)]);
+/** @returns {Promise<Running>} */
+async function startFloor() {
+  const args = [at('floor-gateway'), JSON.stringify(specs)];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const line = await new Promise((resolve, reject) => {
+    child.stdout.setEncoding('utf8').once('data', resolve);
+    child.once('exit', (code) => reject(new Error(`the floor ended with ${code}`)));
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const stop = async () => {
+    child.stdin.end();
+    await ended;
+  };
+  return { ...JSON.parse(line), pid: child.pid ?? 0, stop };
+}
 
 /** Until all tools are listed. @param {Running} running */
 async function openClient(running) {
@@ -99,8 +99,8 @@ const memoryOf = (pid) =>
 async function runSteady(context) {
   const { measurements, scratchDirectory } = context;
   const direct = await startHttpServer('direct', { tools: servers * toolsEach });
-  const logged = await startDaemon(scratchDirectory);
-  const silent = await startDaemon(scratchDirectory, { log: { enabled: false } });
+  const logged = await startOurs(scratchDirectory);
+  const silent = await startOurs(scratchDirectory, { log: { enabled: false } });
   const record = (figure, round, value) => measurements.record({ figure, subject: ours.id, round, value });
   try {
     const base = await new BareClient({ url: direct.spec.url ?? '' }).initialize();
@@ -170,7 +170,7 @@ async function runReady(context) {
   };
   for (let round = 0; round < Math.min(context.rounds, 7); round++) {
     await calm();
-    const own = await readyOf(() => startDaemon(scratchDirectory));
+    const own = await readyOf(() => startOurs(scratchDirectory));
     const floor = await readyOf(startFloor);
     measurements.record({ figure: 'gateway-ready', subject: ours.id, round, value: own / floor });
   }

@@ -55,14 +55,15 @@ export class Journal {
 
   /** The kernel has it when it returns. Throws when the disk does not take it. */
   append(record: unknown): void {
-    const line = Buffer.from(`${JSON.stringify(record)}\n`);
+    const line = `${JSON.stringify(record)}\n`;
+    const length = Buffer.byteLength(line);
     const file = this.#file ?? this.#open();
     const written = this.#write(file, line);
     this.#bytes += written;
-    if (written < line.length) {
+    if (written < length) {
       // A full disk may take a part: the line is then cut off, and the segment with it.
       this.rotate();
-      throw new Error(`Only ${written} of ${line.length} bytes could be written.`);
+      throw new Error(`Only ${written} of ${length} bytes could be written.`);
     }
     if (this.#options.durability === 'power') fdatasyncSync(file);
     if (this.#bytes >= (this.#options.segmentBytes ?? SEGMENT_BYTES)) this.rotate();
@@ -78,7 +79,7 @@ export class Journal {
     this.#look();
   }
 
-  #write(file: number, line: Buffer): number {
+  #write(file: number, line: string): number {
     try {
       return writeSync(file, line);
     } catch (error) {

@@ -47,7 +47,7 @@ export function recordCalls(
     runtime.on('call.settled', (event) => {
       const verdict = verdicts.get(event.requestId);
       verdicts.delete(event.requestId);
-      log.append({ ...toInvocation(event, runtime, options), ...verdict });
+      log.append(toInvocation(event, { runtime, verdict, options }));
     }),
   ];
   return () => {
@@ -55,7 +55,14 @@ export function recordCalls(
   };
 }
 
-function toInvocation(event: Settled, runtime: Watched, { keep = {} }: RecordOptions): Invocation {
+interface Recording {
+  readonly runtime: Watched;
+  readonly verdict: Verdict | undefined;
+  readonly options: RecordOptions;
+}
+
+function toInvocation(event: Settled, { runtime, verdict, options }: Recording): Invocation {
+  const { keep = {} } = options;
   const redact = (value: unknown): unknown => runtime.redact(value);
   const args = toKeptJson(event.arguments, { limit: keep.arguments ?? KEPT_OF_ARGUMENTS, redact });
   const result = toKeptJson(event.result, { limit: keep.result ?? KEPT_OF_RESULT, redact });
@@ -81,6 +88,9 @@ function toInvocation(event: Settled, runtime: Watched, { keep = {} }: RecordOpt
     error: errorOf(event, redact),
     attempts: event.attempts,
     era: event.era,
+    decision: verdict?.decision,
+    reason: verdict?.reason,
+    approval: verdict?.approval,
   };
 }
 

@@ -55,9 +55,9 @@ function measure(value: unknown, seen: { parts: number }, depth: number): number
     }
     return bytes;
   }
-  for (const [key, part] of Object.entries(value)) {
+  for (const key in value) {
     if (seen.parts > MOST_PARTS) break;
-    bytes += key.length + 4 + measure(part, seen, depth + 1);
+    bytes += key.length + 4 + measure(Reflect.get(value, key), seen, depth + 1);
   }
   return bytes;
 }

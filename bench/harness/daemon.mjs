@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const command = fileURLToPath(new URL('../../packages/cli/dist/bin.js', import.meta.url));
+
+/**
+ * Starts the daemon as a user does, on a free port; resolves when it answers.
+ * @param {{ env: NodeJS.ProcessEnv, config?: string }} options
+ */
+export async function startDaemon({ env, config }) {
+  const args = ['serve', '--port', '0', '--json', ...(config === undefined ? [] : ['--config', config])];
+  const child = spawn(process.execPath, [command, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const text = await new Promise((resolve, reject) => {
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (part) => {
+      said += part;
+      if (said.trimEnd().endsWith('}')) resolve(said);
+    });
+    child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}`)));
+  });
+  const { mcp, tokenFile } = JSON.parse(text);
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return { url: mcp, token: readFileSync(tokenFile, 'utf8').trim(), pid: child.pid ?? 0, stop };
+}
