@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts', 'testing/test/**/*.test.ts', 'docs/**/*.test.ts'],
     globalSetup: ['testing/own-home.ts'],
     pool: 'threads',
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -18,7 +18,7 @@ import {
   toolAnalytics,
   unusedServers,
 } from './queries.js';
-import { isOver, listSegments } from './segment.js';
+import { listSegments } from './segment.js';
 
 export class LogReader {
   readonly #database: Database;
@@ -28,14 +28,12 @@ export class LogReader {
   }
 
   /**
-   * Undefined when nothing was ever logged there. What ended processes left in the journal is taken in first, unless
-   * one that lives will do it. Throws when a newer release has written it.
+   * Undefined when nothing was ever logged there. What is in the journal is taken in first, so that the latest call is
+   * there too. Throws when a newer release has written it.
    */
   static async open(directory: string): Promise<LogReader | undefined> {
-    const journal = journalOf(directory);
-    const left = listSegments(journal);
-    if (left.length > 0 && left.every((file) => isOver(journal, file, Date.now()))) await takeIn(directory);
     const file = logFileOf(directory);
+    if (listSegments(journalOf(directory)).length > 0) await takeIn(directory).catch(unlessReadable(file));
     if (!existsSync(file)) return undefined;
     // What cannot be written can still be read: then the newest are not found by their words.
     await takeUpWords(directory).catch(() => {});
@@ -100,3 +98,14 @@ async function takeIn(directory: string): Promise<void> {
     database.close();
   }
 }
+
+/** A log that can only be read is read as it is; one that a newer release has written is not. */
+const unlessReadable = (file: string) => async (error: unknown) => {
+  if (!existsSync(file)) throw error;
+  const database = await openDatabase(file, { readOnly: true });
+  try {
+    shapeOf(database);
+  } finally {
+    database.close();
+  }
+};

@@ -1,4 +1,5 @@
 /** Requests to a daemon or bridge: JSON in, JSON out, and its refusals as our own errors. */
+import type { CancelSignal } from 'turnbuckle';
 import { ERRORS, type ErrorCode, TurnbuckleError } from 'turnbuckle';
 import { exchange } from './exchange.js';
 import { createEventReader } from './server-sent-events.js';
@@ -10,7 +11,7 @@ export interface DaemonPlace {
 }
 
 export interface RequestOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   /** Nothing came for so long: it does not answer. */
   readonly silenceMs?: number | undefined;
 }

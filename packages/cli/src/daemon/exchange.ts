@@ -2,8 +2,10 @@
  * One HTTP request on a connection of its own. By hand, because a call through the daemon takes hardly longer than
  * Node's start, and loading Node's HTTP client would be a good part of that.
  */
+
 import { connect, type Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
+import type { CancelSignal } from 'turnbuckle';
 import { HttpReader } from './http-reader.js';
 
 export interface ExchangeOptions {
@@ -14,7 +16,7 @@ export interface ExchangeOptions {
   readonly body?: unknown;
   readonly accept?: string | undefined;
   /** Aborted: the connection ends at once. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   /** Nothing came for so long: nobody answers. */
   readonly silenceMs?: number | undefined;
   /** The body as it comes, instead of in the answer; not that of a refusal. */
@@ -41,7 +43,7 @@ export class NoAnswer extends Error {
 /** Rejects with NoAnswer, or with the reason of the signal. */
 export async function exchange(options: ExchangeOptions): Promise<Answered> {
   const { url, signal } = options;
-  signal?.throwIfAborted();
+  if (signal?.aborted === true) throw signal.reason;
   const target = new URL(url);
   const socket = await open(target);
   return new Promise((resolve, reject) =>

@@ -11,7 +11,7 @@ const PLACE = { platform: 'linux', home: '~', env: {}, cwd: '.' } as const;
 describe('the pages of docs/agents', () => {
   it('are one for each agent', () => {
     const pages = readdirSync(join(root, 'docs/agents')).sort();
-    expect(pages).toEqual(AGENTS.map(({ id }) => `${id}.md`).sort());
+    expect(pages).toEqual(['README.md', ...AGENTS.map(({ id }) => `${id}.md`)].sort());
   });
 
   it.each(AGENTS.map((client) => [client.id, client] as const))(

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { listFiles, readText } from './repository.js';
 
 const VALUES = [
+  'Cancellation',
   'ERRORS',
   'FLAGS',
   'TurnbuckleError',
@@ -51,6 +52,7 @@ const TYPES = [
   'CallOptions',
   'CallRequest',
   'Caller',
+  'CancelSignal',
   'CatalogTool',
   'ConfiguredOptions',
   'ConfiguredRuntime',

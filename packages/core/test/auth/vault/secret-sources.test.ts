@@ -13,7 +13,9 @@ const ENVIRONMENT = {
 };
 
 describe('${secret:name}', () => {
-  const vault = { get: async (name: string) => (name === 'secret/a.b' ? 'of the vault' : undefined) };
+  const vault = async () => ({
+    get: async (name: string) => (name === 'secret/a.b' ? 'of the vault' : undefined),
+  });
 
   it('is taken from the environment, then the vault, then the command', async () => {
     const command = ['printf', '%s\n', 'of the command: {name}'];
@@ -27,7 +29,7 @@ describe('${secret:name}', () => {
   it('fails when the vault does, whatever the command would have said', async () => {
     const broken = { get: () => Promise.reject(new Error('shut')) };
     await expect(
-      readSecret('c', { environment: ENVIRONMENT, vault: broken, command: ['printf', 'x'] }),
+      readSecret('c', { environment: ENVIRONMENT, vault: async () => broken, command: ['printf', 'x'] }),
     ).rejects.toThrow('shut');
   });
 
