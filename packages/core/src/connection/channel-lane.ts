@@ -82,10 +82,15 @@ export class ChannelLane implements Lane, Transport {
   request(request: LaneRequest): Promise<LaneResult> {
     if (this.#closed) return Promise.reject(connectionLost(this.#options.server, { sent: false }));
     const { server } = this.#options;
-    const flight = this.#flights.add(
-      (id) => new Flight({ id, server, request, isAsking: this.#isAsking, onAbandon: this.#onAbandon }),
-    );
-    const { id } = flight;
+    const id = this.#flights.reserve();
+    const flight = new Flight({
+      id,
+      server,
+      request,
+      isAsking: this.#isAsking,
+      onAbandon: this.#onAbandon,
+    });
+    this.#flights.put(id, flight);
     const params = completeParams(request, this.envelope, id);
     this.#channel.send({ jsonrpc: '2.0', id, method: request.method, params }).catch((cause: unknown) => {
       this.#flights.delete(id);

@@ -66,10 +66,6 @@ export class HttpExchange {
     this.#path = options.endpoint.url.pathname + options.endpoint.url.search;
   }
 
-  get flight(): Flight {
-    return this.#options.flight;
-  }
-
   post(body: string): void {
     this.#body = body;
     this.#dispatch('POST');

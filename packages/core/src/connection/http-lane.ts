@@ -60,32 +60,31 @@ export class HttpLane implements Lane {
 
   request(request: LaneRequest): Promise<LaneResult> {
     const { server, endpoint, session, maxBytes } = this.#options;
-    const exchange = this.#exchanges.add((id) => {
-      const flight = new Flight({
-        id,
-        server,
-        request,
-        isAsking: this.#isAsking,
-        onAbandon: this.#onAbandon,
-      });
-      return new HttpExchange({
-        server,
-        endpoint,
-        flight,
-        maxBytes,
-        headers: this.#headers(request),
-        resumable: this.envelope === undefined,
-        hasSession: session.sessionId !== undefined,
-        deliver: this.#deliver,
-        answer: this.#answer,
-        onBroken: this.#onBroken,
-        onDone: () => this.#exchanges.delete(id),
-      });
+    const id = this.#exchanges.reserve();
+    const flight = new Flight({
+      id,
+      server,
+      request,
+      isAsking: this.#isAsking,
+      onAbandon: this.#onAbandon,
     });
-    const { id, promise } = exchange.flight;
+    const exchange = new HttpExchange({
+      server,
+      endpoint,
+      flight,
+      maxBytes,
+      headers: this.#headers(request),
+      resumable: this.envelope === undefined,
+      hasSession: session.sessionId !== undefined,
+      deliver: this.#deliver,
+      answer: this.#answer,
+      onBroken: this.#onBroken,
+      onDone: () => this.#exchanges.delete(id),
+    });
+    this.#exchanges.put(id, exchange);
     const params = completeParams(request, this.envelope, id);
     exchange.post(JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }));
-    return promise;
+    return flight.promise;
   }
 
   /** Takes a message that came another way than on its request's own answer; true when it was for the lane. */

@@ -25,16 +25,19 @@ export class Slots<Item> {
     return this.#size;
   }
 
-  /** Finds a place; the item that is made for its number takes it. */
-  add<Added extends Item>(create: (number: number) => Added): Added {
+  /** Finds a place: its number is for the item that `put` puts there. */
+  reserve(): number {
     const place = this.#free.pop() ?? this.#items.length;
     this.#turn = (this.#turn + 1) % this.#turns;
     const number = this.#first + this.#turn * PLACES + place;
     this.#numbers[place] = number;
-    const item = create(number);
-    this.#items[place] = item;
+    this.#items[place] = undefined;
+    return number;
+  }
+
+  put(number: number, item: Item): void {
+    this.#items[(number - this.#first) % PLACES] = item;
     this.#size += 1;
-    return item;
   }
 
   get(number: number): Item | undefined {
