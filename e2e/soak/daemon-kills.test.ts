@@ -6,7 +6,7 @@ import { fixture, isAlive, temporaryDirectory } from '@turnbuckle/testing';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../packages/store/src/database.js';
 
-const KILLS = Number(process.env.SOAK_CYCLES ?? 200);
+const KILLS = Number(process.env.SOAK_KILLS ?? 200);
 const CALLERS = 8;
 const READY_MS = 1_000;
 const SCRIPT = fileURLToPath(new URL('daemon.mjs', import.meta.url));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runKillCycles } from '../../packages/gateway/test/log/kill-cycles.js';
 
-const KILLS = Number(process.env.SOAK_CYCLES ?? 200);
+const KILLS = Number(process.env.SOAK_KILLS ?? 200);
 
 it(`${KILLS} processes are killed while they make calls: each answered call is in the log once`, async () => {
   const report = await runKillCycles({

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Cancellation, type CancelSignal, type Respondent, type ServerRequestAnswers } from 'turnbuckle';
-import { CODES, isRecord, type Params, RpcError } from './protocol.js';
+import { ASKS, CODES, isRecord, type Params, RpcError } from './protocol.js';
 import type { SurfaceRequest, SurfaceResult } from './surface.js';
 
 const PREFIX = 'turnbuckle:';
@@ -12,13 +12,8 @@ const PREFIX = 'turnbuckle:';
 const WAIT_MS = 300_000;
 const MOST_CALLS = 1_000;
 const TOGETHER_MS = 20;
-const METHODS = {
-  elicitation: 'elicitation/create',
-  sampling: 'sampling/createMessage',
-  roots: 'roots/list',
-} as const;
 
-type Kind = keyof typeof METHODS;
+type Kind = keyof typeof ASKS;
 type Perform = (respondent: Respondent, signal: CancelSignal) => Promise<SurfaceResult>;
 
 /** A question of a server, as the runtime puts it. */
@@ -99,9 +94,9 @@ class ParkedCall {
   }
 
   begin(perform: Perform): void {
-    const kinds = (Object.keys(METHODS) as Kind[]).filter((kind) => this.#capabilities[kind] !== undefined);
+    const kinds = (Object.keys(ASKS) as Kind[]).filter((kind) => this.#capabilities[kind] !== undefined);
     const answers = Object.fromEntries(
-      kinds.map((kind) => [kind, (asked: Asked) => this.#ask(METHODS[kind], asked)]),
+      kinds.map((kind) => [kind, (asked: Asked) => this.#ask(ASKS[kind], asked)]),
     );
     // What a client answers is checked by the runtime before it goes on to the server.
     const respondent: Respondent = {

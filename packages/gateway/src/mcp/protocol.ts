@@ -48,6 +48,13 @@ export const CODES = {
   noSession: -32001,
 } as const;
 
+/** What a server can ask of a client, by the capability that it takes. */
+export const ASKS = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+  roots: 'roots/list',
+} as const;
+
 /** A refusal in the protocol's own terms; `http` where the revision ties it to a status. */
 export class RpcError extends Error {
   readonly code: number;

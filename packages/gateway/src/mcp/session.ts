@@ -10,6 +10,7 @@ import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
 import type { Incoming } from './incoming.js';
 import { isLoud, type LogLevel, readLevel } from './log-level.js';
 import {
+  ASKS,
   CODES,
   errorText,
   isRecord,
@@ -26,12 +27,7 @@ import {
 import type { Reply } from './reply.js';
 import { toRpcError } from './rpc-error.js';
 
-const METHODS = {
-  elicitation: 'elicitation/create',
-  sampling: 'sampling/createMessage',
-  roots: 'roots/list',
-} as const;
-const KINDS = Object.keys(METHODS) as Array<keyof typeof METHODS>;
+const KINDS = Object.keys(ASKS) as Array<keyof typeof ASKS>;
 const NO_ANSWERS: ServerRequestAnswers = {};
 /** What the newer revision has and the older ones have not. */
 const NOT_YET: ReadonlySet<string> = new Set(['server/discover', 'subscriptions/listen']);
@@ -73,7 +69,7 @@ export class Session {
   readonly #ends: Array<() => unknown>;
   #capabilities: Params = {};
   /** What the client can be asked. */
-  #kinds: ReadonlyArray<keyof typeof METHODS> = [];
+  #kinds: ReadonlyArray<keyof typeof ASKS> = [];
   #level: LogLevel = 'debug';
   #questions = 0;
 
@@ -182,10 +178,7 @@ export class Session {
   /** What a client answers is checked by the runtime before it goes on to the server. */
   answersOn(reply: Reply): ServerRequestAnswers {
     if (this.#kinds.length === 0) return NO_ANSWERS;
-    const answers = this.#kinds.map((kind) => [
-      kind,
-      (asked: Asking) => this.#ask(METHODS[kind], asked, reply),
-    ]);
+    const answers = this.#kinds.map((kind) => [kind, (asked: Asking) => this.#ask(ASKS[kind], asked, reply)]);
     return Object.fromEntries(answers) as ServerRequestAnswers;
   }
 

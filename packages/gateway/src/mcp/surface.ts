@@ -59,7 +59,7 @@ export class Surface {
 
   /** Throws an RpcError or a TurnbuckleError. */
   async answer(request: SurfaceRequest): Promise<SurfaceResult> {
-    const { method, params, era, caller } = request;
+    const { method, era, caller } = request;
     switch (method) {
       case 'tools/call':
         return this.#callTool(request);
@@ -78,7 +78,7 @@ export class Surface {
       case 'completion/complete':
         return this.#complete(request);
       default:
-        return this.#passOn(request, metaOf(params));
+        return this.#passOn(request);
     }
   }
 
@@ -165,7 +165,7 @@ export class Surface {
   }
 
   /** Tasks go to the server that their id names; what nobody here knows goes to the only server there is. */
-  async #passOn(request: SurfaceRequest, _meta: Params): Promise<Params> {
+  async #passOn(request: SurfaceRequest): Promise<Params> {
     const { method, params, era } = request;
     const task = readTaskId(params.taskId);
     const server = task?.server ?? this.#onlyServer();
