@@ -19,6 +19,7 @@ import type { Respondent } from './connection/respondents.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
 import { isRecord } from './is-record.js';
+import { keepSpelling } from './json/spelling.js';
 import { runNative } from './native-call.js';
 import type { Caller } from './policy/capabilities.js';
 import type { Sender, Sending } from './send.js';
@@ -372,11 +373,11 @@ function withMeta(
 ): Readonly<Record<string, unknown>> {
   if (more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined)
     return params;
-  return {
+  return keepSpelling(more ?? params, {
     ...more,
     ...params,
     ...(meta !== undefined && { _meta: meta }),
     ...(inputResponses !== undefined && { inputResponses }),
     ...(requestState !== undefined && { requestState }),
-  };
+  });
 }

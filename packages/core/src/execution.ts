@@ -1,7 +1,7 @@
 /** `execute`: a call that never throws, with its result as data where it is data. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { TurnbuckleError } from './errors.js';
-import { parseJson } from './parse-json.js';
+import { parseJson } from './json/parse-json.js';
 
 export interface Execution {
   readonly toolName: string;

@@ -14,6 +14,7 @@ import type { Respondent } from './connection/respondents.js';
 import { wasNotSent } from './connection/server-error.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { isRecord } from './is-record.js';
+import { keepSpelling } from './json/spelling.js';
 import type { Caller } from './policy/capabilities.js';
 import type { Limiter } from './resilience/limiter.js';
 import { type RetryPlan, retryPlan } from './resilience/retry-plan.js';
@@ -293,7 +294,8 @@ function withCapabilities(
   offered: object,
 ): Readonly<Record<string, unknown>> {
   const meta = isRecord(params._meta) ? params._meta : {};
-  return { ...params, _meta: { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta } };
+  const said = keepSpelling(meta, { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta });
+  return keepSpelling(params, { ...params, _meta: said });
 }
 
 function tooDeep(server: string): TurnbuckleError {

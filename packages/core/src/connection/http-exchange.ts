@@ -4,7 +4,7 @@ import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import type { Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
-import { parseJson } from '../parse-json.js';
+import { parseJson } from '../json/parse-json.js';
 import { isProgress } from './channel-lane.js';
 import type { Flight } from './flight.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';

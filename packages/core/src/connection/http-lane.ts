@@ -5,6 +5,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { TurnbuckleError } from '../errors.js';
+import { writeJson } from '../json/spelling.js';
 import { FIRST_ID, isProgress, LAST_ID } from './channel-lane.js';
 import { type Abandoned, Flight } from './flight.js';
 import type { HttpEndpoint } from './http-endpoint.js';
@@ -83,7 +84,7 @@ export class HttpLane implements Lane {
     });
     this.#exchanges.put(id, exchange);
     const params = completeParams(request, this.envelope, id);
-    exchange.post(JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }));
+    exchange.post(writeJson({ jsonrpc: '2.0', id, method: request.method, params }));
     return flight.promise;
   }
 

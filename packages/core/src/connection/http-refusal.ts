@@ -1,7 +1,7 @@
 /** What an HTTP status other than 200 means for a request, told from the status and headers alone. */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
-import { parseJson } from '../parse-json.js';
+import { parseJson } from '../json/parse-json.js';
 import { connectionLost, type RpcError, serverError } from './server-error.js';
 
 export interface Refusal {

@@ -7,6 +7,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import type { RequestKind } from '../config/schema.js';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { keepSpelling } from '../json/spelling.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
 import { type AskOptions, type Outcome, paramsOf, type RequestGuard } from './request-guard.js';
 import type { Respondents } from './respondents.js';
@@ -104,8 +105,12 @@ export async function requestWithInput(
     }
     const inputResponses = await answerAll(questions, request, options.guard);
     const { requestState } = result;
-    const params = { ...request.params, inputResponses, ...(requestState !== undefined && { requestState }) };
-    result = await lane.request({ ...request, params });
+    const answered = {
+      ...request.params,
+      inputResponses,
+      ...(requestState !== undefined && { requestState }),
+    };
+    result = await lane.request({ ...request, params: keepSpelling(request.params, answered) });
   }
   return result;
 }

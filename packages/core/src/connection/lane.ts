@@ -5,6 +5,7 @@
  */
 
 import type { CancelSignal } from '../cancel-signal.js';
+import { keepSpelling } from '../json/spelling.js';
 import type { Respondent } from './respondents.js';
 
 export interface Progress {
@@ -52,8 +53,9 @@ export function completeParams(
   if (envelope === undefined && onProgress === undefined) return params;
   const own = params._meta as Record<string, unknown> | undefined;
   if (own === undefined) {
-    if (onProgress === undefined) return { ...params, _meta: envelope };
-    return { ...params, _meta: envelope === undefined ? { progressToken } : { ...envelope, progressToken } };
+    const meta = onProgress === undefined ? envelope : { ...envelope, progressToken };
+    return keepSpelling(params, { ...params, _meta: meta });
   }
-  return { ...params, _meta: { ...envelope, ...own, ...(onProgress && { progressToken }) } };
+  const meta = keepSpelling(own, { ...envelope, ...own, ...(onProgress && { progressToken }) });
+  return keepSpelling(params, { ...params, _meta: meta });
 }

@@ -1,6 +1,6 @@
 /** From a line of text to a JSON-RPC message, or to nothing: exact keys, junk ignored. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { parseJson } from '../parse-json.js';
+import { parseSpelled } from '../json/spelling.js';
 
 /** A request of the server's. */
 export type ServerQuestion = Extract<JSONRPCMessage, { method: string; id: unknown }>;
@@ -12,7 +12,7 @@ export function parseMessage(line: string): JSONRPCMessage | undefined {
   if (first !== 123 && first > 32) return undefined; // neither `{` nor white space before one
   let value: unknown;
   try {
-    value = parseJson(start === 0 ? line : line.slice(start));
+    value = parseSpelled(start === 0 ? line : line.slice(start));
   } catch {
     return undefined;
   }

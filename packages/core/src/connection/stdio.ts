@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
+import { writeJson } from '../json/spelling.js';
 import { LineFraming } from './line-framing.js';
 import { parseMessage } from './message.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
@@ -99,7 +100,7 @@ export class StdioTransport implements Transport {
 
   /** Messages of one turn of the event loop leave in one write. */
   send(message: JSONRPCMessage): Promise<void> {
-    const line = `${JSON.stringify(message)}\n`;
+    const line = `${writeJson(message)}\n`;
     const stdin = this.#child?.process.stdin;
     if (this.#closed || stdin == null || !stdin.writable) {
       return Promise.reject(

@@ -3,6 +3,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { WebSocket } from 'ws';
 import type { Authorizer, Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
+import { writeJson } from '../json/spelling.js';
 import { authRequired } from './http-refusal.js';
 import { parseMessage } from './message.js';
 
@@ -103,7 +104,7 @@ export class WebSocketTransport implements Transport {
         new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" is not connected.`),
       );
     }
-    socket.send(JSON.stringify(message));
+    socket.send(writeJson(message));
     return Promise.resolve();
   }
 

@@ -21,9 +21,10 @@ const VALUES = [
   'escapeHidden',
   'findHidden',
   'jsonSchema',
+  'keepSpelling',
   'loadConfiguration',
   'openBrowser',
-  'parseJson',
+  'parseStrictly',
   'preload',
   'redactConfig',
   'scanHeaderParameters',
@@ -42,6 +43,7 @@ const VALUES = [
   'toOpenAiTools',
   'toToolCall',
   'toTurnbuckleError',
+  'writeJson',
 ];
 
 const TYPES = [

@@ -1,6 +1,7 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
-import type { Caller, Runtime } from 'turnbuckle';
+import { type Caller, type Runtime, writeJson } from 'turnbuckle';
 import * as z from 'zod/mini';
+import { sendText } from '../http/answer.js';
 import { readJson } from '../http/body.js';
 import type { Route } from '../http/route.js';
 import type { Visit } from '../http/visit.js';
@@ -43,7 +44,12 @@ export function createBridgeRoutes(bridge: Bridge, runtime: Runtime): readonly R
         const { calls } = await readJson(visit, CALLS_BODY);
         const { caller, signal } = visit;
         const answers = await inParallel(calls, (body) => bridge.call({ body, caller, signal }));
-        return { results: answers.map(({ body }) => body) };
+        sendText(
+          visit.response,
+          200,
+          `{"results":[${answers.map(({ body }) => writeJson(body)).join(',')}]}`,
+        );
+        return undefined;
       },
     },
     ...createListRoutes(runtime),
@@ -139,13 +145,13 @@ async function answerCall(visit: Visit, bridge: Bridge, body: CallBody): Promise
   const stream = new EventStream(response);
   const onProgress = (progress: object): void => stream.send(JSON.stringify(progress), 'progress');
   const answer = await bridge.call({ body, caller, signal, onProgress });
-  stream.send(JSON.stringify(answer.body), 'result');
+  stream.send(writeJson(answer.body), 'result');
   stream.end();
   return undefined;
 }
 
 function send({ response }: Visit, { http, body }: BridgeAnswer): void {
-  const text = JSON.stringify(body);
+  const text = writeJson(body);
   response.writeHead(http, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   response.end(text);
 }

@@ -1,6 +1,6 @@
 /** The ways to answer: JSON, or a refusal as JSON. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { ERRORS } from 'turnbuckle';
+import { ERRORS, writeJson } from 'turnbuckle';
 import type { Refusal } from './refusal.js';
 import { announcesBody } from './request-form.js';
 
@@ -20,8 +20,9 @@ export function beginAnswer(response: ServerResponse, status: number, headers: O
   });
 }
 
+/** Numbers of other languages are written as they came. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  sendText(response, status, JSON.stringify(body));
+  sendText(response, status, writeJson(body));
 }
 
 /** JSON that is text already. */

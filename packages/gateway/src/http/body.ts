@@ -1,6 +1,6 @@
 /** The body of a request: read within its limit, as text or as JSON that fits a schema. */
 import { isUtf8 } from 'node:buffer';
-import { parseJson, TurnbuckleError } from 'turnbuckle';
+import { keepSpelling, parseStrictly, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import type { Visit } from './visit.js';
@@ -41,8 +41,9 @@ export function readText({ request, response, maxBodyBytes }: Visit): Promise<st
 
 /** The body as JSON that fits the schema; REQUEST_INVALID when it is no JSON, ARGUMENTS_INVALID with each key that is wrong. */
 export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promise<T> {
-  const checked = z.safeParse(schema, parseText(await readText(visit)), { error: describe });
-  if (checked.success) return checked.data;
+  const sent = parseText(await readText(visit));
+  const checked = z.safeParse(schema, sent, { error: describe });
+  if (checked.success) return asSpelled(sent, checked.data);
   const faults = checked.error.issues
     .slice(0, MAX_FAULTS)
     .map(({ path, message }) => ({ path: pathText(path), message }));
@@ -53,11 +54,23 @@ export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promi
   });
 }
 
+/** The validator copies what it checks: the copies are to be written as what they were made of. */
+function asSpelled<T>(sent: unknown, checked: T): T {
+  if (sent === checked || !isObject(sent) || !isObject(checked)) return checked;
+  keepSpelling(sent, checked);
+  for (const key of Object.keys(checked))
+    asSpelled<unknown>(Reflect.get(sent, key), Reflect.get(checked, key));
+  return checked;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 /** The text of a body as JSON; REQUEST_INVALID when it is none. */
 export function parseText(text: string): unknown {
   try {
-    return parseJson(text);
+    return parseStrictly(text);
   } catch (cause) {
+    if (cause instanceof TurnbuckleError) throw cause;
     throw invalid('The body is not JSON.', cause);
   }
 }

@@ -1,7 +1,6 @@
 /** The MCP endpoint over Streamable HTTP, for clients of every revision at one address. */
-import { parseJson } from 'turnbuckle';
 import type { Desk } from './desk.js';
-import { type Incoming, readMessage } from './incoming.js';
+import { type Incoming, parseMessage } from './incoming.js';
 import { serveModern } from './modern.js';
 import { PostAnswer } from './post-answer.js';
 import {
@@ -35,7 +34,7 @@ export class HttpEndpoint {
   async post(desk: Desk, visitor: Visitor, body: string): Promise<void> {
     let id: RequestId | null = null;
     try {
-      const incoming = readMessage(parse(body));
+      const incoming = parseMessage(body);
       if (incoming.kind === 'request') id = incoming.message.id;
       if (isModern(visitor, incoming)) await this.#modern(desk, visitor, incoming);
       else await this.#sessions.post(desk, visitor, incoming);
@@ -108,12 +107,4 @@ function isModern({ request }: Visitor, incoming: Incoming): boolean {
   if (incoming.kind === 'request' && incoming.message.method === 'server/discover') return true;
   if (typeof told === 'string' && !LEGACY_VERSIONS.includes(told)) throw unsupportedVersion(told);
   return false;
-}
-
-function parse(body: string): unknown {
-  try {
-    return parseJson(body);
-  } catch {
-    throw new RpcError(CODES.parse, 'This is not JSON', { http: 400 });
-  }
 }

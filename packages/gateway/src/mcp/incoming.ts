@@ -1,4 +1,5 @@
 /** What a client sent, told apart by exact keys: a request, a notice, or the answer to a question of ours. */
+import { parseStrictly, TurnbuckleError } from 'turnbuckle';
 import { CODES, isRecord, type RpcAnswer, RpcError, type RpcNotice, type RpcRequest } from './protocol.js';
 
 export type Incoming =
@@ -8,6 +9,20 @@ export type Incoming =
 
 const isId = (value: unknown): value is string | number =>
   typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+
+/** The message in a text. Throws an RpcError when there is none, or when two readers could see two of them. */
+export function parseMessage(text: string): Incoming {
+  return readMessage(parse(text));
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseStrictly(text);
+  } catch (thrown) {
+    if (thrown instanceof TurnbuckleError) throw invalid(thrown.message);
+    throw new RpcError(CODES.parse, 'This is not JSON', { http: 400 });
+  }
+}
 
 /** Throws an RpcError for everything else; batches were taken out of the protocol and are not taken in. */
 export function readMessage(value: unknown): Incoming {

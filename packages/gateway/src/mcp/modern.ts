@@ -1,5 +1,5 @@
 /** A client of the 2026-07-28 revision: every request stands alone and says who it is from. */
-import type { CancelSignal, Respondent } from 'turnbuckle';
+import { type CancelSignal, type Respondent, writeJson } from 'turnbuckle';
 import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
 import { serveListening } from './listening.js';
 import type { ModernRequest } from './modern-request.js';
@@ -36,7 +36,7 @@ export async function serveModern(desk: Desk, request: ModernRequest): Promise<v
   if (method === 'subscriptions/listen')
     return serveListening(desk, { ...request, caller: callerIn(desk, request.caller) });
   const result = method === 'server/discover' ? discover(desk) : await answer(desk, request);
-  reply.finish(resultText(id, typeof result === 'string' ? result : JSON.stringify(result)));
+  reply.finish(resultText(id, typeof result === 'string' ? result : writeJson(result)));
 }
 
 function discover(desk: Desk): Params {

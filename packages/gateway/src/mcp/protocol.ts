@@ -1,5 +1,7 @@
 /** The words of the protocol that the endpoints themselves need. */
 
+import { writeJson } from 'turnbuckle';
+
 export const MODERN_VERSION = '2026-07-28';
 /** The newest first; what an older client asks for and we do not know is answered with the first. */
 export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
@@ -87,4 +89,4 @@ export function errorText(id: RequestId | null, { code, message, data }: RpcErro
 }
 
 export const noticeText = (method: string, params: Params): string =>
-  JSON.stringify({ jsonrpc: '2.0', method, params });
+  writeJson({ jsonrpc: '2.0', method, params });

@@ -5,6 +5,7 @@ import {
   type CancelSignal,
   type Respondent,
   type ServerRequestAnswers,
+  writeJson,
 } from 'turnbuckle';
 import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
 import type { Incoming } from './incoming.js';
@@ -102,7 +103,7 @@ export class Session {
     this.#running.push(running);
     try {
       const result = await this.#answer(message, reply, cancellation);
-      reply.finish(resultText(message.id, typeof result === 'string' ? result : JSON.stringify(result)));
+      reply.finish(resultText(message.id, typeof result === 'string' ? result : writeJson(result)));
     } catch (thrown) {
       reply.finish(errorText(message.id, toRpcError(thrown)));
     } finally {
@@ -192,7 +193,7 @@ export class Session {
         this.send(noticeText('notifications/cancelled', { requestId: id }), reply);
         reject(new Error('Nobody waits for the answer any longer'));
       });
-      this.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }), reply);
+      this.send(writeJson({ jsonrpc: '2.0', id, method, params }), reply);
     });
   }
 

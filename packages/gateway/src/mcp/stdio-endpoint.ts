@@ -1,8 +1,8 @@
 /** The MCP endpoint over stdin and stdout, for one client of either revision: its first message says which. */
 import type { Readable, Writable } from 'node:stream';
-import { type Caller, Cancellation, parseJson } from 'turnbuckle';
+import { type Caller, Cancellation } from 'turnbuckle';
 import type { Desk } from './desk.js';
-import { type Incoming, readMessage } from './incoming.js';
+import { type Incoming, parseMessage } from './incoming.js';
 import { serveModern } from './modern.js';
 import { CODES, errorText, META, metaOf, type RequestId, RpcError, type RpcRequest } from './protocol.js';
 import type { Reply } from './reply.js';
@@ -51,7 +51,7 @@ class StdioClient {
   take(line: string): void {
     let id: RequestId | null = null;
     try {
-      const incoming = readMessage(parse(line));
+      const incoming = parseMessage(line);
       if (incoming.kind === 'request') id = incoming.message.id;
       if (isModern(incoming) || (this.#isModern && incoming.kind === 'notice')) this.#takeModern(incoming);
       else void this.#session.take(incoming, this.#reply);
@@ -99,12 +99,4 @@ function isModern(incoming: Incoming): boolean {
   if (incoming.kind === 'answer') return false;
   const { method, params } = incoming.message;
   return method === 'server/discover' || metaOf(params)[META.version] !== undefined;
-}
-
-function parse(line: string): unknown {
-  try {
-    return parseJson(line);
-  } catch {
-    throw new RpcError(CODES.parse, 'This is not JSON');
-  }
 }

@@ -3,18 +3,19 @@
  * caller may see, calls on the one path of the runtime, and everything else passed on to whose it is.
  */
 import { randomUUID } from 'node:crypto';
-import type {
-  Caller,
-  CallOptions,
-  CallRequest,
-  CancelSignal,
-  Progress,
-  Respondent,
-  Runtime,
+import {
+  type Caller,
+  type CallOptions,
+  type CallRequest,
+  type CancelSignal,
+  keepSpelling,
+  type Progress,
+  type Respondent,
+  type Runtime,
 } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { Tracer } from '../traces/tracer.js';
-import { Offers } from './offers.js';
+import { type OfferCounts, Offers } from './offers.js';
 import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
 import { readTaskId, withTaskId } from './task-ids.js';
@@ -38,17 +39,23 @@ export type SurfaceResult = Params | string;
 /** Methods of the newer revision whose answers say how long they are good for. */
 const LISTS = { ttlMs: 10_000, cacheScope: 'private' } as const;
 
+export interface SurfaceOptions {
+  readonly tracer?: Tracer | undefined;
+  /** Where its lists are counted. */
+  readonly offerCounts: OfferCounts;
+}
+
 export class Surface {
   readonly view: View;
   readonly #runtime: Runtime;
   readonly #offers: Offers;
   readonly #tracer: Tracer | undefined;
 
-  constructor(view: View, runtime: Runtime, tracer?: Tracer) {
+  constructor(view: View, runtime: Runtime, { tracer, offerCounts }: SurfaceOptions) {
     this.view = view;
     this.#tracer = tracer;
     this.#runtime = runtime;
-    this.#offers = new Offers(view, runtime);
+    this.#offers = new Offers(view, runtime, offerCounts);
   }
 
   /** Something in the catalog or in the rules is different. */
@@ -124,7 +131,8 @@ export class Surface {
       method: 'resources/read',
       params: { ...withoutMeta(params), uri: owner.uri },
     });
-    return era === 'modern' ? { ...LISTS, ttlMs: 0, ...inEra(result, era) } : inEra(result, era);
+    if (era === 'legacy') return inEra(result, era);
+    return keepSpelling(result, { ...LISTS, ttlMs: 0, ...inEra(result, era) });
   }
 
   async #getPrompt(request: SurfaceRequest): Promise<Params> {
@@ -239,7 +247,7 @@ function furtherOf(params: Params): Params | undefined {
   let further: Record<string, unknown> | undefined;
   for (const key in params) {
     if (PARAMS_OF_CALLS.has(key)) continue;
-    further ??= {};
+    further ??= keepSpelling(params, {});
     further[key] = params[key];
   }
   return further;
@@ -255,26 +263,29 @@ const OURS: ReadonlySet<string> = new Set([
 
 function metaForServer(meta: Params, logLevel: string | undefined): Params | undefined {
   let kept: Record<string, unknown> | undefined =
-    logLevel === undefined ? undefined : { [META.logLevel]: logLevel };
+    logLevel === undefined ? undefined : keepSpelling(meta, { [META.logLevel]: logLevel });
   for (const key in meta) {
     if (OURS.has(key)) continue;
-    kept ??= {};
+    kept ??= keepSpelling(meta, {});
     kept[key] = meta[key];
   }
   return kept;
 }
 
-function withoutMeta({ _meta, inputResponses, requestState, ...params }: Params): Params {
-  return params;
+function withoutMeta(whole: Params): Params {
+  const { _meta, inputResponses, requestState, ...params } = whole;
+  return keepSpelling(whole, params);
 }
 
 /** Only the newer revision says of what kind a result is. */
 function inEra(result: Params, era: Era): Params {
   if (era === 'modern')
-    return result.resultType === undefined ? { ...result, resultType: 'complete' } : result;
+    return result.resultType === undefined
+      ? keepSpelling(result, { ...result, resultType: 'complete' })
+      : result;
   if (result.resultType === undefined) return result;
   const { resultType, ttlMs, cacheScope, ...rest } = result;
-  return rest;
+  return keepSpelling(result, rest);
 }
 
 const listText = (key: string, items: string, era: Era): string =>

@@ -1,4 +1,5 @@
 /** Ids of tasks as clients see them: they say whose task it is. */
+import { keepSpelling } from 'turnbuckle';
 import { isRecord, type Params } from './protocol.js';
 
 const SEPARATOR = '~';
@@ -11,7 +12,7 @@ export function withTaskId(result: Params, server: string): Params {
     isRecord(task) && typeof task.taskId === 'string'
       ? { task: { ...task, taskId: `${server}${SEPARATOR}${task.taskId}` } }
       : {};
-  return 'taskId' in own || 'task' in inner ? { ...result, ...own, ...inner } : result;
+  return 'taskId' in own || 'task' in inner ? keepSpelling(result, { ...result, ...own, ...inner }) : result;
 }
 
 /** The server and its own id; undefined for what is not an id of ours. */

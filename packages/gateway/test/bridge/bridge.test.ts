@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { fixture, startFixture } from '@turnbuckle/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TokenStore } from '../../src/tokens/token-store.js';
@@ -7,13 +8,22 @@ const ALLOWED = fixture('echo', '--era', 'legacy');
 const command = 'command' in ALLOWED ? ALLOWED.command : '';
 const args = 'args' in ALLOWED ? [...(ALLOWED.args ?? [])] : [];
 
+const ECHO_RAW = [
+  process.execPath,
+  fileURLToPath(new URL('../mcp/echo-raw.mjs', import.meta.url)),
+  'stdio',
+  'legacy',
+];
+const CRASHING = fixture('crash-mid-call', '--at', 'start');
+const crashing = 'args' in CRASHING ? [...(CRASHING.args ?? [])] : [];
+
 let own: OwnDaemon;
 let agent: string;
 beforeAll(async () => {
   own = await ownDaemon({
     servers: { files: fixture('echo') },
     toolApprovalRequired: false,
-    daemon: { bridge: { commands: [[command, ...args]] } },
+    daemon: { bridge: { commands: [[command, ...args], ECHO_RAW] } },
   });
   const tokens = await TokenStore.open({ stateDir: own.stateDir });
   ({ token: agent } = await tokens.create({ name: 'agent', can: ['mcp:files/echo'], access: ['call'] }));
@@ -25,11 +35,32 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
+const postText = (path: string, body: string) =>
+  own.fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 const call = (body: object, token?: string) => own.post('/mcp/call', body, token);
 const echo = { tool_name: 'echo', arguments: { text: 'hi' } };
 const HI = { content: [{ type: 'text', text: 'hi' }] };
 
 describe('one POST', () => {
+  const [program = '', ...words] = ECHO_RAW;
+  const exact = { command: program, args: words, transport: 'stdio' };
+  const exactCall = `{"endpoint":${JSON.stringify(exact)},"tool_name":"raw","arguments":{"id":9007199254740993}}`;
+
+  it.each([
+    ['/mcp/call', exactCall],
+    ['/mcp/calls', `{"calls":[${exactCall}]}`],
+  ])('at %s carries numbers of other languages as they are spelled', async (path, body) => {
+    const text = await (await postText(path, body)).text();
+    expect(text).toContain('"structuredContent":{"big":12345678901234567890,"one":1.0,');
+    expect(text).toContain(String.raw`\"arguments\":{\"id\":9007199254740993}`);
+  });
+
+  it('with a key that stands twice is refused', async () => {
+    const answer = await postText('/mcp/call', '{"tool_name":"a","tool_name":"b"}');
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ success: false, code: 'REQUEST_INVALID' });
+  });
+
   it('calls a tool of a configured server, or by the name that agents see', async () => {
     expect(await call({ server: 'files', ...echo })).toMatchObject({
       status: 200,
@@ -100,6 +131,39 @@ describe('one POST', () => {
       status: 200,
       body: { success: false, code: 'TOOL_FAILED', error: 'failed as asked', result: { isError: true } },
     });
+  });
+
+  it('gives the facts about a failure that programs can use, and no others', async () => {
+    const wall = await startFixture('auth-wall', {
+      transport: 'http',
+      flags: ['--status', '429', '--times', '100', '--retry-after', '7000'],
+    });
+    ends.push(() => wall.stop());
+    const invalid = await call({ server: 'files', tool_name: 'echo', arguments: { text: 7 } });
+    expect(invalid.body).toMatchObject({ data: { faults: [{ path: 'text', message: expect.any(String) }] } });
+    const rpc = { server: 'files', tool_name: 'rpc_error', arguments: { code: -32050 } };
+    expect((await call(rpc)).body).toMatchObject({ code: 'SERVER_ERROR', data: { rpc: { code: -32050 } } });
+    const response = await own.fetch('/mcp/call', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ endpoint: { url: wall.url }, ...echo }),
+    });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7000']);
+    expect(await response.json()).toMatchObject({
+      code: 'RATE_LIMITED',
+      data: { status: 429, retryAfterMs: 7_000_000 },
+    });
+    const exited = await call({ endpoint: { command, args: crashing }, ...echo });
+    expect(exited).toMatchObject({ status: 502, body: { code: 'SERVER_EXITED' } });
+    expect(exited.body.data).toBeUndefined();
+  });
+
+  it('tells of these facts in its description', async () => {
+    const { components } = (await (await own.fetch('/openapi.json')).json()) as {
+      components: { schemas: Record<string, { properties: object }> };
+    };
+    for (const name of ['postMcpCallAnswer', 'Refusal'])
+      expect(Object.keys(components.schemas[name]?.properties ?? {})).toContain('data');
   });
 
   it('gives progress as it comes to who asks for it', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson, parseWithCare } from '../src/parse-json.js';
+import { parseJson, parseWithCare } from '../../src/json/parse-json.js';
 
 /** Keys full of what has to be escaped, and the backslash that engines mistake escapes for. */
 const key = fc.string({ unit: fc.constantFrom('\\', '"', '\n', 'h', '\u0001', 'é'), maxLength: 3 });

@@ -1,0 +1,134 @@
+/** One pass over JSON text that `JSON.parse` has accepted, for what `JSON.parse` does not tell. */
+
+export interface JsonScan {
+  /** A key that stands twice in one object: two readers may see two different things. */
+  readonly duplicateKey?: string;
+  /** A number is written in another way than JavaScript would write it: `1.0`, or one of 20 digits. */
+  readonly hasForeignNumber: boolean;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** So many digits every double holds. */
+const SAFE_DIGITS = 15;
+
+export function scanJson(text: string): JsonScan {
+  // The keys of each object that is open; undefined for an array.
+  const open: (Set<string> | undefined)[] = [];
+  let keys: Set<string> | undefined;
+  let isKeyNext = false;
+  let hasForeignNumber = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      if (isKeyNext && keys !== undefined) {
+        const key = keyIn(text, at, end);
+        if (keys.has(key)) return { duplicateKey: key, hasForeignNumber };
+        keys.add(key);
+        isKeyNext = false;
+      }
+      at = end - 1;
+    } else if (code === COMMA) {
+      isKeyNext = keys !== undefined;
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      isKeyNext = code === OPEN_OBJECT;
+      keys = isKeyNext ? new Set() : undefined;
+      open.push(keys);
+    } else if (isClose(code)) {
+      open.pop();
+      keys = open[open.length - 1];
+      isKeyNext = false;
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      const end = endOfNumber(text, at);
+      hasForeignNumber ||= isForeign(text, at, end);
+      at = end - 1;
+    }
+  }
+  return { hasForeignNumber };
+}
+
+/** The parts of an object or list in JSON text by their keys or places, each value as it is written there. */
+export function partsOf(text: string): Map<string, string> {
+  const parts = new Map<string, string>();
+  let at = afterSpace(text, 0);
+  const isObject = text.charCodeAt(at) === OPEN_OBJECT;
+  for (at = afterSpace(text, at + 1); !isClose(text.charCodeAt(at)); at = afterSpace(text, at + 1)) {
+    const afterKey = isObject ? endOfString(text, at) : at;
+    const key = isObject ? keyIn(text, at, afterKey) : String(parts.size);
+    const start = isObject ? afterSpace(text, text.indexOf(':', afterKey) + 1) : at;
+    const end = endOfValue(text, start);
+    parts.set(key, text.slice(start, end));
+    at = afterSpace(text, end);
+    if (text.charCodeAt(at) !== COMMA) return parts;
+  }
+  return parts;
+}
+
+function afterSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+const keyIn = (text: string, at: number, end: number): string => {
+  const inside = text.slice(at + 1, end - 1);
+  return inside.includes('\\') ? JSON.parse(`"${inside}"`) : inside;
+};
+
+/** The position behind the value that begins here. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (code === OPEN_OBJECT || code === OPEN_LIST) depth += 1;
+    // Behind a number or a word.
+    else if (depth === 0 && endsWord(code)) return at;
+    else if (isClose(code)) depth -= 1;
+    else continue;
+    if (depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** The position behind the closing quote of the string that opens here. */
+function endOfString(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let before = at - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((at - before) % 2 === 1) return at + 1;
+  }
+  return text.length;
+}
+
+function endOfNumber(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && !endsWord(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+const isClose = (code: number): boolean => code === CLOSE_OBJECT || code === CLOSE_LIST;
+
+const endsWord = (code: number): boolean => code === COMMA || isClose(code) || isSpace(code);
+
+function isForeign(text: string, start: number, end: number): boolean {
+  let isPlain = end - start <= SAFE_DIGITS && text.charCodeAt(start) !== MINUS;
+  for (let at = start; isPlain && at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    isPlain = code >= ZERO && code <= NINE;
+  }
+  if (isPlain) return false;
+  const literal = text.slice(start, end);
+  return String(Number(literal)) !== literal;
+}
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

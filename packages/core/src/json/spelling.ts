@@ -1,0 +1,100 @@
+/**
+ * JSON that passes through is written again as it was spelled. A number of JavaScript is a double: 64-bit ids of
+ * other languages lose their last digits in it, and `1.0` its point. What holds such a number is remembered with
+ * its text; everything else, nearly always everything, costs one look.
+ */
+import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
+import { parseJson } from './parse-json.js';
+import { partsOf, scanJson } from './scan-json.js';
+
+interface Spelling {
+  /** What was read from the text. */
+  readonly value: object;
+  /** On one line: some carriers end a message where a line ends. */
+  readonly text: string;
+}
+
+const spellings = new WeakMap<object, Spelling>();
+let hasAny = false;
+
+/** Longer texts cost more to look through than their numbers are worth to anybody. */
+const LONGEST = 4 * 1_024 * 1_024;
+/** Of a message: its params, of those the arguments, `_meta` and so on. Of a batch: the list, a call, its arguments. */
+const LEVELS = 3;
+/** A number that may be spelled otherwise than JavaScript does; inside of strings too, which costs only time. */
+const SUSPECT = /[[:,]\s*-?(?:[\d.]{16}|0\.000000|\d+\.\d*0(?!\d)|[\d.]+[eE]|(?<=-)0(?![\d.]))/;
+
+/** As parseJson, for what others sent us to pass on: what it says is remembered as it is spelled. */
+export function parseSpelled(text: string): unknown {
+  const value = parseJson(text);
+  if (!isRecord(value) || text.length > LONGEST || !SUSPECT.test(text)) return value;
+  const { duplicateKey, hasForeignNumber } = scanJson(text);
+  // Where two readers could see two things, only what was seen here goes on.
+  if (hasForeignNumber && duplicateKey === undefined) remember(value, text, 1);
+  return value;
+}
+
+/**
+ * As parseSpelled, for what a client sends: REQUEST_INVALID for a key that stands twice in an object, because what
+ * the rules see and what a server does must be the same.
+ */
+export function parseStrictly(text: string): unknown {
+  const value = parseJson(text);
+  const { duplicateKey, hasForeignNumber } = scanJson(text);
+  if (duplicateKey !== undefined)
+    throw new TurnbuckleError(
+      'REQUEST_INVALID',
+      `The key ${JSON.stringify(duplicateKey.slice(0, 100))} stands twice in one object.`,
+      { hint: 'Nothing was done. Send each key once.' },
+    );
+  if (hasForeignNumber && isRecord(value)) remember(value, text, LEVELS);
+  return value;
+}
+
+/** `to` was made of the parts of `from`: what both have is written as it was. */
+export function keepSpelling<Made extends object>(from: object, to: Made): Made {
+  const spelling = hasAny ? spellings.get(from) : undefined;
+  if (spelling !== undefined) spellings.set(to, spelling);
+  return to;
+}
+
+/** `JSON.stringify`, with every part that has a spelling of its own in that. */
+export function writeJson(value: unknown): string {
+  return hasAny && isRecord(value) && holdsSpelling(value, LEVELS)
+    ? write(value, LEVELS)
+    : JSON.stringify(value);
+}
+
+function remember(value: object, text: string, levels: number): void {
+  hasAny = true;
+  spellings.set(value, { value, text: text.replace(/[\r\n]/g, ' ') });
+  if (levels === 0) return;
+  for (const [key, part] of partsOf(text)) {
+    const inner: unknown = Reflect.get(value, key);
+    if (typeof inner === 'object' && inner !== null) remember(inner, part, levels - 1);
+  }
+}
+
+function holdsSpelling(value: Readonly<Record<string, unknown>>, levels: number): boolean {
+  if (spellings.has(value)) return true;
+  if (levels === 0) return false;
+  for (const key in value) {
+    const part = value[key];
+    if (isRecord(part) && holdsSpelling(part, levels - 1)) return true;
+  }
+  return false;
+}
+
+function write(value: Readonly<Record<string, unknown>>, levels: number): string {
+  const spelling = spellings.get(value);
+  if (spelling?.value === value) return spelling.text;
+  const parts = spelling && partsOf(spelling.text);
+  const members: string[] = [];
+  for (const [key, part] of Object.entries(value)) {
+    const same = spelling && Object.is(part, Reflect.get(spelling.value, key)) ? parts?.get(key) : undefined;
+    const text = same ?? (isRecord(part) && levels > 0 ? write(part, levels - 1) : JSON.stringify(part));
+    if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
+  }
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { partsOf, scanJson } from '../../src/json/scan-json.js';
+import { keepSpelling, parseSpelled, parseStrictly, writeJson } from '../../src/json/spelling.js';
+
+type Fields = Record<string, unknown>;
+const read = (text: string): Fields => parseStrictly(text) as Fields;
+
+const FOREIGN = ['1.0', '12345678901234567890', '-0', '-0.0', '1e5', '1E-7', '0.10', '0.0000001', '1e400'];
+const OWN = ['0', '-1', '1.5', '123456789012345', '0.1', '1e+21', '1e-7', '9007199254740991', '-0.25'];
+
+describe('scanJson', () => {
+  it.each(FOREIGN)('knows %s as a number that JavaScript writes otherwise', (number) => {
+    for (const text of [`[${number}]`, `{"a":${number}}`, `{"a" : [ 1 , ${number} ] }`])
+      expect(scanJson(text)).toEqual({ hasForeignNumber: true });
+  });
+
+  it.each(OWN)('knows %s as written by JavaScript', (number) => {
+    expect(scanJson(`{"a":[${number},${number}]}`)).toEqual({ hasForeignNumber: false });
+  });
+
+  it('does not mistake text for numbers, or for keys', () => {
+    expect(scanJson(String.raw`{"a":"1.0, \"b\": 2.0","b":["a","a","\\"],"c":{"a":1}}`)).toEqual({
+      hasForeignNumber: false,
+    });
+  });
+
+  it.each([
+    ['at the top', '{"a":1,"b":2,"a":3}', 'a'],
+    ['inside', '{"a":[{"b":{}},{"c":1,"c":1}]}', 'c'],
+    ['in other spellings', String.raw`{"name":1,"\u006eame":2}`, 'name'],
+    ['after what looks like an end', String.raw`{"a":"\\","a":1}`, 'a'],
+    ['of which one is empty', '{"":1,"":2}', ''],
+    ['named after the prototype', '{"__proto__":1,"__proto__":2}', '__proto__'],
+  ])('finds keys that stand twice %s', (_title, text, duplicateKey) => {
+    expect(scanJson(text)).toMatchObject({ duplicateKey });
+  });
+
+  it('finds none in what JSON.stringify writes, and every part where it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        expect(scanJson(text)).toEqual({ hasForeignNumber: false });
+        if (typeof value !== 'object' || value === null) return;
+        const parts = [...partsOf(text)].map(([key, part]) => [key, JSON.parse(part)]);
+        expect(parts).toEqual(Object.entries(JSON.parse(text)));
+      }),
+    );
+  });
+});
+
+describe('what passes through', () => {
+  it('is written as it was spelled, on one line', () => {
+    const text = '{ "id": 9007199254740993,\r\n "list": [1.0, {"x": 1E-7}], "s": "\\u00e9" }';
+    expect(writeJson(read(text))).toBe(text.replace(/[\r\n]/g, ' '));
+    expect(writeJson(parseSpelled(text) as Fields)).toBe(text.replace(/[\r\n]/g, ' '));
+  });
+
+  it('keeps the spelling of its parts in other messages', () => {
+    const { params } = read(
+      '{"id":1,"params":{"arguments":{"id":9007199254740993},"_meta":{"a":1.0,"b":2.0}}}',
+    );
+    const { arguments: args, _meta } = params as { arguments: Fields; _meta: Fields };
+    const { a: _, ...rest } = _meta;
+    const message = {
+      id: 2,
+      params: { name: 'x', arguments: args, _meta: keepSpelling(_meta, { ...rest, c: 3 }) },
+    };
+    expect(writeJson(message)).toBe(
+      '{"id":2,"params":{"name":"x","arguments":{"id":9007199254740993},"_meta":{"b":2.0,"c":3}}}',
+    );
+  });
+
+  it('keeps the spelling of calls in a list', () => {
+    const { calls } = read('{"calls":[{"arguments":{"id":1.0}},{"arguments":{"id":2.0}}]}') as {
+      calls: Fields[];
+    };
+    expect(calls.map((call) => writeJson({ params: call }))).toEqual([
+      '{"params":{"arguments":{"id":1.0}}}',
+      '{"params":{"arguments":{"id":2.0}}}',
+    ]);
+  });
+
+  it('says what is new where something was changed', () => {
+    const result = read('{"a":1.0,"b":{"c":2.0}}');
+    expect(writeJson(keepSpelling(result, { ...result, a: 7, d: undefined, e: [1] }))).toBe(
+      '{"a":7,"b":{"c":2.0},"e":[1]}',
+    );
+  });
+
+  it('reads the same, whatever it is', () => {
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(...FOREIGN, ...OWN),
+        fc.string().map((text) => JSON.stringify(text)),
+        fc.array(tie('value'), { maxLength: 4 }).map((list) => `[${list.join(' , ')}]`),
+        fc
+          .uniqueArray(fc.tuple(fc.string(), tie('value')), { maxLength: 4, selector: ([key]) => key })
+          .map((all) => `{${all.map(([key, part]) => `${JSON.stringify(key)}:${part}`).join(',\n')}}`),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.tuple(fc.string(), value), { selector: ([key]) => key }), (all) => {
+        const text = `{${all.map(([key, part]) => `${JSON.stringify(key)}:${part}`).join(',')}}`;
+        const parsed = read(text);
+        const copy = keepSpelling(parsed, { ...parsed, more: true });
+        expect(JSON.parse(writeJson(copy))).toEqual({ ...JSON.parse(text), more: true });
+        for (const number of FOREIGN)
+          if (text.includes(`:${number}`)) expect(writeJson(parsed)).toContain(number);
+      }),
+    );
+  });
+
+  it('is not believed where two readers could see two things', () => {
+    const text = '{"result":{"a":1.0,"a":2.0}}';
+    expect(writeJson(parseSpelled(text) as Fields)).toBe('{"result":{"a":2}}');
+    expect(() => parseStrictly(text)).toThrow(expect.objectContaining({ code: 'REQUEST_INVALID' }));
+  });
+});
