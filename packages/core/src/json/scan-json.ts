@@ -17,6 +17,8 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+/** Deeper nesting is left to the scan, which needs no stack. */
+const DEEPEST = 100;
 /** So many digits every double holds. */
 const SAFE_DIGITS = 15;
 
@@ -54,6 +56,33 @@ export function scanJson(text: string): JsonScan {
     }
   }
   return { hasForeignNumber };
+}
+
+/**
+ * True only when no key of the text stands twice in an object: as many keys were read from it as there are quotes
+ * before colons. Quick; a text that holds such quotes in its strings has to be scanned.
+ */
+export function hasEachKeyOnce(text: string, read: unknown): boolean {
+  let most = 0;
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) {
+    let before = at - 1;
+    while (isSpace(text.charCodeAt(before))) before -= 1;
+    if (text.charCodeAt(before) === QUOTE) most += 1;
+  }
+  return countKeys(read, DEEPEST) === most;
+}
+
+/** Not a number, which equals nothing, for what is nested too deep to be counted. */
+function countKeys(value: unknown, levels: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (levels === 0) return Number.NaN;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) count += countKeys(item, levels - 1);
+    return count;
+  }
+  for (const key in value) count += 1 + countKeys(Reflect.get(value, key), levels - 1);
+  return count;
 }
 
 /** The parts of an object or list in JSON text by their keys or places, each value as it is written there. */

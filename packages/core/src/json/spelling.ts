@@ -6,7 +6,7 @@
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { parseJson } from './parse-json.js';
-import { partsOf, scanJson } from './scan-json.js';
+import { hasEachKeyOnce, partsOf, scanJson } from './scan-json.js';
 
 interface Spelling {
   /** What was read from the text. */
@@ -23,7 +23,7 @@ const LONGEST = 4 * 1_024 * 1_024;
 /** Of a message: its params, of those the arguments, `_meta` and so on. Of a batch: the list, a call, its arguments. */
 const LEVELS = 3;
 /** A number that may be spelled otherwise than JavaScript does; inside of strings too, which costs only time. */
-const SUSPECT = /[[:,]\s*-?(?:[\d.]{16}|0\.000000|\d+\.\d*0(?!\d)|[\d.]+[eE]|(?<=-)0(?![\d.]))/;
+const SUSPECT = /[[:,]\s*(?:-0(?![\d.])|-?(?:[\d.]{16}|0\.000000|\d+\.\d*0(?!\d)|[\d.]+[eE]))/;
 
 /** As parseJson, for what others sent us to pass on: what it says is remembered as it is spelled. */
 export function parseSpelled(text: string): unknown {
@@ -41,6 +41,7 @@ export function parseSpelled(text: string): unknown {
  */
 export function parseStrictly(text: string): unknown {
   const value = parseJson(text);
+  if (hasEachKeyOnce(text, value) && !SUSPECT.test(text)) return value;
   const { duplicateKey, hasForeignNumber } = scanJson(text);
   if (duplicateKey !== undefined)
     throw new TurnbuckleError(

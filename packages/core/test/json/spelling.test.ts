@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { partsOf, scanJson } from '../../src/json/scan-json.js';
+import { hasEachKeyOnce, partsOf, scanJson } from '../../src/json/scan-json.js';
 import { keepSpelling, parseSpelled, parseStrictly, writeJson } from '../../src/json/spelling.js';
 
 type Fields = Record<string, unknown>;
@@ -46,6 +46,39 @@ describe('scanJson', () => {
         expect(parts).toEqual(Object.entries(JSON.parse(text)));
       }),
     );
+  });
+});
+
+describe('hasEachKeyOnce', () => {
+  const isSure = (text: string): boolean => hasEachKeyOnce(text, JSON.parse(text));
+
+  it('is sure of what JSON.stringify writes, where no string looks like a key', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: fc.constantFrom('a', 'é', ',', ' ', '{') }), (value) => {
+        for (const space of [0, 2]) expect(isSure(JSON.stringify(value, null, space))).toBe(true);
+      }),
+    );
+    expect(isSure('{"a" : [{"b": 1}, {"b":\n2}], "c": "x: y"}')).toBe(true);
+  });
+
+  it.each([
+    '{"a":1,"a":2}',
+    '{"a":1,"a" \n:2}',
+    String.raw`{"a":1,"\u0061":2}`,
+    String.raw`{"a":"\":","a":1}`,
+    '{"__proto__":1,"__proto__":1}',
+    `${'['.repeat(5_000)}{"a":1,"a":1}${']'.repeat(5_000)}`,
+  ])('is not sure of %.40s', (text) => {
+    expect(isSure(text)).toBe(false);
+    expect(() => parseStrictly(text)).toThrow('stands twice');
+  });
+
+  it('leaves to the scan what only looks so', () => {
+    const text = String.raw`{"a":"say \"b\": 1","c":1}`;
+    expect(isSure(text)).toBe(false);
+    expect(parseStrictly(text)).toEqual(JSON.parse(text));
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    expect(parseStrictly(deep)).toBeDefined();
   });
 });
 
