@@ -29,6 +29,11 @@ export interface CallSettled extends CallStarted {
   readonly era: 'legacy' | 'modern' | undefined;
   readonly arguments: unknown;
   readonly result: unknown;
+  /** What was decided about it at last; undefined where it did not come to that. */
+  readonly decision: 'allow' | 'ask' | 'deny' | undefined;
+  readonly reason: string | undefined;
+  /** An `ask` that needed nobody: it was answered for the session. */
+  readonly remembered: boolean;
 }
 
 /** A rule of the configuration that decided, as an event tells it. */
@@ -157,6 +162,14 @@ export interface RuntimeEvents {
    * were left out before it because they came too fast.
    */
   'server.stderr': { readonly server: string; readonly text: string; readonly dropped?: number };
+  /** A list of a server was asked for: once for all who wanted it at that moment. */
+  'catalog.read': {
+    readonly server: string;
+    readonly kind: 'tools' | 'resources' | 'templates' | 'prompts';
+    /** connected: a fresh link; changed: the server said so; stale: what was known; asked: somebody wanted it. */
+    readonly reason: 'connected' | 'changed' | 'stale' | 'asked';
+    readonly outcome: 'ok' | 'failed';
+  };
   'catalog.changed': {
     readonly server: string;
     readonly kind: 'tools' | 'resources' | 'prompts';

@@ -62,7 +62,7 @@ export class Offerings {
   async #of<Item>(kind: OfferedKind, { name, connection, config }: Server): Promise<Listed<Item>[]> {
     const { catalog, discovery, now } = this.#options;
     if (catalog.stateOf(name, kind, now()) !== 'ready')
-      await discovery.read(name, kind, await connection.open(), config);
+      await discovery.read(name, kind, { link: await connection.open(), settings: config });
     // The name of each item was checked when it was read; the rest of it is the server's word.
     return catalog
       .items(name, kind)

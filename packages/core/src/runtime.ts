@@ -146,7 +146,8 @@ export class Runtime {
           ? (server, error, signal) => this.#signIns.widen(server, error, signal)
           : undefined,
         hasNewSignIn: (server) => this.#signIns.hasNews(server.name),
-        relist: (server, link) => this.#discovery.read(server.name, 'tools', link, server.config),
+        relist: (server, link) =>
+          this.#discovery.read(server.name, 'tools', { link, settings: server.config }),
       }),
       redact: this.#redactor.error,
       clean: (name, result) =>
@@ -493,7 +494,7 @@ export class Runtime {
     const known = kinds.filter(
       (kind) => kind === 'tools' || this.catalog.stateOf(name, kind, this.#now()) !== 'empty',
     );
-    await Promise.all(known.map((kind) => this.#discovery.read(name, kind, link, config)));
+    await Promise.all(known.map((kind) => this.#discovery.read(name, kind, { link, settings: config })));
   }
 
   /** Failures of servers are told like all others. */

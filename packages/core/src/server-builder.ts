@@ -54,7 +54,7 @@ export class ServerBuilder {
     const connection: Connection = new Connection({
       ...this.#connectionParts(name, config, requests),
       events: this.#parts.events,
-      onOpen: (link) => this.#parts.discovery.read(name, 'tools', link, config),
+      onOpen: (link) => this.#parts.discovery.opened(name, link, config),
       onReady: () => {
         server.breaker.succeed();
         void this.#parts.watch.renew(connection);

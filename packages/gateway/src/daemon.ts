@@ -2,7 +2,7 @@
  * The daemon: a runtime of the configured servers behind one address, with its log, its numbers, its tokens and
  * its doors. Owns all of them, from the lock on the state directory to the last record.
  */
-import { InvocationLog, logDirectory } from '@turnbuckle/store';
+import type { InvocationLog } from '@turnbuckle/store';
 import {
   type ConfiguredOptions,
   type ConfiguredRuntime,
@@ -23,6 +23,7 @@ import { recordServers } from './log/server-log.js';
 import { McpFront } from './mcp/mcp-front.js';
 import { createMcpRoutes } from './mcp/mcp-routes.js';
 import { createMetrics, type Metrics } from './metrics/metrics.js';
+import { openCallLog } from './open-call-log.js';
 import { createIssuerDoors } from './tokens/issuer-doors.js';
 import { readOwnerToken } from './tokens/owner-token.js';
 import { TokenStore } from './tokens/token-store.js';
@@ -32,6 +33,8 @@ export interface DaemonOptions extends ConfiguredOptions {
   readonly version: string;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
+  /** Kept in its record, for whoever starts it again. JSON. */
+  readonly startedWith?: object | undefined;
   /** Something is wrong that nobody's request is told of. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** The lock was lost to another process: this one should end. */
@@ -39,17 +42,15 @@ export interface DaemonOptions extends ConfiguredOptions {
 }
 
 export const DEFAULT_PORT = 7_420;
-const MEGABYTE = 1_024 * 1_024;
-const DAY_MS = 24 * 3_600_000;
 
 /** Starts it; resolves when it answers. DAEMON_RUNNING when there is one already, LISTEN_FAILED when the port is taken. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { environment = process.env, version, onLost } = options;
+  const { environment = process.env, version, startedWith, onLost } = options;
   const stateDir = options.stateDir ?? defaultStateDirectory(environment);
-  const instance = claimInstance({ stateDir, version, onLost });
+  const instance = claimInstance({ stateDir, version, startedWith, onLost });
   try {
     const configured = await createConfiguredRuntime({
-      naming: 'server_tool',
+      usualNaming: 'server_tool',
       ...options,
       stateDir,
       callersAnswer: true,
@@ -106,8 +107,8 @@ export class Daemon {
       commands: this.#settings.bridge?.commands ?? [],
       urls: this.#settings.bridge?.urls ?? [],
     }));
-    this.#log = log?.enabled === false ? undefined : openLog(options, log);
-    this.#metrics = createMetrics(runtime, { log: this.#log });
+    this.#log = openCallLog({ stateDir: options.stateDir, settings: log, onWarning });
+    this.#metrics = createMetrics(runtime, { log: this.#log, offers: this.#front.offerCounts });
   }
 
   get url(): string {
@@ -204,17 +205,4 @@ export class Daemon {
 /** What was said at the start stands above the files. */
 function given({ host, port }: DaemonOptions): Pick<DaemonSettings, 'host' | 'port'> {
   return { ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
-}
-
-function openLog({ stateDir, onWarning }: Placed, settings: DaemonSettings['log'] = {}): InvocationLog {
-  const { durable, keepDays, maxMegabytes } = settings;
-  return new InvocationLog({
-    directory: logDirectory(stateDir),
-    durability: durable === true ? 'power' : 'process',
-    retention: {
-      ...(keepDays !== undefined && { maxAgeMs: keepDays * DAY_MS }),
-      ...(maxMegabytes !== undefined && { maxBytes: maxMegabytes * MEGABYTE }),
-    },
-    onFailure: (error) => onWarning?.(`The log of calls: ${error.message}`),
-  });
 }

@@ -4,7 +4,7 @@
  * on demand. A burst of reasons is one reading.
  */
 import type { Link } from '../connection/link.js';
-import type { Events } from '../events.js';
+import type { Events, RuntimeEvents } from '../events.js';
 import { isRecord } from '../is-record.js';
 import type { Catalog, CatalogItem, ListKind } from './catalog.js';
 import { type Listing, type ListRequest, readListing } from './listing.js';
@@ -29,6 +29,13 @@ export interface DiscoveryOptions {
 interface ListSource {
   readonly link: () => Link | undefined;
   readonly settings: ListSettings;
+}
+
+/** From where a list is read, and why; without a reason somebody wants it. */
+export interface Reading {
+  readonly link: Link;
+  readonly settings: ListSettings;
+  readonly reason?: RuntimeEvents['catalog.read']['reason'];
 }
 
 interface Source {
@@ -70,14 +77,29 @@ export class Discovery {
     this.#options = options;
   }
 
+  /** Reads the tools on a fresh link. What else was known is read again when somebody asks for it. */
+  opened(server: string, link: Link, settings: ListSettings): Promise<void> {
+    const { catalog, now } = this.#options;
+    for (const kind of ['resources', 'templates', 'prompts'] as const)
+      if (catalog.stateOf(server, kind, now()) === 'ready') catalog.mark(server, kind, 'stale');
+    return this.read(server, 'tools', { link, settings, reason: 'connected' });
+  }
+
   /** Reads a list now; concurrent readings of one list are one. */
-  read(server: string, kind: ListKind, link: Link, settings: ListSettings): Promise<void> {
+  read(server: string, kind: ListKind, reading: Reading): Promise<void> {
     const key = `${kind} ${server}`;
     const running = this.#running.get(key);
     if (running !== undefined) return running;
-    const reading = this.#read(server, kind, link, settings).finally(() => this.#running.delete(key));
-    this.#running.set(key, reading);
-    return reading;
+    const { catalog, now } = this.#options;
+    const before = catalog.stateOf(server, kind, now());
+    if (before === 'empty') catalog.mark(server, kind, 'populating');
+    const reason = before === 'stale' ? 'stale' : 'asked';
+    const done = this.#read(server, kind, { reason, ...reading }).finally(() => {
+      this.#running.delete(key);
+      if (catalog.stateOf(server, kind, now()) === 'populating') catalog.mark(server, kind, 'empty');
+    });
+    this.#running.set(key, done);
+    return done;
   }
 
   /** Reads what a notification says has changed, a moment later; true when it was such a notification. */
@@ -94,7 +116,11 @@ export class Discovery {
   }
 
   forget(server: string): void {
-    for (const [key, timer] of this.#scheduled) if (key.endsWith(` ${server}`)) clearTimeout(timer);
+    for (const [key, timer] of this.#scheduled) {
+      if (!key.endsWith(` ${server}`)) continue;
+      clearTimeout(timer);
+      this.#scheduled.delete(key);
+    }
     this.#options.catalog.remove(server);
   }
 
@@ -107,7 +133,8 @@ export class Discovery {
       this.#scheduled.delete(key);
       const link = source.link();
       if (link === undefined) return;
-      await this.read(server, kind, link, source.settings).catch((error: unknown) => {
+      const reading = { link, settings: source.settings, reason: 'changed' } as const;
+      await this.read(server, kind, reading).catch((error: unknown) => {
         this.#options.catalog.mark(server, kind, 'stale');
         this.#options.events.emit('catalog.dropped', {
           server,
@@ -119,19 +146,12 @@ export class Discovery {
     this.#scheduled.set(key, timer.unref());
   }
 
-  async #read(server: string, kind: ListKind, link: Link, settings: ListSettings): Promise<void> {
-    const { catalog, events, maxPages, maxItems, now } = this.#options;
-    const { method, key, capability } = SOURCES[kind];
-    const offered = link.peer.capabilities[capability] !== undefined;
+  async #read(server: string, kind: ListKind, reading: Required<Reading>): Promise<void> {
+    const { catalog, events, now } = this.#options;
+    const { link, settings } = reading;
+    const offered = link.peer.capabilities[SOURCES[kind].capability] !== undefined;
     const listing: Listing = offered
-      ? await readListing(link.lane, {
-          server,
-          method,
-          key,
-          timeoutMs: settings.listTimeoutMs,
-          maxPages,
-          maxItems,
-        })
+      ? await this.#ask(server, kind, reading)
       : { items: [], ttlMs: undefined, truncated: undefined };
     if (listing.truncated !== undefined) {
       events.emit('catalog.dropped', {
@@ -148,6 +168,21 @@ export class Discovery {
       const tools = this.#tools(server, link, listing).filter(({ tool }) => isWanted(tool, settings));
       catalog.setTools(server, tools, expiresAt);
     } else catalog.setItems(server, kind, this.#items(server, kind, listing), expiresAt);
+  }
+
+  async #ask(server: string, kind: ListKind, reading: Required<Reading>): Promise<Listing> {
+    const { events, maxPages, maxItems } = this.#options;
+    const { link, settings, reason } = reading;
+    const { method, key } = SOURCES[kind];
+    const timeoutMs = settings.listTimeoutMs;
+    try {
+      const listing = await readListing(link.lane, { server, method, key, timeoutMs, maxPages, maxItems });
+      events.emit('catalog.read', { server, kind, reason, outcome: 'ok' });
+      return listing;
+    } catch (error) {
+      events.emit('catalog.read', { server, kind, reason, outcome: 'failed' });
+      throw error;
+    }
   }
 
   #tools(server: string, link: Link, listing: Listing) {

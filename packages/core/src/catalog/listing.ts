@@ -2,6 +2,7 @@
 
 import type { Lane } from '../connection/lane.js';
 import { TurnbuckleError } from '../errors.js';
+import { keepSpellingOfEntries } from '../json/spelling.js';
 
 export interface ListRequest {
   readonly server: string;
@@ -40,6 +41,7 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
     });
     const found = result[key];
     if (!Array.isArray(found)) throw notAList(server, method);
+    keepSpellingOfEntries(result);
     items.push(...found.slice(0, maxItems - items.length));
     const ttl = result.ttlMs;
     if (typeof ttl === 'number' && Number.isFinite(ttl))

@@ -60,6 +60,12 @@ export function keepSpelling<Made extends object>(from: object, to: Made): Made 
   return to;
 }
 
+/** Also the entries of the lists in it keep their spelling, wherever they go. */
+export function keepSpellingOfEntries(value: object): void {
+  const spelling = hasAny ? spellings.get(value) : undefined;
+  if (spelling !== undefined) remember(value, spelling.text, 2);
+}
+
 /** `JSON.stringify`, with every part that has a spelling of its own in that. */
 export function writeJson(value: unknown): string {
   return hasAny && isRecord(value) && holdsSpelling(value, LEVELS)

@@ -34,6 +34,7 @@ const EVENTS = Object.keys({
   'server.asked': 1,
   'server.notice': 1,
   'server.stderr': 1,
+  'catalog.read': 1,
   'catalog.changed': 1,
   'catalog.flagged': 1,
   'catalog.dropped': 1,

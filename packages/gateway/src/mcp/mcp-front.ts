@@ -4,6 +4,7 @@ import type { Tracer } from '../traces/tracer.js';
 import { Changes } from './changes.js';
 import type { Desk } from './desk.js';
 import { HttpEndpoint } from './http-endpoint.js';
+import type { OfferCounts } from './offers.js';
 import { ParkedCalls } from './parked-calls.js';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits, Sessions } from './sessions.js';
 import { type StdioEndpointOptions, serveStdio } from './stdio-endpoint.js';
@@ -23,6 +24,8 @@ export interface McpFrontOptions {
 export class McpFront {
   readonly http: HttpEndpoint;
   readonly sessions: Sessions;
+  /** Of all views. */
+  readonly offerCounts: OfferCounts = { hits: 0, misses: 0 };
   readonly #runtime: Runtime;
   readonly #version: string;
   readonly #parked = new ParkedCalls();
@@ -85,7 +88,10 @@ export class McpFront {
   #createDesk(name: string, options: ViewOptions): Desk {
     return {
       runtime: this.#runtime,
-      surface: new Surface(new View(name, options, this.#runtime), this.#runtime, this.#tracer),
+      surface: new Surface(new View(name, options, this.#runtime), this.#runtime, {
+        tracer: this.#tracer,
+        offerCounts: this.offerCounts,
+      }),
       parked: this.#parked,
       changes: this.#changes,
       serverInfo: { name: 'turnbuckle', title: 'Turnbuckle', version: this.#version },

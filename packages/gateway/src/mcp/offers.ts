@@ -1,6 +1,5 @@
 /** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
-import type { Caller, Runtime } from 'turnbuckle';
-import { TurnbuckleError } from 'turnbuckle';
+import { type Caller, type Runtime, TurnbuckleError, writeJson } from 'turnbuckle';
 import type { Params } from './protocol.js';
 import { renamed, type Target, type View } from './view.js';
 
@@ -12,6 +11,12 @@ interface Item {
   readonly definition: Params;
 }
 
+/** How often a list of tools was at hand, and how often it had to be made. */
+export interface OfferCounts {
+  hits: number;
+  misses: number;
+}
+
 /** Lists are the same for the same caller until something changes; so many of them are kept. */
 const MOST_KEPT = 200;
 /** How long a list waits for servers that are just coming up. */
@@ -20,11 +25,14 @@ const START_MS = 5_000;
 export class Offers {
   readonly #view: View;
   readonly #runtime: Runtime;
+  readonly #counts: OfferCounts;
   readonly #kept = new Map<string, string>();
   #started: Promise<void> | undefined;
 
-  constructor(view: View, runtime: Runtime) {
+  /** Counts into `counts`, which may be those of several. */
+  constructor(view: View, runtime: Runtime, counts: OfferCounts) {
     this.#view = view;
+    this.#counts = counts;
     this.#runtime = runtime;
   }
 
@@ -35,14 +43,20 @@ export class Offers {
   async tools(caller: Caller): Promise<string> {
     const key = `${caller.id}\n${caller.capabilities.join('\n')}`;
     const kept = this.#kept.get(key);
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) {
+      this.#counts.hits += 1;
+      // Asking is what has servers read again whose lists have run out; what is new then empties this.
+      this.#runtime.tools();
+      return kept;
+    }
+    this.#counts.misses += 1;
     await this.#whenStarted();
     const tools = this.#runtime.toolsForAgent(caller).flatMap((tool) => {
       const name = this.#view.nameOf(tool);
       return name === undefined ? [] : [{ name, definition: tool.definition }];
     });
     tools.sort((left, right) => (left.name < right.name ? -1 : 1));
-    const text = JSON.stringify(tools.map(({ name, definition }) => renamed(definition, 'name', name)));
+    const text = listText(tools.map(({ name, definition }) => renamed(definition, 'name', name)));
     if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
     this.#kept.set(key, text);
     return text;
@@ -50,16 +64,16 @@ export class Offers {
 
   async resources(caller: Caller): Promise<string> {
     const named = this.#named('uri', await this.#items('resources', caller));
-    return JSON.stringify(named);
+    return listText(named);
   }
 
   async templates(caller: Caller): Promise<string> {
     const items = await this.#items('templates', caller);
-    return JSON.stringify(items.map(({ definition }) => definition));
+    return listText(items.map(({ definition }) => definition));
   }
 
   async prompts(caller: Caller): Promise<string> {
-    return JSON.stringify(this.#named('name', await this.#items('prompts', caller)));
+    return listText(this.#named('name', await this.#items('prompts', caller)));
   }
 
   async findPrompt(name: string, caller: Caller): Promise<Target> {
@@ -139,6 +153,8 @@ export class Offers {
     return this.#started;
   }
 }
+
+const listText = (items: readonly Params[]): string => `[${items.map(writeJson).join(',')}]`;
 
 const KEYS: Readonly<Record<Kind, string>> = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' };
 

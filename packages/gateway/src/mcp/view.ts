@@ -2,7 +2,7 @@
  * What one address offers: all servers or some of them, under names of its own. Knows which tool, resource
  * and prompt stands behind a name that a client uses, with one look whatever their number.
  */
-import type { CatalogTool, Runtime } from 'turnbuckle';
+import { type CatalogTool, keepSpelling, type Runtime } from 'turnbuckle';
 import type { Params } from './protocol.js';
 
 export interface ViewOptions {
@@ -87,7 +87,5 @@ export class View {
 }
 
 /** An entry of a list, with another name. */
-export const renamed = (definition: Params, key: string, name: string): Params => ({
-  ...definition,
-  [key]: name,
-});
+export const renamed = (definition: Params, key: string, name: string): Params =>
+  keepSpelling(definition, { ...definition, [key]: name });

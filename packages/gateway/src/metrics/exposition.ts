@@ -42,6 +42,17 @@ export const labelText = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(',');
 
+/** A word as numbers: a sample for each that it could be, 1 for the one that it is. */
+export function oneOf(
+  words: readonly string[],
+  { labels, label, value }: { readonly labels: Labels; readonly label: string; readonly value: string },
+): Sample[] {
+  return words.map((word) => ({
+    labels: labelText({ ...labels, [label]: word }),
+    value: word === value ? 1 : 0,
+  }));
+}
+
 function escapeLabel(value: string): string {
   const short = value.length > LONGEST_LABEL ? `${value.slice(0, LONGEST_LABEL - 1)}…` : value;
   return short.replace(/\n/g, ' ').replace(HIDDEN, '\ufffd').replace(/\\/g, '\\\\').replace(/"/g, '\\"');

@@ -7,14 +7,19 @@ import type { Runtime } from 'turnbuckle';
 import { CallMetrics } from './call-metrics.js';
 import { Counter } from './counter.js';
 import { type Family, renderFamilies } from './exposition.js';
+import { type ListMetricsOptions, watchLists } from './list-metrics.js';
 import { logFamilies } from './log-metrics.js';
 import { watchProcess } from './process-metrics.js';
 import { serverFamilies } from './server-metrics.js';
 
-type Watched = Pick<Runtime, 'on' | 'status' | 'approvals'>;
+type Watched = Pick<Runtime, 'on' | 'status' | 'approvals' | 'catalog'>;
 
 export interface MetricsOptions {
   readonly log?: Pick<InvocationLog, 'counts' | 'waitingBytes' | 'isUp'> | undefined;
+  /** How often a list for a caller was at hand. */
+  readonly offers?: ListMetricsOptions['offers'];
+  /** The runtime's clock. */
+  readonly now?: ListMetricsOptions['now'] | undefined;
   /** Tools that get a series of their own (2,000). */
   readonly maxTools?: number | undefined;
 }
@@ -34,12 +39,13 @@ const MOST_TOOLS = 2_000;
 /** Counts from now on, until it is closed. */
 export function createMetrics(
   runtime: Watched,
-  { log, maxTools = MOST_TOOLS }: MetricsOptions = {},
+  { log, offers, now = Date.now, maxTools = MOST_TOOLS }: MetricsOptions = {},
 ): Metrics {
   const calls = new CallMetrics(maxTools);
   const happened = new Happenings();
   const ofProcess = watchProcess();
   const ofServers = serverFamilies(runtime);
+  const ofLists = watchLists(runtime, { offers, now });
   const own: Family[] = [];
   const stops = [runtime.on('call.settled', (event) => calls.record(event)), ...happened.listen(runtime)];
   const inFlight: Family = {
@@ -61,6 +67,7 @@ export function createMetrics(
         ...calls.families(),
         ...happened.families(),
         ...ofServers(),
+        ...ofLists.families,
         inFlight,
         pending,
         ...ofLog,
@@ -77,6 +84,7 @@ export function createMetrics(
     },
     close: () => {
       for (const stop of stops) stop();
+      ofLists.close();
       ofProcess.close();
     },
   };

@@ -1,6 +1,6 @@
 /** How the servers are, read off when somebody asks. */
 import type { Runtime, ServerStatus } from 'turnbuckle';
-import { type Family, labelText, type Sample } from './exposition.js';
+import { type Family, labelText, oneOf, type Sample } from './exposition.js';
 
 const STATUSES = ['connected', 'failed', 'needs-auth', 'pending', 'disabled'] as const;
 const BREAKER_STATES = ['closed', 'open', 'half-open'] as const;
@@ -23,10 +23,10 @@ export function serverFamilies(runtime: Pick<Runtime, 'status'>): () => Family[]
     return [
       family('turnbuckle_server_up', 'Whether the server is connected.', number(isUp)),
       family('turnbuckle_server_status', 'In which status the server is: 1 for that one.', (server) =>
-        oneOf(STATUSES, { server: server.name, label: 'status', value: server.status }),
+        oneOf(STATUSES, { labels: { server: server.name }, label: 'status', value: server.status }),
       ),
       family('turnbuckle_server_breaker', 'How the circuit breaker stands: 1 for that state.', (server) =>
-        oneOf(BREAKER_STATES, { server: server.name, label: 'state', value: server.breaker }),
+        oneOf(BREAKER_STATES, { labels: { server: server.name }, label: 'state', value: server.breaker }),
       ),
       family(
         'turnbuckle_server_calls_in_flight',
@@ -48,13 +48,3 @@ export function serverFamilies(runtime: Pick<Runtime, 'status'>): () => Family[]
 }
 
 const isUp = ({ status }: ServerStatus): number => (status === 'connected' ? 1 : 0);
-
-function oneOf(
-  words: readonly string[],
-  { server, label, value }: { readonly server: string; readonly label: string; readonly value: string },
-): Sample[] {
-  return words.map((word) => ({
-    labels: labelText({ server, [label]: word }),
-    value: word === value ? 1 : 0,
-  }));
-}

@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 
 const [way, era] = process.argv.slice(2);
 const NUMBERS = '{"big":12345678901234567890,"one":1.0,"tiny":1E-9,"plain":7}';
-const TOOL = '{"name":"raw","inputSchema":{"type":"object"}}';
+const TOOL =
+  '{"name":"raw","inputSchema":{"type":"object","properties":{"id":{"maximum":18446744073709551615}}}}';
 const complete = era === 'modern' ? ',"resultType":"complete"' : '';
 const listed = era === 'modern' ? `${complete},"ttlMs":0,"cacheScope":"private"` : '';
 

@@ -89,6 +89,14 @@ describe('numbers of other languages', () => {
   });
 });
 
+it('lists keep them too', async () => {
+  const { text } = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {
+    'mcp-session-id': await initialize(stand),
+  });
+  expect(text.match(/"properties":\{"id":\{"maximum":18446744073709551615\}\}/g)).toHaveLength(4);
+  expect(JSON.parse(text)).toMatchObject({ result: { tools: [{ name: 'local-new_raw' }, {}, {}, {}] } });
+});
+
 describe('keys that stand twice', () => {
   it.each([
     ['modern', '{"path":"/a","path":"/b"}'],

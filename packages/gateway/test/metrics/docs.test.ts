@@ -3,6 +3,7 @@ import { InvocationLog } from '@turnbuckle/store';
 import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { createRuntime } from 'turnbuckle';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { McpFront } from '../../src/mcp/mcp-front.js';
 import { createMetrics } from '../../src/metrics/metrics.js';
 
 const readText = (path: string): string =>
@@ -38,9 +39,11 @@ async function announced(): Promise<string[]> {
     approve: () => 'once',
   });
   const log = new InvocationLog({ directory: home.file('log') });
-  const metrics = createMetrics(runtime, { log });
+  const front = new McpFront({ runtime, version: '0.0.0' });
+  const metrics = createMetrics(runtime, { log, offers: front.offerCounts });
   onTestFinished(async () => {
     metrics.close();
+    await front.close();
     await runtime.close();
     await log.close();
     await home.remove();

@@ -22,6 +22,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
   'server.asked': true,
   'server.notice': true,
   'server.stderr': true,
+  'catalog.read': true,
   'catalog.changed': true,
   'catalog.flagged': true,
   'catalog.dropped': true,

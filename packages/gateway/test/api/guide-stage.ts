@@ -1,0 +1,87 @@
+/** What stands around the examples of a guide: a home with a daemon in it, and one shell that plays them all. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '@turnbuckle/testing';
+import { startAuthorizationServer, startProtectedServer } from '@turnbuckle/testing/authorization-server';
+import { type Daemon, startDaemon } from '../../src/daemon.js';
+
+const FILES_SERVER = fileURLToPath(new URL('./files-server.mjs', import.meta.url));
+/** Where the guide has the daemon. */
+const SHOWN_URL = 'http://127.0.0.1:7420';
+const END = '\u001e';
+
+export interface GuideStage {
+  readonly daemon: Daemon;
+  /** What a command prints. What it sets is there for the next one. */
+  play(command: string): Promise<string>;
+  file(name: string): string;
+  close(): Promise<void>;
+}
+
+/** The servers of the guide are there: `web` behind a sign-in, and `files`, which npx would fetch. */
+export async function openGuideStage(): Promise<GuideStage> {
+  const home = await temporaryDirectory();
+  const programs = home.file('programs');
+  mkdirSync(programs);
+  writeFileSync(join(programs, 'npx'), `#!/bin/sh\nexec "${process.execPath}" "${FILES_SERVER}"\n`);
+  chmodSync(join(programs, 'npx'), 0o755);
+  const environment = {
+    HOME: home.path,
+    PATH: [programs, process.env.PATH].join(delimiter),
+    LANG: 'C.UTF-8',
+  };
+  const authorizationServer = await startAuthorizationServer({});
+  const web = await startProtectedServer({ authorizationServer, scope: 'tools:read' });
+  mkdirSync(home.file('.config/turnbuckle'), { recursive: true });
+  writeFileSync(
+    home.file('.config/turnbuckle/mcp.json'),
+    JSON.stringify({
+      servers: { web: { type: 'http', url: web.url, start: 'lazy' } },
+      rules: [{ action: 'ask', tool: 'write_file' }],
+    }),
+  );
+  const daemon = await startDaemon({ version: '0.0.0', cwd: home.path, environment, port: 0 });
+  const shell = new Shell(environment, home.path);
+  return {
+    daemon,
+    play: (command) => shell.play(command.replace(SHOWN_URL, daemon.url)),
+    file: (name) => home.file(name),
+    close: async () => {
+      shell.end();
+      await daemon.close(1_000);
+      await Promise.all([web.stop(), authorizationServer.stop()]);
+      await home.remove();
+    },
+  };
+}
+
+class Shell {
+  readonly #child: ChildProcess;
+  #printed = '';
+  #onPrinted: (() => void) | undefined;
+
+  constructor(env: Record<string, string>, cwd: string) {
+    this.#child = spawn('bash', [], { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+      this.#printed += part;
+      this.#onPrinted?.();
+    });
+  }
+
+  async play(command: string): Promise<string> {
+    this.#child.stdin?.write(`${command}\nprintf '${END}'\n`);
+    while (!this.#printed.includes(END))
+      await new Promise<void>((resolve) => {
+        this.#onPrinted = resolve;
+      });
+    const [printed = '', ...rest] = this.#printed.split(END);
+    this.#printed = rest.join(END);
+    return printed;
+  }
+
+  end(): void {
+    this.#child.stdin?.end();
+  }
+}

@@ -1,0 +1,194 @@
+/** The examples of the guide, as they stand there, from its top to its end in one shell against one daemon. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { waitUntil } from '@turnbuckle/testing';
+import { visit } from '@turnbuckle/testing/authorization-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GuideStage, openGuideStage } from './guide-stage.js';
+
+type Answer = Record<string, unknown>;
+
+const guide = readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8');
+const blocks = (language: string): string[] =>
+  [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, text = '']) => text,
+  );
+const commands = blocks('console').flatMap((text) =>
+  [...text.matchAll(/^\$ (.+)$/gm)].map(([, line = '']) => line),
+);
+const ADD = commands.find((command) => /^api POST +\/api\/servers '/.test(command)) ?? '';
+/** What a command asks for, such as `GET /api/servers`; undefined for those that ask nothing. */
+const requestOf = (command: string): string | undefined => {
+  const [, method, path] = /^api (\w+) +"?([^\s"?]+)/.exec(command) ?? [];
+  if (path !== undefined) return `${method} ${path}`;
+  const [, asked] = /^curl .*\$TURNBUCKLE([^\s"?]+)/.exec(command) ?? [];
+  return asked && `GET ${asked}`;
+};
+
+const hasShell = await promisify(execFile)('bash', ['-c', 'curl --version']).then(
+  () => true,
+  () => false,
+);
+
+let stage: GuideStage;
+/** Stand in the guide for ids that nobody can know before. */
+const ids = { 'k3v9x1-42': '', '6f1c…': '' };
+let approved: Promise<Answer> | undefined;
+let last: Answer = {};
+
+beforeAll(async () => {
+  if (hasShell) stage = await openGuideStage();
+});
+afterAll(() => stage?.close());
+
+async function ask(method: string, path: string, body?: object): Promise<Answer> {
+  const response = await fetch(stage.daemon.url + path, {
+    method,
+    headers: { authorization: `Bearer ${stage.daemon.token}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as Answer;
+}
+
+const call = (tool: string): Promise<Answer> =>
+  ask('POST', '/mcp/call', { server: 'files', tool_name: tool, arguments: { path: '/x' } });
+
+/** What somebody does meanwhile, before a request of the guide. */
+const MEANWHILE: Readonly<Record<string, () => Promise<void>>> = {
+  'GET /api/servers/web/sign-in': async () => {
+    await visit(String(last.url));
+    await waitUntil(async () => (await ask('GET', '/api/servers/web/sign-in')).waitingSince === undefined);
+  },
+  'GET /api/calls': async () => {
+    await stage.play(ADD);
+    expect(await call('read_file')).toMatchObject({ success: true });
+    await waitUntil(async () => {
+      const { calls } = (await ask('GET', '/api/calls?tool=read_file')) as { calls: { id: string }[] };
+      ids['k3v9x1-42'] = calls[0]?.id ?? '';
+      return calls.length > 0;
+    });
+  },
+  'GET /api/approvals': async () => {
+    approved = call('write_file');
+    const { approvals } = stage.daemon.configured.runtime;
+    await waitUntil(() => approvals.pending().length > 0);
+    ids['6f1c…'] = approvals.pending()[0]?.id ?? '';
+  },
+};
+
+const files = (status: string) => expect.objectContaining({ name: 'files', status });
+/** What each request is answered with, at least. */
+const ANSWERS: Readonly<Record<string, object>> = {
+  'GET /api/servers': { servers: [{ name: 'web' }] },
+  'GET /api/tools': { tools: [] },
+  'POST /api/servers': { server: files('connected'), dangers: [] },
+  'PATCH /api/servers/files': { server: { config: { callTimeoutMs: 5_000 } } },
+  'POST /api/servers/files/disable': { server: files('disabled') },
+  'POST /api/servers/files/enable': { server: files('connected') },
+  'POST /api/servers/files/reconnect': { name: 'files', status: 'connected' },
+  'DELETE /api/servers/files': { removed: 'files' },
+  'POST /api/servers/web/sign-in': { state: 'waiting' },
+  'GET /api/servers/web/sign-in': { signedIn: true },
+  'DELETE /api/servers/web/sign-in': { found: true, revoked: true },
+  'GET /api/calls': { calls: [] },
+  'GET /api/calls/k3v9x1-42': { server: 'files', tool: 'read_file', outcome: 'ok' },
+  'POST /api/calls/k3v9x1-42/replay': { success: true, result: { content: [{ text: 'invoice' }] } },
+  'GET /api/stats': { tools: [{ server: 'files', tool: 'read_file' }] },
+  'GET /api/approvals': { approvals: [{ server: 'files', tool: 'write_file' }] },
+  'POST /api/approvals/6f1c…': { answer: 'once' },
+  'POST /api/rules/test': { decision: { action: 'ask' } },
+  'POST /api/pins/files/write_file': { pinned: ['write_file'] },
+  'DELETE /api/pins/files/write_file': { unpinned: ['write_file'] },
+  'GET /api/config': { layers: expect.any(Array), problems: [] },
+  'POST /api/config/reload': { added: [], removed: [], changed: [] },
+  'POST /api/tokens': { token: expect.any(String), facts: { name: 'prometheus', access: ['look'] } },
+  'DELETE /api/tokens/prometheus': { revoked: 'prometheus' },
+};
+
+/** An answer that the guide shows, where `…` stands for some text. */
+const shown = (json: string): Answer =>
+  JSON.parse(json, (_, value: unknown) =>
+    typeof value === 'string' && value.includes('…') ? expect.any(String) : value,
+  );
+
+describe.skipIf(!hasShell)('docs/api.md', () => {
+  it('has its examples, and each request of them is known here', () => {
+    expect(commands.length).toBeGreaterThan(25);
+    const requests = commands.filter((command) => !command.includes('/api/events')).flatMap(requestOf);
+    expect(new Set(requests.filter((request) => request !== undefined))).toEqual(
+      new Set(Object.keys(ANSWERS)),
+    );
+  });
+
+  it.each(commands.filter((command) => !command.startsWith('curl -N')))('plays: %s', async (command) => {
+    const request = requestOf(command);
+    if (request === undefined) {
+      expect(await stage.play(command)).toBe('');
+      return;
+    }
+    await MEANWHILE[request]?.();
+    const known = Object.entries(ids).reduce((text, [id, real]) => text.replace(id, real), command);
+    last = JSON.parse(await stage.play(known)) as Answer;
+    expect(last).toMatchObject(ANSWERS[request] ?? {});
+    const [, comment] = /# (\{.*\})$/.exec(command) ?? [];
+    if (comment !== undefined) expect(last).toMatchObject(shown(comment));
+  });
+
+  it('shows ids as they are, and lets the call go on that was approved', async () => {
+    expect(ids['k3v9x1-42']).toMatch(/^[\da-z]{6,}-\d+$/);
+    expect(ids['6f1c…']).toMatch(/^[\da-f]{4}/);
+    expect(await approved).toMatchObject({ success: true });
+  });
+
+  it('shows what a refusal is', async () => {
+    const [refusal = ''] = blocks('json');
+    expect(await ask('GET', '/api/servers/githb')).toEqual(JSON.parse(refusal));
+  });
+
+  it('has routes in its table that answer', async () => {
+    const routes = [...guide.matchAll(/^\| `GET (\/api\/\S+)`/gm)].map(([, route = '']) => route);
+    expect(routes).toHaveLength(4);
+    for (const route of routes) {
+      const path = route.replace(':name', 'files_read_file').replace('search=', 'search=read');
+      expect(await ask('GET', path.replace('server=', 'server=files'))).not.toHaveProperty('success');
+    }
+  });
+
+  it('says what /health, /ready and /api/daemon say', async () => {
+    const [, health = ''] = /`GET \/health` says `(.+?)`/.exec(guide) ?? [];
+    expect(await ask('GET', '/health')).toEqual(JSON.parse(health));
+    expect(await ask('GET', '/ready')).toEqual({ status: 'ready' });
+    expect(await ask('GET', '/api/daemon')).toMatchObject({
+      version: '0.0.0',
+      startedAt: expect.any(String),
+    });
+  });
+
+  it('shows an event as it is sent', async () => {
+    const [, command = '', event = ''] = /^\$ (curl -N .+)\n([\s\S]+?)```/m.exec(guide) ?? [];
+    const file = stage.file('events');
+    const pid = await stage.play(`: > '${file}'; ${command} -s >> '${file}' & echo $!`);
+    const told = (): string[] => readFileSync(file, 'utf8').split('\n\n').slice(0, -1);
+    await waitUntil(async () => {
+      await call('read_file');
+      return told().some((text) => text.includes('call.settled'));
+    });
+    await stage.play(`kill ${pid}`);
+    const fields = (text: string): string[][] =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/: (.*)/, 2));
+    const [id = [], name, data = []] = fields(told().find((text) => text.includes('call.settled')) ?? '');
+    const [shownId = [], shownName, shownData = []] = fields(event);
+    const form = /^[\da-z]+-\d+$/;
+    expect([id, shownId]).toEqual([
+      ['id', expect.stringMatching(form)],
+      ['id', expect.stringMatching(form)],
+    ]);
+    expect(name).toEqual(shownName);
+    const { at: _, ...rest } = shown((shownData[1] ?? '').replace(', …', ''));
+    expect(JSON.parse(data[1] ?? '')).toMatchObject({ ...rest, at: expect.any(String) });
+  });
+});
