@@ -36,6 +36,14 @@ import { RuleSet, type RuleSubject, type SecretSearch } from './policy/rules.js'
 import type { RuntimeOptions } from './runtime-options.js';
 
 /** What is asked for, once it is known what it is. */
+/** What was decided about a call at last, noted by the guard on the call itself. */
+export interface Verdict {
+  decision: Decision['action'] | undefined;
+  reason: string | undefined;
+  /** An `ask` that needed nobody: it was answered for the session. */
+  remembered: boolean;
+}
+
 export interface GuardedCall {
   readonly requestId: string;
   readonly kind: CallKind;
@@ -45,11 +53,16 @@ export interface GuardedCall {
   /** Absent for what has no definition: resources and prompts. */
   readonly definition: CatalogTool | undefined;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** What else goes to the server with them. */
+  readonly beside: readonly unknown[] | undefined;
   readonly caller: Caller | undefined;
   readonly signal: CancelSignal | undefined;
   /** What to say when the caller may not know that it exists. */
   readonly unknown: () => TurnbuckleError;
+  readonly verdict: Verdict;
 }
+
+type Told = Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool' | 'caller' | 'verdict'>;
 
 /** A call that is not made: what would be decided about it? */
 export interface DecisionRequest {
@@ -104,6 +117,7 @@ export class CallGuard {
     this.approvals = new Approvals({
       approve: settings.approve,
       queue: settings.approvals === 'queue',
+      hint: settings.approvalHint,
       timeoutMs: settings.approvalTimeoutMs ?? APPROVAL_MS,
       now,
       createId: randomUUID,
@@ -152,7 +166,7 @@ export class CallGuard {
   }
 
   /** Whether the caller may know of something whose definition is not there yet; told when it may not. */
-  mayKnow(call: Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool'>, caller: Caller): boolean {
+  mayKnow(call: Omit<Told, 'caller'>, caller: Caller): boolean {
     const decision = mayKnow(caller, { ...call, hints: 'unknown' }, this.policy);
     if (decision.action !== 'deny') return true;
     this.#tell({ ...call, caller }, decision, false);
@@ -330,17 +344,14 @@ export class CallGuard {
   }
 
   #tell(
-    {
-      requestId,
-      kind,
-      server,
-      tool,
-      caller,
-    }: Omit<GuardedCall, 'toolName' | 'definition' | 'arguments' | 'signal' | 'unknown'>,
+    { requestId, kind, server, tool, caller, verdict }: Told,
     decision: Decision,
     remembered: boolean,
   ): void {
     const { events } = this.#options;
+    verdict.decision = decision.action;
+    verdict.reason = decision.reason;
+    verdict.remembered = remembered;
     if (caller !== undefined) this.#tellAmbiguity(caller, decision);
     if (!events.has('call.decided')) return;
     events.emit('call.decided', {
@@ -376,19 +387,20 @@ function flagsOf(tool: CatalogTool): () => CatalogTool['flags'] {
   return read;
 }
 
-const toSubject = (tool: CatalogTool, args?: Subject['arguments']): Subject => ({
+const toSubject = (tool: CatalogTool, args?: Subject['arguments'], beside?: Subject['beside']): Subject => ({
   server: tool.server,
   tool: tool.tool,
   kind: 'tool',
   hints: tool.annotations,
   flags: flagsOf(tool),
   arguments: args,
+  beside,
 });
 
-const subjectOf = ({ kind, server, tool, definition, arguments: args }: GuardedCall): Subject =>
+const subjectOf = ({ kind, server, tool, definition, arguments: args, beside }: GuardedCall): Subject =>
   definition === undefined
-    ? { server, tool, kind, hints: undefined, arguments: args }
-    : toSubject(definition, args);
+    ? { server, tool, kind, hints: undefined, arguments: args, beside }
+    : toSubject(definition, args, beside);
 
 function answersFor({ rule, otherwise, flow }: Decision): readonly ApprovalAnswer[] {
   // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.

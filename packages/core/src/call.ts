@@ -6,7 +6,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { checkArguments, checkResult } from './call-checks.js';
 import { disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
-import type { CallGuard } from './call-guard.js';
+import type { CallGuard, Verdict } from './call-guard.js';
 import { type CancelSignal, toAbortSignal } from './cancel-signal.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
@@ -84,7 +84,7 @@ export interface CallParts {
 }
 
 /** A call in flight; what its events are made of. */
-interface Invocation {
+interface Invocation extends Verdict {
   readonly requestId: string;
   readonly kind: CallKind;
   server: string;
@@ -130,9 +130,11 @@ export class Calls {
         toolName: tool.name,
         definition: tool,
         arguments: args,
+        beside: besideOf(request),
         caller: request.caller,
         signal: request.signal,
         unknown: () => this.#unknownTool(request),
+        verdict: call,
       });
       if (asked !== undefined) await asked;
       if (!this.#parts.checks.loaded) await this.#parts.checks.load();
@@ -157,7 +159,7 @@ export class Calls {
     );
     try {
       const unknown = (): TurnbuckleError => unknownItem(request);
-      const server = this.#knownServer(call, request.caller, unknown);
+      const server = this.#knownServer({ ...call, verdict: call }, request.caller, unknown);
       this.#announce(call);
       const asked = this.#parts.guard.check({
         requestId: call.requestId,
@@ -167,9 +169,11 @@ export class Calls {
         toolName: request.item,
         definition: undefined,
         arguments: request.params,
+        beside: besideOf(request),
         caller: request.caller,
         signal: request.signal,
         unknown,
+        verdict: call,
       });
       if (asked !== undefined) await asked;
       call.sending = {
@@ -200,7 +204,9 @@ export class Calls {
     const { server: named, tool, caller } = request;
     const identity = named === undefined ? parseToolName(naming, tool) : { server: named, tool };
     if (identity === undefined) throw this.#unknownTool(request);
-    const server = this.#knownServer({ ...call, ...identity }, caller, () => this.#unknownTool(request));
+    const server = this.#knownServer({ ...call, ...identity, verdict: call }, caller, () =>
+      this.#unknownTool(request),
+    );
     if (server.connection.link === undefined) await this.#parts.sender.connect(server, request.signal);
     const found = catalog.find(identity.server, identity.tool);
     if (found === undefined) throw this.#unknownTool(request);
@@ -209,7 +215,7 @@ export class Calls {
 
   /** The server, if it exists, the caller may know it, and it is switched on. To a caller the rest is `unknown`. */
   #knownServer(
-    what: Pick<Invocation, 'requestId' | 'kind' | 'server' | 'tool'>,
+    what: Pick<Invocation, 'requestId' | 'kind' | 'server' | 'tool'> & { readonly verdict: Verdict },
     caller: Caller | undefined,
     unknown: () => TurnbuckleError,
   ): Server {
@@ -312,6 +318,9 @@ export class Calls {
       started: performance.now(),
       sending: undefined,
       arguments: what.arguments,
+      decision: undefined,
+      reason: undefined,
+      remembered: false,
     };
   }
 
@@ -355,6 +364,9 @@ export class Calls {
       era: found?.connection.link?.era,
       arguments: call.arguments,
       result,
+      decision: call.decision,
+      reason: call.reason,
+      remembered: call.remembered,
     });
   }
 
@@ -367,12 +379,19 @@ export class Calls {
   }
 }
 
+/** What goes to the server beside the arguments; undefined, nearly always, when there is nothing. */
+function besideOf({ more, meta, inputResponses, requestState }: CallOptions): readonly unknown[] | undefined {
+  if (more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined)
+    return undefined;
+  return [more, meta, inputResponses, requestState];
+}
+
 function withMeta(
   params: Readonly<Record<string, unknown>>,
-  { more, meta, inputResponses, requestState }: CallOptions,
+  options: CallOptions,
 ): Readonly<Record<string, unknown>> {
-  if (more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined)
-    return params;
+  if (besideOf(options) === undefined) return params;
+  const { more, meta, inputResponses, requestState } = options;
   return keepSpelling(more ?? params, {
     ...more,
     ...params,

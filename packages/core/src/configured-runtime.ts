@@ -33,6 +33,8 @@ export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'res
   /** Servers beside those of the files, by name. */
   readonly extra?: LoadOptions['extra'];
   readonly trustProject?: boolean | undefined;
+  /** How tools are named where neither `naming` nor a file says it. */
+  readonly usualNaming?: RuntimeOptions['naming'];
   /** Asks for an `${input:id}`; absent: only what the environment gives. */
   readonly askInput?: FillInSource['askInput'];
 }
@@ -103,7 +105,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   const runtime = await createRuntime({
     ...options,
     vault,
-    ...(options.naming === undefined && settings.naming !== undefined && { naming: settings.naming }),
+    naming: options.naming ?? settings.naming ?? options.usualNaming,
     ...(options.describePrefix === undefined && { describePrefix: settings.describePrefix }),
     pins: options.pins ?? settings.pins,
     onAlways:

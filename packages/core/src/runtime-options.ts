@@ -31,6 +31,8 @@ export interface RuntimeOptions {
   readonly approve?: Approve | undefined;
   /** `queue`: without `approve`, such calls wait for `approvals.answer()` instead of failing. */
   readonly approvals?: 'queue' | undefined;
+  /** What to do where nobody can be asked, for whoever reads the error. */
+  readonly approvalHint?: string | undefined;
   /** Silence is a no after this time; 120,000 unless told otherwise. */
   readonly approvalTimeoutMs?: number | undefined;
   /** Keeps what was answered with "always": the rule to write, and the one that asked, which it has to precede. */

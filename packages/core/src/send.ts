@@ -128,7 +128,9 @@ export class Sender {
     this.#account(server, error, failed.connection);
     // A link that takes no request is gone, whether or not it has noticed.
     if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) failed.connection.reportBroken(link, error);
-    const leftMs = this.#leftMs(server, sending, failed.startedAt);
+    // A pause is silence too.
+    const { timeoutMs = Number.POSITIVE_INFINITY } = sending.options;
+    const leftMs = Math.min(timeoutMs, this.#leftMs(server, sending, failed.startedAt));
     const plan = retryPlan(describeFailure(error), { safe: sending.safe, attempt: sending.attempts, leftMs });
     if (plan.kind === 'outcome-unknown') throw outcomeUnknown(server, error);
     if (plan.kind === 'give-up' || !server.retries.spend()) throw error;

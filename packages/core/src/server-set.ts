@@ -130,6 +130,7 @@ export class ServerSet {
 
   async reconnect(name: string): Promise<void> {
     const server = this.require(name);
+    if (!server.enabled) throw disabled(name);
     await server.disconnect();
     await server.connection.open();
   }

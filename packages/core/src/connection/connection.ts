@@ -169,7 +169,7 @@ export class Connection {
         broken = error;
         this.reportBroken(opened, error);
       };
-      await this.#options.onOpen(opened);
+      await this.#take(opened, abort.signal);
       if (abort.signal.aborted) throw abort.signal.reason;
       if (broken !== undefined) throw broken;
       this.#ready(opened);
@@ -181,6 +181,17 @@ export class Connection {
       if (link !== undefined) this.#cleanUp(link.close().catch(() => {}));
       if (!abort.signal.aborted) this.#failed(error);
       throw error;
+    }
+  }
+
+  /** Whoever takes it down does not wait for a server that hangs at its first list. */
+  async #take(link: Link, signal: AbortSignal): Promise<void> {
+    const close = (): void => this.#cleanUp(link.close().catch(() => {}));
+    signal.addEventListener('abort', close);
+    try {
+      await this.#options.onOpen(link);
+    } finally {
+      signal.removeEventListener('abort', close);
     }
   }
 

@@ -11,6 +11,8 @@ export interface ApprovalsOptions {
   readonly approve: Approve | undefined;
   /** Without an approver, questions wait for `answer()` instead of failing. */
   readonly queue: boolean;
+  /** What to do when nobody is there, if not what a program would do. */
+  readonly hint?: string | undefined;
   readonly timeoutMs: number;
   readonly now: () => number;
   readonly createId: () => string;
@@ -85,7 +87,7 @@ export class Approvals {
   async ask(question: Question, signal: CancelSignal | undefined): Promise<Exclude<ApprovalAnswer, 'deny'>> {
     const { approve, queue, events, now } = this.#options;
     if (this.#closed) throw closed(question);
-    if (approve === undefined && !queue) throw nobodyThere(question);
+    if (approve === undefined && !queue) throw nobodyThere(question, this.#options.hint);
     this.#assertRoom(question);
     const request = this.#toRequest(question);
     const started = now();
@@ -165,14 +167,19 @@ export class Approvals {
   }
 }
 
-function nobodyThere({ toolName, server, tool, reason, change, rule }: Question): TurnbuckleError {
+const HINT = 'Give the runtime an approve function, or allow the call by a rule.';
+
+function nobodyThere(
+  { toolName, server, tool, reason, change, rule }: Question,
+  hint = HINT,
+): TurnbuckleError {
   return new TurnbuckleError(
     'APPROVAL_NEEDED',
     `The call of "${toolName}" needs an approval (${reason}), and nobody is there to give one.`,
     {
       server,
       tool,
-      hint: 'Give the runtime an approve function, or allow the call by a rule.',
+      hint,
       data: { reason, ...(rule !== undefined && { rule }), ...(change !== undefined && { change }) },
     },
   );

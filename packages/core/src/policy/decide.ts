@@ -31,6 +31,8 @@ export interface Decision {
 
 export interface Subject extends RuleSubject {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  /** What else goes to the server with it. */
+  readonly beside?: readonly unknown[] | undefined;
 }
 
 export interface ServerPolicy {
@@ -126,7 +128,10 @@ function byRules(caller: Caller | undefined, subject: Subject, options: PolicyOp
   const found = options.rules?.find(subject, context, args) ?? NOTHING_FOUND;
   const decision = byFound(found, context, { caller, subject, options });
   if (caller === undefined || decision.action === 'deny' || vouches(found.rule)) return decision;
-  return options.secrets?.knows(args) === true ? givenAway(decision) : decision;
+  const { beside } = subject;
+  const { secrets } = options;
+  const isGivenAway = secrets?.knows(args) || (beside !== undefined && secrets?.knows(beside));
+  return isGivenAway ? givenAway(decision) : decision;
 }
 
 function byFound({ rule, least }: Found, context: RuleContext, asked: Asked): Decision {

@@ -1,4 +1,4 @@
-import { fixture, isAlive } from '@turnbuckle/testing';
+import { descendants, fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { createRuntime } from 'turnbuckle';
 import { expect, it } from 'vitest';
 import { openRuntime } from './open-runtime.js';
@@ -64,3 +64,18 @@ it('calls that are under way when it closes end, each once, with a reason', asyn
   expect(await Promise.all(calls)).toEqual(Array.from({ length: 4 }, () => 'RUNTIME_CLOSED'));
   expect(settled).toBe(4);
 });
+
+it.each(['disconnect', 'close'] as const)(
+  '%s does not wait for a server that hangs at its first list',
+  async (way) => {
+    const hanging = { ...fixture('slow', '--hang-at', 'list'), listTimeoutMs: 600_000 };
+    const runtime = await openRuntime({ servers: { hanging } });
+    const connecting = runtime.connect('hanging').catch((error: unknown) => error);
+    await waitUntil(() => runtime.catalog.stateOf('hanging', 'tools', Date.now()) === 'populating');
+    const started = descendants(process.pid);
+    await (way === 'close' ? runtime.close() : runtime.disconnect('hanging'));
+    expect(await connecting).toMatchObject({ code: expect.any(String) });
+    expect(started.length).toBeGreaterThan(0);
+    await waitUntil(() => !started.some(isAlive));
+  },
+);

@@ -1,6 +1,7 @@
 import { temporaryDirectory } from '@turnbuckle/testing';
 import {
   type Caller,
+  type CallOptions,
   createRuntime,
   type RuntimeEvents,
   type RuntimeOptions,
@@ -63,6 +64,26 @@ describe('a secret that the runtime knows', () => {
     await call({ text: SHAPED });
     await call({ text: 'kq7-ZrT0' });
     expect(server.calls).toHaveLength(2);
+  });
+
+  it('does not leave beside the arguments either', async () => {
+    const { runtime, server } = await open();
+    const ways: CallOptions[] = [
+      { meta: { note: TOKEN } },
+      { more: { note: [TOKEN] } },
+      { inputResponses: { name: { action: 'accept', content: { text: TOKEN } } } },
+      { requestState: `state ${TOKEN}` },
+    ];
+    for (const way of ways)
+      await expect(runtime.callTool('one', 'write', {}, { caller, ...way })).rejects.toMatchObject({
+        code: 'CALL_DENIED',
+      });
+    await expect(
+      runtime.readResource('one', 'doc://x', { caller, meta: { note: TOKEN } }),
+    ).rejects.toMatchObject({ code: 'CALL_DENIED' });
+    expect(server.calls).toEqual([]);
+    await runtime.callTool('one', 'write', {}, { caller, meta: { note: 'plain' } });
+    expect(server.calls).toEqual(['write']);
   });
 
   it('may be sent by the host, and by an agent where a rule about secrets says so', async () => {

@@ -16,12 +16,6 @@ export interface RecordOptions {
 type Settled = RuntimeEvents['call.settled'];
 type Watched = Pick<Runtime, 'on' | 'redact'>;
 
-interface Verdict {
-  readonly decision: string;
-  readonly reason: string;
-  readonly approval?: string;
-}
-
 /** Arguments make a call that can be made again. Taking secrets out costs about 20 µs for 1,000 characters. */
 const KEPT_OF_ARGUMENTS = 16 * 1_024;
 const KEPT_OF_RESULT = 4 * 1_024;
@@ -34,20 +28,16 @@ export function recordCalls(
   log: Pick<InvocationLog, 'append'>,
   options: RecordOptions = {},
 ): () => void {
-  // What was decided about the calls on their way.
-  const verdicts = new Map<string, Verdict>();
+  // What was answered about the few calls that wait for somebody.
+  const approvals = new Map<string, string>();
   const stops = [
-    runtime.on('call.decided', ({ requestId, decision, reason, remembered }) => {
-      verdicts.set(requestId, { decision, reason, ...(remembered && { approval: 'session' }) });
-    }),
     runtime.on('approval.answered', ({ requestId, answer, by }) => {
-      const verdict = verdicts.get(requestId);
-      if (verdict !== undefined) verdicts.set(requestId, { ...verdict, approval: `${answer} by ${by}` });
+      approvals.set(requestId, `${answer} by ${by}`);
     }),
     runtime.on('call.settled', (event) => {
-      const verdict = verdicts.get(event.requestId);
-      verdicts.delete(event.requestId);
-      log.append(toInvocation(event, { runtime, verdict, options }));
+      const approval = approvals.get(event.requestId) ?? (event.remembered ? 'session' : undefined);
+      if (approval !== undefined) approvals.delete(event.requestId);
+      log.append(toInvocation(event, { runtime, approval, options }));
     }),
   ];
   return () => {
@@ -57,11 +47,11 @@ export function recordCalls(
 
 interface Recording {
   readonly runtime: Watched;
-  readonly verdict: Verdict | undefined;
+  readonly approval: string | undefined;
   readonly options: RecordOptions;
 }
 
-function toInvocation(event: Settled, { runtime, verdict, options }: Recording): Invocation {
+function toInvocation(event: Settled, { runtime, approval, options }: Recording): Invocation {
   const { keep = {} } = options;
   const redact = (value: unknown): unknown => runtime.redact(value);
   const args = toKeptJson(event.arguments, { limit: keep.arguments ?? KEPT_OF_ARGUMENTS, redact });
@@ -88,9 +78,9 @@ function toInvocation(event: Settled, { runtime, verdict, options }: Recording):
     error: errorOf(event, redact),
     attempts: event.attempts,
     era: event.era,
-    decision: verdict?.decision,
-    reason: verdict?.reason,
-    approval: verdict?.approval,
+    decision: event.decision,
+    reason: event.reason,
+    approval,
   };
 }
 
