@@ -14,7 +14,7 @@ export const DAEMON: readonly Command[] = [
     mostWords: 1,
     summary: 'Run the daemon: every server behind one address, for agents and programs',
     description:
-      'Without words: until Ctrl-C, with the MCP endpoint at /mcp. start, stop and restart run it in the background. While it runs, the other commands use its connections. --stdio serves one MCP client on stdin and stdout, without a daemon.',
+      'Without words: until Ctrl-C, with the MCP endpoint at /mcp. start, stop and restart run it in the background; restart keeps the options of the one that runs. While it runs, the other commands use its connections. --stdio serves one MCP client on stdin and stdout, without a daemon.',
     endsBySignal: true,
     options: {
       ...LISTEN_OPTIONS,
@@ -84,7 +84,7 @@ export const DAEMON: readonly Command[] = [
     examples: [
       { line: 'turnbuckle approvals', what: 'what waits now' },
       { line: 'turnbuckle approvals watch', what: 'asked one after the other, until Ctrl-C' },
-      { line: 'turnbuckle approvals answer k3v9x1 once', what: 'yes, this time' },
+      { line: 'turnbuckle approvals answer <id> once', what: 'yes, this time' },
     ],
     load: () => import('./commands/approvals.js'),
   },
@@ -94,7 +94,7 @@ export const DAEMON: readonly Command[] = [
     mostWords: 1,
     summary: 'Connect an agent to the daemon: write it into its configuration',
     description:
-      'Without a client: those found on this machine. Shows what would change and asks; a token is made for the client. --undo takes it back to the byte and revokes the token.',
+      'Without a client: those found on this machine. Shows what would change and asks; a token is made for the client. --undo takes it back to the byte and revokes the token; of a file that was changed since, it takes its entry out and leaves the rest.',
     options: {
       stdio: { type: 'boolean', summary: 'As a command that the client starts, without a daemon' },
       view: { type: 'string', value: 'name', summary: 'Only what this view of daemon.views has' },

@@ -23,10 +23,10 @@ async function openLog({ environment }: CommandContext): Promise<LogReader | und
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new TurnbuckleError('INTERNAL', `The log in ${directory} cannot be read: ${why}`, {
       cause,
-      hint: 'If it is damaged, move log.db away: a new one is begun.',
+      hint: 'A newer log needs a newer Turnbuckle. If it is damaged, move log.db away: a new one is begun.',
     });
   });
 }
 
 export const NOTHING_LOGGED =
-  'Nothing is in the log yet. The daemon keeps it; calls that turnbuckle call makes by itself are not in it.';
+  'Nothing is in the log yet. The daemon and serve --stdio keep it; calls that turnbuckle call makes by itself are not in it.';

@@ -49,6 +49,8 @@ export interface ConfiguredRuntime {
   /** The configuration in effect. */
   readonly config: () => LoadedConfig;
   readonly trust: TrustStore;
+  /** The rules of the configuration hold for this one too, from now on. */
+  bind(other: Runtime): void;
   /** Reads the files again and takes over what changed. */
   reload(): Promise<Reload>;
   /** Follows the files, from what is in effect now on; answers the function that ends it. */
@@ -124,7 +126,10 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
     },
   });
   const own = parseRules(options.rules ?? []);
-  const takeRules = (): void => runtime.setRules(rulesOf(config, own), defaultOf(config, options));
+  const bound = new Set([runtime]);
+  const takeRules = (): void => {
+    for (const one of bound) one.setRules(rulesOf(config, own), defaultOf(config, options));
+  };
   takeRules();
   const trust = trustOf(options);
   const inTurn = createTurns();
@@ -141,6 +146,10 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   return {
     runtime,
     config: () => config,
+    bind: (other) => {
+      bound.add(other);
+      takeRules();
+    },
     trust,
     reload: async () => toReload(await inTurn(async () => apply(await load()))),
     follow: (onReload) =>

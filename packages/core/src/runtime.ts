@@ -356,8 +356,8 @@ export class Runtime {
 
   // --- who may call what -----------------------------------------------------------------------------
 
-  /** What waits for a person's answer, and the way to give it. */
-  get approvals(): Pick<Approvals, 'pending' | 'answer'> {
+  /** What waits for a person's answer, the way to give it, and the way to ask for something else. */
+  get approvals(): Pick<Approvals, 'pending' | 'answer' | 'ask'> {
     return this.#guard.approvals;
   }
 

@@ -4,12 +4,15 @@
  */
 import type { InvocationLog } from '@turnbuckle/store';
 import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
   type ConfiguredOptions,
   type ConfiguredRuntime,
   createConfiguredRuntime,
   type DaemonSettings,
   defaultStateDirectory,
   type LoadedConfig,
+  type Runtime,
 } from 'turnbuckle';
 import { createApiRoutes } from './api/api-routes.js';
 import { Bridge } from './bridge/bridge-call.js';
@@ -103,11 +106,15 @@ export class Daemon {
       tracer: this.#tracer,
       ...(sessionIdleMs !== undefined && { sessionLimits: { idleMs: sessionIdleMs } }),
     });
-    this.#inline = new InlineServers({ ...options, approvals: 'queue' }, () => ({
-      commands: this.#settings.bridge?.commands ?? [],
-      urls: this.#settings.bridge?.urls ?? [],
-    }));
     this.#log = openCallLog({ stateDir: options.stateDir, settings: log, onWarning });
+    this.#inline = new InlineServers(
+      { ...options, approve: (asked, signal) => askAtHome(runtime, asked, signal) },
+      () => ({
+        commands: this.#settings.bridge?.commands ?? [],
+        urls: this.#settings.bridge?.urls ?? [],
+      }),
+      (guests) => this.#takeIn(guests),
+    );
     this.#metrics = createMetrics(runtime, { log: this.#log, offers: this.#front.offerCounts });
   }
 
@@ -196,11 +203,24 @@ export class Daemon {
     this.#instance.release();
   }
 
+  /** Servers that are given in requests: the same rules, log and metrics. */
+  #takeIn(guests: Runtime): void {
+    this.configured.bind(guests);
+    this.#metrics.countCalls(guests, 'inline');
+    if (this.#log !== undefined) this.#ends.push(recordCalls(guests, this.#log));
+  }
+
   #reloaded({ settings }: LoadedConfig): void {
     this.#front.setViews(settings.daemon?.views ?? {});
     this.#front.invalidate();
   }
 }
+
+/** Puts a question of another runtime before the people who answer ours. */
+const askAtHome = (runtime: Runtime, asked: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> =>
+  runtime.approvals
+    .ask({ ...asked, memory: asked.id, answers: ['once', 'session', 'deny'] }, signal)
+    .catch(() => 'deny');
 
 /** What was said at the start stands above the files. */
 function given({ host, port }: DaemonOptions): Pick<DaemonSettings, 'host' | 'port'> {

@@ -23,8 +23,7 @@ export async function run(context: CommandContext): Promise<number> {
     case 'stop':
       return background.stopDaemonProcess(context);
     case 'restart':
-      await background.stopDaemonProcess(context);
-      return background.startDaemonProcess(context);
+      return background.restartDaemonProcess(context);
     case 'status':
       return background.showDaemon(context);
     default:

@@ -5,8 +5,9 @@ import { nearestWord } from '../nearest-word.js';
 import { readUntil } from '../read-until.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { textTable } from '../text-table.js';
+import { showMoment } from '../time-words.js';
 import { showLine, showText } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { meantWord, needWord, refuseSurplus } from '../words.js';
 
 type Access = TokenFacts['access'][number];
 
@@ -19,8 +20,9 @@ export async function run(context: CommandContext): Promise<void> {
   const work = { create, list, revoke }[word];
   if (work === undefined)
     throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is nothing that token can do.`, {
-      hint: `Did you mean "turnbuckle token ${nearestWord(word, ['create', 'list', 'revoke']) ?? 'list'}"?`,
+      hint: meantWord(context, word, ['create', 'list', 'revoke']),
     });
+  refuseSurplus(context, word === 'list' ? 1 : 2);
   const store = await TokenStore.open({
     stateDir: stateDirectoryOf(context),
     onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showText(message)}`),
@@ -64,19 +66,27 @@ async function list({ output }: CommandContext, store: TokenStore): Promise<void
     showLine(facts.name, 64),
     facts.access.join(','),
     showLine(facts.can.join(' '), 100),
-    stateOf(facts),
-    output.color.dim(facts.lastUsedAt === undefined ? 'never used' : `used ${facts.lastUsedAt}`),
+    showLine(stateOf(facts), 100),
+    output.color.dim(facts.lastUsedAt === undefined ? 'never used' : `used ${minuteOf(facts.lastUsedAt)}`),
   ]);
-  for (const line of textTable(rows, output)) output.line(line);
+  const shrink = [
+    [2, 12],
+    [0, 12],
+  ] as const;
+  for (const line of textTable(rows, { width: output.width, shrink, room: 21 })) output.line(line);
 }
 
-function stateOf({ expiresAt }: TokenFacts): string {
-  if (expiresAt === undefined) return '';
-  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`;
+function stateOf({ expiresAt, root }: TokenFacts): string {
+  const maker = root === undefined ? [] : [`made by ${root}`];
+  if (expiresAt === undefined) return maker.join();
+  const end = Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${minuteOf(expiresAt)}`;
+  return [end, ...maker].join(', ');
 }
 
 const untilOf = ({ expiresAt }: TokenFacts): string =>
-  expiresAt === undefined ? '' : `, until ${expiresAt}`;
+  expiresAt === undefined ? '' : `, until ${minuteOf(expiresAt)}`;
+
+const minuteOf = (time: string): string => showMoment(Date.parse(time)).slice(0, 16);
 
 async function revoke(context: CommandContext, store: TokenStore): Promise<void> {
   const { output } = context;

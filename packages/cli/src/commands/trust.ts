@@ -1,9 +1,15 @@
-import { type ConfiguredServer, createConfiguredRuntime, dangersOf, TurnbuckleError } from 'turnbuckle';
+import {
+  type ConfiguredServer,
+  createConfiguredRuntime,
+  dangersOf,
+  ERRORS,
+  TurnbuckleError,
+} from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { configurationOptions } from '../open.js';
 import { showLine, showText } from '../untrusted-text.js';
 
-export async function run(context: CommandContext): Promise<void> {
+export async function run(context: CommandContext): Promise<number | undefined> {
   const { output, words, flags } = context;
   const { config, trust, runtime } = await createConfiguredRuntime({
     ...configurationOptions(context),
@@ -24,18 +30,41 @@ export async function run(context: CommandContext): Promise<void> {
     await trust.withdraw(wanted);
     if (output.json) output.data({ revoked: wanted.map(({ name }) => name) });
     else for (const { name } of wanted) output.line(`The agreement to ${showLine(name, 60)} is taken back`);
-    return;
+    return undefined;
   }
   const open = wanted.filter(({ problem }) => problem?.code === 'TRUST_REQUIRED');
-  if (open.length === 0)
+  const refused = wanted.flatMap(refusalOf);
+  for (const refusal of refused) tell(context, refusal);
+  if (open.length === 0 && refused.length === 0)
     output.note(
       wanted.length === 0 ? 'The project brings no servers along.' : 'There is nothing left to agree to.',
     );
   const agreed: ConfiguredServer[] = [];
   for (const server of open) if (await agree(context, server)) agreed.push(server);
   await trust.agree(agreed);
-  if (output.json) output.data({ agreed: agreed.map(({ name }) => name) });
+  if (output.json)
+    output.data({
+      agreed: agreed.map(({ name }) => name),
+      ...(refused.length > 0 && { refused: refused.map(({ name, error }) => ({ name, ...error.toJSON() })) }),
+    });
   else for (const { name } of agreed) output.line(`Agreed to ${showLine(name, 60)}`);
+  const [first] = refused;
+  return first && ERRORS[first.error.code].exit;
+}
+
+interface Refused {
+  readonly name: string;
+  readonly error: TurnbuckleError;
+}
+
+/** A server that no agreement would start, and why. One that goes on as it was before is none. */
+const refusalOf = ({ name, problem, kept }: ConfiguredServer): Refused[] =>
+  problem === undefined || problem.code === 'TRUST_REQUIRED' || kept ? [] : [{ name, error: problem }];
+
+function tell({ output }: CommandContext, { name, error }: Refused): void {
+  const { color } = output;
+  output.warn(`${color.red(`${showText(name)} is refused`)}, whoever agrees: ${showText(error.message)}`);
+  if (error.hint !== undefined) output.warn(`      ${showText(error.hint)}`);
 }
 
 /** Shows exactly what is agreed to, nothing shortened, hidden characters made visible, and asks. */

@@ -5,12 +5,13 @@ import { closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TurnbuckleError } from 'turnbuckle';
-import type { CommandContext } from '../command.js';
+import type { CommandContext, Flags } from '../command.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { showLine } from '../untrusted-text.js';
 import { DaemonClient, type Refusal, refusalOf } from './daemon-client.js';
 import { findDaemon, isLive, type RunningDaemon, readToken } from './find-daemon.js';
 import { ownCommand } from './own-command.js';
+import { flagsForDaemon, readStartedWith, type StartedWith, toWords } from './started-with.js';
 
 const MOST_LOG_BYTES = 5 * 1_024 * 1_024;
 /** Longer than it may take to let calls end. */
@@ -19,14 +20,15 @@ const LOOK_MS = 50;
 const NOT_RUNNING_EXIT = 3;
 const SILENT_EXIT = 1;
 
-/** Starts it and waits until it answers, or says why it does not. */
-export async function startDaemonProcess(context: CommandContext): Promise<number> {
-  const { output, flags } = context;
+/** Starts it and waits until it answers, or says why it does not. What is not given now is as it was `before`. */
+export async function startDaemonProcess(context: CommandContext, before?: StartedWith): Promise<number> {
+  const { output } = context;
   const stateDir = stateDirectoryOf(context);
   const log = join(stateDir, 'daemon.log');
-  const { command, args } = ownCommand('serve', ...wordsOf(flags));
+  const { command, args } = ownCommand('serve', ...toWords(flagsAfter(context, before)));
+  const cwd = before?.directory ?? process.cwd();
   const file = openLog(stateDir, log);
-  const child = spawn(command, args, { detached: true, stdio: ['ignore', file, file, 'ipc'] });
+  const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', file, file, 'ipc'] });
   closeSync(file);
   try {
     const { url } = await output.during('Starting the daemon', firstWords(child, log));
@@ -38,6 +40,16 @@ export async function startDaemonProcess(context: CommandContext): Promise<numbe
     if (child.connected) child.disconnect();
     child.unref();
   }
+}
+
+/** Ends the one that runs, if one does, and starts another like it. */
+export async function restartDaemonProcess(context: CommandContext): Promise<number> {
+  const stateDir = stateDirectoryOf(context);
+  if (findDaemon(stateDir) === undefined) return startDaemonProcess(context);
+  // It goes with the daemon.
+  const before = readStartedWith(stateDir);
+  await stopDaemonProcess(context);
+  return startDaemonProcess(context, before);
 }
 
 /** Asks it to end and waits until it is gone. */
@@ -87,14 +99,11 @@ export async function showDaemon(context: CommandContext): Promise<number> {
   return SILENT_EXIT;
 }
 
-/** Those that mean the same there as here. */
-function wordsOf(flags: CommandContext['flags']): string[] {
-  return ['port', 'host', 'demo', 'config', 'mcp-server', 'trust-project', 'verbose'].flatMap((name) => {
-    const value = flags[name];
-    if (value === undefined || value === false) return [];
-    if (value === true) return [`--${name}`];
-    return [value].flat().map((one) => `--${name}=${one}`);
-  });
+function flagsAfter({ flags, environment }: CommandContext, before: StartedWith | undefined): Flags {
+  const { port, ...others } = before?.flags ?? {};
+  // The variable is as good as the flag: the new one takes it from there.
+  const isNamed = (environment.PORT ?? '') !== '';
+  return { ...others, ...(port !== undefined && !isNamed && { port }), ...flagsForDaemon(flags) };
 }
 
 function openLog(stateDir: string, log: string): number {

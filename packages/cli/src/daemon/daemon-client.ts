@@ -22,7 +22,7 @@ export interface Refusal {
   readonly hint?: unknown;
   readonly server?: unknown;
   readonly tool?: unknown;
-  readonly faults?: unknown;
+  readonly data?: unknown;
 }
 
 /** A daemon that lives answers small things at once. */
@@ -96,16 +96,18 @@ function read<T>({ status, text }: { readonly status: number; readonly text: str
 }
 
 /** What the daemon says is wrong, as if it had happened here. */
-export function refusalOf({ error, code, hint, server, tool, faults }: Refusal): TurnbuckleError {
+export function refusalOf({ error, code, hint, server, tool, data }: Refusal): TurnbuckleError {
   const known = typeof code === 'string' && isCode(code) ? code : 'SERVER_ERROR';
   return new TurnbuckleError(known, textOf(error) ?? 'The daemon refuses without a reason.', {
     hint: textOf(hint),
     server: textOf(server),
     tool: textOf(tool),
-    ...(faults !== undefined && { data: { faults } }),
+    ...(isRecord(data) && { data }),
   });
 }
 
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isRefusal = (value: unknown): value is Refusal => typeof value === 'object' && value !== null;
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -12,6 +12,7 @@ import { VERSION } from '../version.js';
 import { reachable } from './find-daemon.js';
 import { ownCommand } from './own-command.js';
 import { portOf } from './port-of.js';
+import { flagsForDaemon, type StartedWith } from './started-with.js';
 
 /** Calls on their way have so long to end. */
 const DRAIN_MS = 10_000;
@@ -39,6 +40,11 @@ async function start(
   const options = configurationOptions(context);
   const extra = new Map(options.extra);
   if (flags.demo === true) extra.set('demo', ownCommand('demo-server'));
+  const port = portOf(flags.port, environment.PORT) ?? usualPort;
+  const startedWith: StartedWith = {
+    directory: process.cwd(),
+    flags: { ...flagsForDaemon(flags), ...(port !== undefined && { port: String(port) }) },
+  };
   try {
     const daemon = await startDaemon({
       ...options,
@@ -48,7 +54,8 @@ async function start(
       stateDir: stateDirectoryOf(context),
       version: VERSION,
       host: typeof flags.host === 'string' ? flags.host : undefined,
-      port: portOf(flags.port, environment.PORT) ?? usualPort,
+      port,
+      startedWith,
       onLost,
       onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showText(message)}`),
     });

@@ -1,18 +1,21 @@
 /** The MCP endpoint on stdin and stdout, for an agent that starts it as a command. It has connections of its own. */
 import { Console } from 'node:console';
 import { setTimeout as delay } from 'node:timers/promises';
-import { McpFront, OWNER } from '@turnbuckle/gateway';
+import { logCalls, McpFront, OWNER } from '@turnbuckle/gateway';
 import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { nearestWord } from '../nearest-word.js';
 import { configurationOptions } from '../open.js';
 import { rootsHere } from '../roots-here.js';
+import { stateDirectoryOf } from '../state-directory-of.js';
 import { showText } from '../untrusted-text.js';
 import { VERSION } from '../version.js';
 
 /** Many clients ask for the tools once, at the start: servers that come up by then are among them. */
 const START_MS = 5_000;
 const MOST_BYTES = 64 * 1_024 * 1_024;
+const APPROVAL_HINT =
+  'Nobody can be asked over stdio. Allow it by a rule in your configuration (turnbuckle rules shows them), or, where the tool has changed, by turnbuckle rules pin. Or connect the client to the daemon (turnbuckle setup): there such calls wait, and turnbuckle approvals answers them.';
 /** Whoever starts the command is its user in person. */
 const HOST = { id: OWNER, capabilities: ['mcp_integration'] };
 
@@ -22,20 +25,25 @@ export async function serveStdio(context: CommandContext): Promise<void> {
   // On stdout is the protocol and nothing else, whatever a library wants to say.
   globalThis.console = new Console(process.stderr, process.stderr);
   const { runtime, config, follow } = await createConfiguredRuntime({
-    naming: 'server_tool',
+    usualNaming: 'server_tool',
     ...configurationOptions(context),
     // stdin is the client's: nobody can be asked there but the client.
     approve: undefined,
+    approvalHint: APPROVAL_HINT,
     askInput: undefined,
     handlers: { roots: rootsHere },
     callersAnswer: true,
   });
-  for (const { message } of config().problems)
+  const warn = (message: string): void =>
     output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+  for (const { message } of config().problems) warn(message);
   const front = new McpFront({ runtime, version: VERSION, views: config().settings.daemon?.views });
   const leave = (): unknown => process.stdin.destroy();
+  let stopLog = async (): Promise<void> => {};
   try {
     const view = viewOf(context, front, Object.keys(config().settings.daemon?.views ?? {}));
+    const settings = config().settings.daemon?.log;
+    stopLog = logCalls(runtime, { stateDir: stateDirectoryOf(context), settings, onWarning: warn });
     signal.addEventListener('abort', leave, { once: true });
     const stopFollowing = await follow(() => {
       front.setViews(config().settings.daemon?.views ?? {});
@@ -48,6 +56,7 @@ export async function serveStdio(context: CommandContext): Promise<void> {
     signal.removeEventListener('abort', leave);
     await front.close();
     await runtime.close();
+    await stopLog();
   }
 }
 

@@ -151,6 +151,25 @@ describe('trust', () => {
     expect(existsSync(started)).toBe(false);
   });
 
+  it('says of a server that is refused that it is, why, and what to do', async () => {
+    const loud = { ...tattletale(started), env: { NODE_OPTIONS: '--require ./evil.js' } };
+    await home.write('project/.turnbuckle/mcp.json', { servers: { evil: loud, good: { command: 'x' } } });
+    for (const words of [['trust', '--yes'], ['trust', 'evil', '--yes'], ['trust']]) {
+      const { code, stderr } = await run(...words);
+      expect([words, code]).toEqual([words, 10]);
+      expect(stderr).not.toContain('nothing left to agree to');
+      expect(stderr).toContain('evil is refused');
+      expect(stderr).toContain('"NODE_OPTIONS" changes what programs load');
+      expect(stderr).toContain('set it in your own file');
+    }
+    expect(await json(['trust', '--yes'], { home })).toMatchObject({
+      agreed: [],
+      refused: [{ name: 'evil', code: 'CONFIG_INVALID', message: expect.stringContaining('NODE_OPTIONS') }],
+    });
+    expect((await run('list', 'good')).stdout).not.toContain('TRUST_REQUIRED');
+    expect(existsSync(started)).toBe(false);
+  });
+
   it('knows only the servers of the project', async () => {
     expect((await run('trust')).stderr).toContain('brings no servers along');
     const { code, stderr } = await run('trust', 'mine', '--yes');

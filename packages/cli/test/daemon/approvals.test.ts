@@ -1,5 +1,6 @@
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { showMoment } from '../../src/time-words.js';
 import { createHome, finished, type Home, json, start, turnbuckle } from '../commands/turnbuckle.js';
 import { HAS_TERMINAL, NEEDS_TERMINAL, openTerminal } from '../terminal/terminal.js';
 import { daemonForTest, post } from './running-daemon.js';
@@ -8,6 +9,7 @@ interface Asked {
   readonly id: string;
   readonly callerId?: string;
   readonly tool: string;
+  readonly expiresAt: string;
 }
 
 let home: Home;
@@ -45,9 +47,13 @@ describe('approvals', () => {
     const { stdout } = await turnbuckle(['approvals', 'list'], { home });
     expect(stdout).toContain('claude wants to call echo');
     expect(stdout).toContain('text: "hello"');
+    expect(stdout).toContain(`  until      ${showMoment(Date.parse(asked.expiresAt))}`);
     const wrong = await turnbuckle(['approvals', 'answer', asked.id, 'yes'], { home });
     expect(wrong.code).toBe(13);
-    expect((await turnbuckle(['approvals', 'answer', asked.id, 'once'], { home })).code).toBe(0);
+    expect(await turnbuckle(['approvals', 'answer', asked.id, 'once'], { home })).toMatchObject({
+      code: 0,
+      stdout: 'Allowed, this time.\n',
+    });
     expect(await called).toMatchObject({ status: 200, body: { success: true } });
     const late = await turnbuckle(['approvals', 'answer', asked.id, 'once'], { home });
     expect(late.code).not.toBe(0);
@@ -87,11 +93,63 @@ describe('approvals', () => {
     expect(await ended).toMatchObject({ code: 0, stdout: 'hi\n' });
   });
 
+  it('say how they are answered, and whose call waits', async () => {
+    const calling = start(['call', 'echo', 'echo', 'text=hi'], { home });
+    const ended = finished(calling);
+    const asked = await oneWaiting();
+    const { stdout, stderr } = await turnbuckle(['approvals'], { home });
+    expect(stdout).toContain(`${asked.id}  The owner wants to call echo`);
+    expect(stderr).toContain('turnbuckle approvals answer <id> once');
+    await turnbuckle(['approvals', 'answer', asked.id, 'deny'], { home });
+    expect((await ended).code).toBe(15);
+  });
+
+  it('show what changed since the tool was approved', async () => {
+    await home.write('.config/turnbuckle/mcp.json', { servers: { shifty: fixture('schema-changing') } });
+    await turnbuckle(['rules', 'pin', 'shifty', 'shifty', '--no-daemon', '--yes'], { home });
+    const pins = (await home.read('state/pins.json'))
+      .replace('Adds a note', 'Added a note')
+      .replace(/"hash": "../, '"hash": "ff');
+    const other = await createHome({ shifty: fixture('schema-changing') });
+    await other.write('state/pins.json', pins);
+    await daemonForTest([], { home: other });
+    const ended = turnbuckle(['call', 'shifty', 'shifty', 'note=x'], { home: other });
+    let shown = '';
+    await waitUntil(async () => {
+      shown = (await turnbuckle(['approvals'], { home: other })).stdout;
+      return shown.includes('wants to call shifty');
+    }, 15_000);
+    expect(shown).toContain('  │ - description: "Added a note"');
+    expect(shown).toContain('  │ + description: "Adds a note"');
+    const [asked] = await json<Asked[]>(['approvals'], { home: other });
+    await turnbuckle(['approvals', 'answer', asked?.id ?? '', 'deny'], { home: other });
+    expect((await ended).code).toBe(15);
+  });
+
   it('need a daemon', async () => {
     const { code, stderr } = await turnbuckle(['approvals'], { home: await createHome() });
     expect(code).toBe(17);
     expect(stderr).toContain('No daemon runs');
+    const named = await turnbuckle(['approvals'], { home, env: { MCP_BRIDGE_URL: 'http://127.0.0.1:9' } });
+    expect(named.code).toBe(17);
+    expect(named.stderr).toContain('Nobody answers at http://127.0.0.1:9');
   });
+
+  it('are those of the daemon, whatever flags are about connections', async () => {
+    for (const words of [['--no-daemon'], ['--config', home.config]]) {
+      const { code, stderr } = await turnbuckle(['approvals', ...words], { home });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: 'Nothing waits for an approval.\n' });
+    }
+  });
+
+  it.each([[['watchs']], [['list', 'x']], [['watch', 'x']], [['frobnicate']]])(
+    '%j is refused',
+    async (words) => {
+      const { code, stderr } = await turnbuckle(['approvals', ...words], { home });
+      expect(code).toBe(13);
+      expect(stderr).toContain(words[0] === 'watchs' ? 'Did you mean' : 'usage: turnbuckle approvals');
+    },
+  );
 });
 
 describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
@@ -136,9 +194,26 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     const called = call();
     await terminal.see('Allow it?');
     await turnbuckle(['approvals', 'answer', (await oneWaiting()).id, 'once'], { home });
-    await terminal.see('Nobody answered in time.');
+    await terminal.see('Somebody else answered, or nobody waits any more.');
     expect((await called).status).toBe(200);
     terminal.press('\u0003');
     expect(await terminal.ended).toBe(130);
+  });
+
+  it('watch does not keep asking for a daemon that is gone', async () => {
+    const own = await createHome({ echo: fixture('echo') });
+    const made = await turnbuckle(['token', 'create', 'claude'], { home: own });
+    const daemon = await daemonForTest([], { home: own });
+    const terminal = openTerminal(['approvals', 'watch'], { home: own });
+    await terminal.see('Waiting for calls');
+    const body = { server: 'echo', tool_name: 'echo', arguments: { text: 'hello' } };
+    const called = post({ url: daemon.url, token: made.stdout.trim() }, '/mcp/call', body).catch(
+      () => 'gone',
+    );
+    await terminal.see('Allow it?');
+    await daemon.stop('SIGKILL');
+    await terminal.see('The daemon does not answer any more.');
+    expect(await terminal.ended).toBe(17);
+    expect(await called).toBe('gone');
   });
 });

@@ -34,6 +34,9 @@ describe('a command beside a daemon', () => {
     ['call echo add a=1 b:=2'],
     ['call echo fail'],
     ['call echo sleep ms=900 everyMs=100'],
+    // Longer than the time, but not silent for so long.
+    ['call echo sleep ms=2500 everyMs=50 --timeout 1.5'],
+    ['call echo sleep ms=60000 everyMs=60000 --timeout 1.5'],
     ['call lazy echo text=hi'],
     ['call mcp__echo__echo text=hi'],
     ['call echo ech text=hi'],
@@ -73,6 +76,17 @@ describe('a command beside a daemon', () => {
     expect(attached[0]?.name).toMatch(/^echo_/);
     const call = ['call', 'echo', 'add', 'a=1', 'b=2'];
     expect(await json(call, { home })).toEqual(await json([...call, '--no-daemon'], { home }));
+  });
+
+  it('has the same facts about a failure', async () => {
+    type Failed = { readonly error: { readonly data?: object } };
+    for (const line of ['call echo rpc_error code=-32050', 'call echo add a=one b=2']) {
+      const words = line.split(' ');
+      const attached = await json<Failed>(words, { home });
+      const alone = await json<Failed>([...words, '--no-daemon'], { home });
+      expect(attached.error.data).toBeDefined();
+      expect(attached.error.data).toEqual(alone.error.data);
+    }
   });
 
   it('uses the connections of the daemon', async () => {

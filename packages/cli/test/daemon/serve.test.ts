@@ -1,12 +1,20 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createHome, finished, type Home, json, start, turnbuckle } from '../commands/turnbuckle.js';
+import {
+  createHome,
+  finished,
+  type Home,
+  json,
+  type RunOptions,
+  start,
+  turnbuckle,
+} from '../commands/turnbuckle.js';
 import { callUnderWay, daemonForTest, stateOf } from './running-daemon.js';
 
 const run = promisify(execFile);
@@ -16,6 +24,15 @@ let home: Home;
 beforeEach(async () => {
   home = await createHome({ echo: fixture('echo') });
 });
+
+/** A port that is free now. */
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await waitUntil(() => server.listening);
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' ? String(address?.port) : '';
+}
 
 /** Everything in stdout until the prompt to go on. */
 async function printed(child: ReturnType<typeof start>): Promise<string> {
@@ -139,6 +156,35 @@ describe('serve in the background', () => {
     expect((await turnbuckle(['serve', 'status'], { home })).code).toBe(3);
     expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
     expect(await readFile(started.log, 'utf8')).toContain('Turnbuckle runs at');
+  });
+
+  it('starts anew with what it was started with, where it was, unless told otherwise', async () => {
+    const port = await freePort();
+    await home.write('project/more.json', { servers: { more: fixture('echo') } });
+    await home.write('elsewhere/other.json', { servers: { other: fixture('echo') } });
+    const elsewhere = { home, cwd: home.file('elsewhere') };
+    const serve = async (words: readonly string[], options: RunOptions): Promise<string> =>
+      (await json<{ url: string }>(['serve', ...words], options)).url;
+    onTestFinished(async () => {
+      await turnbuckle(['serve', 'stop'], { home });
+    });
+    const names = async (): Promise<string[]> =>
+      (await json<{ name: string }[]>(['list'], { home })).map(({ name }) => name).sort();
+    const url = await serve(['start', '--demo', '--config', 'more.json'], { home, env: { PORT: port } });
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    expect(await serve(['restart'], elsewhere)).toBe(url);
+    expect(await names()).toEqual(['demo', 'echo', 'more']);
+    const { stdout: directory } = await turnbuckle(['call', 'echo', 'cwd'], { home });
+    expect(directory.trim()).toBe(realpathSync(home.project));
+    expect(await serve(['restart', '--port', '0', '--config', 'other.json'], elsewhere)).not.toBe(url);
+    expect(await names()).toEqual(['demo', 'echo', 'other']);
+    // What was given anew is from now on what it was started with.
+    await serve(['restart'], { home });
+    expect(await names()).toEqual(['demo', 'echo', 'other']);
+    expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
+    // Of one that does not run nothing is known.
+    await serve(['restart', '--port', '0'], { home });
+    expect(await names()).toEqual(['echo']);
   });
 
   it('says why it does not start', async () => {

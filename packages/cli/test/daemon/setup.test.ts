@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -123,18 +123,80 @@ describe('setup', () => {
     expect(await (await hello()).text()).toContain('"serverInfo"');
   });
 
-  it('does not take back what somebody changed since', async () => {
+  it('takes only its entry out of a file that was changed since, once somebody agrees', async () => {
+    await home.write('.claude.json', '{\n  "numStartups": 1\n}\n');
+    await setup('claude-code', '--yes');
+    const changed = (await home.read('.claude.json')).replace('"numStartups": 1', '"numStartups": 2');
+    await home.write('.claude.json', changed);
+    const asked = await setup('claude-code', '--undo');
+    expect(asked.code).toBe(20);
+    expect(asked.stderr).toContain('was changed since');
+    expect(await home.read('.claude.json')).toBe(changed);
+    expect(await tokens()).toContain('claude-code');
+    expect((await setup('claude-code', '--undo', '--yes')).code).toBe(0);
+    expect(JSON.parse(await home.read('.claude.json'))).toEqual({ numStartups: 2, mcpServers: {} });
+    expect(await tokens()).not.toContain('claude-code');
+    expect((await setup('claude-code', '--undo')).stderr).toContain('There is no setup of claude-code');
+  });
+
+  it('says what to do by hand where it cannot take its entry out', async () => {
+    await setup('codex', '--yes');
+    const written = await home.read('.codex/config.toml');
+    await home.write('.codex/config.toml', `model = "y"\n${written}`);
+    const { code, stderr } = await setup('codex', '--undo', '--yes');
+    expect(code).toBe(10);
+    expect(stderr).toContain('by hand, and run this again');
+    await home.write('.codex/config.toml', 'model = "y"\n');
+    expect((await setup('codex', '--undo')).code).toBe(0);
+    expect(await tokens()).toEqual(['owner']);
+  });
+
+  it('revokes the token where the entry is gone already, and leaves the file', async () => {
     await setup('cursor', '--yes');
     await home.write('.cursor/mcp.json', '{}');
-    const { code, stderr } = await setup('cursor', '--undo');
-    expect(code).toBe(10);
-    expect(stderr).toContain('was changed since');
+    const { code, stdout } = await setup('cursor', '--undo');
+    expect(code).toBe(0);
+    expect(stdout).toContain('has no entry for it any more');
     expect(await home.read('.cursor/mcp.json')).toBe('{}');
+    expect(await tokens()).toEqual(['owner']);
+  });
+
+  it('keeps the token that works when the file cannot be written', async () => {
+    await setup('cursor', '--yes');
+    const made = () => json<{ name: string; createdAt: string }[]>(['token', 'list'], { home });
+    const before = await made();
+    const { code, stderr } = await setup('cursor', '--yes', '--file', '/proc/mcp.json');
+    expect(code).toBe(10);
+    expect(stderr).toContain('cannot be written');
+    expect(stderr).toContain('--file <file>');
+    expect(await made()).toEqual(before);
+  });
+
+  it('tells of a token that it replaces, and of a file that others can read', async () => {
+    await turnbuckle(['token', 'create', 'cursor', '--can', 'mcp_echo'], { home });
+    await home.write('.cursor/mcp.json', '{}');
+    await chmod(home.file('.cursor/mcp.json'), 0o644);
+    const { stderr } = await setup('cursor', '--yes');
+    expect(stderr).toContain('There is a token "cursor" already: it is replaced');
+    expect(stderr).toContain(`chmod 600 ${home.file('.cursor/mcp.json')}`);
+    await chmod(home.file('.cursor/mcp.json'), 0o600);
+    expect((await setup('cursor', '--yes')).stderr).not.toContain('chmod');
   });
 
   it('knows its agents, and its views', async () => {
     expect((await setup('cursr')).stderr).toContain('Did you mean "cursor"?');
+    const missing = await setup('cursor', '--yes', '--view', 'smal');
+    expect(missing.code).toBe(10);
+    expect(missing.stderr).toContain('There is no view named "smal"');
+    await home.write('.config/turnbuckle/mcp.json', { servers: {}, daemon: { views: { small: {} } } });
+    expect((await setup('cursor', '--yes', '--view', 'smal')).stderr).toContain('Did you mean "small"?');
     await setup('cursor', '--yes', '--view', 'small');
     expect(await home.read('.cursor/mcp.json')).toContain('/mcp/small');
+  });
+
+  it('takes back nothing in particular only of a client that is named', async () => {
+    const { code, stderr } = await setup('--undo');
+    expect(code).toBe(13);
+    expect(stderr).toContain('client');
   });
 });

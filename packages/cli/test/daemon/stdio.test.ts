@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { descendants, fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { BIN, createHome, environmentOf, type Home, turnbuckle } from '../commands/turnbuckle.js';
+import { BIN, createHome, environmentOf, type Home, json, turnbuckle } from '../commands/turnbuckle.js';
 import { converse } from './conversation.js';
+import { daemonForTest, post } from './running-daemon.js';
 
 const HELLO = {
   protocolVersion: '2024-11-05',
@@ -68,6 +70,78 @@ describe('serve --stdio', () => {
     expect(servers.length).toBeGreaterThan(0);
     expect(await client.leave(signal)).toBe(0);
     await waitUntil(() => servers.every((pid) => !isAlive(pid)));
+  });
+
+  it('keeps its calls in the log of the daemon, beside one that runs', async () => {
+    const daemon = await daemonForTest([], { home });
+    const client = converse(['serve', '--stdio'], { home });
+    client.send(1, 'initialize', HELLO);
+    client.send(2, 'tools/call', { name: 'echo_echo', arguments: { text: 'by stdio' } });
+    expect(await client.answer(2)).toMatchObject({ result: { content: [{ text: 'by stdio' }] } });
+    await post(daemon, '/mcp/call', { server: 'echo', tool_name: 'echo', arguments: { text: 'by POST' } });
+    const logged = async (): Promise<string[]> =>
+      (await json<{ arguments: string }[]>(['log'], { home })).map((call) => call.arguments).sort();
+    expect(await logged()).toEqual(['{"text":"by POST"}', '{"text":"by stdio"}']);
+    expect(await client.leave()).toBe(0);
+    await daemon.stop();
+    expect(await logged()).toHaveLength(2);
+  });
+
+  it('keeps nothing where the log is switched off', async () => {
+    const settings = { servers: { echo: fixture('echo') }, daemon: { log: { enabled: false } } };
+    await home.write('.config/turnbuckle/mcp.json', settings);
+    const client = converse(['serve', '--stdio'], { home });
+    client.send(1, 'initialize', HELLO);
+    client.send(2, 'tools/call', { name: 'echo_echo', arguments: { text: 'hi' } });
+    await client.answer(2);
+    expect(await client.leave()).toBe(0);
+    expect(existsSync(home.file('state/log'))).toBe(false);
+  });
+
+  it('serves also where no log can be kept', async () => {
+    const env = { TURNBUCKLE_STATE_DIR: await home.write('state', 'not a directory') };
+    const client = converse(['serve', '--stdio'], { home, env });
+    client.send(1, 'initialize', HELLO);
+    client.send(2, 'tools/call', { name: 'echo_echo', arguments: { text: 'hi' } });
+    expect(await client.answer(2)).toMatchObject({ result: { content: [{ text: 'hi' }] } });
+    expect(await client.leave()).toBe(0);
+  });
+
+  it('says what to do about a call that has to be asked for', async () => {
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: { echo: fixture('echo') },
+      rules: [{ action: 'ask', caller: 'host', tool: 'echo' }],
+    });
+    const client = converse(['serve', '--stdio'], { home });
+    client.send(1, 'initialize', HELLO);
+    client.send(2, 'tools/call', { name: 'echo_echo', arguments: { text: 'hi' } });
+    const { result } = await client.answer(2);
+    expect(result).toMatchObject({
+      isError: true,
+      _meta: { 'turnbuckle/error': { code: 'APPROVAL_NEEDED' } },
+    });
+    const text = JSON.stringify(result);
+    for (const word of [
+      'turnbuckle rules',
+      'turnbuckle rules pin',
+      'turnbuckle setup',
+      'turnbuckle approvals',
+    ])
+      expect(text).toContain(word);
+    expect(text).not.toContain('approve function');
+    expect(await client.leave()).toBe(0);
+  });
+
+  it('names tools as the configuration says', async () => {
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: { echo: fixture('echo') },
+      naming: 'mcp__server__tool',
+    });
+    const client = converse(['serve', '--stdio'], { home });
+    client.send(1, 'initialize', HELLO);
+    client.send(2, 'tools/list', {});
+    expect(JSON.stringify(await client.answer(2))).toContain('"mcp__echo__echo"');
+    expect(await client.leave()).toBe(0);
   });
 
   it('says which view there is not', async () => {

@@ -36,6 +36,8 @@ describe('token', () => {
     [['create', 'a b'], 13],
     [['create', 'ci', '--access', 'everything'], 13],
     [['create', 'ci', '--expires', 'soon'], 13],
+    [['create', 'ci', '--expires', '5'], 13],
+    [['list', 'ci'], 13],
     [['create', 'ci', '--expires', '2001-01-01'], 13],
     [['create', 'ci', '--can', 'anything'], 13],
     [['create', 'owner'], 12],

@@ -25,14 +25,14 @@ export function createApiRoutes(parts: ApiParts, events: EventLimits = {}): read
   const { runtime } = configured;
   const own: readonly ApiRoute[] = [
     ...createProbeRoutes(parts),
-    ...createServerRoutes(configured),
-    ...createServerChangeRoutes(parts),
-    ...createSignInRoutes(configured),
+    ...byAnyName(createServerRoutes(configured)),
+    ...byAnyName(createServerChangeRoutes(parts)),
+    ...byAnyName(createSignInRoutes(configured)),
     ...createCatalogRoutes(configured),
     ...createCallRoutes(parts),
-    ...createApprovalRoutes(runtime),
+    ...createApprovalRoutes(runtime, tokens),
     ...createRuleRoutes(configured),
-    ...createPinRoutes(runtime),
+    ...byAnyName(createPinRoutes(runtime)),
     ...createConfigRoutes(parts),
     ...createTokenRoutes(runtime, tokens),
     ...createEventRoutes(parts, events),
@@ -51,6 +51,10 @@ export function createApiRoutes(parts: ApiParts, events: EventLimits = {}): read
   let document: unknown;
   return [...own, described].map((route) => withCleanErrors(route, runtime));
 }
+
+/** Servers and their tools have the names that others gave them. */
+const byAnyName = (routes: readonly ApiRoute[]): ApiRoute[] =>
+  routes.map((route) => ({ ...route, anyNames: true }));
 
 /** What went wrong may quote a server, and that its secrets. */
 const withCleanErrors = (route: ApiRoute, runtime: Pick<Runtime, 'redact'>): ApiRoute => ({

@@ -2,6 +2,8 @@
 import { type Runtime, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { readJson } from '../http/body.js';
+import { mayApprove } from '../tokens/token-grant.js';
+import type { ApiParts } from './api-parts.js';
 import type { ApiRoute } from './api-route.js';
 import { cleanTexts } from './clean.js';
 import { notThere } from './not-there.js';
@@ -10,7 +12,7 @@ import { sightOf } from './sight.js';
 
 const ANSWER_BODY = z.strictObject({ answer: z.enum(['once', 'session', 'always', 'deny']) });
 
-export function createApprovalRoutes(runtime: Runtime): readonly ApiRoute[] {
+export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens']): readonly ApiRoute[] {
   return [
     {
       method: 'GET',
@@ -28,7 +30,8 @@ export function createApprovalRoutes(runtime: Runtime): readonly ApiRoute[] {
       method: 'POST',
       path: '/api/approvals/:id',
       access: 'manage',
-      summary: 'Answer for a person: for this call, for the session, from now on, or not at all',
+      summary:
+        'Answer for a person: for this call, for the session, from now on, or not at all; not your own call',
       body: ANSWER_BODY,
       answer: z.object({ id: z.string(), answer: ANSWER_BODY.shape.answer }),
       handle: async (visit) => {
@@ -44,9 +47,17 @@ export function createApprovalRoutes(runtime: Runtime): readonly ApiRoute[] {
           throw new TurnbuckleError('ARGUMENTS_INVALID', `"${answer}" would have no effect here.`, {
             hint: `Answer one of: ${asked.answers.join(', ')}.`,
           });
+        if (answer !== 'deny' && !mayApprove(visit.visitor, asked.callerId, tokens.list())) throw ownCall();
         runtime.approvals.answer(id, answer, visit.caller.id);
         return { id, answer };
       },
     },
   ];
 }
+
+const ownCall = (): TurnbuckleError =>
+  new TurnbuckleError(
+    'ACCESS_DENIED',
+    'A call is not approved with the token that made it, nor with one that comes from the same token.',
+    { hint: "Answer with another token, or with the owner's: turnbuckle approvals." },
+  );

@@ -1,5 +1,6 @@
 /** What leaves: plain data, and no secret in it. */
 import { TurnbuckleError } from 'turnbuckle';
+import { toSafeData } from '../http/safe-data.js';
 
 type Redact = (value: unknown) => unknown;
 
@@ -21,8 +22,13 @@ export function cleanError(thrown: unknown, redact: Redact): unknown {
   return new TurnbuckleError(code, String(redact(message)), {
     hint: hint && String(redact(hint)),
     ...{ server, tool, cause },
-    data: data && { ...data, faults: cleanTexts(data.faults, redact) },
+    data: cleanFacts(data, redact),
   });
+}
+
+function cleanFacts(data: TurnbuckleError['data'], redact: Redact): TurnbuckleError['data'] {
+  const told = Object.entries(toSafeData(data) ?? {});
+  return Object.fromEntries(told.map(([key, value]) => [key, cleanData(value, redact)]));
 }
 
 /** An error as data; undefined stays undefined. */

@@ -1,6 +1,7 @@
 /** The OpenAPI document, made from the route tables: what is not in a table is not served, and the other way round. */
 import * as z from 'zod/mini';
 import type { Route } from '../http/route.js';
+import { ERROR_DATA } from '../http/safe-data.js';
 import type { ApiRoute } from './api-route.js';
 
 type Json = Record<string, unknown>;
@@ -12,7 +13,7 @@ const REFUSAL = z.object({
   hint: z.optional(z.string()),
   server: z.optional(z.string()),
   tool: z.optional(z.string()),
-  faults: z.optional(z.unknown()),
+  data: z.optional(ERROR_DATA),
 });
 
 const DESCRIPTION =

@@ -2,6 +2,7 @@
 import type { Runtime } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { readJson } from '../http/body.js';
+import { grantBy } from '../tokens/token-grant.js';
 import { ACCESS } from '../tokens/token-record.js';
 import type { ApiParts } from './api-parts.js';
 import type { ApiRoute } from './api-route.js';
@@ -15,13 +16,15 @@ const FACTS = z.object({
   createdAt: z.string(),
   expiresAt: z.optional(z.string()),
   lastUsedAt: z.optional(z.string()),
+  /** The token that made it, or from which its maker comes. */
+  root: z.optional(z.string()),
 });
 const CREATE_BODY = z.strictObject({
   name: z.string(),
   /** Capabilities of its bearer, such as mcp_github; mcp_integration for all. */
   can: z.array(z.string()),
   access: z.array(z.enum(ACCESS)),
-  /** ISO 8601; absent: it holds until it is revoked. */
+  /** ISO 8601; absent: as long as the token that makes it. */
   expires: z.optional(z.iso.datetime({ offset: true })),
 });
 
@@ -42,14 +45,14 @@ export function createTokenRoutes(runtime: Runtime, tokens: ApiParts['tokens']):
       method: 'POST',
       path: '/api/tokens',
       access: 'manage',
-      summary: 'Make a token; it is told once, in this answer',
+      summary: 'Make a token, for no more than your own is good for; it is told once, in this answer',
       body: CREATE_BODY,
       answer: z.object({ token: z.string(), facts: FACTS }),
       handle: async (visit) => {
         requireWhole(runtime, visit);
         const { name, can, access, expires } = await readJson(visit, CREATE_BODY);
         const expiresAt = expires === undefined ? undefined : new Date(expires);
-        return tokens.create({ name, can, access, expiresAt });
+        return tokens.create(grantBy(visit.visitor, { name, can, access, expiresAt }));
       },
     },
     {

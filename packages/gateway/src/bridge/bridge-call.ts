@@ -11,6 +11,7 @@ import {
 } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
+import { ERROR_DATA, toSafeData } from '../http/safe-data.js';
 import type { InlineServers } from './inline-servers.js';
 
 const text = (most: number) => z.string().check(z.maxLength(most));
@@ -30,7 +31,10 @@ export const CALL_BODY = z.strictObject({
   server: z.optional(text(256)),
   tool_name: text(512),
   arguments: z.optional(z.record(z.string(), z.unknown())),
+  /** Longest silence once the call is sent; progress starts it anew. */
   timeout_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(3_600_000))),
+  /** Longest duration in all, however much progress there is. */
+  max_total_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
 });
 
 export type CallBody = z.output<typeof CALL_BODY>;
@@ -43,6 +47,7 @@ export const CALL_ANSWER = z.looseObject({
   error: z.optional(z.string()),
   code: z.optional(z.string()),
   hint: z.optional(z.string()),
+  data: z.optional(ERROR_DATA),
 });
 
 export interface BridgeAnswer {
@@ -70,12 +75,12 @@ export class Bridge {
 
   /** Never rejects. */
   async call({ body, caller, signal, onProgress }: BridgeCall): Promise<BridgeAnswer> {
-    const { tool_name: tool, arguments: args, timeout_ms: timeoutMs = TIMEOUT_MS } = body;
+    const { tool_name: tool, arguments: args, timeout_ms: timeoutMs = TIMEOUT_MS, max_total_ms } = body;
     const options: CallOptions = {
       caller: hostOrCaller(caller),
       signal,
       timeoutMs,
-      maxTotalMs: timeoutMs,
+      maxTotalMs: max_total_ms,
       ...(onProgress !== undefined && { onProgress }),
     };
     try {
@@ -85,10 +90,10 @@ export class Bridge {
       const error = textOf(result.content) ?? 'The tool reported an error.';
       return { http: 200, body: { success: false, error, code: 'TOOL_FAILED', result } };
     } catch (thrown) {
-      const { code, message, hint, server, tool: name } = toTurnbuckleError(thrown);
+      const { code, message, hint, server, tool: name, data } = toTurnbuckleError(thrown);
       return {
         http: ERRORS[code].http,
-        body: { success: false, error: message, code, hint, server, tool: name },
+        body: { success: false, error: message, code, hint, server, tool: name, data: toSafeData(data) },
       };
     }
   }

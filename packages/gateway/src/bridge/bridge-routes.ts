@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { sendText } from '../http/answer.js';
 import { readJson } from '../http/body.js';
 import type { Route } from '../http/route.js';
+import { retryAfterSeconds } from '../http/safe-data.js';
 import type { Visit } from '../http/visit.js';
 import { EventStream } from '../mcp/event-stream.js';
 import { type Bridge, type BridgeAnswer, CALL_ANSWER, CALL_BODY, type CallBody } from './bridge-call.js';
@@ -151,9 +152,9 @@ async function answerCall(visit: Visit, bridge: Bridge, body: CallBody): Promise
 }
 
 function send({ response }: Visit, { http, body }: BridgeAnswer): void {
-  const text = writeJson(body);
-  response.writeHead(http, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-  response.end(text);
+  const retryAfter = retryAfterSeconds(body.data);
+  if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+  sendText(response, http, writeJson(body));
 }
 
 async function inParallel<Item, Result>(

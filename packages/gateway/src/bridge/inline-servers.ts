@@ -3,6 +3,7 @@
  * they are used, ended when they are not. A runtime of their own keeps them out of everybody's catalog.
  */
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import {
   type Caller,
   createRuntime,
@@ -34,13 +35,16 @@ const MOST_SERVERS = 50;
 export class InlineServers {
   readonly #options: RuntimeOptions;
   readonly #rules: () => InlineRules;
+  readonly #onOpened: (runtime: Runtime) => void;
   readonly #servers = new Map<string, ServerInput>();
   #runtime: Promise<Runtime> | undefined;
   #setting: Promise<unknown> = Promise.resolve();
 
-  constructor(options: RuntimeOptions, rules: () => InlineRules) {
+  /** `onOpened` is told of the runtime when there is one, before it is used. */
+  constructor(options: RuntimeOptions, rules: () => InlineRules, onOpened: (runtime: Runtime) => void) {
     this.#options = options;
     this.#rules = rules;
+    this.#onOpened = onOpened;
   }
 
   /** The runtime that has it, and its name there. Throws ACCESS_DENIED or ARGUMENTS_INVALID. */
@@ -49,11 +53,8 @@ export class InlineServers {
     caller: Caller,
   ): Promise<{ readonly runtime: Runtime; readonly server: string }> {
     const config = this.#toConfig(endpoint, caller);
-    const server = `inline-${createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 16)}`;
-    this.#runtime ??= createRuntime({
-      ...this.#options,
-      limits: { ...this.#options.limits, maxServers: MOST_SERVERS },
-    });
+    const server = nameOf(endpoint, config);
+    this.#runtime ??= this.#createRuntime();
     const runtime = await this.#runtime;
     const isNew = !this.#servers.delete(server);
     this.#servers.set(server, config);
@@ -72,6 +73,13 @@ export class InlineServers {
     await (await this.#runtime)?.close();
   }
 
+  async #createRuntime(): Promise<Runtime> {
+    const limits = { ...this.#options.limits, maxServers: MOST_SERVERS };
+    const runtime = await createRuntime({ ...this.#options, limits });
+    this.#onOpened(runtime);
+    return runtime;
+  }
+
   #toConfig({ url, transport, command, args = [], headers }: InlineEndpoint, caller: Caller): ServerInput {
     const shared = { start: 'lazy', idleMs: IDLE_MS } as const;
     if (command !== undefined) {
@@ -85,6 +93,13 @@ export class InlineServers {
     const type = transport === undefined || transport === 'stdio' ? 'http' : transport;
     return { ...shared, type, url, ...(headers !== undefined && { headers }) };
   }
+}
+
+/** Says where it leads, and is another one for another endpoint. */
+function nameOf({ url = '', command }: InlineEndpoint, config: ServerInput): string {
+  const where = command === undefined ? (URL.canParse(url) ? new URL(url).host : '') : basename(command);
+  const hash = createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 16);
+  return `inline-${where.replaceAll(/[^\w.-]+/g, '-').slice(0, 64)}-${hash}`;
 }
 
 const isSame = (left: readonly string[], right: readonly string[]): boolean =>

@@ -3,6 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { ERRORS, writeJson } from 'turnbuckle';
 import type { Refusal } from './refusal.js';
 import { announcesBody } from './request-form.js';
+import { retryAfterSeconds } from './safe-data.js';
 
 /** What a client may still send after it was refused, so that it gets to read why. */
 const LINGER_BYTES = 1024 * 1024;
@@ -32,8 +33,8 @@ export function sendText(response: ServerResponse, status: number, text: string)
 }
 
 /** The refusal as it is sent: also used where there is no response object yet. */
-export function refusalText({ code, error, hint, server, tool, faults }: Refusal): string {
-  return JSON.stringify({ success: false, error, code, hint, server, tool, faults });
+export function refusalText({ code, error, hint, server, tool, data }: Refusal): string {
+  return writeJson({ success: false, error, code, hint, server, tool, data });
 }
 
 /**
@@ -42,10 +43,10 @@ export function refusalText({ code, error, hint, server, tool, faults }: Refusal
  */
 export function sendRefusal(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
   if (response.headersSent) return void response.destroy();
-  const { code, headers = {}, retryAfterMs } = refusal;
+  const { code, headers = {}, data } = refusal;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (retryAfterMs !== undefined)
-    response.setHeader('retry-after', Math.max(Math.ceil(retryAfterMs / 1_000), 1));
+  const retryAfter = retryAfterSeconds(data);
+  if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
   const text = refusalText(refusal);
   const { http } = ERRORS[code];
   if (request.complete || !announcesBody(request)) return sendText(response, http, text);

@@ -32,7 +32,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 /** For `clientError` of a server: says why, if that can still be said, and ends the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  if (hasAnswered(socket)) return void socket.end(() => socket.destroy());
+  const response = answerOn(socket);
+  if (response?.headersSent === true) return void socket.end(() => socket.destroy());
+  // What is broken came behind a whole request: its answer is the next on the wire, and the last.
+  if (response?.req.complete === true) return void response.setHeader('connection', 'close');
   const refusal = REFUSALS[error.code ?? ''] ?? BROKEN;
   const text = refusalText(refusal);
   const { http } = ERRORS[refusal.code];
@@ -45,8 +48,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
-/** Inside an answer that has begun, another one would be taken for part of it. Node looks at the same place. */
-function hasAnswered(socket: Duplex): boolean {
+/** The answer whose turn it is: inside it, or in its place, another one would be taken for it. Node looks there too. */
+function answerOn(socket: Duplex): ServerResponse | undefined {
   const response: unknown = Reflect.get(socket, '_httpMessage');
-  return response instanceof ServerResponse && response.headersSent;
+  return response instanceof ServerResponse ? response : undefined;
 }

@@ -3,12 +3,12 @@
  * through the browser of the person at this machine (Host, Origin, content type), nobody without a token.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Access } from './access.js';
 import { HostNames } from './host-names.js';
 import { type Rate, RateLimit } from './rate-limit.js';
 import { type Refusal, slowDown, toRefusal } from './refusal.js';
 import { remoteNetwork } from './remote-network.js';
 import { refuseContent, refuseHeaders, refuseMethod, refuseTarget } from './request-form.js';
-import type { Access } from './route.js';
 import type { Credentials, Visitor } from './visitor.js';
 
 /** How a client finds out where tokens come from (RFC 9728, RFC 6750). */

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { TurnbuckleError } from 'turnbuckle';
 import { sendJson, sendRefusal } from './answer.js';
 import { answerClientError } from './client-error.js';
+import { Connections } from './connections.js';
 import type { Doors } from './doors.js';
 import { DEFAULT_LIMITS, type HttpLimits, MAX_HEADER_BYTES } from './http-limits.js';
 import { RateLimit } from './rate-limit.js';
@@ -27,6 +28,12 @@ export interface Listening {
   readonly url: string;
 }
 
+/**
+ * How many connections may wait to be taken in. Beyond it the system drops what comes, and a client tries again only
+ * after a second; Node's 511 are used up by a crowd that comes at once.
+ */
+const BACKLOG = 4_096;
+
 const ANYBODY: Visitor = { caller: { id: 'anybody', capabilities: [] }, access: new Set() };
 
 /** Serves the routes from `listen` to `close`. */
@@ -38,7 +45,9 @@ export class HttpServer {
   readonly #onDefect: (thrown: unknown) => void;
   readonly #server: Server;
   readonly #closing = new AbortController();
-  readonly #turnedAway = new WeakSet<Socket>();
+  readonly #connections: Connections;
+  /** Nothing more is taken on these. */
+  readonly #ending = new WeakSet<Socket>();
   #closed: Promise<void> | undefined;
   #inFlight = 0;
 
@@ -49,6 +58,8 @@ export class HttpServer {
     this.#requests = new RateLimit(this.#limits.requests);
     this.#onDefect = onDefect;
     this.#server = createNodeServer(this.#limits);
+    this.#connections = new Connections(this.#limits.maxConnections);
+    this.#server.on('connection', this.#connections.add);
     this.#server.on('request', this.#meet);
     // Whoever asks before it sends the body is told to go on when a route reads it, not before.
     this.#server.on('checkContinue', this.#meet);
@@ -67,7 +78,7 @@ export class HttpServer {
     await new Promise<void>((resolve, reject) => {
       const fail = (error: Error): void => reject(cannotListen(error, host, port));
       this.#server.once('error', fail);
-      this.#server.listen(port, host, () => {
+      this.#server.listen({ port, host, backlog: BACKLOG }, () => {
         this.#server.off('error', fail);
         // Such as a connection that cannot be accepted because there are no more file descriptors.
         this.#server.on('error', this.#onDefect);
@@ -97,7 +108,7 @@ export class HttpServer {
 
   readonly #meet = (request: IncomingMessage, response: ServerResponse): void => {
     // Node goes on reading what was sent along, although the connection is about to end.
-    if (this.#turnedAway.has(request.socket)) return;
+    if (this.#ending.has(request.socket)) return;
     const refusal = this.#closing.signal.aborted ? CLOSING : this.#doors.refuse(request);
     if (refusal !== undefined) return this.#turnAway(request, response, refusal);
     const target = request.url ?? '';
@@ -116,22 +127,28 @@ export class HttpServer {
   #enter(come: Come, judged: Visitor | Refusal): void {
     const { request, response, path, found } = come;
     if ('code' in judged) return this.#turnAway(request, response, judged);
+    this.#connections.know(request.socket);
     const waitMs = this.#requests.take(judged.caller.id);
     if (waitMs > 0)
-      return sendRefusal(request, response, slowDown('Too many requests with this token.', waitMs));
-    if (found === undefined) return sendRefusal(request, response, unknown(this.router.methodsOf(path)));
-    if (this.#inFlight >= this.#limits.maxInFlight) return sendRefusal(request, response, TOO_BUSY);
+      return this.#refuse(request, response, slowDown('Too many requests with this token.', waitMs));
+    if (found === undefined) return this.#refuse(request, response, unknown(this.router.methodsOf(path)));
+    if (this.#inFlight >= this.#limits.maxInFlight) return this.#refuse(request, response, TOO_BUSY);
     void this.#serve(come, found, judged);
   }
 
   /** Nothing more is taken on the connection of who was not let in. */
   #turnAway(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-    this.#turnedAway.add(request.socket);
     response.setHeader('connection', 'close');
-    sendRefusal(request, response, refusal);
+    this.#refuse(request, response, refusal);
   }
 
-  async #serve({ request, response, path }: Come, found: Found, { caller }: Visitor): Promise<void> {
+  /** Where the connection ends with the refusal, what came behind it would have an effect, and no answer. */
+  #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+    sendRefusal(request, response, refusal);
+    if (response.getHeader('connection') === 'close') this.#ending.add(request.socket);
+  }
+
+  async #serve({ request, response, path }: Come, found: Found, visitor: Visitor): Promise<void> {
     const { route, parameters } = found;
     if (response.destroyed) return;
     this.#inFlight += 1;
@@ -143,7 +160,7 @@ export class HttpServer {
           response,
           path,
           parameters,
-          caller,
+          visitor,
           maxBodyBytes: route.maxBodyBytes ?? this.#limits.maxBodyBytes,
           closing: this.#closing.signal,
         }),
@@ -152,7 +169,7 @@ export class HttpServer {
       if (this.#closing.signal.aborted) response.setHeader('connection', 'close');
       sendJson(response, 200, answer);
     } catch (thrown) {
-      sendRefusal(request, response, toRefusal(thrown));
+      this.#refuse(request, response, toRefusal(thrown));
       if (!(thrown instanceof TurnbuckleError) || thrown.code === 'INTERNAL') this.#onDefect(thrown);
     }
   }
@@ -172,7 +189,7 @@ interface Come {
 }
 
 function createNodeServer(limits: HttpLimits): Server {
-  const { headersTimeoutMs, requestTimeoutMs, keepAliveMs, maxConnections } = limits;
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveMs } = limits;
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
@@ -185,7 +202,6 @@ function createNodeServer(limits: HttpLimits): Server {
   });
   // Beyond a count, Node drops headers without a word; their size is bounded anyway.
   server.maxHeadersCount = 0;
-  server.maxConnections = maxConnections;
   server.on('clientError', answerClientError);
   return server;
 }
@@ -206,7 +222,7 @@ const TOO_BUSY: Refusal = {
   code: 'OVERLOADED',
   error: 'Too many requests are on their way.',
   hint: 'Try again in a moment.',
-  retryAfterMs: 1_000,
+  data: { retryAfterMs: 1_000 },
 };
 
 function unknown(methods: readonly string[]): Refusal {

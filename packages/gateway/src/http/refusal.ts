@@ -1,5 +1,6 @@
 /** Why a request gets no answer, as data: many are made under attack, so they must cost nothing. */
 import { type ErrorCode, TurnbuckleError } from 'turnbuckle';
+import { type SafeData, toSafeData } from './safe-data.js';
 
 export interface Refusal {
   readonly code: ErrorCode;
@@ -7,9 +8,8 @@ export interface Refusal {
   readonly hint?: string | undefined;
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
-  /** What is wrong with which key of the body. */
-  readonly faults?: unknown;
-  readonly retryAfterMs?: number | undefined;
+  /** Facts for programs, such as what is wrong with which key of the body. */
+  readonly data?: SafeData | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -23,13 +23,11 @@ export function toRefusal(thrown: unknown): Refusal {
     };
   }
   const { code, message, hint, server, tool, data } = thrown;
-  const wait = data?.retryAfterMs;
-  const retryAfterMs = typeof wait === 'number' ? wait : undefined;
-  return { code, error: message, hint, server, tool, faults: data?.faults, retryAfterMs };
+  return { code, error: message, hint, server, tool, data: toSafeData(data) };
 }
 
 /** For too many of something, with the time after which there is room again. */
 export function slowDown(error: string, waitMs: number): Refusal {
   const seconds = Math.max(Math.ceil(waitMs / 1_000), 1);
-  return { code: 'RATE_LIMITED', error, hint: `Try again in ${seconds} s.`, retryAfterMs: waitMs };
+  return { code: 'RATE_LIMITED', error, hint: `Try again in ${seconds} s.`, data: { retryAfterMs: waitMs } };
 }

@@ -54,7 +54,7 @@ export class Router {
     const found: Found[] = [];
     for (const { route, segments } of this.#patterns) {
       if (segments.length !== given.length || (method !== undefined && route.method !== method)) continue;
-      const parameters = parametersOf(segments, given);
+      const parameters = parametersOf(segments, given, route.anyNames === true ? DOTS : UNFIT);
       if (parameters !== undefined) found.push({ route, parameters });
     }
     return found;
@@ -72,7 +72,11 @@ function refuseTwins(routes: readonly Route[]): void {
   }
 }
 
-function parametersOf(segments: readonly string[], given: readonly string[]): Parameters | undefined {
+function parametersOf(
+  segments: readonly string[],
+  given: readonly string[],
+  unfit: RegExp,
+): Parameters | undefined {
   const parameters: Record<string, string> = {};
   for (const [index, segment] of segments.entries()) {
     const part = given[index] ?? '';
@@ -81,7 +85,7 @@ function parametersOf(segments: readonly string[], given: readonly string[]): Pa
       continue;
     }
     const value = decoded(part);
-    if (value === undefined) return undefined;
+    if (value === undefined || unfit.test(value)) return undefined;
     parameters[segment.slice(1)] = value;
   }
   return parameters;
@@ -91,10 +95,12 @@ function parametersOf(segments: readonly string[], given: readonly string[]): Pa
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in it
 const UNFIT = /^\.{0,2}$|[/\\\u0000-\u001f\u007f]/;
 
+/** Nothing, here, and one up: clients take these out of an address before they send it. */
+const DOTS = /^\.{0,2}$/;
+
 function decoded(part: string): string | undefined {
   try {
-    const value = decodeURIComponent(part);
-    return UNFIT.test(value) ? undefined : value;
+    return decodeURIComponent(part);
   } catch {
     return undefined;
   }

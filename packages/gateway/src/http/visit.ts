@@ -1,6 +1,7 @@
 /** One request on its way through a route: what it asks, who asks, and how to answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
+import type { Visitor } from './visitor.js';
 
 export interface VisitParts {
   readonly request: IncomingMessage;
@@ -9,7 +10,7 @@ export interface VisitParts {
   readonly path: string;
   /** The parts of the path that the route leaves open. */
   readonly parameters: Readonly<Record<string, string>>;
-  readonly caller: Caller;
+  readonly visitor: Visitor;
   /** Largest body that may be read. */
   readonly maxBodyBytes: number;
   /** Aborts when the server begins to close: streams without an end then end themselves. */
@@ -22,6 +23,7 @@ export class Visit implements VisitParts {
   readonly response: ServerResponse;
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
+  readonly visitor: Visitor;
   readonly caller: Caller;
   readonly maxBodyBytes: number;
   readonly closing: AbortSignal;
@@ -33,7 +35,8 @@ export class Visit implements VisitParts {
     this.response = parts.response;
     this.path = parts.path;
     this.parameters = parts.parameters;
-    this.caller = parts.caller;
+    this.visitor = parts.visitor;
+    this.caller = parts.visitor.caller;
     this.maxBodyBytes = parts.maxBodyBytes;
     this.closing = parts.closing;
   }

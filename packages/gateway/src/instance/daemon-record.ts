@@ -20,6 +20,8 @@ export interface DaemonRecord {
   /** When, in ISO 8601. */
   readonly started: string;
   readonly version: string;
+  /** What the program that started it wants to know when it starts it again. */
+  readonly startedWith?: object | undefined;
 }
 
 export const lockPath = (stateDir: string): string => join(stateDir, 'daemon.lock');
@@ -36,7 +38,7 @@ export function findDaemon(stateDir: string): DaemonRecord | undefined {
 }
 
 export function writeRecord(stateDir: string, record: DaemonRecord, identity: ProcessIdentity): void {
-  const written: z.infer<typeof Written> = { ...record, process: identity };
+  const written: z.infer<typeof Written> & DaemonRecord = { ...record, process: identity };
   replacePrivateFile(recordPath(stateDir), `${JSON.stringify(written, undefined, 2)}\n`);
 }
 

@@ -8,6 +8,8 @@ import { claimLock, HeldLock, type LockRecord } from './process-lock.js';
 export interface InstanceOptions {
   readonly stateDir: string;
   readonly version: string;
+  /** Kept in the record, as it is. */
+  readonly startedWith?: object | undefined;
   /** The lock was taken from this process while it slept: it is not the only one any more and should end. */
   readonly onLost?: (() => void) | undefined;
 }
@@ -30,9 +32,9 @@ export class Instance {
 
   /** To be called when the daemon is ready: from now on commands find it. */
   announce(url: string): void {
-    const { stateDir, version } = this.#options;
+    const { stateDir, version, startedWith } = this.#options;
     const { pid, since } = this.#lock.record;
-    writeRecord(stateDir, { pid, url, started: since, version }, this.#lock.record);
+    writeRecord(stateDir, { pid, url, started: since, version, startedWith }, this.#lock.record);
   }
 
   /** Another one may start. Happens by itself when the process ends in order. */

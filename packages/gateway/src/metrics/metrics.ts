@@ -31,6 +31,8 @@ export interface Metrics {
   counter(name: string, help: string): Counter;
   /** A number of the host's own that is read when somebody asks. */
   gauge(name: string, help: string, read: () => number): void;
+  /** Also counts the calls of this one, as those of one server of that name. */
+  countCalls(runtime: Pick<Runtime, 'on'>, server: string): void;
   close(): void;
 }
 
@@ -82,6 +84,12 @@ export function createMetrics(
     gauge: (name, help, read) => {
       own.push({ name, help, type: 'gauge', samples: () => [{ labels: '', value: read() }] });
     },
+    countCalls: (other, server) => {
+      stops.push(
+        other.on('call.settled', (event) => calls.record({ ...event, toolName: `${server}_${event.tool}` })),
+        ...happened.listenToCalls(other),
+      );
+    },
     close: () => {
       for (const stop of stops) stop();
       ofLists.close();
@@ -116,7 +124,7 @@ class Happenings {
     return this.#onTheWay.size;
   }
 
-  listen(runtime: Pick<Runtime, 'on'>): (() => void)[] {
+  listenToCalls(runtime: Pick<Runtime, 'on'>): (() => void)[] {
     return [
       runtime.on('call.started', ({ requestId }) => void this.#onTheWay.add(requestId)),
       runtime.on('call.settled', ({ requestId, error }) => {
@@ -124,6 +132,12 @@ class Happenings {
         if (error !== undefined) this.#errors.add({ code: error.code });
       }),
       runtime.on('call.decided', ({ decision }) => this.#decisions.add({ decision })),
+    ];
+  }
+
+  listen(runtime: Pick<Runtime, 'on'>): (() => void)[] {
+    return [
+      ...this.listenToCalls(runtime),
       runtime.on('approval.answered', ({ answer, waitedMs }) => {
         this.#answers.add({ answer });
         this.#waited.add({}, waitedMs / 1_000);

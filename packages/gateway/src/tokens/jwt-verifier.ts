@@ -4,7 +4,7 @@
  */
 import type { JWTPayload } from 'jose';
 import { TurnbuckleError } from 'turnbuckle';
-import type { TokenAccess } from '../http/route.js';
+import type { TokenAccess } from '../http/access.js';
 import type { Credentials, Visitor } from '../http/visitor.js';
 import { type IssuerFetch, IssuerKeys } from './issuer-keys.js';
 import { hashOf } from './token-record.js';
@@ -115,7 +115,8 @@ export class JwtVerifier implements Credentials {
       for (const one of grant?.can ?? []) capabilities.add(one);
     }
     // The colon keeps them apart from the names of this daemon's own tokens.
-    return { caller: { id: `jwt:${who}`, capabilities: [...capabilities] }, access };
+    const caller = { id: `jwt:${who}`, capabilities: [...capabilities] };
+    return { caller, access, expiresAt: (payload.exp ?? 0) * 1_000 };
   }
 
   #remember(token: string, visitor: Visitor, expires: number): void {

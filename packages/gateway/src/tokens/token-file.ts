@@ -33,9 +33,9 @@ export class TokenFile {
     this.#checkedAt = now();
   }
 
-  /** By hash; at most a second old. The map is another one after each change. */
-  records(now = this.#now()): ReadonlyMap<string, TokenRecord> {
-    if (Math.abs(now - this.#checkedAt) < CHECK_MS) return this.#byHash;
+  /** By hash; at most a second old, or of this moment. The map is another one after each change. */
+  records(now = this.#now(), isFresh = false): ReadonlyMap<string, TokenRecord> {
+    if (!isFresh && Math.abs(now - this.#checkedAt) < CHECK_MS) return this.#byHash;
     this.#checkedAt = now;
     try {
       if (stampOfFile(this.#path) !== this.#stamp) this.#load();

@@ -1,7 +1,7 @@
 /** What is kept of a token: never the token itself, only its hash. */
 import { hash, randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { TokenAccess } from '../http/route.js';
+import type { TokenAccess } from '../http/access.js';
 
 const PREFIX = 'tbk_';
 /** Longer ones are none of ours and not worth hashing. */
@@ -18,6 +18,8 @@ export const TokenRecord = z.strictObject({
   can: z.array(z.string().check(z.regex(/^mcp[_:]\S{1,250}$/, 'a capability such as mcp_github'))),
   createdAt: z.iso.datetime(),
   expiresAt: z.optional(z.iso.datetime()),
+  /** The token that made it, or from which its maker comes; absent: its owner made it. */
+  root: z.optional(z.string().check(z.maxLength(300))),
 });
 
 export type TokenRecord = z.infer<typeof TokenRecord>;

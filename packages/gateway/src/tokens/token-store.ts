@@ -2,7 +2,7 @@
 import { TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
-import type { TokenAccess } from '../http/route.js';
+import type { TokenAccess } from '../http/access.js';
 import type { Credentials, Visitor } from '../http/visitor.js';
 import { makePrivateDirectory } from '../instance/private-file.js';
 import { readOwnerToken, writeOwnerToken } from './owner-token.js';
@@ -24,6 +24,8 @@ export interface TokenRequest {
   readonly can: readonly string[];
   readonly access: readonly TokenAccess[];
   readonly expiresAt?: Date | undefined;
+  /** The token that makes it, or from which that comes; absent: the owner does. */
+  readonly root?: string | undefined;
 }
 
 export interface TokenFacts {
@@ -34,6 +36,8 @@ export interface TokenFacts {
   readonly createdAt: string;
   readonly expiresAt?: string | undefined;
   readonly lastUsedAt?: string | undefined;
+  /** The token that made it, or from which its maker comes; absent: the owner made it. */
+  readonly root?: string | undefined;
 }
 
 /** The name of the owner's own token: for everything, always there. */
@@ -71,7 +75,8 @@ export class TokenStore implements Credentials {
     if (!isOwnToken(token)) return undefined;
     const hash = hashOf(token);
     const now = this.#now();
-    const known = this.#all(now).get(hash);
+    // One that is not known may have been made a moment ago, by another process.
+    const known = this.#all(now).get(hash) ?? this.#all(now, true).get(hash);
     if (known === undefined || known.expiresAt <= now) return undefined;
     this.#use.mark(hash, now);
     return known.visitor;
@@ -116,8 +121,8 @@ export class TokenStore implements Credentials {
     this.#use.write();
   }
 
-  #all(now: number): ReadonlyMap<string, Known> {
-    const records = this.#file.records(now);
+  #all(now: number, isFresh = false): ReadonlyMap<string, Known> {
+    const records = this.#file.records(now, isFresh);
     if (records !== this.#records) {
       this.#records = records;
       this.#known = new Map([...records].map(([hash, record]) => [hash, toKnown(record)]));
@@ -126,7 +131,7 @@ export class TokenStore implements Credentials {
     return this.#known;
   }
 
-  #make({ name, can, access, expiresAt }: TokenRequest): { token: string; record: TokenRecord } {
+  #make({ name, can, access, expiresAt, root }: TokenRequest): { token: string; record: TokenRecord } {
     const token = makeToken();
     const now = this.#now();
     const checked = z.safeParse(
@@ -138,6 +143,7 @@ export class TokenStore implements Credentials {
         can: [...new Set(can)],
         createdAt: new Date(now).toISOString(),
         ...(expiresAt && { expiresAt: isoOf(expiresAt) }),
+        ...(root !== undefined && { root }),
       },
       { error: en().localeError },
     );
@@ -169,17 +175,18 @@ export class TokenStore implements Credentials {
     });
   }
 
-  #factsOf({ name, can, access, hash, createdAt, expiresAt }: TokenRecord): TokenFacts {
+  #factsOf({ name, can, access, hash, createdAt, expiresAt, root }: TokenRecord): TokenFacts {
     const used = this.#use.lastUsed(hash);
     const lastUsedAt = used === undefined ? undefined : new Date(used).toISOString();
-    return { name, can, access, createdAt, expiresAt, lastUsedAt };
+    return { name, can, access, createdAt, expiresAt, lastUsedAt, root };
   }
 }
 
-function toKnown({ name, can, access, expiresAt }: TokenRecord): Known {
+function toKnown({ name, can, access, expiresAt, root }: TokenRecord): Known {
+  const ends = expiresAt === undefined ? undefined : Date.parse(expiresAt);
   return {
-    visitor: { caller: { id: name, capabilities: can }, access: new Set(access) },
-    expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+    visitor: { caller: { id: name, capabilities: can }, access: new Set(access), expiresAt: ends, root },
+    expiresAt: ends ?? Number.POSITIVE_INFINITY,
   };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Route, TokenAccess } from '../../src/http/route.js';
+import type { TokenAccess } from '../../src/http/access.js';
+import type { Route } from '../../src/http/route.js';
 import { openStage, type Stage } from './api-stage.js';
 
 const ALL: readonly TokenAccess[] = ['call', 'look', 'manage'];

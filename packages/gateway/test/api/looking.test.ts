@@ -1,4 +1,4 @@
-import { waitUntil } from '@turnbuckle/testing';
+import { fixture, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { demoFile, openStage, type Stage } from './api-stage.js';
 
@@ -204,6 +204,31 @@ describe('rules and pins', () => {
     expect((await ask('POST', '/api/pins/demo/none')).body.code).toBe('TOOL_UNKNOWN');
     expect((await ask('DELETE', '/api/pins/demo/echo')).body).toEqual({ unpinned: ['echo'] });
     expect((await ask('DELETE', '/api/pins/demo/echo')).body).toEqual({ unpinned: [] });
+  });
+});
+
+describe('names with a slash, and other odd ones', () => {
+  it('are written in an address by their codes', async () => {
+    const servers = { 'odd/one': fixture('bad-tools', '--only', 'names') };
+    const { ask, runtime } = await openUp({ file: JSON.stringify({ servers }) });
+    const server = encodeURIComponent('odd/one');
+    expect((await ask('GET', `/api/servers/${server}`)).body).toMatchObject({ name: 'odd/one' });
+    expect((await ask('GET', `/api/servers/${server}/sign-in`)).body).toMatchObject({ server: 'odd/one' });
+    expect((await ask('POST', `/api/servers/${server}/ping`)).body).toMatchObject({ alive: true });
+    expect((await ask('POST', `/api/servers/${server}/disable`)).status).toBe(200);
+    expect((await ask('POST', `/api/servers/${server}/enable`)).status).toBe(200);
+    await runtime.connect('odd/one');
+    const tools = runtime.tools().map(({ tool }) => tool);
+    expect(tools).toContain('odd/slash.dot:colon');
+    for (const tool of tools) {
+      const path = `/api/pins/${server}/${encodeURIComponent(tool)}`;
+      expect([tool, (await ask('POST', path)).body]).toEqual([tool, { pinned: [tool] }]);
+      expect([tool, (await ask('DELETE', path)).body]).toEqual([tool, { unpinned: [tool] }]);
+    }
+    expect((await ask('POST', `/api/pins/${server}/odd%2Fother`)).body.code).toBe('TOOL_UNKNOWN');
+    // A slash as it is begins another part of the path.
+    expect((await ask('POST', '/api/pins/odd/one/echo')).status).toBe(404);
+    expect((await ask('DELETE', `/api/servers/${server}`)).body).toMatchObject({ removed: 'odd/one' });
   });
 });
 

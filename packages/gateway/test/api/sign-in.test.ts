@@ -1,5 +1,7 @@
 import { waitUntil } from '@turnbuckle/testing';
 import {
+  type AuthorizationServer,
+  altered,
   startAuthorizationServer,
   startProtectedServer,
   visit,
@@ -7,14 +9,15 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStage, type Stage } from './api-stage.js';
 
-async function openWall(): Promise<Stage> {
+async function openWall(): Promise<Stage & { readonly authorization: AuthorizationServer }> {
   const authorizationServer = await startAuthorizationServer({});
   onTestFinished(() => authorizationServer.stop());
   const server = await startProtectedServer({ authorizationServer, scope: 'tools:read' });
   onTestFinished(() => server.stop());
-  return openStage({
+  const stage = await openStage({
     file: JSON.stringify({ servers: { web: { type: 'http', url: server.url, start: 'lazy' } } }),
   });
+  return { ...stage, authorization: authorizationServer };
 }
 
 const PATH = '/api/servers/web/sign-in';
@@ -49,6 +52,63 @@ describe('signing in at a server', () => {
     const { url } = await visit(String(begun.body.url), { until });
     expect((await ask('POST', PATH, { body: { address: url } })).body).toEqual({ state: 'waiting' });
     await waitUntil(async () => (await ask('GET', PATH)).body.signedIn === true);
+  });
+
+  describe('with a code that is typed in elsewhere', () => {
+    const BY_CODE = { body: { method: 'device' } };
+
+    async function openDevice(): Promise<Awaited<ReturnType<typeof openWall>>> {
+      const wall = await openWall();
+      wall.authorization.faults.set(
+        'device',
+        altered((answer) => ({ ...answer, interval: 0.05 })),
+      );
+      return wall;
+    }
+
+    it('tells page and code, and is done when somebody has been there', async () => {
+      const { ask, runtime, authorization } = await openDevice();
+      const begun = await ask('POST', PATH, BY_CODE);
+      expect(begun.body).toMatchObject({
+        state: 'waiting',
+        url: expect.stringContaining(authorization.issuer),
+        code: expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/),
+      });
+      // Asked meanwhile, the authorization server says that nobody has been there yet.
+      await waitUntil(() => authorization.tally.refusals('authorization_pending') > 0);
+      expect((await ask('POST', PATH, BY_CODE)).body).toEqual(begun.body);
+      const meanwhile = await ask('GET', PATH);
+      expect(meanwhile.body).toMatchObject({ signedIn: false, waitingSince: expect.any(String) });
+      expect(meanwhile.text).not.toContain(String(begun.body.code));
+      await visit(String(begun.body.url));
+      await waitUntil(async () => (await ask('GET', PATH)).body.signedIn === true);
+      await waitUntil(async () => (await ask('GET', PATH)).body.waitingSince === undefined);
+      expect(await runtime.callTool('web', 'echo', { text: 'hi' })).toMatchObject({
+        content: [{ text: 'hi' }],
+      });
+      expect((await ask('POST', PATH, BY_CODE)).body).toEqual({ state: 'done' });
+    });
+
+    it('says why it failed when somebody says no there', async () => {
+      const { ask, authorization } = await openDevice();
+      authorization.person.consents = false;
+      const begun = await ask('POST', PATH, BY_CODE);
+      // Whoever says no is asked for a code again, and again.
+      await visit(String(begun.body.url)).catch(() => {});
+      await waitUntil(async () => (await ask('GET', PATH)).body.failure !== undefined);
+      const { body } = await ask('GET', PATH);
+      expect(body).toMatchObject({ signedIn: false, failure: { code: 'AUTH_FAILED' } });
+      expect(body.waitingSince).toBeUndefined();
+    });
+
+    it('is given up', async () => {
+      const { ask, authorization } = await openDevice();
+      await ask('POST', PATH, BY_CODE);
+      await waitUntil(() => authorization.tally.refusals('authorization_pending') > 0);
+      expect((await ask('DELETE', PATH)).body).toMatchObject({ cancelled: true });
+      await waitUntil(async () => (await ask('GET', PATH)).body.waitingSince === undefined);
+      expect((await ask('GET', PATH)).body).toMatchObject({ failure: { code: 'CALL_CANCELLED' } });
+    });
   });
 
   it('is given up, and its end is told', async () => {

@@ -3,6 +3,7 @@ import { fixture, startFixture } from '@turnbuckle/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TokenStore } from '../../src/tokens/token-store.js';
 import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
+import { startBusy } from './busy-server.js';
 
 const ALLOWED = fixture('echo', '--era', 'legacy');
 const command = 'command' in ALLOWED ? ALLOWED.command : '';
@@ -14,7 +15,7 @@ const ECHO_RAW = [
   'stdio',
   'legacy',
 ];
-const CRASHING = fixture('crash-mid-call', '--at', 'start');
+const CRASHING = fixture('crash-mid-call', '--at-start');
 const crashing = 'args' in CRASHING ? [...(CRASHING.args ?? [])] : [];
 
 let own: OwnDaemon;
@@ -23,7 +24,7 @@ beforeAll(async () => {
   own = await ownDaemon({
     servers: { files: fixture('echo') },
     toolApprovalRequired: false,
-    daemon: { bridge: { commands: [[command, ...args], ECHO_RAW] } },
+    daemon: { bridge: { commands: [[command, ...args], [command, ...crashing], ECHO_RAW] } },
   });
   const tokens = await TokenStore.open({ stateDir: own.stateDir });
   ({ token: agent } = await tokens.create({ name: 'agent', can: ['mcp:files/echo'], access: ['call'] }));
@@ -136,7 +137,7 @@ describe('one POST', () => {
   it('gives the facts about a failure that programs can use, and no others', async () => {
     const wall = await startFixture('auth-wall', {
       transport: 'http',
-      flags: ['--status', '429', '--times', '100', '--retry-after', '7000'],
+      flags: ['--status', '429', '--times', '100', '--retry-after', '20'],
     });
     ends.push(() => wall.stop());
     const invalid = await call({ server: 'files', tool_name: 'echo', arguments: { text: 7 } });
@@ -146,12 +147,12 @@ describe('one POST', () => {
     const response = await own.fetch('/mcp/call', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ endpoint: { url: wall.url }, ...echo }),
+      body: JSON.stringify({ endpoint: { url: wall.url }, ...echo, timeout_ms: 10_000 }),
     });
-    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7000']);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '20']);
     expect(await response.json()).toMatchObject({
       code: 'RATE_LIMITED',
-      data: { status: 429, retryAfterMs: 7_000_000 },
+      data: { status: 429, retryAfterMs: 20_000 },
     });
     const exited = await call({ endpoint: { command, args: crashing }, ...echo });
     expect(exited).toMatchObject({ status: 502, body: { code: 'SERVER_EXITED' } });
@@ -176,6 +177,34 @@ describe('one POST', () => {
     expect(events.filter(([, name]) => name === 'progress').length).toBeGreaterThan(1);
     expect(JSON.parse(events.at(-1)?.[2] ?? '')).toMatchObject({ success: true });
     expect(events.at(-1)?.[1]).toBe('result');
+  });
+
+  it('ends a call after silence, not while it reports progress, and in any case at its total', async () => {
+    const sleep = (args: object, times: object) =>
+      call({ server: 'files', tool_name: 'sleep', arguments: args, ...times });
+    const [silent, lively, long] = await Promise.all([
+      sleep({ ms: 60_000, everyMs: 60_000 }, { timeout_ms: 1_500 }),
+      sleep({ ms: 3_000, everyMs: 50 }, { timeout_ms: 1_500 }),
+      sleep({ ms: 60_000, everyMs: 50 }, { timeout_ms: 10_000, max_total_ms: 500 }),
+    ]);
+    expect(silent).toMatchObject({
+      status: 504,
+      body: { code: 'CALL_TIMEOUT', error: expect.stringContaining('within 1500 ms') },
+    });
+    expect(lively).toMatchObject({ status: 200, body: { success: true } });
+    expect(long).toMatchObject({
+      status: 504,
+      body: { code: 'CALL_TIMEOUT', error: expect.stringContaining('took longer than') },
+    });
+  });
+
+  it('is not kept waiting for longer than it said by a server that wants fewer calls', async () => {
+    const web = await startFixture('echo', { transport: 'http', flags: ['--answers', 'json'] });
+    ends.push(() => web.stop());
+    const busy = await startBusy(web.url);
+    ends.push(() => busy.stop());
+    const answer = await call({ endpoint: { url: busy.url }, ...echo, timeout_ms: 5_000 });
+    expect(answer).toMatchObject({ status: 429, body: { data: { retryAfterMs: 20_000 } } });
   });
 
   it('makes many calls, whose answers stand in their order', async () => {

@@ -36,6 +36,22 @@ describe('the daemon', () => {
     expect((await own.post('/mcp/small', { jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(400);
   });
 
+  it.each([
+    [undefined, 'files_echo'],
+    ['mcp__server__tool', 'mcp__files__echo'],
+  ])(
+    'names tools as its configuration says (%s), by server and tool unless it says so',
+    async (naming, name) => {
+      own = await ownDaemon({ servers: { files: fixture('echo') }, ...(naming !== undefined && { naming }) });
+      await own.daemon.configured.runtime.connectAll();
+      const { tools } = (await (await own.fetch('/tools')).json()) as { tools: Array<{ name: string }> };
+      expect(tools.map((tool) => tool.name)).toContain(name);
+      expect(await own.post('/mcp/call', { tool_name: name, arguments: { text: 'x' } })).toMatchObject({
+        body: { success: true },
+      });
+    },
+  );
+
   it('loses only the calls on their way when a server dies, and says so', async () => {
     own = await ownDaemon({ servers: { files: fixture('echo'), other: fixture('echo') } });
     const pidOf = async (): Promise<number> => {
@@ -88,7 +104,7 @@ describe('the daemon', () => {
     own = await ownDaemon({ servers: { files: fixture('echo') } });
     await own.post('/mcp/call', echo('warm'));
     const calls = Array.from({ length: 20 }, () =>
-      own?.post('/mcp/call', { server: 'files', tool_name: 'sleep', arguments: { ms: 300 } }),
+      own?.post('/mcp/call', { server: 'files', tool_name: 'sleep', arguments: { ms: 1_500 } }),
     );
     const here = own;
     await waitUntil(() => here.daemon.inFlight === 20);

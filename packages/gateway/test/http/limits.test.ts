@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -161,13 +162,36 @@ describe('the time of a request', () => {
 });
 
 describe('the number of requests', () => {
-  it('is bounded for connections', async () => {
+  /** A connection on which a request with a good token was answered. */
+  async function openKnown(port: number): Promise<Socket> {
+    const socket = open(port);
+    socket.write(`GET /tools HTTP/1.1\r\n${HOST}\r\n${TOKEN}\r\n\r\n`);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+    return socket.resume();
+  }
+
+  it('is bounded for connections: who has been there longest without a token makes room', async () => {
+    const { port } = await openServer({ limits: { maxConnections: 5 } });
+    const known = await openKnown(port);
+    const silent = Array.from({ length: 4 }, () => open(port).resume());
+    await waitUntil(() => silent.every(({ readyState }) => readyState === 'open'));
+    const late = await openKnown(port);
+    await waitUntil(() => silent[0]?.destroyed);
+    expect([known, late, ...silent].map(({ destroyed }) => destroyed)).toEqual([
+      ...[false, false],
+      ...[true, false, false, false],
+    ]);
+  });
+
+  it('is bounded for connections of those who have a token', async () => {
     const { port, url } = await openServer({ limits: { maxConnections: 5 } });
-    const sockets = Array.from({ length: 5 }, () => open(port));
-    await waitUntil(() => sockets.every(({ readyState }) => readyState === 'open'));
+    const known = [];
+    for (let count = 0; count < 5; count += 1) known.push(await openKnown(port));
     const sixth = open(port).resume();
     await waitUntil(() => sixth.destroyed);
-    for (const socket of sockets) socket.destroy();
+    expect(known.some(({ destroyed }) => destroyed)).toBe(false);
+    for (const socket of known) socket.destroy();
     await waitUntil(async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok);
   });
 

@@ -1,11 +1,12 @@
 /** A server with a few routes, tokens for each access, and a count of what got through. */
 import { onTestFinished } from 'vitest';
 import * as z from 'zod/mini';
+import type { TokenAccess } from '../../src/http/access.js';
 import { readJson, readText } from '../../src/http/body.js';
 import { type DoorOptions, Doors } from '../../src/http/doors.js';
 import type { HttpLimits } from '../../src/http/http-limits.js';
 import { HttpServer, type Listening } from '../../src/http/http-server.js';
-import type { Route, TokenAccess } from '../../src/http/route.js';
+import type { Route } from '../../src/http/route.js';
 import type { Credentials, Visitor } from '../../src/http/visitor.js';
 
 export interface OpenOptions {

@@ -71,7 +71,7 @@ describe('a route', () => {
       code,
       error: expect.any(String),
       hint: expect.any(String),
-      ...(faults && { faults }),
+      ...(faults && { data: { faults } }),
     });
   });
 
@@ -102,6 +102,7 @@ describe('a route', () => {
       hint: 'Wait.',
       server: 's',
       tool: 't',
+      data: { retryAfterMs: 1_500 },
     });
     expect(defects).toEqual([]);
   });

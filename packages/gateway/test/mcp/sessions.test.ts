@@ -89,8 +89,7 @@ describe('a session of an older client', () => {
     const id = await initialize(here);
     const sleep = { name: 'up_sleep', arguments: { ms: 60_000 } };
     const call = send(here, { jsonrpc: '2.0', id: 2, method: 'tools/call', params: sleep }, inSession(id));
-    await waitUntil(() => here.runtime.serverStatus('up').status === 'connected');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitUntil(() => here.runtime.serverStatus('up').inFlight === 1);
     await send(here, '', { ...inSession(id), method: 'DELETE' });
     expect((await call).body.error).toMatchObject({ code: -32800 });
   });

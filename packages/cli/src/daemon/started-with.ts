@@ -1,0 +1,50 @@
+/** What a daemon was started with, kept in its record so that it can be started again the same way. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Flags } from '../command.js';
+
+export interface StartedWith {
+  readonly directory: string;
+  /** Those that a daemon takes. Files are named by their whole paths. */
+  readonly flags: Flags;
+}
+
+const NAMES = ['port', 'host', 'demo', 'config', 'mcp-server', 'trust-project', 'verbose'];
+
+/** The flags of a command line that make a daemon what it is, as they were meant here. */
+export function flagsForDaemon(flags: Flags): Flags {
+  const given = NAMES.flatMap((name): Array<[string, Flags[string]]> => {
+    const value = flags[name];
+    if (value === undefined || value === false) return [];
+    return [[name, name === 'config' ? [value].flat().map((file) => resolve(String(file))) : value]];
+  });
+  return Object.fromEntries(given);
+}
+
+/** The same as words of a command line. */
+export function toWords(flags: Flags): string[] {
+  return Object.entries(flags).flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : [value].flat().map((one) => `--${name}=${one}`),
+  );
+}
+
+/** Of the daemon that wrote the record there; undefined when it does not say. To be asked while it runs. */
+export function readStartedWith(stateDir: string): StartedWith | undefined {
+  try {
+    const { directory, flags } = JSON.parse(readFileSync(join(stateDir, 'daemon.json'), 'utf8')).startedWith;
+    if (typeof directory !== 'string' || !isFlags(flags)) return undefined;
+    // It may have been taken away since.
+    return { directory: existsSync(directory) ? directory : process.cwd(), flags };
+  } catch {
+    return undefined;
+  }
+}
+
+function isFlags(value: unknown): value is Flags {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(
+    ([name, one]) =>
+      NAMES.includes(name) &&
+      (one === true || [one].flat().every((part: unknown) => typeof part === 'string')),
+  );
+}

@@ -1,0 +1,123 @@
+import { waitUntil } from '@turnbuckle/testing';
+import { describe, expect, it } from 'vitest';
+import type { TokenAccess } from '../../src/http/access.js';
+import { openStage, type Stage } from './api-stage.js';
+
+const ALL: readonly TokenAccess[] = ['call', 'look', 'manage'];
+const SOON = '2998-01-01T00:00:00.000Z';
+const LATER = '2999-01-01T00:00:00.000Z';
+
+interface Made {
+  readonly token: string;
+  readonly facts: { readonly expiresAt?: string; readonly root?: string };
+}
+
+const mint = (stage: Stage, token: string, body: object) =>
+  stage.ask('POST', '/api/tokens', {
+    token,
+    body: { name: 'child', can: ['mcp_demo'], access: ['look'], ...body },
+  });
+
+describe('a token that a token makes', () => {
+  it('is good for no more than its maker', async () => {
+    const stage = await openStage();
+    const keeper = await stage.token(['look', 'manage']);
+    for (const access of [['call'], ['look', 'call']])
+      expect(await mint(stage, keeper, { access })).toMatchObject({
+        status: 403,
+        body: { code: 'ACCESS_DENIED', error: expect.stringContaining('"call"') },
+      });
+    const made = await mint(stage, keeper, { access: ['look', 'manage'] });
+    expect(made.body).toMatchObject({ facts: { access: ['look', 'manage'], root: 'made-1' } });
+    expect(await mint(stage, stage.owner, { name: 'other', access: ALL })).toMatchObject({ status: 200 });
+  });
+
+  it('lives no longer than its maker', async () => {
+    const stage = await openStage();
+    const expiresAt = new Date(SOON);
+    const { token } = await stage.tokens.create({
+      ...{ name: 'brief', access: ALL, can: ['mcp_integration'] },
+      expiresAt,
+    });
+    expect(await mint(stage, token, { expires: LATER })).toMatchObject({
+      status: 403,
+      body: { code: 'ACCESS_DENIED', error: expect.stringContaining(SOON) },
+    });
+    const same = (await mint(stage, token, { expires: SOON })).body as unknown as Made;
+    expect(same.facts.expiresAt).toBe(SOON);
+    // Who says nothing gets no token for good.
+    const silent = (await mint(stage, token, { name: 'silent' })).body as unknown as Made;
+    expect(silent.facts.expiresAt).toBe(SOON);
+  });
+});
+
+describe('an approval', () => {
+  /** A call with this token that waits; answers its question, and what came of it. */
+  async function waiting(stage: Stage, id: string): Promise<{ id: string; settled: Promise<unknown> }> {
+    const caller = { id, capabilities: ['mcp_integration'] };
+    const settled = stage.runtime
+      .callTool('demo', 'echo', { text: 'x' }, { caller })
+      .catch((error: unknown) => error);
+    await waitUntil(() => stage.runtime.approvals.pending().length === 1);
+    return { id: stage.runtime.approvals.pending()[0]?.id ?? '', settled };
+  }
+  const answer = (stage: Stage, id: string, token: string, word: string) =>
+    stage.ask('POST', `/api/approvals/${id}`, { token, body: { answer: word } });
+
+  it('does not come from the token that made the call; a refusal may', async () => {
+    const stage = await openStage();
+    await stage.runtime.connectAll();
+    const self = await stage.token(ALL);
+    const call = await waiting(stage, 'made-1');
+    for (const word of ['once', 'session', 'always'])
+      expect(await answer(stage, call.id, self, word)).toMatchObject({
+        status: 403,
+        body: { code: 'ACCESS_DENIED' },
+      });
+    expect((await answer(stage, call.id, self, 'deny')).status).toBe(200);
+    expect(await call.settled).toMatchObject({ code: 'CALL_DENIED' });
+  });
+
+  it('comes from another one, or from the owner', async () => {
+    const stage = await openStage();
+    await stage.runtime.connectAll();
+    await stage.token(['call']);
+    const other = await stage.token(ALL);
+    for (const token of [other, stage.owner]) {
+      const call = await waiting(stage, 'made-1');
+      expect((await answer(stage, call.id, token, 'once')).status).toBe(200);
+      expect(await call.settled).toMatchObject({ content: [{ text: 'x' }] });
+    }
+  });
+
+  it('does not come from one that it made, or that was made by the same, either', async () => {
+    const stage = await openStage();
+    await stage.runtime.connectAll();
+    const parent = await stage.token(ALL);
+    const child = (await mint(stage, parent, { access: ALL, can: ['mcp_integration'] }))
+      .body as unknown as Made;
+    const grandchild = (
+      await mint(stage, child.token, { name: 'grandchild', access: ALL, can: ['mcp_integration'] })
+    ).body as unknown as Made;
+    const pairs: Array<[string, string]> = [
+      ['made-1', child.token],
+      ['child', parent],
+      ['grandchild', parent],
+      ['child', grandchild.token],
+    ];
+    for (const [caller, token] of pairs) {
+      const call = await waiting(stage, caller);
+      expect([caller, (await answer(stage, call.id, token, 'once')).status]).toEqual([caller, 403]);
+      expect((await answer(stage, call.id, stage.owner, 'deny')).status).toBe(200);
+      await call.settled;
+    }
+    // Also when the one between them is gone, or the one that called.
+    for (const gone of ['child', 'grandchild']) {
+      const call = await waiting(stage, 'grandchild');
+      await stage.tokens.revoke(gone);
+      expect([gone, (await answer(stage, call.id, parent, 'once')).status]).toEqual([gone, 403]);
+      expect((await answer(stage, call.id, stage.owner, 'once')).status).toBe(200);
+      expect(await call.settled).toMatchObject({ content: [{ text: 'x' }] });
+    }
+  });
+});

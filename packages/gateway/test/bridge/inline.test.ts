@@ -1,0 +1,61 @@
+import { type RunningFixture, startFixture, waitUntil } from '@turnbuckle/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TokenStore } from '../../src/tokens/token-store.js';
+import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
+
+let own: OwnDaemon;
+let web: RunningFixture;
+let agent: string;
+let file: { readonly servers: object; readonly daemon: object };
+beforeAll(async () => {
+  web = await startFixture('echo', { transport: 'http' });
+  file = { servers: {}, daemon: { bridge: { urls: [web.url] } } };
+  own = await ownDaemon(file);
+  const tokens = await TokenStore.open({ stateDir: own.stateDir });
+  ({ token: agent } = await tokens.create({ name: 'agent', can: ['mcp_integration'], access: ['call'] }));
+});
+afterAll(async () => {
+  await own.close();
+  await web.stop();
+});
+
+const call = (token?: string) =>
+  own.post('/mcp/call', { endpoint: { url: web.url }, tool_name: 'echo', arguments: { text: 'hi' } }, token);
+const read = async (path: string): Promise<string> => (await own.fetch(path)).text();
+const waiting = async (): Promise<Array<{ id: string; server: string; answers: string[] }>> =>
+  JSON.parse(await read('/api/approvals')).approvals;
+
+describe('a server that is given in a request', () => {
+  it('is in the log and in the metrics, by a name that says where it leads', async () => {
+    expect(await call()).toMatchObject({ status: 200, body: { success: true } });
+    const { calls } = JSON.parse(await read('/api/calls'));
+    expect(calls).toMatchObject([{ tool: 'echo', outcome: 'ok' }]);
+    expect(calls[0].server).toMatch(/^inline-127\.0\.0\.1-\d+-[0-9a-f]{16}$/);
+    const metrics = await read('/metrics');
+    expect(metrics).toContain('mcp_calls_total{tool_name="inline_echo",status="success"} 1');
+    expect(metrics).not.toContain('127');
+    expect(metrics).toContain('turnbuckle_calls_in_flight 0');
+  });
+
+  it('is asked about where the calls of agents are, and the answer counts', async () => {
+    const refused = call(agent);
+    await waitUntil(async () => (await waiting()).length === 1);
+    const [first] = await waiting();
+    expect(first).toMatchObject({ tool: 'echo', callerId: 'agent', answers: ['once', 'session', 'deny'] });
+    await own.post(`/api/approvals/${first?.id}`, { answer: 'deny' });
+    expect(await refused).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
+
+    const allowed = call(agent);
+    await waitUntil(async () => (await waiting()).length === 1);
+    await own.post(`/api/approvals/${(await waiting())[0]?.id}`, { answer: 'session' });
+    expect(await allowed).toMatchObject({ body: { success: true } });
+    expect(await call(agent)).toMatchObject({ body: { success: true } });
+  });
+
+  it('is under the rules of the configuration, also when they change', async () => {
+    own.configure({ ...file, rules: [{ action: 'deny', server: 'inline-*' }] });
+    await waitUntil(async () => (await call()).body.code === 'CALL_DENIED');
+    own.configure({ ...file, rules: [{ action: 'allow', server: 'inline-127.0.0.1-*' }] });
+    await waitUntil(async () => (await call(agent)).body.success === true);
+  });
+});

@@ -1,0 +1,171 @@
+/** Servers that say more than anybody can read: the daemon stays small, and its clients hear of it in measure. */
+import { readFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fixture, waitUntil } from '@turnbuckle/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ChildDaemon, childDaemon } from './child-daemon.js';
+
+const MEGABYTE = 1_024 * 1_024;
+const CLIENT = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
+const TOOLS = ['resumed', 'good'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+
+/** When a stream was asked for: the one for everything, and the one that goes on with a call. */
+const streams: number[] = [];
+const resumes: number[] = [];
+const RESULTS: Readonly<Record<string, object>> = {
+  initialize: {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: { listChanged: true }, logging: {} },
+    serverInfo: { name: 'again', version: '1' },
+  },
+  'tools/list': { tools: TOOLS },
+};
+
+let talker: ServerResponse | undefined;
+let lists = 0;
+
+/** Ends every stream at once, and wants to be asked again at once; but `/talker` has much to say on one. */
+const again = createServer(async (request, response) => {
+  if (request.method === 'GET' && request.url === '/talker') {
+    talker = response.writeHead(200, { 'content-type': 'text/event-stream' });
+    return talker.flushHeaders();
+  }
+  if (request.method === 'GET') {
+    const resumed = request.headers['last-event-id'] === 'of-the-call';
+    (resumed ? resumes : streams).push(performance.now());
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    return void response.end(`id: ${resumed ? 'of-the-call' : 'x'}\nretry: 0\ndata: \n\n`);
+  }
+  let body = '';
+  for await (const part of request) body += String(part);
+  if (request.method !== 'POST') return void response.writeHead(405).end();
+  const { id, method, params } = JSON.parse(body);
+  if (id === undefined) return void response.writeHead(202).end();
+  if (params?.name === 'resumed') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    return void response.end('id: of-the-call\nretry: 0\ndata: \n\n');
+  }
+  if (method === 'tools/list' && request.url === '/talker') lists += 1;
+  const known = method === 'tools/call' ? { content: [] } : RESULTS[method];
+  const outcome = known === undefined ? { error: { code: -32601, message: 'no' } } : { result: known };
+  response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'again' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+});
+
+let daemon: ChildDaemon;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => again.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(again.address() as AddressInfo).port}`;
+  daemon = await childDaemon({
+    servers: {
+      dry: fixture('echo'),
+      ...Object.fromEntries(['wet', 'loud'].map((name) => [name, fixture('oversized')])),
+      pages: fixture('paging', '--cursor-mode', 'endless', '--page', '2'),
+      again: { url: `${origin}/again` },
+      talker: { url: `${origin}/talker` },
+    },
+  });
+});
+afterAll(async () => {
+  await daemon.remove();
+  again.closeAllConnections();
+  again.close();
+});
+
+const expectDry = async (): Promise<void> =>
+  expect(await daemon.call('dry', 'echo', { text: 'meanwhile' })).toMatchObject({ success: true });
+
+/** The most memory that the daemon has had so far, in bytes. */
+const peak = (): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${daemon.pid}/status`, 'utf8'))?.[1]) * 1_024;
+
+const post = (message: object, session?: string | null): Promise<Response> =>
+  fetch(`${daemon.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      ...daemon.headers,
+      accept: 'application/json, text/event-stream',
+      ...(session && { 'mcp-session-id': session }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+  });
+
+describe('a server that floods', () => {
+  it('by stdout and stderr takes no memory, and others are served', async () => {
+    const size = 112 * MEGABYTE;
+    for (const server of ['wet', 'loud']) await daemon.call(server, 'echo', { text: 'warm' });
+    await expectDry();
+    const before = peak();
+    const floods = [
+      daemon.call('wet', 'stdout_flood', { size }),
+      daemon.call('loud', 'stderr_flood', { size }),
+    ];
+    await expectDry();
+    for (const flood of floods) expect(await flood).toMatchObject({ success: true });
+    // Less than one of them has said.
+    expect(peak() - before).toBeLessThan(size);
+    for (const server of ['wet', 'loud'])
+      expect(await daemon.call(server, 'echo', { text: 'after' })).toMatchObject({ success: true });
+  });
+
+  it('by notifications is heard by its client in measure, and others are served', async () => {
+    const session = (await post({ method: 'initialize', params: CLIENT })).headers.get('mcp-session-id');
+    const params = { name: 'wet_notification_flood', arguments: { size: 32 * MEGABYTE } };
+    const began = performance.now();
+    const answer = post({ method: 'tools/call', params }, session).then((response) => response.text());
+    await expectDry();
+    const heard = await answer;
+    const seconds = (performance.now() - began) / 1_000;
+    const notices = heard.match(/"method":"notifications\/message"/g)?.length ?? 0;
+    // So many a second pass, of five hundred.
+    expect(notices).toBeGreaterThan(0);
+    expect(notices).toBeLessThanOrEqual(100 * (seconds + 1));
+    expect(heard).toContain('flooded');
+  });
+
+  it('by pages without an end is listened to for a while', async () => {
+    await daemon.call('pages', 'tool_00001');
+    const { tools } = (await daemon.get('/tools')) as { tools: Array<{ server: string }> };
+    expect(tools.filter(({ server }) => server === 'pages')).toHaveLength(128);
+  });
+});
+
+/** A pause is never shorter than this, whatever the server wants; longer it may be. */
+const FLOOR_MS = 200;
+const pausesOf = (times: readonly number[]): number[] =>
+  times.slice(1).map((time, index) => time - (times[index] ?? 0));
+
+it('a server that wants to be asked again at once is asked after a while, and not for ever', async () => {
+  expect(await daemon.call('again', 'good')).toMatchObject({ success: true });
+  expect(await daemon.call('again', 'resumed')).toMatchObject({ success: false });
+  await waitUntil(() => streams.length >= 3);
+  expect(resumes.length).toBeGreaterThan(1);
+  expect(resumes.length).toBeLessThanOrEqual(5);
+  for (const times of [streams, resumes]) expect(Math.min(...pausesOf(times))).toBeGreaterThan(FLOOR_MS);
+  await expectDry();
+});
+
+// What is kept for a client without a stream is bounded in number, but not in size.
+it.fails('a client that was away while a server talked gets its stream again', async () => {
+  expect(await daemon.call('talker', 'good')).toMatchObject({ success: true });
+  await waitUntil(() => talker !== undefined);
+  const session = (await post({ method: 'initialize', params: CLIENT })).headers.get('mcp-session-id') ?? '';
+  const listed = lists;
+  const say = (method: string, params = {}): unknown =>
+    talker?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', method, params })}\n\n`);
+  for (let number = 0; number < 10; number += 1)
+    say('notifications/message', { level: 'error', data: `${'x'.repeat(MEGABYTE)} ${number} is said` });
+  // Comes after them, and is asked for at once.
+  say('notifications/tools/list_changed');
+  await waitUntil(() => lists > listed);
+  const headers = { ...daemon.headers, accept: 'text/event-stream', 'mcp-session-id': session };
+  const stream = await fetch(`${daemon.url}/mcp`, { headers });
+  let heard = '';
+  const decoder = new TextDecoder();
+  for await (const part of stream.body ?? []) {
+    heard += decoder.decode(part, { stream: true });
+    if (heard.includes('9 is said')) break;
+  }
+  expect(heard).toContain('9 is said');
+});
