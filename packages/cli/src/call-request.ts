@@ -43,6 +43,9 @@ async function argumentsFile({ flags }: CommandContext): Promise<Record<string, 
   return readArgumentsFile(file);
 }
 
+/** More than a day of silence is for ever. */
+const LONGEST_MS = 24 * 3_600_000;
+
 /** What --timeout says; longer where a person may have to read something meanwhile. */
 export function timeoutOf({ flags }: CommandContext, forPerson: boolean): Pick<CallOptions, 'timeoutMs'> {
   if (flags.timeout === undefined) return forPerson ? { timeoutMs: PERSON_MS } : {};
@@ -53,7 +56,7 @@ export function timeoutOf({ flags }: CommandContext, forPerson: boolean): Pick<C
       `--timeout "${String(flags.timeout)}" is not a number of seconds.`,
       { hint: 'For example --timeout 30' },
     );
-  return { timeoutMs: seconds * 1_000 };
+  return { timeoutMs: Math.min(Math.ceil(seconds * 1_000), LONGEST_MS) };
 }
 
 export function describeProgress({ progress, total, message = '' }: Progress): string {

@@ -37,7 +37,7 @@ describe('a command beside a daemon', () => {
     // Longer than the time, but not silent for so long.
     ['call echo sleep ms=2500 everyMs=50 --timeout 1.5'],
     ['call echo sleep ms=60000 everyMs=60000 --timeout 1.5'],
-    ['call lazy echo text=hi'],
+    ['call lazy echo text=hi --timeout 7200.0001'],
     ['call mcp__echo__echo text=hi'],
     ['call echo ech text=hi'],
     ['call echo add a=1'],

@@ -32,7 +32,7 @@ export const CALL_BODY = z.strictObject({
   tool_name: text(512),
   arguments: z.optional(z.record(z.string(), z.unknown())),
   /** Longest silence once the call is sent; progress starts it anew. */
-  timeout_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(3_600_000))),
+  timeout_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
   /** Longest duration in all, however much progress there is. */
   max_total_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
 });
