@@ -2,7 +2,7 @@
  * What a person has to see before a call is approved, as lines. Everything that an agent or a server wrote
  * stands behind a bar that it cannot leave, in lines that fit the screen.
  */
-import type { ApprovalRequest } from 'turnbuckle';
+import type { ApprovalAnswer, ApprovalRequest } from 'turnbuckle';
 import { displayWidth } from './display-width.js';
 import { showLine, showText } from './untrusted-text.js';
 
@@ -10,27 +10,44 @@ const BAR = '  │ ';
 /** A text of several lines: each begins like this, so that none of them can pass for another argument. */
 const TEXT_LINE = '  ┊ ';
 
-/** Who wants to call what, and why somebody is asked. */
-export function factLines({
-  callerId,
-  server,
-  tool,
-  kind,
-  trusted,
-  reason,
-  rule,
-}: ApprovalRequest): string[] {
-  const who = callerId === undefined ? 'This command' : showLine(callerId, 60);
-  const what = kind === 'tool' ? 'call' : 'read';
+/** Who wants to call what. `host` is whose call it is when it is no agent's. */
+export function titleOf({ callerId, tool, kind }: ApprovalRequest, host: string): string {
+  const who = callerId === undefined ? host : showLine(callerId, 60);
+  return `${who} wants to ${kind === 'tool' ? 'call' : 'read'} ${showLine(tool, 100)}`;
+}
+
+/** Of which server it is, and why somebody is asked. */
+export function factLines({ server, trusted, reason, rule }: ApprovalRequest, width: number): string[] {
   // A rule that allows is not why somebody is asked.
   const isAsking = rule?.action === 'ask' && rule.file !== undefined;
   const place = isAsking ? ` (${showLine(`${rule.file}:${rule.line ?? 1}`, 200)})` : '';
   return [
-    `${who} wants to ${what} ${showLine(tool, 100)}`,
-    `  server     ${showLine(server, 60)}${trusted ? '' : ', whose word is not trusted'}`,
-    `  reason     ${showLine(reason, 300)}${place}`,
+    ...fact('server', `${showLine(server, 60)}${trusted ? '' : ', whose word is not trusted'}`, width),
+    ...fact('reason', `${showLine(reason, 300)}${place}`, width),
   ];
 }
+
+const LABEL_COLUMNS = 13;
+
+const fact = (label: string, text: string, width: number): string[] =>
+  indented(`  ${label}`.padEnd(LABEL_COLUMNS) + text, width, LABEL_COLUMNS);
+
+/** In lines that fit, all but the first indented: names are foreign too, and none may begin a line of its own. */
+export function indented(text: string, width: number, indent: number): string[] {
+  const [first = '', ...rest] = wrapped(text, width);
+  const others = rest.length === 0 ? [] : wrapped(rest.join(''), width - indent);
+  return [first, ...others.map((line) => ' '.repeat(indent) + line)];
+}
+
+const WORDS: Readonly<Record<Exclude<ApprovalAnswer, 'session'>, string>> = {
+  once: 'Allowed, this time.',
+  always: 'Allowed from now on.',
+  deny: 'Not allowed.',
+};
+
+/** What an answer did. `session`: what ends with the session that was answered for. */
+export const answerWords = (answer: ApprovalAnswer, session: string): string =>
+  answer === 'session' ? `Allowed until ${session} ends.` : WORDS[answer];
 
 const CLAIMS: ReadonlyArray<readonly [hint: string, yes: string, no: string]> = [
   ['readOnlyHint', 'only reads', 'writes'],

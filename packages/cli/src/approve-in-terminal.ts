@@ -1,6 +1,14 @@
 /** Asks the person at the terminal whether a call may be made: one question after the other, no is the default. */
 import type { ApprovalAnswer, ApprovalRequest, Approve } from 'turnbuckle';
-import { argumentLines, changeLines, claimLine, factLines } from './approval-lines.js';
+import {
+  answerWords,
+  argumentLines,
+  changeLines,
+  claimLine,
+  factLines,
+  indented,
+  titleOf,
+} from './approval-lines.js';
 import type { CommandContext } from './command.js';
 import type { Output } from './output.js';
 import { CTRL_C, CTRL_D, ENTER, ESCAPE, type Keyboard, openKeyboard } from './read-key.js';
@@ -12,17 +20,19 @@ const SETTLE_MS = 300;
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 
-const WORDS: Readonly<Record<Exclude<ApprovalAnswer, 'session'>, string>> = {
-  once: 'Allowed, this time.',
-  always: 'Allowed from now on.',
-  deny: 'Not allowed.',
-};
-
-/** For `RuntimeOptions.approve`. `session` is what ends with the session that can be answered for. */
-export function createTerminalApprover({ output }: CommandContext, session = 'this command'): Approve {
+/**
+ * For `RuntimeOptions.approve`. `session` is what ends with the session that can be answered for, `host` whose call it
+ * is when it is no agent's. Where the signal is aborted with a text, that is why nobody is asked any more.
+ */
+export function createTerminalApprover(
+  { output }: CommandContext,
+  session = 'this command',
+  host = 'This command',
+): Approve {
   let last: Promise<unknown> = Promise.resolve();
   return (request, signal) => {
-    const answer = last.then(() => output.ask(() => approveInTerminal({ request, signal, output, session })));
+    const asked: Asked = { request, signal, output, session, host };
+    const answer = last.then(() => output.ask(() => approveInTerminal(asked)));
     last = answer.catch(() => {});
     return answer;
   };
@@ -33,29 +43,32 @@ interface Asked {
   readonly signal: AbortSignal;
   readonly output: Output;
   readonly session: string;
+  readonly host: string;
 }
 
-async function approveInTerminal({ request, signal, output, session }: Asked): Promise<ApprovalAnswer> {
+async function approveInTerminal({ request, signal, output, session, host }: Asked): Promise<ApprovalAnswer> {
   if (signal.aborted) return 'deny';
   const width = (process.stderr.columns || USUAL_COLUMNS) - 1;
   const change = changeLines(request, width);
   const args = argumentLines(request, width);
-  const [title = '', ...facts] = [...factLines(request), ...claimLine(request)];
-  output.note(`\n${output.color.bold(title)}`);
-  for (const line of facts) output.note(line);
+  output.note('');
+  for (const line of indented(titleOf(request, host), width, 4)) output.note(output.color.bold(line));
+  for (const line of [...factLines(request, width), ...claimLine(request)]) output.note(line);
   if (change.length > 0) showPart('changed since it was approved', change, output);
   showPart(args.length === 0 ? 'without arguments' : 'arguments', args, output);
   const keyboard = openKeyboard();
   try {
     await keyboard.forget(SETTLE_MS, signal);
     const answer = await question({ request, signal, keyboard, output, all: [...change, ...args] });
-    const words = answer === 'session' ? `Allowed until ${session} ends.` : WORDS[answer];
-    output.note(signal.aborted ? 'Nobody answered in time.' : words);
+    output.note(signal.aborted ? whyOver(signal) : answerWords(answer, session));
     return answer;
   } finally {
     keyboard.close();
   }
 }
+
+const whyOver = ({ reason }: AbortSignal): string =>
+  typeof reason === 'string' ? reason : 'Nobody answered in time.';
 
 function showPart(title: string, lines: readonly string[], output: Output): void {
   output.note(`  ${title}`);

@@ -227,7 +227,7 @@ const USING: readonly Command[] = [
     arguments: '[show|replay] [id]',
     summary: 'Show the calls that the daemon has logged, follow them, search them, make one again',
     description:
-      'Without words: the latest calls, the newest last. show has everything that is kept of a call. replay makes it again the way that call does, with the same rules and approvals. Works without a daemon.',
+      'Without words: the latest calls, the newest last. show has everything that is kept of a call. replay makes it again the way that call does, with the same rules and approvals. Times are those of your time zone. Works without a daemon.',
     options: {
       follow: { type: 'boolean', short: 'f', summary: 'Go on with new calls until Ctrl-C' },
       search: {

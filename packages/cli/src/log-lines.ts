@@ -1,20 +1,34 @@
 /** Calls of the log on the terminal. What servers and callers wrote is shown, never obeyed. */
 import type { LoggedCall } from './logged-call.js';
 import type { Output } from './output.js';
-import { textTable } from './text-table.js';
-import { showDuration } from './time-words.js';
+import { type TableOptions, textTable } from './text-table.js';
+import { showDuration, showMoment, showMomentShort } from './time-words.js';
 import { showLine, showText } from './untrusted-text.js';
 
 const MARKS = { ok: ['✓', 'green'], 'tool-error': ['!', 'yellow'], failed: ['✕', 'red'] } as const;
 
+/** On a narrow screen names give way, then callers: why a call failed says more. An id is there to be copied. */
+export const logTable = ({ width }: Pick<Output, 'width'>): TableOptions => ({
+  width,
+  shrink: [
+    [2, 18],
+    [4, 8],
+    [5, 10],
+    [2, 10],
+  ],
+  whole: [5],
+  room: 16,
+});
+
 /** The cells of a line: when, how it ended, what, by whom, how long, its id, and what it was about. */
-export function logRow(call: LoggedCall, { color }: Pick<Output, 'color'>): string[] {
-  const { startedAt, server, tool, durationMs, caller, id } = call;
+export function logRow(call: LoggedCall, { color, width }: Pick<Output, 'color' | 'width'>): string[] {
+  const { startedAt, durationMs, caller, id } = call;
   const [mark, paint] = markOf(call);
+  const time = Date.parse(startedAt);
   return [
-    color.dim(startedAt.replace('T', ' ').slice(0, 19)),
+    color.dim(Number.isFinite(width) ? showMomentShort(time, Date.now()) : showMoment(time)),
     color[paint](mark),
-    `${showLine(server, 30)} ${showLine(tool, 40)}`,
+    nameOf(call),
     showDuration(durationMs),
     color.dim(caller === null ? '-' : showLine(caller, 30)),
     color.dim(showLine(id, 40)),
@@ -25,6 +39,10 @@ export function logRow(call: LoggedCall, { color }: Pick<Output, 'color'>): stri
 function markOf({ outcome }: LoggedCall): (typeof MARKS)[keyof typeof MARKS] {
   return outcome === 'ok' || outcome === 'tool-error' ? MARKS[outcome] : MARKS.failed;
 }
+
+/** A call by a name that no server has is for none. */
+const nameOf = ({ server, tool }: LoggedCall): string =>
+  server === '' ? showLine(tool, 40) : `${showLine(server, 30)} ${showLine(tool, 40)}`;
 
 function aboutOf({ code, error, arguments: args }: LoggedCall): string {
   if (error !== null) return showLine(`${code ?? ''} ${error}`.trim(), 200);
@@ -38,7 +56,7 @@ export function showLoggedCall(call: LoggedCall, output: Output): void {
   const facts: ReadonlyArray<readonly [string, string | null]> = [
     ['call', call.id],
     ['time', call.startedAt],
-    [call.kind, `${call.server} ${call.tool}`],
+    [call.kind, `${call.server} ${call.tool}`.trim()],
     ['outcome', `${mark} ${[call.outcome, call.code].filter((word) => word !== null).join(' ')}`],
     ['error', call.error],
     ['took', showDuration(call.durationMs)],

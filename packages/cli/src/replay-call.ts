@@ -10,6 +10,7 @@ const REDACTED = '[redacted]';
 export async function replayCall(context: CommandContext, call: LoggedCall): Promise<number> {
   const { server, tool, kind } = call;
   if (kind !== 'tool') throw notAgain(call, `it read a ${kind}`);
+  if (server === '') throw notAgain(call, 'it was for no server that there is');
   const words = [server, tool, ...toWords(call)];
   context.output.note(`Again: ${showLine(`${server} ${tool} ${call.arguments ?? ''}`, 200)}`);
   const { run } = await import('./commands/call.js');

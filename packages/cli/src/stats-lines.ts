@@ -2,8 +2,8 @@
 import type { ServerStats, Stats, ToolStats } from './log-stats.js';
 import type { Output } from './output.js';
 import { bar, sparkline } from './plot.js';
-import { textTable } from './text-table.js';
-import { showDuration, showSpan } from './time-words.js';
+import { type TableOptions, textTable } from './text-table.js';
+import { showDuration, showMoment, showSpan } from './time-words.js';
 import { showLine } from './untrusted-text.js';
 
 const USUAL_WIDTH = 80;
@@ -32,7 +32,7 @@ function showTools(tools: readonly ToolStats[], output: Output, width: number): 
   const rows = tools
     .slice(0, MOST_TOOLS)
     .map(({ server, tool, calls, failures, p50Ms, p95Ms }) => [
-      `${showLine(server, 20)} ${showLine(tool, 26)}`,
+      `${showLine(server, 20)} ${showLine(tool, 26)}`.trim(),
       String(calls),
       color.cyan(bar(calls, most, room)),
       failures === 0 ? '' : color.red(percent(failures, calls)),
@@ -41,7 +41,7 @@ function showTools(tools: readonly ToolStats[], output: Output, width: number): 
     ]);
   const head = ['tool', 'calls', '', 'failed', 'p50', 'p95'].map((word) => color.dim(word));
   output.line();
-  for (const line of textTable([head, ...rows], output)) output.line(line);
+  for (const line of textTable([head, ...rows], tableOf(output))) output.line(line);
   if (tools.length > MOST_TOOLS) output.note(`and ${tools.length - MOST_TOOLS} more: --json has all of them`);
 }
 
@@ -55,7 +55,7 @@ function showServers(servers: readonly ServerStats[], output: Output): void {
       failures === 0 ? '' : color.red(percent(failures, calls)),
       tools === null ? '' : String(tools),
       toolTokens === null ? '' : String(toolTokens),
-      lastUsedAt === null ? 'never' : lastUsedAt.replace('T', ' ').slice(0, 16),
+      lastUsedAt === null ? 'never' : showMoment(Date.parse(lastUsedAt)).slice(0, 16),
       removed ? 'removed' : enabled ? '' : 'disabled',
     ]);
   if (rows.length === 0) return;
@@ -63,8 +63,11 @@ function showServers(servers: readonly ServerStats[], output: Output): void {
     color.dim(word),
   );
   output.line();
-  for (const line of textTable([head, ...rows], output)) output.line(line);
+  for (const line of textTable([head, ...rows], tableOf(output))) output.line(line);
 }
+
+/** Names give way on a narrow screen, numbers do not. */
+const tableOf = ({ width }: Output): TableOptions => ({ width, shrink: [[0, 10]] });
 
 /** As many values as there are columns: neighbours are put together where there are more. */
 function fitted(values: readonly number[], width: number): number[] {

@@ -52,6 +52,10 @@ export async function rememberedChange(context: CommandContext, what: string): P
   }
 }
 
+/** After this there is nothing to take back. */
+export const forgetChange = (context: CommandContext, what: string): Promise<unknown> =>
+  commandVault(context).delete(entryOf(what));
+
 /** Puts the file back as it was; refuses when somebody changed it since. Answers which file it was. */
 export async function undoChange(context: CommandContext, what: string): Promise<string> {
   const vault = commandVault(context);

@@ -1,6 +1,7 @@
 /** The words of a command line: the ones it needs, or an error that says which is missing. */
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import { nearestWord } from './nearest-word.js';
 
 export function needWord({ words, command }: CommandContext, index: number, name: string): string {
   const word = words[index];
@@ -9,6 +10,22 @@ export function needWord({ words, command }: CommandContext, index: number, name
       hint: `usage: turnbuckle ${command.name} ${command.arguments}`,
     });
   return word;
+}
+
+/** The hint for a word that the command does not know: the one that was meant, or how it is written. */
+export function meantWord({ command }: CommandContext, word: string, known: readonly string[]): string {
+  const close = nearestWord(word, known);
+  if (close !== undefined) return `Did you mean "turnbuckle ${command.name} ${close}"?`;
+  return `usage: turnbuckle ${command.name} ${command.arguments}`;
+}
+
+/** Refuses words after the first `most`: they would say something that is not done. */
+export function refuseSurplus({ words, command }: CommandContext, most: number): void {
+  const surplus = words[most];
+  if (surplus !== undefined)
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `"${surplus}" is one word too many.`, {
+      hint: `usage: turnbuckle ${command.name} ${command.arguments}`,
+    });
 }
 
 /** `key=value` pairs as texts. */

@@ -1,30 +1,46 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from 'turnbuckle';
 import { TurnbuckleError } from 'turnbuckle';
-import { argumentLines, claimLine, factLines } from '../approval-lines.js';
+import {
+  answerWords,
+  argumentLines,
+  changeLines,
+  claimLine,
+  factLines,
+  indented,
+  titleOf,
+} from '../approval-lines.js';
 import type { CommandContext } from '../command.js';
 import { findAttachment } from '../daemon/attachment.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { NoAnswer } from '../daemon/exchange.js';
-import { nearestWord } from '../nearest-word.js';
+import type { Output } from '../output.js';
+import { showMoment } from '../time-words.js';
 import { escapeHidden, showLine } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { meantWord, needWord, refuseSurplus } from '../words.js';
 
-const ANSWERS: readonly string[] = ['once', 'session', 'always', 'deny'] satisfies ApprovalAnswer[];
+const ANSWERS: readonly ApprovalAnswer[] = ['once', 'session', 'always', 'deny'];
 const POLL_MS = 500;
-const WIDTH = 100;
+const WIDTH_OF_PIPE = 100;
+/** Whose calls are nobody else's: those with the daemon's own token. */
+const HOST = 'The owner';
+const SESSION = 'the daemon';
 
 export async function run(context: CommandContext): Promise<void> {
   const [word = 'list'] = context.words;
   const work = { list, watch, answer }[word];
   if (work === undefined)
     throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is nothing that approvals can do.`, {
-      hint: `Did you mean "turnbuckle approvals ${nearestWord(word, ['list', 'watch', 'answer']) ?? 'list'}"?`,
+      hint: meantWord(context, word, ['list', 'watch', 'answer']),
     });
-  const attachment = findAttachment(context);
+  refuseSurplus(context, word === 'answer' ? 3 : 1);
+  // Flags that make other commands do without the daemon mean nothing here: approvals are its own.
+  const attachment = findAttachment({ ...context, flags: {} });
   if (attachment === undefined) throw noDaemon();
-  await work(context, attachment.client).catch((error: unknown) => {
-    throw error instanceof NoAnswer ? noDaemon(error) : error;
+  const { client, isNamed } = attachment;
+  await work(context, client).catch((error: unknown) => {
+    if (!(error instanceof NoAnswer)) throw error;
+    throw isNamed ? silent(client, error) : noDaemon(error);
   });
 }
 
@@ -35,15 +51,23 @@ async function list({ output, signal }: CommandContext, client: DaemonClient): P
   const approvals = await pending(client, signal);
   if (output.json) return output.data(approvals);
   if (approvals.length === 0) return output.note('Nothing waits for an approval.');
-  for (const asked of approvals) show({ output }, asked);
+  for (const asked of approvals) show(asked, output);
+  output.note(output.color.dim('Answer one: turnbuckle approvals answer <id> once'));
 }
 
 /** As it is asked on a terminal, with the words for answering. */
-function show({ output }: Pick<CommandContext, 'output'>, asked: ApprovalRequest): void {
-  const [title = '', ...facts] = [...factLines(asked), ...claimLine(asked)];
-  output.line(`${output.color.bold(showLine(asked.id, 60))}  ${title}`);
-  for (const line of [...facts, ...argumentLines(asked, WIDTH)]) output.line(line);
-  output.line(output.color.dim(`  until      ${asked.expiresAt}; answers: ${asked.answers.join(', ')}`));
+function show(asked: ApprovalRequest, output: Output): void {
+  const { color } = output;
+  const width = Number.isFinite(output.width) ? output.width - 1 : WIDTH_OF_PIPE;
+  const id = showLine(asked.id, 60);
+  const change = changeLines(asked, width);
+  const [first = '', ...others] = indented(`${id}  ${titleOf(asked, HOST)}`, width, 4);
+  output.line(color.bold(first.slice(0, id.length)) + first.slice(id.length));
+  for (const line of [...others, ...factLines(asked, width), ...claimLine(asked)]) output.line(line);
+  if (change.length > 0) output.line('  changed since it was approved');
+  for (const line of [...change, ...argumentLines(asked, width)]) output.line(line);
+  const until = showMoment(Date.parse(asked.expiresAt));
+  output.line(color.dim(`  until      ${until}; answers: ${asked.answers.join(', ')}`));
 }
 
 /** Asks one after the other; what somebody else answers meanwhile is not asked any more. */
@@ -58,14 +82,14 @@ async function watch(context: CommandContext, client: DaemonClient): Promise<voi
       seen.add(asked.id);
       if (approve !== undefined) await ask(context, client, { asked, approve });
       else if (output.json) output.line(escapeHidden(JSON.stringify(asked)));
-      else show(context, asked);
+      else show(asked, output);
     }
   }
 }
 
 async function approverOf(context: CommandContext): Promise<Approve> {
   const { createTerminalApprover } = await import('../approve-in-terminal.js');
-  return createTerminalApprover(context, 'the daemon');
+  return createTerminalApprover(context, SESSION, HOST);
 }
 
 async function ask(
@@ -75,7 +99,7 @@ async function ask(
 ): Promise<void> {
   const over = new AbortController();
   const ends = AbortSignal.any([signal, over.signal]);
-  const looking = leaveWhenAnswered(client, asked.id, over);
+  const looking = leaveWhenSettled(client, asked, over);
   const answer = await approve(asked, ends);
   const isOpen = !over.signal.aborted;
   over.abort();
@@ -88,13 +112,23 @@ async function ask(
   });
 }
 
-async function leaveWhenAnswered(client: DaemonClient, id: string, over: AbortController): Promise<void> {
+/** Aborts `over`, with the reason in words, as soon as an answer would be of no use. */
+async function leaveWhenSettled(
+  client: DaemonClient,
+  { id, expiresAt }: ApprovalRequest,
+  over: AbortController,
+): Promise<void> {
   try {
     while ((await pending(client, over.signal)).some((one) => one.id === id))
       await delay(POLL_MS, undefined, { signal: over.signal });
-    over.abort();
+    over.abort(
+      Date.now() < Date.parse(expiresAt)
+        ? 'Somebody else answered, or nobody waits any more.'
+        : 'Nobody answered in time.',
+    );
   } catch {
-    // It was answered here, or the daemon is gone, which the next look tells.
+    // Where it was answered here, this says nothing. What is wrong with the daemon, the next look tells.
+    over.abort('The daemon does not answer any more.');
   }
 }
 
@@ -102,17 +136,24 @@ async function answer(context: CommandContext, client: DaemonClient): Promise<vo
   const { output } = context;
   const id = needWord(context, 1, 'id of the approval');
   const word = needWord(context, 2, 'answer');
-  if (!ANSWERS.includes(word))
+  const given = ANSWERS.find((one) => one === word);
+  if (given === undefined)
     throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is not one of ${ANSWERS.join(', ')}.`, {
       hint: 'once: this call; session: until the daemon ends; always: from now on; deny: not at all.',
     });
-  await send(client, id, word);
-  if (output.json) output.data({ id, answer: word });
-  else output.line(word === 'deny' ? 'Not allowed.' : 'Allowed.');
+  await send(client, id, given);
+  if (output.json) output.data({ id, answer: given });
+  else output.line(answerWords(given, SESSION));
 }
 
 const send = (client: DaemonClient, id: string, word: string): Promise<unknown> =>
   client.post(`/api/approvals/${encodeURIComponent(id)}`, { answer: word });
+
+const silent = ({ url }: DaemonClient, cause: NoAnswer): TurnbuckleError =>
+  new TurnbuckleError('CONNECT_FAILED', `Nobody answers at ${url}: ${cause.message}.`, {
+    cause,
+    hint: 'That address is in MCP_BRIDGE_URL.',
+  });
 
 const noDaemon = (cause?: NoAnswer): TurnbuckleError =>
   new TurnbuckleError('CONNECT_FAILED', 'No daemon runs: nothing waits for an approval.', {

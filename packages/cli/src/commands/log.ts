@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LogFilter, LogReader } from '@turnbuckle/store';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { logRow, showLoggedCall } from '../log-lines.js';
+import { logRow, logTable, showLoggedCall } from '../log-lines.js';
 import { type LoggedCall, toLoggedCall } from '../logged-call.js';
 import { NOTHING_LOGGED, withLog } from '../open-log.js';
-import { textTable } from '../text-table.js';
+import { growingTable } from '../text-table.js';
 import { readSince } from '../time-words.js';
 import { escapeHidden } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { needWord, refuseSurplus } from '../words.js';
 
 const DEFAULT_LIMIT = 20;
 const POLL_MS = 500;
@@ -30,45 +30,54 @@ export async function run(context: CommandContext): Promise<number | undefined> 
 async function list(context: CommandContext): Promise<void> {
   const { output, flags } = context;
   const filter = filterOf(context);
+  const print = printerOf(context);
   const last = await withLog(context, (log) => {
     const calls = (log?.find(filter) ?? []).map(toLoggedCall).reverse();
-    if (flags.follow === true) for (const call of calls) printOne(context, call);
-    else if (output.json) output.data(calls);
-    else
-      for (const line of textTable(
-        calls.map((call) => logRow(call, output)),
-        output,
-      ))
-        output.line(line);
+    if (output.json && flags.follow !== true) output.data(calls);
+    else print(calls);
     if (log === undefined) output.note(NOTHING_LOGGED);
     else if (calls.length === 0 && flags.follow !== true) output.note('No call in the log is like that.');
     return calls.at(-1)?.number ?? 0;
   });
-  if (flags.follow === true) await follow(context, filter, last);
+  if (flags.follow === true) await follow(context, { filter, last, print });
+}
+
+type Print = (calls: readonly LoggedCall[]) => void;
+
+/** One line for each call; what comes later is in the same columns. */
+function printerOf({ output }: CommandContext): Print {
+  if (output.json)
+    return (calls) => {
+      for (const call of calls) output.line(escapeHidden(JSON.stringify(call)));
+    };
+  const table = growingTable(logTable(output));
+  return (calls) => {
+    for (const line of table(calls.map((call) => logRow(call, output)))) output.line(line);
+  };
+}
+
+interface Following {
+  readonly filter: LogFilter;
+  /** The number of the call that was printed last. */
+  readonly last: number;
+  readonly print: Print;
 }
 
 /** Prints calls as they come, until it is interrupted. */
-async function follow(context: CommandContext, filter: LogFilter, last: number): Promise<never> {
+async function follow(context: CommandContext, { filter, last, print }: Following): Promise<never> {
+  const { output, signal } = context;
+  output.note(output.color.dim('Waiting for calls. Ctrl-C ends it.'));
   let after = last;
   for (;;) {
-    await delay(POLL_MS, undefined, { signal: context.signal });
-    after = await withLog(context, (log) => printAfter(context, { log, filter, after }));
+    await delay(POLL_MS, undefined, { signal });
+    const calls = await withLog(context, (log) => callsAfter(log, { ...filter, after }));
+    print(calls);
+    after = calls.at(-1)?.number ?? after;
   }
 }
 
-function printAfter(
-  context: CommandContext,
-  { log, filter, after }: { log: LogReader | undefined; filter: LogFilter; after: number },
-): number {
-  const calls = (log?.find({ ...filter, after, limit: 1_000 }) ?? []).map(toLoggedCall);
-  for (const call of calls) printOne(context, call);
-  return calls.at(-1)?.number ?? after;
-}
-
-function printOne({ output }: CommandContext, call: LoggedCall): void {
-  if (output.json) output.line(escapeHidden(JSON.stringify(call)));
-  else for (const line of textTable([logRow(call, output)], output)) output.line(line);
-}
+const callsAfter = (log: LogReader | undefined, filter: LogFilter): LoggedCall[] =>
+  (log?.find({ ...filter, limit: 1_000 }) ?? []).map(toLoggedCall);
 
 function filterOf({ flags }: CommandContext): LogFilter {
   const text = (name: string): string | undefined => {
@@ -76,6 +85,10 @@ function filterOf({ flags }: CommandContext): LogFilter {
     return typeof value === 'string' ? value : undefined;
   };
   const since = text('since');
+  if (text('search')?.trim() === '')
+    throw new TurnbuckleError('ARGUMENTS_INVALID', '--search has no words to look for.', {
+      hint: 'For example --search "invoice 2231"',
+    });
   return {
     server: text('server'),
     tool: text('tool'),
@@ -110,11 +123,7 @@ async function replay(context: CommandContext): Promise<number> {
 
 async function find(context: CommandContext): Promise<LoggedCall> {
   const id = needWord(context, 1, 'id of the call');
-  const surplus = context.words[2];
-  if (surplus !== undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `"${surplus}" is one word too many.`, {
-      hint: `usage: turnbuckle log ${context.command.arguments}`,
-    });
+  refuseSurplus(context, 2);
   const row = await withLog(context, (log) => log?.get(id));
   if (row !== undefined) return toLoggedCall(row);
   throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no call "${id}" in the log.`, {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DEFAULT_PORT, TokenStore } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
@@ -11,13 +11,17 @@ import { type ServerDraft, writeClientConfig } from '../imports/index.js';
 import { nearestWord } from '../nearest-word.js';
 import { loadCommandConfig } from '../open.js';
 import { confirmChange } from '../preview.js';
+import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { textTable } from '../text-table.js';
-import { currentText, rememberChange, rememberedChange, undoChange } from '../undo.js';
+import { currentText, rememberChange, rememberedChange } from '../undo.js';
+import { setupOf, undoSetup } from '../undo-setup.js';
 import { showLine } from '../untrusted-text.js';
+import { needWord } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const [id] = context.words;
+  if (id === undefined && context.flags.undo === true) needWord(context, 0, 'client to disconnect');
   if (id === undefined) return listAgents(context);
   const client = AGENTS.find((one) => one.id === id);
   if (client === undefined) throw unknownAgent(id);
@@ -54,6 +58,8 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
   const make = isByAddress
     ? await addressMaker(context)
     : () => byCommand(viewOf(context), context.environment.PATH);
+  await checkView(context);
+  if (isByAddress) await tellReplaced(context, client);
   // Shown before a token is made: it would be hidden anyway.
   const preview = make('tbk_made-when-this-is-written');
   const after = write(context, target, preview);
@@ -63,11 +69,56 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
     throw new TurnbuckleError('CONFIG_INVALID', `${file} was changed in the meantime; it is left as it is.`, {
       hint: 'Run it again to see the difference to what it is now.',
     });
+  // Before the token that works is replaced.
+  await checkWritable(file);
   const text = isByAddress ? write(context, target, make(await makeToken(context, client))) : after;
   await keep(context, target, text);
   if (output.json) output.data({ client: client.id, file, type: preview.type });
   else output.line(`${client.label} is connected: ${file}`);
+  if (isByAddress) await tellReaders(context, file);
   tellNext(context, client, isByAddress);
+}
+
+/** Throws unless the file can be written; makes it, and the directories above it. */
+async function checkWritable(file: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await (await open(file, 'a', 0o600)).close();
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+    throw new TurnbuckleError('CONFIG_INVALID', `${file} cannot be written${why}.`, {
+      cause,
+      hint: 'Nothing was changed. Write to another file: --file <file>',
+    });
+  }
+}
+
+/** An agent would find nothing under the address of a view that is not there. */
+async function checkView(context: CommandContext): Promise<void> {
+  const view = viewOf(context);
+  if (view === undefined) return;
+  const views = Object.keys((await loadCommandConfig(context)).settings.daemon?.views ?? {});
+  if (views.includes(view)) return;
+  const close = nearestWord(view, views);
+  throw new TurnbuckleError('CONFIG_INVALID', `There is no view named "${view}".`, {
+    hint:
+      close === undefined
+        ? 'Views are in daemon.views of your configuration.'
+        : `Did you mean "${close}"? Views are in daemon.views of your configuration.`,
+  });
+}
+
+async function tellReplaced(context: CommandContext, { id }: Client): Promise<void> {
+  const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
+  if (store.list().some(({ name }) => name === id))
+    context.output.note(`There is a token "${id}" already: it is replaced, and good for nothing then.`);
+}
+
+async function tellReaders({ output }: CommandContext, file: string): Promise<void> {
+  if (process.platform === 'win32' || ((await stat(file)).mode & 0o077) === 0) return;
+  output.note(
+    `${output.color.yellow('warning')} Others on this machine can read the token in it: chmod 600 ${shellWord(file)}`,
+  );
 }
 
 async function addressMaker(context: CommandContext): Promise<(token: string) => ServerDraft> {
@@ -101,25 +152,23 @@ async function makeToken(context: CommandContext, { id }: Client): Promise<strin
   return token;
 }
 
-const memoryOf = ({ id }: Client): string => `setup of ${id}`;
-
 async function keep(context: CommandContext, { client, file, before }: Target, after: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
   // It may hold a token; one that is there keeps the rights it has.
   await writeFile(file, after, { mode: 0o600 });
   // Done twice, it is still the file from before the first time that is wanted back.
-  const last = await rememberedChange(context, memoryOf(client));
+  const last = await rememberedChange(context, setupOf(client));
   const first = last?.file === file && last.after === before ? last.before : before;
-  await rememberChange(context, memoryOf(client), { file, before: first, after });
+  await rememberChange(context, setupOf(client), { file, before: first, after });
 }
 
 async function takeBack(context: CommandContext, client: Client): Promise<void> {
   const { output } = context;
-  const file = await undoChange(context, memoryOf(client));
+  const undone = await undoSetup(context, client);
+  if (undone === undefined) return output.note('Nothing was written.');
   const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
   await store.revoke(client.id);
-  if (output.json) return output.data({ undone: file });
-  output.line(`${file} is as it was before.`);
+  if (output.json) return output.data({ undone: undone.file });
+  output.line(undone.what);
 }
 
 function tellNext(context: CommandContext, client: Client, isByAddress: boolean): void {

@@ -11,14 +11,17 @@ const DEFAULT_SINCE = '7d';
 export async function run(context: CommandContext): Promise<void> {
   const { output, words } = context;
   const stats = await withLog(context, (log) => (log === undefined ? undefined : read(context, log)));
-  if (output.json) return output.data(stats ?? null);
-  if (stats === undefined) return output.note(NOTHING_LOGGED);
+  if (stats === undefined) {
+    if (output.json) output.data(null);
+    return output.note(NOTHING_LOGGED);
+  }
   const [server] = words;
   if (server !== undefined && stats.calls === 0 && stats.servers.length === 0)
     throw new TurnbuckleError('SERVER_UNKNOWN', `The log knows no server "${server}".`, {
       hint: 'turnbuckle stats shows those that it knows.',
     });
-  showStats(stats, output);
+  if (output.json) output.data(stats);
+  else showStats(stats, output);
 }
 
 function read({ flags, words }: CommandContext, log: LogReader): Stats {

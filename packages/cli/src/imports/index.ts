@@ -5,4 +5,5 @@ export type { ImportedInput, ImportResult, ServerDraft } from './imported-server
 export { type ImportSource, type MergedServer, mergeImports } from './merge-imports.js';
 export { readClientConfig, readUnknownConfig } from './read-client-config.js';
 export { readDiscovered } from './read-discovered.js';
+export { removeEntry } from './remove-entry.js';
 export { writeClientConfig } from './write-client-config.js';

@@ -76,6 +76,64 @@ describe('log', () => {
     expect(ids).toEqual(['before', 'one', 'two']);
   });
 
+  it('keeps its columns while it follows', async () => {
+    const home = await createLoggedHome([
+      call('one', { server: 'a-longer-name', tool: 'read', arguments: '{"n":1}' }),
+      call('two', { arguments: '{"n":2}' }),
+    ]);
+    const child = start(['log', '--follow'], { home });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let seen = '';
+    child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+      seen += part;
+    });
+    await waitUntil(() => seen.includes('two'), 15_000);
+    const log = new InvocationLog({ directory: logOf(home) });
+    onTestFinished(() => log.close());
+    log.append(call('six', { arguments: '{"n":3}' }));
+    await waitUntil(() => seen.includes('{"n":3}'), 15_000);
+    const ended = finished(child);
+    child.kill('SIGINT');
+    expect((await ended).stderr).toContain('Ctrl-C ends it');
+    expect(
+      new Set(
+        seen
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.indexOf('{"n"')),
+      ).size,
+    ).toBe(1);
+  });
+
+  it('tells times of this place, and understands them', async () => {
+    const hour = Math.floor(Date.now() / HOUR_MS - 2) * HOUR_MS;
+    const home = await createLoggedHome([
+      call('early', { startedAt: hour - 1_000 }),
+      call('late', { startedAt: hour }),
+    ]);
+    const env = { TZ: 'America/New_York' };
+    const there = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: env.TZ,
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    }).format(hour);
+    expect((await turnbuckle(['log'], { home, env })).stdout).toContain(`${there}  ✓`);
+    const since = await turnbuckle(['log', '--since', there], { home, env });
+    expect(since.stdout).toContain('late');
+    expect(since.stdout).not.toContain('early');
+  });
+
+  it('has a line for a call that was for no server', async () => {
+    const home = await createLoggedHome([
+      call('lost', { server: '', tool: 'ad', outcome: 'failed', code: 'TOOL_UNKNOWN', error: 'No tool.' }),
+    ]);
+    expect((await turnbuckle(['log'], { home })).stdout).toContain('✕  ad  ');
+    expect((await turnbuckle(['log', 'show', 'lost'], { home })).stdout).toMatch(/^tool +ad$/m);
+    const again = await turnbuckle(['log', 'replay', 'lost'], { home });
+    expect(again.stderr).toContain('cannot be made again from the log: it was for no server');
+    expect(again.code).toBe(13);
+  });
+
   it('lets no text of a server act on the terminal', async () => {
     const evil = '\u001b[2J\u001b]0;gone\u0007\u202e';
     const home = await createLoggedHome([
@@ -97,6 +155,9 @@ describe('log', () => {
     [['log', 'show', 'a', 'b'], 'one word too many'],
     [['log', '--since', 'yesterday-ish'], 'is not a time'],
     [['log', '--limit', '0'], 'is not a number'],
+    [['log', '--since', '5'], 'is not a time'],
+    [['log', '--since', '2999-01-01'], 'is not over yet'],
+    [['log', '--search', ' '], 'words to look for'],
   ])('refuses %j', async (words, message) => {
     const home = await createHome();
     const { code, stderr } = await turnbuckle(words, { home });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bar, sparkline, toSpans } from '../../src/plot.js';
-import { readSince, showDuration, showSpan } from '../../src/time-words.js';
+import { readSince, showDuration, showMoment, showSpan } from '../../src/time-words.js';
 import { call, createLoggedHome } from './logged-home.js';
 import { createHome, json, turnbuckle } from './turnbuckle.js';
 
@@ -63,7 +63,11 @@ describe('stats', () => {
 
   it('refuses what it does not know', async () => {
     expect((await turnbuckle(['stats', 'nobody'], { home })).stderr).toContain('knows no server "nobody"');
+    expect((await turnbuckle(['stats', 'nobody', '--json'], { home })).code).toBe(11);
     expect((await turnbuckle(['stats', '--slow', '--failing'], { home })).code).toBe(13);
+    const ahead = await turnbuckle(['stats', '--since', '2999-01-01'], { home });
+    expect(ahead.stderr).toContain('is not over yet');
+    expect({ code: ahead.code, stdout: ahead.stdout }).toEqual({ code: 13, stdout: '' });
   });
 });
 
@@ -100,8 +104,20 @@ describe('times', () => {
     ['90s', 10_000],
     ['1m', 40_000],
     ['1970-01-01T00:00:05Z', 5_000],
+    ['1970-01-01 00:00:05+00:00', 5_000],
   ])('%s', (text, expected) => {
     expect(readSince(text, 100_000)).toBe(expected);
+  });
+
+  it('without a zone are those of this place', () => {
+    const now = Date.now();
+    expect(readSince('2001-02-03', now)).toBe(new Date(2001, 1, 3).getTime());
+    expect(readSince('2001-02-03 04:05', now)).toBe(new Date(2001, 1, 3, 4, 5).getTime());
+    expect(readSince(showMoment(Date.UTC(2001, 1, 3, 4, 5, 6)), now)).toBe(Date.UTC(2001, 1, 3, 4, 5, 6));
+  });
+
+  it.each(['5', '30', 'May', '2001', '2001-02-30', '2001-02-03T99:00', ''])('%j is none', (text) => {
+    expect(() => readSince(text, Date.now())).toThrow('is not a time');
   });
 
   it('are short', () => {
@@ -114,8 +130,10 @@ describe('times', () => {
       '60 s',
       '10 min',
     ]);
-    expect([30_000, 3_600_000, 7_200_000, 604_800_000].map(showSpan)).toEqual([
-      '1 minute',
+    expect([10, 30_000, 180_000, 3_600_000, 7_200_000, 604_800_000].map(showSpan)).toEqual([
+      '1 second',
+      '30 seconds',
+      '3 minutes',
       '60 minutes',
       '2 hours',
       '7 days',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cutToWidth, displayWidth } from '../../src/display-width.js';
-import { textTable } from '../../src/text-table.js';
+import { growingTable, textTable } from '../../src/text-table.js';
 import { wrapText } from '../../src/wrap-text.js';
 
 const RED = '\u001b[31m';
@@ -52,6 +52,39 @@ describe('a table', () => {
     expect(textTable(rows, { width: 20 })[0]).toBe('漢字  a   the first…');
     expect(textTable(rows, { width: 14 })).toEqual(['漢字  a', `x     ${RED}bb${PLAIN}`]);
     expect(textTable([['a', 'tiny']], { width: 7 })).toEqual(['a  tiny']);
+  });
+
+  it('has columns that give way before the last one does', () => {
+    const long = [['a-very-long-name-of-a-server', '12', 'why it failed, at length']];
+    expect(textTable(long, { width: 40, shrink: [[0, 10]], room: 12 })).toEqual([
+      'a-very-long-name-of-a…  12  why it fail…',
+    ]);
+    expect(textTable(long, { width: 24, shrink: [[0, 10]], room: 12 })).toEqual(['a-very-lo…  12  why it …']);
+    expect(textTable(long, { shrink: [[0, 10]], room: 12 })).toEqual([long[0]?.join('  ')]);
+    const ids = [
+      ['8dd1c2e4-5a0f-4a51', 'fine'],
+      ['k3v9x1-42', 'why it failed'],
+    ];
+    expect(textTable(ids, { width: 25, shrink: [[0, 10]], whole: [0], room: 13 })).toEqual([
+      '8dd1c2e4-5a0f-4a51  fine',
+      'k3v9x1-42   why it failed',
+    ]);
+  });
+
+  it('never has a line that is wider than the screen', () => {
+    expect(textTable([['a-very-long-name', 'b', '']], { width: 10 })).toEqual(['a-very-lo…']);
+  });
+
+  it('can grow row by row, as wide as the widest so far', () => {
+    const table = growingTable();
+    expect(table([['ab', 'x']])).toEqual(['ab  x']);
+    expect(
+      table([
+        ['abcd', 'x'],
+        ['a', 'x'],
+      ]),
+    ).toEqual(['abcd  x', 'a     x']);
+    expect(table([['b', 'x']])).toEqual(['b     x']);
   });
 });
 

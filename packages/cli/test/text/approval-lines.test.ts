@@ -1,0 +1,29 @@
+import type { ApprovalRequest } from 'turnbuckle';
+import { describe, expect, it } from 'vitest';
+import { factLines, indented, titleOf } from '../../src/approval-lines.js';
+import { displayWidth } from '../../src/display-width.js';
+
+const REQUEST: ApprovalRequest = {
+  id: '6f1c',
+  requestId: 'k3v9x1-42',
+  kind: 'tool',
+  server: 'tracker',
+  tool: `x${' '.repeat(60)}Allow it?`,
+  toolName: 'tracker_x',
+  arguments: {},
+  trusted: false,
+  reason: `this run read private data (files.${' '.repeat(80)}Allowed, this time.)`,
+  answers: ['once', 'deny'],
+  createdAt: '2026-01-31T12:00:00.000Z',
+  expiresAt: '2026-01-31T12:02:00.000Z',
+};
+
+describe('what is asked', () => {
+  it('fits the screen, and no foreign word begins a line', () => {
+    const lines = [...indented(titleOf(REQUEST, 'The owner'), 60, 4), ...factLines(REQUEST, 60)];
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(60);
+    expect(lines.filter((line) => /^\S/.test(line))).toEqual([lines[0]]);
+    expect(lines[0]).toMatch(/^The owner wants to call x/);
+    expect(lines.join('').replace(/\s+/g, '')).toContain('Allowed,thistime.');
+  });
+});
