@@ -66,7 +66,15 @@ export function describeProgress({ progress, total, message = '' }: Progress): s
 
 /** The error with what to do next on a command line. */
 export function withCallHints(error: unknown, tool: CallableTool, context: CommandContext): unknown {
-  return withPersonHint(withSchemaHint(error, tool), context);
+  return withTimeHint(withPersonHint(withSchemaHint(error, tool), context));
+}
+
+/** Here it is the option that says how long, or what stands for it: what the configuration says is not asked. */
+function withTimeHint(error: unknown): unknown {
+  if (!(error instanceof TurnbuckleError) || error.code !== 'CALL_TIMEOUT') return error;
+  const { code, message, server, tool, data, cause } = error;
+  const hint = 'Raise --timeout, or maxCallMs for this server, if the work needs longer.';
+  return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
 
 /** Nobody is asked in a pipe: where somebody would be. */

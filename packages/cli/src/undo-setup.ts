@@ -6,7 +6,7 @@ import { ENTRY_NAME } from './daemon/agent-entry.js';
 import type { Client } from './imports/client.js';
 import { removeEntry } from './imports/index.js';
 import { confirmChange } from './preview.js';
-import { currentText, forgetChange, rememberedChange, undoChange } from './undo.js';
+import { currentText, forgetChange, rememberedChange, removeMade, undoChange } from './undo.js';
 
 /** Under which name the change is remembered. */
 export const setupOf = ({ id }: Client): string => `setup of ${id}`;
@@ -37,6 +37,7 @@ export async function undoSetup(context: CommandContext, client: Client): Promis
     !(await takeOut(context, { file, before: now, after: removed.text }, removed.entry))
   )
     return undefined;
+  await removeMade(change);
   await forgetChange(context, what);
   return {
     file,

@@ -2,7 +2,8 @@
  * Remembers what a file was before a change, so that the change can be taken back to the byte. In the vault: files
  * of other tools often hold tokens.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, sep } from 'node:path';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { commandVault } from './command-vault.js';
@@ -13,6 +14,8 @@ export interface Change {
   /** Undefined when there was no file. */
   readonly before?: string | undefined;
   readonly after: string;
+  /** The uppermost directory that was made for the file; undefined when none was. */
+  readonly made?: string | undefined;
 }
 
 const entryOf = (what: string): string => `undo/${what}`;
@@ -73,6 +76,20 @@ export async function undoChange(context: CommandContext, what: string): Promise
   // Written in place, whatever format the tool has: a link stays a link, and the rights stay.
   if (change.before === undefined) await rm(change.file);
   else await writeFile(change.file, change.before);
+  await removeMade(change);
   await vault.delete(entryOf(what));
   return change.file;
+}
+
+/** The directories that were made for a file, as far as nothing is in them. */
+export async function removeMade({ file, made }: Pick<Change, 'file' | 'made'>): Promise<void> {
+  if (made === undefined) return;
+  for (let directory = dirname(file); `${directory}${sep}`.startsWith(`${made}${sep}`); ) {
+    const isRemoved = await rmdir(directory).then(
+      () => true,
+      () => false,
+    );
+    if (!isRemoved) return;
+    directory = dirname(directory);
+  }
 }

@@ -94,6 +94,8 @@ interface Invocation extends Verdict {
   readonly run: string | undefined;
   readonly startedAt: number;
   readonly started: number;
+  /** How long somebody was asked. */
+  waitedMs: number;
   /** The way to the server, once it is on it. */
   sending: Sending | undefined;
   readonly arguments: unknown;
@@ -136,7 +138,7 @@ export class Calls {
         unknown: () => this.#unknownTool(request),
         verdict: call,
       });
-      if (asked !== undefined) await asked;
+      if (asked !== undefined) await untilAnswered(call, asked);
       if (!this.#parts.checks.loaded) await this.#parts.checks.load();
       checkArguments(this.#parts.checks, tool, args);
       const received = tool.native
@@ -175,7 +177,7 @@ export class Calls {
         unknown,
         verdict: call,
       });
-      if (asked !== undefined) await asked;
+      if (asked !== undefined) await untilAnswered(call, asked);
       call.sending = {
         method: request.method,
         params: withMeta(request.params, request),
@@ -316,6 +318,7 @@ export class Calls {
       run: caller?.run,
       startedAt: this.#parts.now(),
       started: performance.now(),
+      waitedMs: 0,
       sending: undefined,
       arguments: what.arguments,
       decision: undefined,
@@ -340,7 +343,8 @@ export class Calls {
   }
 
   #settle(call: Invocation, result: unknown, error: TurnbuckleError | undefined): void {
-    const durationMs = performance.now() - call.started;
+    const { waitedMs } = call;
+    const durationMs = performance.now() - call.started - waitedMs;
     const toolFailed = isRecord(result) && result.isError === true;
     const { events, findServer, now } = this.#parts;
     const found = findServer(call.server);
@@ -358,6 +362,7 @@ export class Calls {
       startedAt,
       attempts: call.sending?.attempts ?? 0,
       durationMs,
+      waitedMs,
       outcome,
       error,
       run,
@@ -376,6 +381,16 @@ export class Calls {
     const error = this.#parts.redact(own.code === 'TOOL_UNKNOWN' ? own : own.during(call));
     this.#settle(call, undefined, error);
     return error;
+  }
+}
+
+/** A person's time is none of the call's. */
+async function untilAnswered(call: Invocation, asked: Promise<void>): Promise<void> {
+  const from = performance.now();
+  try {
+    await asked;
+  } finally {
+    call.waitedMs = performance.now() - from;
   }
 }
 

@@ -18,7 +18,9 @@ export type CallKind = 'tool' | 'resource' | 'prompt';
 
 /** Emitted exactly once for each call, whatever happened to it. */
 export interface CallSettled extends CallStarted {
+  /** Without the time that somebody took to approve it. */
   readonly durationMs: number;
+  readonly waitedMs: number;
   /** ok: a result; tool-error: a result with isError; failed: no result, see `error`. */
   readonly outcome: 'ok' | 'tool-error' | 'failed';
   readonly error: TurnbuckleError | undefined;

@@ -217,13 +217,13 @@ export class Runtime {
   /** Reads the lists of a server, or of all that are up, again. */
   async refresh(server?: string): Promise<void> {
     this.#assertOpen();
-    const servers = server === undefined ? this.#servers.live() : [this.#servers.require(server)];
+    const servers = server === undefined ? this.#servers.live() : [this.#servers.requireEnabled(server)];
     await this.#clean(Promise.all(servers.map((one) => this.#refresh(one))));
   }
 
   /** Asks a server for a sign of life now; true when one came. */
   async ping(server: string): Promise<boolean> {
-    const { connection } = this.#servers.require(server);
+    const { connection } = this.#servers.requireEnabled(server);
     await connection.open();
     return connection.health.ping();
   }
@@ -357,7 +357,7 @@ export class Runtime {
   // --- who may call what -----------------------------------------------------------------------------
 
   /** What waits for a person's answer, the way to give it, and the way to ask for something else. */
-  get approvals(): Pick<Approvals, 'pending' | 'answer' | 'ask'> {
+  get approvals(): Pick<Approvals, 'pending' | 'answer' | 'ask' | 'close'> {
     return this.#guard.approvals;
   }
 

@@ -69,6 +69,8 @@ export interface SenderOptions {
 
 export class Sender {
   readonly #options: SenderOptions;
+  /** Lost links and failed attempts that were counted: one event, however many calls it took along. */
+  readonly #counted = new WeakSet<object>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -125,9 +127,11 @@ export class Sender {
     failed: { thrown: unknown; startedAt: number; connection: Connection },
   ): Promise<void> {
     const error = toTurnbuckleError(failed.thrown);
-    this.#account(server, error, failed.connection);
+    const { connection } = failed;
     // A link that takes no request is gone, whether or not it has noticed.
-    if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) failed.connection.reportBroken(link, error);
+    if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) connection.reportBroken(link, error);
+    // Where the link lives on, each loss counts.
+    this.#account(server, error, { connection, event: connection.link === link ? error : link });
     // A pause is silence too.
     const { timeoutMs = Number.POSITIVE_INFINITY } = sending.options;
     const leftMs = Math.min(timeoutMs, this.#leftMs(server, sending, failed.startedAt));
@@ -208,7 +212,7 @@ export class Sender {
       return await untilAborted(connection.open(), signal);
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
-      this.#account(server, error, connection);
+      this.#account(server, error, { connection, event: error });
       throw error;
     }
   }
@@ -253,7 +257,11 @@ export class Sender {
   }
 
   /** What a failure says about the server: that it is alive, that it is not, or nothing. */
-  #account({ breaker }: Server, error: TurnbuckleError, connection: Connection): void {
+  #account(
+    { breaker }: Server,
+    error: TurnbuckleError,
+    { connection, event }: { readonly connection: Connection; readonly event: object },
+  ): void {
     switch (error.code) {
       case 'SERVER_ERROR':
       case 'RESPONSE_TOO_LARGE':
@@ -272,6 +280,14 @@ export class Sender {
         breaker.fail(this.#options.now());
         // Slow, or gone? A question nobody waits for finds out.
         void connection.health.ping();
+        break;
+      case 'CONNECTION_LOST':
+      case 'SERVER_EXITED':
+      case 'CONNECT_FAILED':
+      case 'CONNECT_TIMEOUT':
+        if (this.#counted.has(event)) return breaker.abstain();
+        this.#counted.add(event);
+        breaker.fail(this.#options.now());
         break;
       default:
         breaker.fail(this.#options.now());

@@ -33,6 +33,9 @@ export interface ServerBuilderParts {
 
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
 
+const MOST_SAID = 16 * 1_024;
+const MARGIN = 2_048;
+
 export class ServerBuilder {
   readonly #parts: ServerBuilderParts;
 
@@ -141,17 +144,27 @@ export class ServerBuilder {
     } else this.#tell(connection, method, params);
   }
 
+  /** Searched for secrets, and only its beginning: a server may say much, and often. */
+  #said(data: unknown): unknown {
+    const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
+    const { redactor } = this.#parts;
+    if (text.length <= MOST_SAID) return redactor.value(data);
+    // A secret on the edge is seen whole.
+    const start = redactor.text(text.slice(0, MOST_SAID + MARGIN));
+    return `${start.slice(0, MOST_SAID)}…`;
+  }
+
   /** What a server says without naming a call goes to who is behind the only one on its way, if it is the only one. */
   #tell(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
     const told = connection.respondents.only;
     told?.onNotice?.(method, params);
     const { level = 'info', logger } = params;
-    if (method !== 'notifications/message') return;
+    if (method !== 'notifications/message' || !this.#parts.events.has('server.notice')) return;
     this.#parts.events.emit('server.notice', {
       server: connection.name,
       level: String(level),
       ...(typeof logger === 'string' && { logger: this.#parts.redactor.text(logger) }),
-      data: this.#parts.redactor.value(params.data),
+      data: this.#said(params.data),
       told: told?.onNotice !== undefined,
     });
   }

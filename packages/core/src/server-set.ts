@@ -119,9 +119,7 @@ export class ServerSet {
   }
 
   async connect(name: string): Promise<void> {
-    const server = this.require(name);
-    if (!server.enabled) throw disabled(name);
-    await server.connection.open();
+    await this.requireEnabled(name).connection.open();
   }
 
   async disconnect(name: string): Promise<void> {
@@ -129,8 +127,7 @@ export class ServerSet {
   }
 
   async reconnect(name: string): Promise<void> {
-    const server = this.require(name);
-    if (!server.enabled) throw disabled(name);
+    const server = this.requireEnabled(name);
     await server.disconnect();
     await server.connection.open();
   }
@@ -171,6 +168,13 @@ export class ServerSet {
     const server = this.#servers.get(name);
     if (server !== undefined) return server;
     throw this.#problems.get(name) ?? unknownServer(name, this.#servers.keys());
+  }
+
+  /** SERVER_DISABLED for one that is switched off: nothing but switching it on brings it up. */
+  requireEnabled(name: string): Server {
+    const server = this.require(name);
+    if (!server.enabled) throw disabled(name);
+    return server;
   }
 
   async close(): Promise<void> {

@@ -191,6 +191,8 @@ export class Daemon {
   }
 
   async #close(graceMs: number): Promise<void> {
+    // Nobody answers any more: what waits for that is refused, told and recorded at once.
+    this.configured.runtime.approvals.close();
     const drained = this.#http?.close(graceMs);
     this.#front.endStreams();
     await drained;

@@ -14,6 +14,7 @@ import type { CommandContext } from '../command.js';
 import { findAttachment } from '../daemon/attachment.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { NoAnswer } from '../daemon/exchange.js';
+import { leaveWhenSettled, pendingApprovals } from '../daemon/leave-when-settled.js';
 import type { Output } from '../output.js';
 import { showMoment } from '../time-words.js';
 import { escapeHidden, showLine } from '../untrusted-text.js';
@@ -44,11 +45,8 @@ export async function run(context: CommandContext): Promise<void> {
   });
 }
 
-const pending = async (client: DaemonClient, signal: AbortSignal): Promise<readonly ApprovalRequest[]> =>
-  (await client.get<{ approvals: readonly ApprovalRequest[] }>('/api/approvals', { signal })).approvals;
-
 async function list({ output, signal }: CommandContext, client: DaemonClient): Promise<void> {
-  const approvals = await pending(client, signal);
+  const approvals = await pendingApprovals(client, signal);
   if (output.json) return output.data(approvals);
   if (approvals.length === 0) return output.note('Nothing waits for an approval.');
   for (const asked of approvals) show(asked, output);
@@ -77,7 +75,7 @@ async function watch(context: CommandContext, client: DaemonClient): Promise<voi
   const seen = new Set<string>();
   output.note(output.color.dim('Waiting for calls that need an approval. Ctrl-C ends it.'));
   for (; ; await delay(POLL_MS, undefined, { signal })) {
-    for (const asked of await pending(client, signal)) {
+    for (const asked of await pendingApprovals(client, signal)) {
       if (seen.has(asked.id)) continue;
       seen.add(asked.id);
       if (approve !== undefined) await ask(context, client, { asked, approve });
@@ -110,26 +108,6 @@ async function ask(
     if (!(error instanceof TurnbuckleError)) throw error;
     output.note(error.message);
   });
-}
-
-/** Aborts `over`, with the reason in words, as soon as an answer would be of no use. */
-async function leaveWhenSettled(
-  client: DaemonClient,
-  { id, expiresAt }: ApprovalRequest,
-  over: AbortController,
-): Promise<void> {
-  try {
-    while ((await pending(client, over.signal)).some((one) => one.id === id))
-      await delay(POLL_MS, undefined, { signal: over.signal });
-    over.abort(
-      Date.now() < Date.parse(expiresAt)
-        ? 'Somebody else answered, or nobody waits any more.'
-        : 'Nobody answered in time.',
-    );
-  } catch {
-    // Where it was answered here, this says nothing. What is wrong with the daemon, the next look tells.
-    over.abort('The daemon does not answer any more.');
-  }
 }
 
 async function answer(context: CommandContext, client: DaemonClient): Promise<void> {

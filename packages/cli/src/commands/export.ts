@@ -69,10 +69,10 @@ export async function run(context: CommandContext): Promise<void> {
     throw new TurnbuckleError('CONFIG_INVALID', `${file} was changed in the meantime; it is left as it is.`, {
       hint: 'Run it again to see the difference to what it is now.',
     });
-  await mkdir(dirname(file), { recursive: true });
+  const made = await mkdir(dirname(file), { recursive: true });
   // It may hold tokens; one that is there keeps the rights it has.
   await writeFile(file, result.text, { mode: 0o600 });
-  await rememberChange(context, 'export', { file, before, after: result.text });
+  await rememberChange(context, 'export', { file, before, after: result.text, made });
   const left = new Set(result.skipped.map(({ name }) => name));
   const written = servers.map(({ name }) => name).filter((name) => !left.has(name));
   if (output.json) output.data({ exported: written, file });

@@ -3,10 +3,13 @@ import type { CommandContext } from '../command.js';
 import { nearestWord } from '../nearest-word.js';
 
 const WORDS = ['start', 'stop', 'restart', 'status'];
+/** What a daemon has and a client on stdin and stdout does not. */
+const OF_DAEMON = ['port', 'host', 'demo'];
 
 export async function run(context: CommandContext): Promise<number> {
   const { words, flags } = context;
   const [word] = words;
+  refuseWithoutEffect(context);
   if (flags.stdio === true) {
     const { serveStdio } = await import('../daemon/serve-stdio.js');
     await serveStdio(context);
@@ -31,4 +34,21 @@ export async function run(context: CommandContext): Promise<number> {
         hint: `Did you mean "turnbuckle serve ${nearestWord(word, WORDS) ?? 'start'}"?`,
       });
   }
+}
+
+/** Words and options that would be passed over: whoever wrote them wants something that would not happen. */
+function refuseWithoutEffect({ words: [word], flags }: CommandContext): void {
+  if (flags.stdio !== true) {
+    if (flags.view === undefined) return;
+    throw new TurnbuckleError('ARGUMENTS_INVALID', '--view is for --stdio: a daemon has all its views.', {
+      hint: 'They are at /mcp/<view>. For one client: turnbuckle serve --stdio --view <view>',
+    });
+  }
+  const named = word ?? OF_DAEMON.find((name) => flags[name] !== undefined);
+  if (named === undefined) return;
+  throw new TurnbuckleError(
+    'ARGUMENTS_INVALID',
+    `--stdio does not go with ${word === undefined ? '--' : ''}${named}: it serves one client, without a daemon.`,
+    { hint: 'Leave one of them out.' },
+  );
 }

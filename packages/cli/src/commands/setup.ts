@@ -14,7 +14,7 @@ import { confirmChange } from '../preview.js';
 import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { textTable } from '../text-table.js';
-import { currentText, rememberChange, rememberedChange } from '../undo.js';
+import { type Change, currentText, rememberChange, rememberedChange, removeMade } from '../undo.js';
 import { setupOf, undoSetup } from '../undo-setup.js';
 import { showLine } from '../untrusted-text.js';
 import { needWord } from '../words.js';
@@ -70,21 +70,24 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
       hint: 'Run it again to see the difference to what it is now.',
     });
   // Before the token that works is replaced.
-  await checkWritable(file);
+  const made = await checkWritable(file);
   const text = isByAddress ? write(context, target, make(await makeToken(context, client))) : after;
-  await keep(context, target, text);
+  await keep(context, target, { after: text, made });
   if (output.json) output.data({ client: client.id, file, type: preview.type });
   else output.line(`${client.label} is connected: ${file}`);
   if (isByAddress) await tellReaders(context, file);
   tellNext(context, client, isByAddress);
 }
 
-/** Throws unless the file can be written; makes it, and the directories above it. */
-async function checkWritable(file: string): Promise<void> {
+/** Throws unless the file can be written; makes it, and the directories above it: answers the uppermost of these. */
+async function checkWritable(file: string): Promise<string | undefined> {
+  let made: string | undefined;
   try {
-    await mkdir(dirname(file), { recursive: true });
+    made = await mkdir(dirname(file), { recursive: true });
     await (await open(file, 'a', 0o600)).close();
+    return made;
   } catch (cause) {
+    await removeMade({ file, made });
     const why = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
     throw new TurnbuckleError('CONFIG_INVALID', `${file} cannot be written${why}.`, {
       cause,
@@ -152,13 +155,17 @@ async function makeToken(context: CommandContext, { id }: Client): Promise<strin
   return token;
 }
 
-async function keep(context: CommandContext, { client, file, before }: Target, after: string): Promise<void> {
+async function keep(
+  context: CommandContext,
+  { client, file, before }: Target,
+  { after, made }: Pick<Change, 'after' | 'made'>,
+): Promise<void> {
   // It may hold a token; one that is there keeps the rights it has.
   await writeFile(file, after, { mode: 0o600 });
   // Done twice, it is still the file from before the first time that is wanted back.
   const last = await rememberedChange(context, setupOf(client));
-  const first = last?.file === file && last.after === before ? last.before : before;
-  await rememberChange(context, setupOf(client), { file, before: first, after });
+  const first = last?.file === file && last.after === before ? last : { before, made };
+  await rememberChange(context, setupOf(client), { file, before: first.before, after, made: first.made });
 }
 
 async function takeBack(context: CommandContext, client: Client): Promise<void> {

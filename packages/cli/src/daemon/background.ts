@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext, Flags } from '../command.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
-import { showLine } from '../untrusted-text.js';
+import { showLine, showText } from '../untrusted-text.js';
 import { DaemonClient, type Refusal, refusalOf } from './daemon-client.js';
 import { findDaemon, isLive, type RunningDaemon, readToken } from './find-daemon.js';
 import { ownCommand } from './own-command.js';
@@ -31,8 +31,8 @@ export async function startDaemonProcess(context: CommandContext, before?: Start
   const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', file, file, 'ipc'] });
   closeSync(file);
   try {
-    const { url } = await output.during('Starting the daemon', firstWords(child, log));
-    if (output.json) output.data({ url, mcp: `${url}/mcp`, pid: child.pid, log });
+    const { url, warnings } = await output.during('Starting the daemon', firstWords(child, context, log));
+    if (output.json) output.data({ url, mcp: `${url}/mcp`, pid: child.pid, log, warnings });
     else output.line(`Turnbuckle runs at ${url}, process ${child.pid}`);
     output.note(output.color.dim(`Its log: ${log}. End it: turnbuckle serve stop`));
     return 0;
@@ -114,16 +114,22 @@ function openLog(stateDir: string, log: string): number {
 
 interface FirstWords {
   readonly url?: string;
+  readonly warnings?: readonly string[];
   readonly error?: Refusal & { readonly message?: string };
 }
 
-/** What it says about its start; the error that it ended with otherwise. */
-async function firstWords(child: ChildProcess, log: string): Promise<{ readonly url: string }> {
+/** What it says about its start, with its warnings repeated; the error that it ended with otherwise. */
+async function firstWords(
+  child: ChildProcess,
+  { output }: CommandContext,
+  log: string,
+): Promise<{ readonly url: string; readonly warnings: readonly string[] }> {
   const ended = once(child, 'exit').then((): FirstWords => ({}));
   const said = once(child, 'message').then(([message]): FirstWords => message);
   const failed = once(child, 'error').then(([error]): FirstWords => ({ error: { message: String(error) } }));
-  const { url, error } = await Promise.race([said, ended, failed]);
-  if (url !== undefined) return { url };
+  const { url, warnings = [], error } = await Promise.race([said, ended, failed]);
+  for (const warning of warnings) output.warn(`${output.color.yellow('warning')} ${showText(warning)}`);
+  if (url !== undefined) return { url, warnings };
   if (error !== undefined) throw refusalOf({ ...error, error: error.message });
   throw new TurnbuckleError('INTERNAL', 'The daemon ended before it was ready.', {
     hint: `What it said is in ${log}.`,

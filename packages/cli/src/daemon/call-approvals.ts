@@ -7,6 +7,7 @@ import type { CommandContext } from '../command.js';
 import { shellWord } from '../shell-word.js';
 import { showLine } from '../untrusted-text.js';
 import type { DaemonClient } from './daemon-client.js';
+import { leaveWhenSettled, pendingApprovals, whySettled } from './leave-when-settled.js';
 
 export interface WaitingCall {
   readonly client: DaemonClient;
@@ -21,10 +22,7 @@ const POLL_MS = 300;
 export async function answerForCall(context: CommandContext, call: WaitingCall): Promise<void> {
   try {
     for (const answered = new Set<string>(); !call.signal.aborted; await delay(POLL_MS, undefined, call)) {
-      const { approvals } = await call.client.get<{ approvals: readonly ApprovalRequest[] }>(
-        '/api/approvals',
-        call,
-      );
+      const approvals = await pendingApprovals(call.client, call.signal);
       const waiting = approvals.find((one) => isOf(one, call.tool) && !answered.has(one.id));
       if (waiting === undefined) continue;
       answered.add(waiting.id);
@@ -51,7 +49,17 @@ async function ask(
   { client, signal }: WaitingCall,
 ): Promise<void> {
   const { createTerminalApprover } = await import('../approve-in-terminal.js');
-  const answer = await createTerminalApprover(context, 'the daemon')(waiting, signal);
+  const over = new AbortController();
+  const leave = (): void => over.abort(whySettled(waiting));
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  const looking = leaveWhenSettled(client, waiting, over);
+  const answer = await createTerminalApprover(context, 'the daemon')(waiting, over.signal);
+  const isOpen = !over.signal.aborted;
+  over.abort();
+  await looking;
+  signal.removeEventListener('abort', leave);
+  if (!isOpen) return;
   await client
     .post(`/api/approvals/${encodeURIComponent(waiting.id)}`, { answer })
     .catch((error: unknown) => {

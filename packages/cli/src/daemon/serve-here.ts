@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Daemon, startDaemon } from '@turnbuckle/gateway';
 import { toTurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { configurationOptions } from '../open.js';
+import { configurationOptions, loadCommandConfig } from '../open.js';
 import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { showText } from '../untrusted-text.js';
@@ -16,6 +16,7 @@ import { flagsForDaemon, type StartedWith } from './started-with.js';
 
 /** Calls on their way have so long to end. */
 const DRAIN_MS = 10_000;
+const DEMO = 'demo';
 
 /** Resolves with the exit code when it has ended. `usualPort` is for when neither flag nor variable names one. */
 export async function serveHere(context: CommandContext, usualPort?: number): Promise<number> {
@@ -38,8 +39,11 @@ async function start(
 ): Promise<Daemon> {
   const { output, flags, environment } = context;
   const options = configurationOptions(context);
-  const extra = new Map(options.extra);
-  if (flags.demo === true) extra.set('demo', ownCommand('demo-server'));
+  const warnings: string[] = [];
+  const warn = (message: string): void => {
+    warnings.push(message);
+    output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+  };
   const port = portOf(flags.port, environment.PORT) ?? usualPort;
   const startedWith: StartedWith = {
     directory: process.cwd(),
@@ -48,7 +52,7 @@ async function start(
   try {
     const daemon = await startDaemon({
       ...options,
-      extra,
+      extra: new Map([...(options.extra ?? []), ...(await demoServer(context, warn))]),
       // Whoever calls is asked, not whoever sees the daemon's terminal.
       approve: undefined,
       stateDir: stateDirectoryOf(context),
@@ -57,19 +61,30 @@ async function start(
       port,
       startedWith,
       onLost,
-      onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showText(message)}`),
+      onWarning: warn,
     });
-    for (const { message } of daemon.configured.config().problems)
-      output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
-    process.send?.({ url: reachable(daemon.url) });
+    for (const { message } of daemon.configured.config().problems) warn(message);
+    process.send?.({ url: reachable(daemon.url), warnings });
     return daemon;
   } catch (error) {
-    process.send?.({ error: toTurnbuckleError(error).toJSON() });
+    process.send?.({ error: toTurnbuckleError(error).toJSON(), warnings });
     throw error;
   } finally {
     // Whoever started it in the background has heard enough.
     if (process.connected) process.disconnect();
   }
+}
+
+/** With --demo; nothing where the user has a server of that name: it is the one that is meant everywhere else. */
+async function demoServer(
+  context: CommandContext,
+  warn: (message: string) => void,
+): Promise<ReadonlyArray<[string, ReturnType<typeof ownCommand>]>> {
+  if (context.flags.demo !== true) return [];
+  const own = (await loadCommandConfig(context)).servers.get(DEMO);
+  if (own === undefined) return [[DEMO, ownCommand('demo-server')]];
+  warn(`The demo server is left out: there is a server named "${DEMO}" in ${own.origin.file}.`);
+  return [];
 }
 
 function announce(context: CommandContext, daemon: Daemon): void {

@@ -164,6 +164,32 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     expect((await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home })).stdout).toBe('hi\n');
   });
 
+  it.each(['once', 'deny'])('a call through the daemon that somebody else answers: %s', async (answer) => {
+    const terminal = openTerminal(['call', 'echo', 'echo', 'text=hi'], { home });
+    await terminal.see('Allow it?');
+    await turnbuckle(['approvals', 'answer', (await oneWaiting()).id, answer], { home });
+    await terminal.see('Somebody else answered, or nobody waits any more.');
+    expect(await terminal.ended).toBe(answer === 'once' ? 0 : 15);
+    expect(terminal.text()).not.toContain('in time');
+  });
+
+  it('a call through the daemon does not keep asking while it runs', async () => {
+    const slow = await createHome({ echo: fixture('echo') });
+    await slow.write('.config/turnbuckle/mcp.json', {
+      servers: { echo: fixture('echo') },
+      rules: [{ action: 'ask', caller: 'host' }],
+    });
+    await daemonForTest([], { home: slow });
+    const terminal = openTerminal(['call', 'echo', 'sleep', 'ms=60000', 'everyMs=200'], { home: slow });
+    await terminal.see('Allow it?');
+    const [asked] = await json<Asked[]>(['approvals'], { home: slow });
+    await turnbuckle(['approvals', 'answer', asked?.id ?? '', 'once'], { home: slow });
+    await terminal.see('Somebody else answered, or nobody waits any more.');
+    await terminal.see(' %');
+    terminal.press('\u0003');
+    expect(await terminal.ended).toBe(130);
+  });
+
   it('a call through the daemon shows its progress, and Ctrl-C ends it', async () => {
     const terminal = openTerminal(['call', 'echo', 'sleep', 'ms=60000', 'everyMs=200'], { home });
     await terminal.see('Calling echo:sleep');

@@ -21,6 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => daemon.stop('SIGKILL'));
 
+const read = async <T>(path: string, token = daemon.token): Promise<T> => {
+  const response = await fetch(daemon.url + path, { headers: { authorization: `Bearer ${token}` } });
+  return (await response.json()) as T;
+};
+
 const withAndWithout = async (words: readonly string[], stdin?: string) => {
   const options = { home, ...(stdin !== undefined && { stdin }) };
   const attached = await turnbuckle(words, options);
@@ -63,6 +68,15 @@ describe('a command beside a daemon', () => {
   ])('%s says the same as without it', async (line) => {
     const { attached, alone } = await withAndWithout(line.split(' '));
     expect(attached).toEqual(alone);
+  });
+
+  it('names --timeout where a call took too long', async () => {
+    const words = 'call echo sleep ms=60000 everyMs=60000 --timeout 0.5'.split(' ');
+    for (const { code, stderr } of Object.values(await withAndWithout(words))) {
+      expect(code).toBe(19);
+      expect(stderr).toContain('Raise --timeout');
+      expect(stderr).not.toContain('callTimeoutMs');
+    }
   });
 
   it('says the same in JSON', async () => {
@@ -217,9 +231,11 @@ describe('MCP_BRIDGE_URL', () => {
 
   it('works with a token for calls only', async () => {
     const other = await createHome();
+    await home.write('.config/turnbuckle/mcp.json', { servers: SERVERS, rules: [{ action: 'allow' }] });
+    // Before the token is good for anything: a call that comes before the rule waits for an approval.
+    await waitUntil(async () => (await read<{ rules: unknown[] }>('/api/rules')).rules.length > 0, 15_000);
     const { stdout } = await turnbuckle(['token', 'create', 'caller-only'], { home });
     const env = { MCP_BRIDGE_URL: `${daemon.url}/`, TURNBUCKLE_TOKEN: stdout.trim() };
-    await home.write('.config/turnbuckle/mcp.json', { servers: SERVERS, rules: [{ action: 'allow' }] });
     let called = await turnbuckle(call, { home: other, env });
     for (let tries = 0; called.code !== 0 && tries < 20; tries += 1)
       called = await turnbuckle(call, { home: other, env });

@@ -118,6 +118,14 @@ describe('serve in the foreground', () => {
     expect(await lost).toBe('lost');
   });
 
+  it('keeps a configured server named demo, and says that the other one is left out', async () => {
+    const own = await createHome({ demo: fixture('echo') });
+    const daemon = await daemonForTest(['--demo'], { home: own });
+    expect((await turnbuckle(['call', 'demo', 'cwd'], { home: own })).code).toBe(0);
+    const { stderr } = await daemon.stop();
+    expect(stderr).toContain('The demo server is left out');
+  });
+
   it('leaves nothing running', async () => {
     const daemon = await daemonForTest([], { home });
     const { pid } = await json<{ pid: number }[]>(['list'], { home }).then(([first]) => first ?? { pid: 0 });
@@ -187,6 +195,22 @@ describe('serve in the background', () => {
     expect(await names()).toEqual(['echo']);
   });
 
+  it('repeats the warnings of its start', async () => {
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: { echo: fixture('echo') },
+      daemon: { log: { keepdays: 3 } },
+    });
+    onTestFinished(async () => {
+      await turnbuckle(['serve', 'stop'], { home });
+    });
+    const { code, stdout, stderr } = await turnbuckle(['serve', 'start', '--port', '0'], { home });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Turnbuckle runs at') });
+    expect(stderr).toMatch(/^warning .*keepdays/m);
+    const again = await turnbuckle(['serve', 'restart', '--port', '0', '--json'], { home });
+    expect(JSON.parse(again.stdout)).toMatchObject({ warnings: [expect.stringContaining('keepdays')] });
+    expect(again.stderr).toMatch(/^warning .*keepdays/m);
+  });
+
   it('says why it does not start', async () => {
     const { code, stdout, stderr } = await turnbuckle(['serve', 'start', '--host', '203.0.113.1'], { home });
     expect(code).toBe(29);
@@ -208,6 +232,19 @@ describe('serve with a wrong word', () => {
     const { code, stderr } = await turnbuckle(['serve', 'stat'], { home });
     expect(code).toBe(13);
     expect(stderr).toContain('turnbuckle serve start');
+  });
+
+  it.each([
+    [['--view', 'small'], '--view is for --stdio'],
+    [['start', '--view', 'small'], '--view is for --stdio'],
+    [['start', '--stdio'], '--stdio'],
+    [['--stdio', '--demo'], '--demo'],
+    [['--stdio', '--port', '0'], '--port'],
+  ])('refuses %j: one of them would be without effect', async (words, named) => {
+    const { code, stdout, stderr } = await turnbuckle(['serve', ...words], { home });
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    expect(stderr).toContain(named);
+    expect((await turnbuckle(['serve', 'status'], { home })).code).toBe(3);
   });
 
   it('is not a command that help lists', async () => {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -51,6 +51,7 @@ describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', 
     expect((await setup(id, '--undo')).code).toBe(0);
     await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await tokens()).not.toContain(id);
+    expect(await json(['setup'], { home })).toEqual([]);
   });
 
   it('leaves the rest of a file alone, done twice and by command, and takes it back to the byte', async () => {
@@ -149,6 +150,24 @@ describe('setup', () => {
     await home.write('.codex/config.toml', 'model = "y"\n');
     expect((await setup('codex', '--undo')).code).toBe(0);
     expect(await tokens()).toEqual(['owner']);
+  });
+
+  it('takes its directories away with its file, but none that is in use or was there', async () => {
+    await mkdir(home.file('there'));
+    const file = home.file('there/a/b/mcp.json');
+    // Done twice, it is still known who made them.
+    for (const words of [['--yes'], ['--yes', '--stdio']]) await setup('cursor', ...words, '--file', file);
+    await home.write('there/a/other.txt', 'mine');
+    expect((await setup('cursor', '--undo')).code).toBe(0);
+    expect(await readdir(home.file('there/a'))).toEqual(['other.txt']);
+    await setup('cursor', '--yes', '--file', home.file('there/c/d/mcp.json'));
+    await rm(home.file('there/c/d/mcp.json'));
+    expect((await setup('cursor', '--undo')).code).toBe(0);
+    expect(await readdir(home.file('there'))).toEqual(['a']);
+    await setup('cursor', '--yes', '--file', home.file('there/a/mcp.json'));
+    await rm(home.file('there/a/other.txt'));
+    expect((await setup('cursor', '--undo')).code).toBe(0);
+    expect(await readdir(home.file('there'))).toEqual(['a']);
   });
 
   it('revokes the token where the entry is gone already, and leaves the file', async () => {

@@ -1,5 +1,6 @@
 /** What stands beside the servers in a file, each setting with its place, or what is wrong with it. */
 import type { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
 import type { ConfigDocument, Place } from './document.js';
 import { faultError } from './file-fault.js';
 import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
@@ -52,14 +53,12 @@ export function readSettings(
         continue;
       }
     }
-    const read = readSetting(kind, key, item);
-    if (Array.isArray(read)) {
-      unclear.push(meant);
-      report(read);
-    } else {
-      Object.assign(settings, read);
-      if (isSetting(key)) places.set(key, document.placeOf([key]));
-    }
+    const read = key === 'daemon' ? readDaemon(kind, item) : readSetting(kind, key, item);
+    if (read.faults.length > 0) unclear.push(meant);
+    report(read.faults);
+    if (read.settings === undefined) continue;
+    Object.assign(settings, read.settings);
+    if (isSetting(key)) places.set(key, document.placeOf([key]));
   }
   return { settings: settings as Partial<FileSettings>, rules, places, unclear, problems };
 }
@@ -80,24 +79,54 @@ interface SettingFault {
   readonly text: string;
 }
 
+interface ReadSetting {
+  /** After validation. */
+  readonly settings?: Partial<FileSettings>;
+  readonly faults: readonly SettingFault[];
+}
+
+/**
+ * A fault in one part of `daemon` takes that part with it, and a fault in a view the view; never less, for what is
+ * misspelt may be what narrows it. The rest counts.
+ */
+function readDaemon(kind: keyof typeof FILE_SCHEMAS, item: unknown): ReadSetting {
+  if (!isRecord(item) || !('daemon' in FILE_SCHEMAS[kind].shape)) return readSetting(kind, 'daemon', item);
+  const faults: SettingFault[] = [];
+  const keepGood = (parts: Readonly<Record<string, unknown>>, wrap: (part: object) => object): object =>
+    Object.fromEntries(
+      Object.entries(parts).filter(([name, part]) => {
+        const read = readSetting(kind, 'daemon', wrap({ [name]: part }));
+        faults.push(
+          ...read.faults.map(({ keys, text }) => ({ keys, text: `${text}; "${name}" is left out` })),
+        );
+        return read.faults.length === 0;
+      }),
+    );
+  const { views, ...others } = item;
+  const good = {
+    ...keepGood(others, (part) => part),
+    ...(isRecord(views) && { views: keepGood(views, (part) => ({ views: part })) }),
+  };
+  if (views !== undefined && !isRecord(views)) keepGood({ views }, (part) => part);
+  const { settings, faults: further } = readSetting(kind, 'daemon', good);
+  return { ...(settings !== undefined && { settings }), faults: [...faults, ...further] };
+}
+
 /** The setting after validation, or what is wrong with it. */
-function readSetting(
-  kind: keyof typeof FILE_SCHEMAS,
-  key: string,
-  item: unknown,
-): Partial<FileSettings> | SettingFault[] {
+function readSetting(kind: keyof typeof FILE_SCHEMAS, key: string, item: unknown): ReadSetting {
   const known = Object.keys(FILE_SCHEMAS[kind].shape);
   if (!known.includes(key)) {
     const close = nearest(key, [...known, ...SERVER_KEYS]);
     const text = Object.hasOwn(FILE_SCHEMAS.managed.shape, key)
       ? `"${key}" may not be set by a ${kind === 'project' ? "project's" : "user's"} file`
       : `unknown key "${key}"${close === undefined ? '' : `, did you mean "${close}"?`}`;
-    return [{ keys: [key], text }];
+    return { faults: [{ keys: [key], text }] };
   }
   const parsed = FILE_SCHEMAS[kind].safeParse({ [key]: item }, { error: describeType });
-  if (parsed.success) return parsed.data;
-  return parsed.error.issues.map(({ path, message }) => ({
+  if (parsed.success) return { settings: parsed.data, faults: [] };
+  const faults = parsed.error.issues.map(({ path, message }) => ({
     keys: path,
     text: message.replace(/^Invalid input: /, ''),
   }));
+  return { faults };
 }

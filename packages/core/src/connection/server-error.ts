@@ -3,6 +3,8 @@ import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 
 const MAX_FOREIGN_TEXT = 500;
+const MOST_MESSAGE = 64 * 1_024;
+const MOST_DATA = 256 * 1_024;
 
 export interface RpcError {
   readonly code: number;
@@ -10,15 +12,27 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** The server's own JSON-RPC error; the whole of it is in `data.rpc`. */
+/** The server's own JSON-RPC error; the whole of it is in `data.rpc`, but for what is far too long. */
 export function serverError(server: string, rpc: RpcError): TurnbuckleError {
   const own = isRecord(rpc.data) ? OWN.get(rpc.data) : undefined;
   if (own !== undefined) return own;
   const text = String(rpc.message).slice(0, MAX_FOREIGN_TEXT);
   return new TurnbuckleError('SERVER_ERROR', `Server "${server}" answered with error ${rpc.code}: ${text}`, {
     server,
-    data: { rpc },
+    data: { rpc: bounded(rpc) },
   });
+}
+
+/** Errors are searched for secrets: a server must not be able to hold up everybody with one. */
+function bounded(rpc: RpcError): RpcError {
+  const message = String(rpc.message);
+  const isLarge = (JSON.stringify(rpc.data)?.length ?? 0) > MOST_DATA;
+  if (message.length <= MOST_MESSAGE && !isLarge) return rpc;
+  return {
+    code: rpc.code,
+    message: message.slice(0, MOST_MESSAGE),
+    ...(!isLarge && rpc.data !== undefined && { data: rpc.data }),
+  };
 }
 
 /** The connection broke. `sent`: the request may have reached the server, so that it may have happened. */

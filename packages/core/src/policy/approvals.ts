@@ -185,7 +185,7 @@ function nobodyThere(
   );
 }
 
-function refused({ toolName, server, tool }: Question, { by, cause }: Given): TurnbuckleError {
+function refused({ toolName, server, tool, reason }: Question, { by, cause }: Given): TurnbuckleError {
   if (by === 'cancelled')
     return new TurnbuckleError(
       'CALL_CANCELLED',
@@ -201,6 +201,9 @@ function refused({ toolName, server, tool }: Question, { by, cause }: Given): Tu
     server,
     tool,
     cause,
+    ...(by === 'expiry' && {
+      hint: `It was asked about because ${reason}. Call again when somebody is there to answer, or allow it by a rule.`,
+    }),
   });
 }
 

@@ -54,6 +54,34 @@ describe('a file that is wrong', () => {
   });
 });
 
+describe('a fault in the settings of the daemon', () => {
+  it('takes the part or the view with it, says so, and nothing else', async () => {
+    const { write, load, userFile } = await createSetting();
+    const good = {
+      port: 7461,
+      issuer: { url: 'https://a.example', resource: 'https://b.example', scopes: {} },
+    };
+    const views = { small: { servers: ['a'] }, tight: { capabilites: ['mcp_a'] } };
+    await write(userFile, { daemon: { ...good, log: { keepdays: 3 }, hsot: '::', views, origins: 'x' } });
+    const { settings, problems } = await load();
+    expect(settings.daemon).toEqual({ ...good, views: { small: { servers: ['a'] } } });
+    expect(problems.map(({ message }) => message.slice(message.indexOf(' ') + 1))).toEqual([
+      expect.stringContaining('"keepdays"; "log" is left out'),
+      expect.stringContaining('"hsot"; "hsot" is left out'),
+      expect.stringContaining('"origins" is left out'),
+      expect.stringContaining('"capabilites"; "tight" is left out'),
+    ]);
+  });
+
+  it('is no matter of where it may not be set', async () => {
+    const { write, load, projectFile } = await createSetting();
+    await write(projectFile, { daemon: { port: 1, host: '0.0.0.0' } });
+    const { settings, problems } = await load({ trustProject: true });
+    expect(settings.daemon).toBeUndefined();
+    expect(problems).toHaveLength(1);
+  });
+});
+
 describe('a file that is fine', () => {
   const ENTRY = '"one": { "command": "x" }';
 

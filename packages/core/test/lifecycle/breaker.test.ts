@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fixture, temporaryDirectory } from '@turnbuckle/testing';
+import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import type { Runtime } from 'turnbuckle';
 import { expect, it, onTestFinished } from 'vitest';
 import { ONCE, openRuntime } from './open-runtime.js';
@@ -92,4 +92,42 @@ it('a refusal costs no time: a thousand are answered at once', async () => {
   const codes = await Promise.all(Array.from({ length: 1_000 }, () => outcome(runtime)));
   expect(new Set(codes)).toEqual(new Set(['BREAKER_OPEN']));
   expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+it('a death is one failure, however many calls were on their way: the next call brings the server back', async () => {
+  const server = { ...fixture('echo'), start: 'lazy' as const };
+  const runtime = await openRuntime({ servers: { server } });
+  expect(await outcome(runtime)).toBe('ok');
+  const { pid = 0 } = runtime.serverStatus('server');
+  let begun = 0;
+  runtime.on('call.progress', () => {
+    begun += 1;
+  });
+  const lost = Array.from({ length: 16 }, () =>
+    runtime.callTool('server', 'sleep', { ms: 60_000, everyMs: 20 }, { timeoutMs: 60_000 }).then(
+      () => 'ok',
+      (error: { code: string }) => error.code,
+    ),
+  );
+  await waitUntil(() => begun >= 16);
+  process.kill(pid, 'SIGKILL');
+  expect(new Set(await Promise.all(lost))).toEqual(new Set(['CALL_OUTCOME_UNKNOWN']));
+  expect(runtime.serverStatus('server').breaker).toBe('closed');
+  expect(await outcome(runtime)).toBe('ok');
+});
+
+it('a failed attempt to connect is one failure, however many callers shared it', async () => {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const flags = ['--at', 'start', '--times', '1', '--state-file', directory.file('starts')];
+  const server = {
+    ...fixture('flaky', ...flags),
+    era: 'legacy' as const,
+    start: 'lazy' as const,
+    reconnect: ONCE,
+  };
+  const runtime = await openRuntime({ servers: { server } });
+  const first = await Promise.all(Array.from({ length: 16 }, () => outcome(runtime)));
+  expect(new Set(first)).toEqual(new Set(['SERVER_EXITED']));
+  expect(await outcome(runtime)).toBe('ok');
 });

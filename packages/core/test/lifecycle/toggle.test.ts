@@ -41,6 +41,8 @@ it('a server that is off at start-up is not started by anything but switching it
   });
   await expect(runtime.callTool('off', 'pid')).rejects.toMatchObject({ code: 'SERVER_DISABLED' });
   await expect(runtime.connect('off')).rejects.toMatchObject({ code: 'SERVER_DISABLED' });
+  await expect(runtime.refresh('off')).rejects.toMatchObject({ code: 'SERVER_DISABLED' });
+  await expect(runtime.ping('off')).rejects.toMatchObject({ code: 'SERVER_DISABLED' });
   await expect(runtime.reconnect('off')).rejects.toMatchObject({ code: 'SERVER_DISABLED' });
   expect(runtime.serverStatus('off').pid).toBeUndefined();
 

@@ -46,6 +46,23 @@ async function openWithAnswers(answers: unknown[], options: RuntimeOptions = {})
   return { ...opened, asked };
 }
 
+it('takes time that is not part of the duration of the call', async () => {
+  const { call, runtime } = await open({
+    approve: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return 'once';
+    },
+  });
+  const settled: RuntimeEvents['call.settled'][] = [];
+  runtime.on('call.settled', (event) => settled.push(event));
+  const from = performance.now();
+  await call();
+  const tookMs = performance.now() - from;
+  const { durationMs = tookMs, waitedMs = 0 } = settled[0] ?? {};
+  expect(waitedMs).toBeGreaterThan(50);
+  expect(durationMs + waitedMs).toBeLessThanOrEqual(tookMs);
+});
+
 describe('an approval request', () => {
   it('is data that survives JSON, with secrets taken out', async () => {
     const { call, asked } = await openWithAnswers(['once'], {

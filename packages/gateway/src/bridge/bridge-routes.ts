@@ -1,6 +1,7 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
 import { type Caller, type Runtime, writeJson } from 'turnbuckle';
 import * as z from 'zod/mini';
+import { hostOrCaller, hostOrCaller } from '../host-or-caller.js';
 import { sendText } from '../http/answer.js';
 import { readJson } from '../http/body.js';
 import type { Route } from '../http/route.js';
@@ -98,7 +99,10 @@ function createListRoutes(runtime: Runtime): readonly Route[] {
       handle: async (visit) => {
         const { server, uri } = await readJson(visit, READ_BODY);
         const { caller, signal } = visit;
-        return { success: true, result: await runtime.readResource(server, uri, { caller, signal }) };
+        return {
+          success: true,
+          result: await runtime.readResource(server, uri, { caller: hostOrCaller(caller), signal }),
+        };
       },
     },
     {
@@ -117,18 +121,23 @@ function createListRoutes(runtime: Runtime): readonly Route[] {
       handle: async (visit) => {
         const { server, name, arguments: args } = await readJson(visit, PROMPT_BODY);
         const { caller, signal } = visit;
-        return { success: true, result: await runtime.getPrompt(server, name, args, { caller, signal }) };
+        return {
+          success: true,
+          result: await runtime.getPrompt(server, name, args, { caller: hostOrCaller(caller), signal }),
+        };
       },
     },
   ];
 }
 
-/** A server of which the caller may use nothing is not there. */
+/** A server of which the caller may use nothing is not there. Of one without tools, the word for the server counts. */
 function serversFor(runtime: Runtime, caller: Caller): object[] {
   const known = new Set(runtime.toolsForAgent(caller).map(({ server }) => server));
+  const isOwner = hostOrCaller(caller) === undefined;
+  const mayUse = (server: string): boolean => !runtime.decide({ server, tool: '', caller }).hidden;
   return runtime
     .status()
-    .filter(({ name }) => known.has(name))
+    .filter(({ name, tools }) => isOwner || known.has(name) || (tools.length === 0 && mayUse(name)))
     .map(({ name, status, transport, era, tools, error }) => ({
       ...{ name, status, transport, era },
       tools: tools.length,

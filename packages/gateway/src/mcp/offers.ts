@@ -1,5 +1,6 @@
 /** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
-import { type Caller, type Runtime, TurnbuckleError, writeJson } from 'turnbuckle';
+import { type Caller, type Runtime, scanHeaderParameters, TurnbuckleError, writeJson } from 'turnbuckle';
+import { fitsTemplate } from './fits-template.js';
 import type { Params } from './protocol.js';
 import { renamed, type Target, type View } from './view.js';
 
@@ -53,7 +54,9 @@ export class Offers {
     await this.#whenStarted();
     const tools = this.#runtime.toolsForAgent(caller).flatMap((tool) => {
       const name = this.#view.nameOf(tool);
-      return name === undefined ? [] : [{ name, definition: tool.definition }];
+      // Clients over HTTP would have to repeat an argument in a header that cannot be one: such a tool is out of order.
+      const isFit = name !== undefined && !('fault' in scanHeaderParameters(tool.inputSchema));
+      return isFit ? [{ name, definition: tool.definition }] : [];
     });
     tools.sort((left, right) => (left.name < right.name ? -1 : 1));
     const text = listText(tools.map(({ name, definition }) => renamed(definition, 'name', name)));
@@ -85,7 +88,8 @@ export class Offers {
 
   async findTemplate(uri: string, caller: Caller): Promise<Target> {
     const templates = await this.#items('templates', caller);
-    const found = templates.find(({ key }) => key === uri) ?? templates.find(({ key }) => fits(key, uri));
+    const found =
+      templates.find(({ key }) => key === uri) ?? templates.find(({ key }) => fitsTemplate(key, uri));
     if (found !== undefined) return { server: found.server, item: uri };
     const owner = await this.ownerOf(uri, caller);
     return { server: owner.server, item: owner.uri };
@@ -96,7 +100,7 @@ export class Offers {
     const listed = this.#names(await this.#items('resources', caller), 'uri').get(uri);
     if (listed !== undefined) return { server: listed.server, uri: listed.key };
     const templates = await this.#items('templates', caller);
-    const template = templates.find(({ key }) => fits(key, uri));
+    const template = templates.find(({ key }) => fitsTemplate(key, uri));
     if (template !== undefined) return { server: template.server, uri };
     const [only, ...others] = this.#runtime
       .status()
@@ -157,22 +161,3 @@ export class Offers {
 const listText = (items: readonly Params[]): string => `[${items.map(writeJson).join(',')}]`;
 
 const KEYS: Readonly<Record<Kind, string>> = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' };
-
-const MAX_TEMPLATE = 2_000;
-
-/** Whether an address can come from a template: each of its expressions stands for some text. */
-function fits(template: string, uri: string): boolean {
-  if (template.length > MAX_TEMPLATE || !template.includes('{')) return template === uri;
-  const parts = template.split(/\{[^}]*\}/);
-  const first = parts[0] ?? '';
-  if (!uri.startsWith(first)) return false;
-  let at = first.length;
-  for (const [index, part] of parts.slice(1).entries()) {
-    const isLast = index === parts.length - 2;
-    const found =
-      part === '' ? (isLast ? uri.length : at) : isLast ? uri.lastIndexOf(part) : uri.indexOf(part, at);
-    if (found < at || (isLast && found + part.length !== uri.length)) return false;
-    at = found + part.length;
-  }
-  return true;
-}

@@ -23,6 +23,7 @@ export const DEFAULT_SESSION_LIMITS: SessionLimits = {
 
 /** Messages for a client that has no stream open now. */
 const MOST_KEPT = 100;
+const MOST_KEPT_CHARACTERS = 256 * 1_024;
 const SWEEP_MS = 30_000;
 
 interface Open {
@@ -141,6 +142,8 @@ export class Sessions {
 
 function push({ stream, kept }: Open, text: string): void {
   if (stream?.isOpen === true) return stream.send(text);
-  if (kept.length >= MOST_KEPT) kept.shift();
   kept.push(text);
+  let characters = kept.reduce((sum, one) => sum + one.length, 0);
+  while (kept.length > MOST_KEPT || characters > MOST_KEPT_CHARACTERS)
+    characters -= kept.shift()?.length ?? 0;
 }

@@ -132,7 +132,7 @@ export class Surface {
       params: { ...withoutMeta(params), uri: owner.uri },
     });
     if (era === 'legacy') return inEra(result, era);
-    return keepSpelling(result, { ...LISTS, ttlMs: 0, ...inEra(result, era) });
+    return keepSpelling(result, { ttlMs: 0, ...inEra(result, era), cacheScope: LISTS.cacheScope });
   }
 
   async #getPrompt(request: SurfaceRequest): Promise<Params> {

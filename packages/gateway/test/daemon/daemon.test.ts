@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LogReader } from '@turnbuckle/store';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterEach, describe, expect, it } from 'vitest';
+import { TokenStore } from '../../src/tokens/token-store.js';
 import { type OwnDaemon, ownDaemon } from './own-daemon.js';
 
 let own: OwnDaemon | undefined;
@@ -98,6 +100,20 @@ describe('the daemon', () => {
       code: 'DAEMON_RUNNING',
       message: expect.stringContaining(String(process.pid)),
     });
+  });
+
+  it('does not wait for approvals when it ends: such calls are refused and recorded', async () => {
+    own = await ownDaemon({ servers: { files: fixture('echo') } });
+    const tokens = await TokenStore.open({ stateDir: own.stateDir });
+    const { token } = await tokens.create({ name: 'agent', can: ['mcp_integration'], access: ['call'] });
+    const { runtime } = own.daemon.configured;
+    const call = own.post('/mcp/call', echo('hi'), token);
+    await waitUntil(() => runtime.approvals.pending().length === 1);
+    await own.daemon.close(60_000);
+    expect(await call).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
+    const reader = await LogReader.open(join(own.stateDir, 'log'));
+    expect(reader?.find()).toMatchObject([{ tool: 'echo', code: 'CALL_DENIED' }]);
+    reader?.close();
   });
 
   it('lets calls on their way end before it ends', async () => {

@@ -13,12 +13,18 @@ export interface ChildDaemon {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<unknown>;
+  /** With the owner's token, and JSON if it has a body. */
+  fetch(path: string, init?: { method?: string; headers?: object; body?: string }): Promise<Response>;
+  /** A POST of JSON, and its answer; with the owner's token unless there is another. */
+  post(
+    path: string,
+    body: unknown,
+    token?: string,
+  ): Promise<{ readonly status: number; readonly body: Answer }>;
   /** A call over the bridge: what was answered. */
   call(server: string, tool: string, args?: object): Promise<Answer>;
-  get(path: string): Promise<Answer>;
   /** Ends it whatever it does, and takes its directory away. */
   remove(): Promise<void>;
 }
@@ -30,17 +36,27 @@ export async function childDaemon(config: object, given?: TemporaryDirectory): P
   const child = spawn(process.execPath, [program, directory.path], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
-  const { url, token } = JSON.parse(String(line));
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const read = async (response: Response): Promise<Answer> => (await response.json()) as Answer;
+  const { url, token: owner } = JSON.parse(String(line));
+  const ask: ChildDaemon['fetch'] = (path, { headers, ...init } = {}) =>
+    fetch(url + path, {
+      ...init,
+      headers: {
+        authorization: `Bearer ${owner}`,
+        ...(init.body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    });
+  const post: ChildDaemon['post'] = async (path, body, token = owner) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: response.status, body: (await response.json()) as Answer };
+  };
   return {
-    ...{ directory, child, url, headers, ended },
+    ...{ directory, child, url, ended, post },
     pid: child.pid ?? 0,
-    call: async (server, tool, args = {}) => {
-      const body = JSON.stringify({ server, tool_name: tool, arguments: args });
-      return read(await fetch(`${url}/mcp/call`, { method: 'POST', headers, body }));
-    },
-    get: async (path) => read(await fetch(url + path, { headers })),
+    fetch: ask,
+    call: async (server, tool, args = {}) =>
+      (await post('/mcp/call', { server, tool_name: tool, arguments: args })).body,
     remove: async () => {
       child.kill('SIGKILL');
       await ended;

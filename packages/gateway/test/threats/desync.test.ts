@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
+import { type ChildDaemon, childDaemon } from './child-daemon.js';
 import { openUpstream, type Upstream } from './upstream.js';
 
 interface Asked {
@@ -78,14 +78,14 @@ const odd = createServer(async (request: IncomingMessage, response: ServerRespon
 });
 odd.on('connection', (socket) => void socket.on('error', () => {}));
 
-let own: OwnDaemon;
+let daemon: ChildDaemon;
 let shared: Upstream;
 beforeAll(async () => {
   await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`;
   shared = await openUpstream({ tools: [TOOL] });
   const of = (who: string) => ({ url: shared.url, headers: { authorization: `Bearer ${who}` } });
-  own = await ownDaemon({
+  daemon = await childDaemon({
     servers: {
       ...Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, { url: `${origin}/${kind}` }])),
       ada: of('ada'),
@@ -94,14 +94,14 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await own.close();
+  await daemon.remove();
   await shared.close();
   odd.closeAllConnections();
   await new Promise((resolve) => odd.close(resolve));
 });
 
 async function say(server: string, text: string): Promise<string> {
-  const { body } = await own.post('/mcp/call', { server, tool_name: 'say', arguments: { text } });
+  const { body } = await daemon.post('/mcp/call', { server, tool_name: 'say', arguments: { text } });
   const { content } = (body.result ?? { content: [] }) as { content: Array<{ text: string }> };
   return content[0]?.text ?? String(body.code);
 }
@@ -132,7 +132,7 @@ it('an answer to another request is an error, not a result for whoever asked nex
 
 it('a connection is used with one credential only, also where the address is the same', async () => {
   const inline = (who: string) =>
-    own.post('/mcp/call', {
+    daemon.post('/mcp/call', {
       endpoint: { url: shared.url, headers: { authorization: `Bearer ${who}` } },
       tool_name: 'say',
       arguments: {},

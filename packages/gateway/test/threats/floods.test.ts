@@ -81,13 +81,9 @@ const peak = (): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${daemon.pid}/status`, 'utf8'))?.[1]) * 1_024;
 
 const post = (message: object, session?: string | null): Promise<Response> =>
-  fetch(`${daemon.url}/mcp`, {
+  daemon.fetch('/mcp', {
     method: 'POST',
-    headers: {
-      ...daemon.headers,
-      accept: 'application/json, text/event-stream',
-      ...(session && { 'mcp-session-id': session }),
-    },
+    headers: { accept: 'application/json, text/event-stream', ...(session && { 'mcp-session-id': session }) },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
   });
 
@@ -126,7 +122,7 @@ describe('a server that floods', () => {
 
   it('by pages without an end is listened to for a while', async () => {
     await daemon.call('pages', 'tool_00001');
-    const { tools } = (await daemon.get('/tools')) as { tools: Array<{ server: string }> };
+    const { tools } = (await (await daemon.fetch('/tools')).json()) as { tools: Array<{ server: string }> };
     expect(tools.filter(({ server }) => server === 'pages')).toHaveLength(128);
   });
 });
@@ -147,7 +143,7 @@ it('a server that wants to be asked again at once is asked after a while, and no
 });
 
 // What is kept for a client without a stream is bounded in number, but not in size.
-it.fails('a client that was away while a server talked gets its stream again', async () => {
+it('a client that was away while a server talked gets its stream again', async () => {
   expect(await daemon.call('talker', 'good')).toMatchObject({ success: true });
   await waitUntil(() => talker !== undefined);
   const session = (await post({ method: 'initialize', params: CLIENT })).headers.get('mcp-session-id') ?? '';
@@ -155,17 +151,19 @@ it.fails('a client that was away while a server talked gets its stream again', a
   const say = (method: string, params = {}): unknown =>
     talker?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', method, params })}\n\n`);
   for (let number = 0; number < 10; number += 1)
-    say('notifications/message', { level: 'error', data: `${'x'.repeat(MEGABYTE)} ${number} is said` });
+    say('notifications/message', { level: 'error', data: 'x'.repeat(MEGABYTE) });
+  say('notifications/message', { level: 'error', data: 'the last one' });
   // Comes after them, and is asked for at once.
   say('notifications/tools/list_changed');
   await waitUntil(() => lists > listed);
-  const headers = { ...daemon.headers, accept: 'text/event-stream', 'mcp-session-id': session };
-  const stream = await fetch(`${daemon.url}/mcp`, { headers });
+  const stream = await daemon.fetch('/mcp', {
+    headers: { accept: 'text/event-stream', 'mcp-session-id': session },
+  });
   let heard = '';
   const decoder = new TextDecoder();
   for await (const part of stream.body ?? []) {
     heard += decoder.decode(part, { stream: true });
-    if (heard.includes('9 is said')) break;
+    if (heard.includes('the last one')) break;
   }
-  expect(heard).toContain('9 is said');
+  expect(heard).toContain('the last one');
 });

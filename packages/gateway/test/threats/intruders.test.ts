@@ -42,7 +42,7 @@ interface Sent {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly method?: string;
+  readonly method?: string | undefined;
 }
 
 /** The status, however a browser would not send it. */

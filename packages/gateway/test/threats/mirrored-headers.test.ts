@@ -1,7 +1,7 @@
 /** Tools that want their arguments repeated in HTTP headers (`x-mcp-header`). */
 import { fixture } from '@turnbuckle/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
+import { type ChildDaemon, childDaemon } from './child-daemon.js';
 import { openUpstream, type Upstream } from './upstream.js';
 
 const mirrored = (name: string, argument: string, header: unknown, type = 'string') => ({
@@ -23,25 +23,29 @@ const TOOLS = [
 ];
 
 let up: Upstream;
-let own: OwnDaemon;
+let daemon: ChildDaemon;
 let agent: string;
 beforeAll(async () => {
   up = await openUpstream({ era: 'modern', tools: TOOLS });
-  own = await ownDaemon({
+  daemon = await childDaemon({
     servers: { up: { url: up.url }, local: fixture('bad-tools', '--only', 'invalid-header') },
     toolApprovalRequired: false,
     rules: [{ action: 'deny', flags: 'secret-in-header' }],
   });
-  const made = await own.post('/api/tokens', { name: 'agent', can: ['mcp_integration'], access: ['call'] });
+  const made = await daemon.post('/api/tokens', {
+    name: 'agent',
+    can: ['mcp_integration'],
+    access: ['call'],
+  });
   agent = String(made.body.token);
   for (const [server, tool_name] of [
     ['up', 'good'],
     ['local', 'good_first'],
   ])
-    expect(await own.post('/mcp/call', { server, tool_name })).toMatchObject({ status: 200 });
+    expect(await daemon.post('/mcp/call', { server, tool_name })).toMatchObject({ status: 200 });
 });
 afterAll(async () => {
-  await own.close();
+  await daemon.remove();
   await up.close();
 });
 
@@ -57,10 +61,9 @@ async function ask(method: string, params: object, headers: Record<string, strin
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const response = await own.fetch('/mcp', {
+  const response = await daemon.fetch('/mcp', {
     method: 'POST',
     headers: {
-      'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': method,
@@ -82,13 +85,13 @@ const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString(
 
 describe('a tool that wants a header', () => {
   it('that cannot be one is left out, and its server stays', async () => {
-    const { tools } = (await (await own.fetch('/tools')).json()) as { tools: Array<{ name: string }> };
+    const { tools } = (await (await daemon.fetch('/tools')).json()) as { tools: Array<{ name: string }> };
     const kept = ['good', 'place'];
     expect(namesOf(tools).sort()).toEqual(kept);
     expect(namesOf((await ask('tools/list', {})).body.result?.tools).sort()).toEqual(kept);
     for (const { name } of IMPOSSIBLE) {
       const call = { server: 'up', tool_name: name, arguments: { value: 'x' } };
-      expect(await own.post('/mcp/call', call)).toMatchObject({
+      expect(await daemon.post('/mcp/call', call)).toMatchObject({
         status: 404,
         body: { code: 'TOOL_UNKNOWN' },
       });
@@ -97,7 +100,7 @@ describe('a tool that wants a header', () => {
   });
 
   // Over stdio a header means nothing to its server, but the daemon offers the tool over HTTP.
-  it.fails('that cannot be one is not passed on to clients over HTTP either', async () => {
+  it('that cannot be one is not passed on to clients over HTTP either', async () => {
     const listed = (await ask('tools/list', {})).body.result?.tools;
     expect(namesOf(listed, 'local')).toContain('good_first');
     expect(namesOf(listed, 'local').filter((name) => name.startsWith('bad_header'))).toEqual([]);
@@ -107,7 +110,7 @@ describe('a tool that wants a header', () => {
     'gets %j in it, and no other header',
     async (region) => {
       const call = { server: 'up', tool_name: 'place', arguments: { region } };
-      expect(await own.post('/mcp/call', call)).toMatchObject({ body: { success: true } });
+      expect(await daemon.post('/mcp/call', call)).toMatchObject({ body: { success: true } });
       const [sent] = callsSince();
       expect(sent?.params.arguments).toEqual({ region });
       expect(sent?.headers['mcp-param-region']).toBe(base64(region));
@@ -129,14 +132,14 @@ describe('a tool that wants a header', () => {
   });
 
   it('for what sounds like a secret is shown to people, and a rule keeps agents from it', async () => {
-    const { tools } = (await (await own.fetch('/api/tools?server=up')).json()) as {
+    const { tools } = (await (await daemon.fetch('/api/tools?server=up')).json()) as {
       tools: Array<{ tool: string; flags: string[] }>;
     };
     expect(tools.flatMap(({ tool, flags }) => flags.map((flag) => `${tool}: ${flag}`))).toEqual([
       'keyed: secret-in-header',
     ]);
     const call = (tool_name: string) =>
-      own.post('/mcp/call', { server: 'up', tool_name, arguments: { api_key: 'sk-canary' } }, agent);
+      daemon.post('/mcp/call', { server: 'up', tool_name, arguments: { api_key: 'sk-canary' } }, agent);
     expect(await call('good')).toMatchObject({ body: { success: true } });
     expect(await call('keyed')).toMatchObject({ status: 404, body: { code: 'TOOL_UNKNOWN' } });
     expect(callsSince().map(({ params }) => params.name)).toEqual(['good']);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
+import { type ChildDaemon, childDaemon } from './child-daemon.js';
 
 const CANARY = 'Bearer canary-of-the-configuration';
 
@@ -60,7 +60,7 @@ const server = createServer(async (request: IncomingMessage, response: ServerRes
   streams.get(path)?.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, ...outcome })}\n\n`);
 });
 
-let own: OwnDaemon;
+let daemon: ChildDaemon;
 beforeAll(async () => {
   for (const one of [thief, server]) await new Promise<void>((done) => one.listen(0, '127.0.0.1', done));
   thiefUrl = new URL(`http://127.0.0.1:${(thief.address() as AddressInfo).port}`);
@@ -70,7 +70,7 @@ beforeAll(async () => {
     url: `${origin}/${path}`,
     headers: { authorization: CANARY },
   });
-  own = await ownDaemon({
+  daemon = await childDaemon({
     servers: {
       healthy: fixture('echo'),
       ...Object.fromEntries(Object.keys(ENDPOINTS).map((path) => [path, of(path)])),
@@ -81,14 +81,14 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await own.close();
+  await daemon.remove();
   for (const one of [thief, server]) {
     one.closeAllConnections();
     await new Promise((done) => one.close(done));
   }
 });
 
-const call = (name: string) => own.post('/mcp/call', { server: name, tool_name: 'good' });
+const call = (name: string) => daemon.post('/mcp/call', { server: name, tool_name: 'good' });
 
 it('a server that names itself is called there, with its credential', async () => {
   expect(await call('good')).toMatchObject({ status: 200, body: { success: true } });
@@ -122,6 +122,6 @@ describe('another origin', () => {
 
   it('is no reason for anybody else to fail', async () => {
     const echo = { server: 'healthy', tool_name: 'echo', arguments: { text: 'here' } };
-    expect(await own.post('/mcp/call', echo)).toMatchObject({ body: { success: true } });
+    expect(await daemon.post('/mcp/call', echo)).toMatchObject({ body: { success: true } });
   });
 });

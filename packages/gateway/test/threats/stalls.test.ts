@@ -111,13 +111,9 @@ const hostileCalls = (name: string): Array<Promise<Record<string, unknown>>> => 
 
 function post(message: object, session?: Headers): Promise<Response> {
   const id = session?.get('mcp-session-id');
-  return fetch(`${daemon.url}/mcp`, {
+  return daemon.fetch('/mcp', {
     method: 'POST',
-    headers: {
-      ...daemon.headers,
-      accept: 'application/json, text/event-stream',
-      ...(id && { 'mcp-session-id': id }),
-    },
+    headers: { accept: 'application/json, text/event-stream', ...(id && { 'mcp-session-id': id }) },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
   });
 }
@@ -141,10 +137,10 @@ describe('others are served', () => {
     expect((await hostile)[0]).toMatchObject({ success: false, code: 'SCHEMA_UNUSABLE' });
   });
 
-  it.fails('while an address is compared with a thousand templates', async () => {
+  it('while an address is compared with a thousand templates', async () => {
     const session = await post({ method: 'initialize', params: CLIENT });
     const read = post({ method: 'resources/read', params: { uri: ADDRESS } }, session.headers);
     await expectHealthy();
     expect((await read).status).toBeLessThan(500);
-  }, 1_000);
+  });
 });

@@ -185,7 +185,7 @@ describe('what may be kept by caches on the way', () => {
   });
 
   // Not everybody who may call the daemon may read it, whatever its server thinks of its own callers.
-  it.fails('is of one token: resources/read', async () => {
+  it('is of one token: resources/read', async () => {
     const read = { method: 'resources/read', params: { uri: 'fixture://greeting' } };
     expect((await modern(stand, read, { token: 'ada' })).body.result).toMatchObject({
       cacheScope: 'private',

@@ -1,0 +1,110 @@
+/** A daemon in a process of its own, and a client of it that adds as little to a measured time as it can. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '@turnbuckle/testing';
+
+const SCRIPT = fileURLToPath(new URL('daemon.mjs', import.meta.url));
+
+export interface SoakDaemon {
+  readonly url: string;
+  readonly token: string;
+  /** Asks with the owner's token: a POST with a body, else a GET; over kept connections unless told otherwise. */
+  ask(path: string, question?: Question): Promise<Answer>;
+  /** Ends it as a user does, and removes what it kept; answers its exit code. Safe to call twice. */
+  stop(): Promise<number | null>;
+}
+
+export interface Question {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly isKept?: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly session: string | undefined;
+  /** The body read as JSON; empty if it is none. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+/** Starts the built daemon with these servers; resolves when it answers. */
+export async function startSoakDaemon(servers: object): Promise<SoakDaemon> {
+  const home = await temporaryDirectory();
+  const stateDir = home.file('state');
+  mkdirSync(stateDir, { recursive: true });
+  const file = home.file('mcp.json');
+  writeFileSync(file, JSON.stringify({ servers }));
+  const child = spawn(process.execPath, [SCRIPT, stateDir, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(child.stdout, 'data');
+  const { url, token } = JSON.parse(String(line)) as { url: string; token: string };
+  const kept = new Agent({ keepAlive: true });
+  const end = async (): Promise<number | null> => {
+    kept.destroy();
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    const [code] = await exited;
+    await home.remove();
+    return code as number | null;
+  };
+  let ended: Promise<number | null> | undefined;
+  return {
+    url,
+    token,
+    ask: (path, { isKept = true, ...question } = {}) =>
+      ask(url + path, { ...question, token, agent: isKept ? kept : new Agent() }),
+    stop: () => {
+      ended ??= end();
+      return ended;
+    },
+  };
+}
+
+type Sent = Question & { readonly token: string; readonly agent: Agent };
+
+function ask(url: string, { body, headers, token, agent }: Sent): Promise<Answer> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        agent,
+        method: text === undefined ? 'GET' : 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(text !== undefined && {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(text),
+          }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('error', reject);
+        response.on('end', () => {
+          const session = response.headers['mcp-session-id'];
+          resolve({
+            status: response.statusCode ?? 0,
+            session: typeof session === 'string' ? session : undefined,
+            json: asRecord(Buffer.concat(parts).toString('utf8')),
+          });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(text);
+  });
+}
+
+function asRecord(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
