@@ -32,9 +32,6 @@ export async function main({ words, environment, signal, onOrderlyEnd }: MainOpt
   if (own.includes('--help') || own.includes('-h')) return print(output, helpFor(command, output.width));
   const parsed = parse(command, rest);
   if (typeof parsed === 'string') return usage(output, parsed, nextStep(command, parsed));
-  const surplus = parsed.words[command.mostWords ?? Number.POSITIVE_INFINITY];
-  if (surplus !== undefined)
-    return usage(output, `"${surplus}" is one word too many.`, nextStep(command, ''));
   const context = { ...parsed, commands: COMMANDS, command, output, environment, signal };
   return runCommand(command, context, onOrderlyEnd);
 }
@@ -123,6 +120,8 @@ async function runCommand(
   onOrderlyEnd: MainOptions['onOrderlyEnd'],
 ): Promise<number> {
   try {
+    const { mostWords = Number.POSITIVE_INFINITY } = command;
+    if (context.words.length > mostWords) (await import('./words.js')).refuseSurplus(context, mostWords);
     const { run } = await command.load();
     const code = (await run(context)) ?? 0;
     if (command.endsBySignal === true) onOrderlyEnd?.();

@@ -24,7 +24,7 @@ export function refuseSurplus({ words, command }: CommandContext, most: number):
   const surplus = words[most];
   if (surplus !== undefined)
     throw new TurnbuckleError('ARGUMENTS_INVALID', `"${surplus}" is one word too many.`, {
-      hint: `usage: turnbuckle ${command.name} ${command.arguments}`,
+      hint: `usage: turnbuckle ${command.name} ${command.arguments}`.trimEnd(),
     });
 }
 

@@ -22,8 +22,8 @@ const DEMO = 'demo';
 export async function serveHere(context: CommandContext, usualPort?: number): Promise<number> {
   const { output, signal } = context;
   const lost = new AbortController();
-  const daemon = await start(context, usualPort, () => lost.abort());
-  announce(context, daemon);
+  const { daemon, isDemo } = await start(context, usualPort, () => lost.abort());
+  announce(context, daemon, isDemo);
   const ends = AbortSignal.any([signal, lost.signal]);
   if (!ends.aborted) await once(ends, 'abort');
   if (lost.signal.aborted) output.warn('Another daemon has taken over the state directory: this one ends.');
@@ -36,12 +36,13 @@ async function start(
   context: CommandContext,
   usualPort: number | undefined,
   onLost: () => void,
-): Promise<Daemon> {
+): Promise<{ readonly daemon: Daemon; readonly isDemo: boolean }> {
   const { output, flags, environment } = context;
   const options = configurationOptions(context);
   const warnings: string[] = [];
   const warn = (message: string): void => {
-    warnings.push(message);
+    // For whoever started it in the background, as long as somebody listens there.
+    if (process.connected) warnings.push(message);
     output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
   };
   const port = portOf(flags.port, environment.PORT) ?? usualPort;
@@ -50,9 +51,10 @@ async function start(
     flags: { ...flagsForDaemon(flags), ...(port !== undefined && { port: String(port) }) },
   };
   try {
+    const demo = await demoServer(context, warn);
     const daemon = await startDaemon({
       ...options,
-      extra: new Map([...(options.extra ?? []), ...(await demoServer(context, warn))]),
+      extra: new Map([...(options.extra ?? []), ...demo]),
       // Whoever calls is asked, not whoever sees the daemon's terminal.
       approve: undefined,
       stateDir: stateDirectoryOf(context),
@@ -65,7 +67,7 @@ async function start(
     });
     for (const { message } of daemon.configured.config().problems) warn(message);
     process.send?.({ url: reachable(daemon.url), warnings });
-    return daemon;
+    return { daemon, isDemo: demo.length > 0 };
   } catch (error) {
     process.send?.({ error: toTurnbuckleError(error).toJSON(), warnings });
     throw error;
@@ -87,8 +89,8 @@ async function demoServer(
   return [];
 }
 
-function announce(context: CommandContext, daemon: Daemon): void {
-  const { output, flags } = context;
+function announce(context: CommandContext, daemon: Daemon, isDemo: boolean): void {
+  const { output } = context;
   const url = reachable(daemon.url);
   const tokenFile = join(stateDirectoryOf(context), 'daemon-token');
   const mcp = `${url}/mcp`;
@@ -97,7 +99,7 @@ function announce(context: CommandContext, daemon: Daemon): void {
   output.line(`Turnbuckle runs at ${color.bold(url)}`);
   output.line(`MCP endpoint       ${color.bold(mcp)}`);
   output.line('');
-  output.line(curlLine({ url, tokenFile, isDemo: flags.demo === true }));
+  output.line(curlLine({ url, tokenFile, isDemo }));
   output.line('');
   output.note(
     'Next: turnbuckle setup connects an agent, turnbuckle token create makes a token. Ctrl-C ends it.',
@@ -116,6 +118,6 @@ function curlLine({
 }): string {
   const token = `-H "Authorization: Bearer $(cat ${shellWord(tokenFile)})"`;
   if (!isDemo) return `curl ${token} ${url}/tools`;
-  const body = JSON.stringify({ server: 'demo', tool_name: 'add', arguments: { a: 2, b: 3 } });
+  const body = JSON.stringify({ server: DEMO, tool_name: 'add', arguments: { a: 2, b: 3 } });
   return `curl ${token} -H 'Content-Type: application/json' -d '${body}' ${url}/mcp/call`;
 }

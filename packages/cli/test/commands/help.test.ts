@@ -54,7 +54,6 @@ it.each([
   [['add', 'x', '--forse', 'y'], "Unknown option '--forse'.", 'Did you mean --force?'],
   [['add', 'x', 'npx', '-y', 'pkg'], "Unknown option '-y'.", 'turnbuckle add <name> -- <command>'],
   [['call', 'a', 'b', '--timeout'], "Option '--timeout <value>' argument missing.", 'turnbuckle call --help'],
-  [['schema', 'x'], '"x" is one word too many.', 'turnbuckle schema --help'],
 ])('%j is a usage error with a next step', async (words, message, hint) => {
   const { code, stdout, stderr } = await turnbuckle(words, { home });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -82,6 +81,18 @@ it.each([
   expect(JSON.parse(stdout)).toMatchObject({
     error: { code: 'ARGUMENTS_INVALID', hint: expect.stringMatching(/turnbuckle|There are/) },
   });
+});
+
+it.each([
+  [['schema', 'x'], '"x" is one word too many.'],
+  [['token', 'list', 'x'], '"x" is one word too many.'],
+  [['token', 'revoke', 'x', 'y'], '"y" is one word too many.'],
+  [['serve', 'foo'], '"foo" is nothing that serve can do.'],
+])('%j is refused like every wrong word', async (words, message) => {
+  const { code, stdout, stderr } = await turnbuckle(words, { home });
+  expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).toMatch(/ {6}(usage: turnbuckle|Did you mean)/);
 });
 
 it('takes the options of every command before it too', async () => {

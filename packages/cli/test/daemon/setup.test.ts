@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { dirname } from 'node:path';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AGENTS, agentAt } from '../../src/daemon/agent-clients.js';
+import { AGENTS, agentAt, agentsHere } from '../../src/daemon/agent-clients.js';
 import { readClientConfig } from '../../src/imports/index.js';
 import { BIN, createHome, environmentOf, type Home, json, turnbuckle } from '../commands/turnbuckle.js';
 import { daemonForTest } from './running-daemon.js';
@@ -51,7 +51,7 @@ describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', 
     expect((await setup(id, '--undo')).code).toBe(0);
     await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await tokens()).not.toContain(id);
-    expect(await json(['setup'], { home })).toEqual([]);
+    expect(agentsHere(placeIn(home))).toEqual([]);
   });
 
   it('leaves the rest of a file alone, done twice and by command, and takes it back to the byte', async () => {

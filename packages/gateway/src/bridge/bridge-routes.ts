@@ -1,7 +1,7 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
 import { type Caller, type Runtime, writeJson } from 'turnbuckle';
 import * as z from 'zod/mini';
-import { hostOrCaller, hostOrCaller } from '../host-or-caller.js';
+import { hostOrCaller } from '../host-or-caller.js';
 import { sendText } from '../http/answer.js';
 import { readJson } from '../http/body.js';
 import type { Route } from '../http/route.js';
