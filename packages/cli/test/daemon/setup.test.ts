@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { TokenStore } from '@turnbuckle/gateway';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AGENTS, agentAt, agentsHere } from '../../src/daemon/agent-clients.js';
@@ -19,8 +20,10 @@ const placeIn = ({ path, project }: Home) => ({
   env: environmentOf(home),
   cwd: project,
 });
-const tokens = async (): Promise<string[]> =>
-  (await json<{ name: string }[]>(['token', 'list'], { home })).map(({ name }) => name);
+const tokens = async (): Promise<string[]> => {
+  const store = await TokenStore.open({ stateDir: home.file('state') });
+  return store.list().map(({ name }) => name);
+};
 
 /** A file that people have: with comments where the format has them, and another server. */
 const EXISTING: Readonly<Record<string, string>> = {
