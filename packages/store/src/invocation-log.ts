@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { Row } from './database.js';
-import type { Invocation, ServerRecord } from './invocation.js';
+import { type Invocation, type ServerRecord, toLine } from './invocation.js';
 import { type Durability, Journal } from './journal.js';
 import { journalOf, logFileOf } from './log-directory.js';
 import type { Answer, Ask, Trouble, WorkerData } from './log-messages.js';
@@ -88,7 +88,7 @@ export class InvocationLog {
       this.#report(new Error('Too much waits to be taken into the log: records are left out.'));
       return false;
     }
-    if (!this.#write(room === 'whole' ? invocation : withoutContent(invocation))) return false;
+    if (!this.#write(toLine(room === 'whole' ? invocation : withoutContent(invocation)))) return false;
     this.#counts.kept += 1;
     if (room === 'bare') this.#counts.bare += 1;
     else this.#inTrouble = false;
@@ -97,7 +97,7 @@ export class InvocationLog {
 
   /** What a server is now; its totals are kept. Takes the way of the calls, so that it arrives before them. */
   recordServer(server: ServerRecord): boolean {
-    return this.#write({ kind: 'server', server });
+    return this.#write(JSON.stringify({ kind: 'server', server }));
   }
 
   get counts(): LogCounts {
@@ -158,9 +158,9 @@ export class InvocationLog {
     await gone;
   }
 
-  #write(record: unknown): boolean {
+  #write(line: string): boolean {
     try {
-      this.#journal.append(record);
+      this.#journal.append(line);
     } catch (error) {
       this.#counts.refused += 1;
       this.#report(error instanceof Error ? error : new Error(String(error)));

@@ -28,6 +28,26 @@ export interface Invocation {
   readonly energy?: number | undefined;
 }
 
+/** The record as JSON. Written out: this is made before each answer leaves, and `JSON.stringify` takes three times as long. */
+export function toLine(call: Invocation): string {
+  const { id, startedAt, durationMs, server, tool, toolName, kind, argumentsBytes, resultBytes, outcome } =
+    call;
+  return (
+    `{"id":${text(id)},"startedAt":${number(startedAt)},"durationMs":${number(durationMs)},"server":${text(server)},` +
+    `"tool":${text(tool)},"toolName":${text(toolName)},"kind":${text(kind)},"outcome":${text(outcome)},` +
+    `"argumentsBytes":${number(argumentsBytes)},"resultBytes":${number(resultBytes)},"attempts":${number(call.attempts)}` +
+    `${member('arguments', call.arguments)}${member('result', call.result)}${member('conversation', call.conversation)}` +
+    `${member('caller', call.caller)}${member('code', call.code)}${member('error', call.error)}` +
+    `${member('decision', call.decision)}${member('reason', call.reason)}${member('approval', call.approval)}` +
+    `${member('era', call.era)}${call.energy === undefined ? '' : `,"energy":${number(call.energy)}`}}`
+  );
+}
+
+const text = (value: string): string => JSON.stringify(value);
+const number = (value: number): string => (Number.isFinite(value) ? String(value) : 'null');
+const member = (name: string, value: string | undefined): string =>
+  value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
+
 export interface ServerRecord {
   readonly name: string;
   /** Redacted JSON. */

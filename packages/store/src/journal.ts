@@ -53,18 +53,14 @@ export class Journal {
     return bytes < maxBytes ? 'whole' : bytes < maxBytes * 2 ? 'bare' : 'none';
   }
 
-  /** The kernel has it when it returns. Throws when the disk does not take it. */
-  append(record: unknown): void {
-    const line = `${JSON.stringify(record)}\n`;
-    const length = Buffer.byteLength(line);
+  /** A record as JSON on one line. The kernel has it when it returns. Throws when the disk does not take it. */
+  append(text: string): void {
+    const line = `${text}\n`;
     const file = this.#file ?? this.#open();
     const written = this.#write(file, line);
     this.#bytes += written;
-    if (written < length) {
-      // A full disk may take a part: the line is then cut off, and the segment with it.
-      this.rotate();
-      throw new Error(`Only ${written} of ${length} bytes could be written.`);
-    }
+    // As many bytes as characters: there were only such characters, and all of them are written.
+    if (written !== line.length) this.#assertWhole(written, Buffer.byteLength(line));
     if (this.#options.durability === 'power') fdatasyncSync(file);
     if (this.#bytes >= (this.#options.segmentBytes ?? SEGMENT_BYTES)) this.rotate();
   }
@@ -87,6 +83,13 @@ export class Journal {
       this.rotate();
       throw error;
     }
+  }
+
+  /** A full disk may take a part: the line is then cut off, and the segment with it. */
+  #assertWhole(written: number, length: number): void {
+    if (written === length) return;
+    this.rotate();
+    throw new Error(`Only ${written} of ${length} bytes could be written.`);
   }
 
   #look(): void {

@@ -7,7 +7,7 @@ const journal = new Journal({ directory, durability: 'process', segmentBytes });
 for (let number = 1; ; number += 1) {
   const id = `${name}-${number}`;
   try {
-    journal.append({
+    const record = {
       id,
       startedAt: Date.now(),
       durationMs: 1,
@@ -19,7 +19,8 @@ for (let number = 1; ; number += 1) {
       resultBytes: 0,
       outcome: 'ok',
       attempts: 1,
-    });
+    };
+    journal.append(JSON.stringify(record));
   } catch (error) {
     process.stdout.write(`refused: ${error.message}\n`);
     break;

@@ -24,7 +24,7 @@ describe('the bound of the journal', () => {
       segmentBytes: 1_000,
       now: () => now,
     });
-    const line = { text: 'x'.repeat(480) };
+    const line = JSON.stringify({ text: 'x'.repeat(480) });
     const fill = (): number => {
       const room = journal.room();
       let count = 0;

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { InvocationLog, Journal, LogReader } from '../src/index.js';
+import { toLine } from '../src/invocation.js';
 import { record, TIME } from './record.js';
 
 async function start(): Promise<{ path: string; journal: string }> {
@@ -28,7 +29,7 @@ describe('a reader of the log', () => {
   it('takes in what an ended process left', async () => {
     const { path, journal } = await start();
     const left = new Journal({ directory: journal, durability: 'process' });
-    left.append(record(1));
+    left.append(toLine(record(1)));
     left.rotate();
     expect(await read(path)).toEqual(['call-1']);
     expect(readdirSync(journal)).toEqual([]);

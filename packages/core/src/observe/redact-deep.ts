@@ -72,7 +72,7 @@ class Copier {
     if (typeof key !== 'string') return hidden;
     const { isSecretName, text } = this.#rules;
     // A name that held a secret itself says less, or more, without it.
-    return (hidden && !PUBLIC.test(key)) || isSecretName(key) || isSecretName(text(key));
+    return (hidden && !isPublicName(key)) || isSecretName(key) || isSecretName(text(key));
   }
 
   /** Not looked into: dates, bytes and the like. */
@@ -100,6 +100,9 @@ export function redactStack(error: object, text: DeepRules['text']): string | un
     typeof message === 'string' && message !== '' ? stack.replace(message, () => text(message)) : stack,
   );
 }
+
+/** What stands under it is said about a secret, and is none. */
+export const isPublicName = (name: string): boolean => PUBLIC.test(name);
 
 const PUBLIC = /^(?:type|kind|issuer|scopes?|required)$/i;
 

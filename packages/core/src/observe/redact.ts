@@ -6,6 +6,7 @@ import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { REDACTED, redactShapes } from '../text/redact-shapes.js';
 import { isSecretName } from '../text/secret-names.js';
+import { createCleanData } from './clean-data.js';
 import { redactDeep, redactStack } from './redact-deep.js';
 import { KnownSecrets } from './redact-known.js';
 import { someText } from './some-text.js';
@@ -51,13 +52,16 @@ export function createRedactor(): Redactor {
     return current;
   };
 
+  const rules = { text: redact, isSecretName, mark: REDACTED };
+  const clean = createCleanData(rules);
   const redactor: Redactor = {
     learn: (secret) => {
+      clean.forgetNames();
       for (const piece of piecesOf(secret)) known.learn(piece);
     },
     knows: (value) => known.size > 0 && someText(value, (text) => known.isIn(text)),
     text: redact,
-    value: (value) => redactDeep(value, { text: redact, isSecretName, mark: REDACTED }),
+    value: (value) => (clean.check(value) ? value : redactDeep(value, rules)),
     error: (error) => redactError(error, redactor),
   };
   return redactor;
