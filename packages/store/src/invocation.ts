@@ -43,10 +43,12 @@ export function toLine(call: Invocation): string {
   );
 }
 
-const text = (value: string): string => JSON.stringify(value);
+/** Names and words need no escapes. */
+const PLAIN = /^[\w .,:/-]*$/;
+const text = (value: string): string => (PLAIN.test(value) ? `"${value}"` : JSON.stringify(value));
 const number = (value: number): string => (Number.isFinite(value) ? String(value) : 'null');
 const member = (name: string, value: string | undefined): string =>
-  value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
+  value === undefined ? '' : `,"${name}":${text(value)}`;
 
 export interface ServerRecord {
   readonly name: string;
