@@ -48,7 +48,7 @@ describe('log', () => {
   it('has what a killed daemon left in its journal', async () => {
     const home = await createHome();
     const journal = new Journal({ directory: join(logOf(home), 'journal'), durability: 'process' });
-    journal.append(call('left'));
+    journal.append(JSON.stringify(call('left')));
     journal.rotate();
     expect(await json(['log'], { home })).toMatchObject([{ id: 'left' }]);
   });
@@ -229,7 +229,7 @@ describe('the thread of the log', () => {
     const file = fileURLToPath(new URL('../../dist/log-worker.js', import.meta.url));
     const directory = logOf(home);
     const journal = new Journal({ directory: join(directory, 'journal'), durability: 'process' });
-    journal.append(call('bundled'));
+    journal.append(JSON.stringify(call('bundled')));
     journal.rotate();
     const workerData = {
       file: join(directory, 'log.db'),

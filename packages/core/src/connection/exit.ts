@@ -2,14 +2,18 @@
 import { TurnbuckleError } from '../errors.js';
 import type { Carrier } from './carrier.js';
 
-/** The pipe often closes a moment before the exit is reported. */
+/** The pipe often closes a moment before the exit is reported; a busy machine takes longer. */
 const REPORT_MS = 50;
+const AFTER_LOSS_MS = 500;
+const LOOK_MS = 5;
 
 /** The failure as the end of the process, if that is what it was; otherwise the failure itself. */
 export async function explainExit(server: string, carrier: Carrier, error: unknown): Promise<unknown> {
   const told = error instanceof TurnbuckleError && error.code !== 'CONNECTION_LOST';
   if (carrier.type !== 'stdio' || told) return error;
-  if (carrier.exit === undefined) await new Promise((resolve) => setTimeout(resolve, REPORT_MS));
+  const until = Date.now() + (error instanceof TurnbuckleError ? AFTER_LOSS_MS : REPORT_MS);
+  while (carrier.exit === undefined && Date.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   return exitError(server, carrier, error) ?? error;
 }
 

@@ -16,12 +16,14 @@ function start({ stateDir, server }: Stage, method: string, stdin: 'ignore' | 'p
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
+  // Not its exit: what it printed last may come after that.
+  const ended = once(child, 'close');
   const page = async (): Promise<string> => {
     await waitUntil(() => /^page \S+$/m.test(printed) || child.exitCode !== null, 20_000);
     return /^page (\S+)$/m.exec(printed)?.[1] ?? '';
   };
   const end = async (): Promise<[number | null, string]> => {
-    if (child.exitCode === null) await once(child, 'exit');
+    await ended;
     return [child.exitCode, printed.trim().split('\n').at(-1) ?? ''];
   };
   return { child: child as ChildProcess, page, end };
