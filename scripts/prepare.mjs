@@ -1,7 +1,7 @@
 // Makes a fresh clone ready: installs when the lock or a package changed since the last time, then builds.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -42,10 +42,27 @@ function run(title, command, args) {
   console.log(`${title}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
+/** The bundle is made of the sources and of what is installed. */
+function isBundleOld() {
+  const bundle = join(root, 'packages', 'cli', 'dist', 'bin.js');
+  if (!existsSync(bundle)) return true;
+  const made = statSync(bundle).mtimeMs;
+  const sources = readdirSync(join(root, 'packages')).flatMap((name) => {
+    const source = join(root, 'packages', name, 'src');
+    return existsSync(source)
+      ? readdirSync(source, { recursive: true }).map((file) => join(source, file))
+      : [];
+  });
+  return [marker, join(root, 'packages', 'cli', 'build.mjs'), ...sources].some(
+    (file) => statSync(file).mtimeMs >= made,
+  );
+}
+
 const wanted = fingerprint();
 if (!existsSync(marker) || readFileSync(marker, 'utf8') !== wanted) {
   run('Installing dependencies', 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error']);
   writeFileSync(marker, fingerprint());
 }
 run('Building', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
-run('Bundling the command', process.execPath, [join(root, 'packages', 'cli', 'build.mjs')]);
+if (isBundleOld())
+  run('Bundling the command', process.execPath, [join(root, 'packages', 'cli', 'build.mjs')]);
