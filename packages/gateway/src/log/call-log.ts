@@ -20,6 +20,8 @@ type Watched = Pick<Runtime, 'on' | 'redact'>;
 const KEPT_OF_ARGUMENTS = 16 * 1_024;
 const KEPT_OF_RESULT = 4 * 1_024;
 const LONGEST_NAME = 512;
+/** More never wait for somebody at once. */
+const MOST_ANSWERS = 1_000;
 const LONGEST_ERROR = 2_048;
 
 /** Records every call of the runtime from now on; returns the function that ends it. */
@@ -32,6 +34,9 @@ export function recordCalls(
   const approvals = new Map<string, string>();
   const stops = [
     runtime.on('approval.answered', ({ requestId, answer, by }) => {
+      // Questions of other runtimes are answered here too, and their calls settle there.
+      const [oldest] = approvals.keys();
+      if (approvals.size >= MOST_ANSWERS && oldest !== undefined) approvals.delete(oldest);
       approvals.set(requestId, `${answer} by ${by}`);
     }),
     runtime.on('call.settled', (event) => {
