@@ -184,16 +184,16 @@ export class Daemon {
     this.#ends.push(await this.configured.follow(({ config }) => this.#reloaded(config)));
   }
 
-  /** Takes no more requests, lets those on their way end, then ends everything. Safe to call twice. */
+  /** Takes no more requests, lets those on their way end, then ends everything. Again, with less time: hurries. */
   close(graceMs: number): Promise<void> {
-    this.#closing ??= this.#close(graceMs);
+    const drained = this.#http?.close(graceMs);
+    this.#closing ??= this.#close(drained);
     return this.#closing;
   }
 
-  async #close(graceMs: number): Promise<void> {
+  async #close(drained: Promise<void> | undefined): Promise<void> {
     // Nobody answers any more: what waits for that is refused, told and recorded at once.
     this.configured.runtime.approvals.close();
-    const drained = this.#http?.close(graceMs);
     this.#front.endStreams();
     await drained;
     await this.#front.close();

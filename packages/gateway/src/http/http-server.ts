@@ -91,19 +91,19 @@ export class HttpServer {
     return { host, port: got, url: `http://${name}:${got}` };
   }
 
-  /** No new requests; those on their way may end within the time, the rest is cut off. */
-  close(graceMs: number): Promise<void> {
-    this.#closed ??= this.#drain(graceMs);
-    return this.#closed;
+  /** No new requests; those on their way may end within the time, the shortest that anybody gives. */
+  async close(graceMs: number): Promise<void> {
+    this.#closed ??= this.#stopListening();
+    const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+    await this.#closed;
+    clearTimeout(timer);
   }
 
-  async #drain(graceMs: number): Promise<void> {
+  #stopListening(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#closing.abort();
     this.#server.closeIdleConnections();
-    const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs);
-    await closed;
-    clearTimeout(timer);
+    return closed;
   }
 
   readonly #meet = (request: IncomingMessage, response: ServerResponse): void => {
