@@ -39,7 +39,8 @@ export function startCalling(
     await exited;
     return JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Done;
   };
-  const isReady = (): boolean => printed.startsWith('ready') || child.exitCode !== null;
+  const isReady = (): boolean =>
+    printed.startsWith('ready') || child.exitCode !== null || child.signalCode !== null;
   return { process: child, ready: waitUntil(isReady, 60_000), stop };
 }
 
