@@ -23,8 +23,8 @@ export function createSleepTools(): FixtureTool[] {
             const step = Math.min(Number(everyMs), total - slept);
             await delay(step, undefined, { signal: call.signal });
             slept += step;
-            // Not at the very end: clients may lose progress that arrives together with the answer.
-            if (slept < total) call.progress(slept, total);
+            // Not at the very end unless `_meta` asks for it: clients may lose progress that arrives together with the answer.
+            if (slept < total || call.meta.toTheEnd === true) call.progress(slept, total);
           }
         } catch {
           cancellations += 1;

@@ -1,6 +1,6 @@
 /** The lane through the SDK's client: for connections the express lane cannot ride, and to switch it off. */
 
-import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client';
+import type { Client, RequestOptions, StandardSchemaV1, Transport } from '@modelcontextprotocol/client';
 import { toAbortSignal } from '../cancel-signal.js';
 import type { TurnbuckleError } from '../errors.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
@@ -30,6 +30,7 @@ export class SdkLane implements Lane {
   constructor(client: Client, options: SdkLaneOptions) {
     this.#client = client;
     this.#options = options;
+    if (client.transport !== undefined) delayAnswers(client.transport);
   }
 
   async request(request: LaneRequest): Promise<LaneResult> {
@@ -64,4 +65,16 @@ export class SdkLane implements Lane {
       clearTimeout(timer);
     }
   }
+}
+
+/**
+ * The SDK acts on a notification a moment after it came, on an answer at once, and forgets with it who wanted
+ * its progress: what came right before the answer would be lost.
+ */
+function delayAnswers(transport: Transport): void {
+  const take = transport.onmessage;
+  transport.onmessage = (message, extra) => {
+    if ('method' in message) take?.(message, extra);
+    else queueMicrotask(() => take?.(message, extra));
+  };
 }

@@ -14,17 +14,29 @@ export function clockContract(cell: () => Cell): void {
       const { runtime, setting } = cell();
       if (!setting.carriesProgress) skip();
       const seen: unknown[] = [];
+      // Long enough before the answer, where nothing else keeps the two in order.
+      const total = setting.progressApart ? 1_000 : 100;
+      const [first, second] = [total * 0.4, total * 0.8];
       const result = await runtime.callTool(
         'main',
         'sleep',
-        { ms: 100, everyMs: 40 },
+        { ms: total, everyMs: first },
         { onProgress: (progress) => seen.push(progress) },
       );
-      expect(textOf(result)).toBe('slept 100 ms');
+      expect(textOf(result)).toBe(`slept ${total} ms`);
       expect(seen).toEqual([
-        { progress: 40, total: 100, message: '40 of 100' },
-        { progress: 80, total: 100, message: '80 of 100' },
+        { progress: first, total, message: `${first} of ${total}` },
+        { progress: second, total, message: `${second} of ${total}` },
       ]);
+    });
+
+    it('loses no progress that comes together with the answer', async ({ skip }) => {
+      const { runtime, setting } = cell();
+      if (!setting.carriesProgress || setting.progressApart) skip();
+      const seen: unknown[] = [];
+      const options = { onProgress: (progress: unknown) => seen.push(progress), meta: { toTheEnd: true } };
+      await runtime.callTool('main', 'sleep', { ms: 1, everyMs: 1 }, options);
+      expect(seen).toEqual([{ progress: 1, total: 1, message: '1 of 1' }]);
     });
 
     it('starts the clock anew at each progress', async ({ skip }) => {

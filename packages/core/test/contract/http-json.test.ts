@@ -7,6 +7,7 @@ const settings = everyLane(
   { transport: 'http with JSON answers', reportedTransport: 'http', open },
   (era) => ({
     carriesProgress: era === 'legacy',
+    progressApart: true,
     outlivesDrop: false,
   }),
 );

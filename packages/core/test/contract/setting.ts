@@ -19,6 +19,8 @@ export interface Setting {
   readonly reportedTransport: string;
   /** A server that answers in plain JSON has no way to report progress in the modern era. */
   readonly carriesProgress: boolean;
+  /** Progress and the answer come over two connections, in whatever order. */
+  readonly progressApart?: boolean;
   /** The answer still comes after the fixture broke the line: a stream is resumed, and a pipe cannot be broken so. */
   readonly outlivesDrop: boolean;
 }
@@ -26,7 +28,7 @@ export interface Setting {
 /** Both eras and both lanes of one way to reach a server. */
 export function everyLane(
   way: Pick<Setting, 'transport' | 'open' | 'reportedTransport'>,
-  facts: (era: Setting['era']) => Pick<Setting, 'carriesProgress' | 'outlivesDrop'>,
+  facts: (era: Setting['era']) => Pick<Setting, 'carriesProgress' | 'progressApart' | 'outlivesDrop'>,
 ): Setting[] {
   return (['legacy', 'modern'] as const).flatMap((era) =>
     [true, false].map((expressLane) => ({ ...way, era, expressLane, ...facts(era) })),
