@@ -14,6 +14,18 @@ afterEach(async () => {
 
 const echo = (text: string) => ({ server: 'files', tool_name: 'echo', arguments: { text } });
 
+/** What stands in the files of a directory, taken again when one of them went away meanwhile. */
+function readAll(directory: string): string {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true, recursive: true });
+    const files = entries.filter((entry) => entry.isFile());
+    return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return readAll(directory);
+  }
+}
+
 describe('the daemon', () => {
   it('answers before its servers are up, and is ready when they are', async () => {
     own = await ownDaemon({
@@ -80,11 +92,7 @@ describe('the daemon', () => {
     const secret = `sk-live-${'Zz9'.repeat(12)}`;
     own = await ownDaemon({ servers: { files: { ...fixture('echo'), env: { API_KEY: secret } } } });
     for (let turn = 0; turn < 20; turn += 1) await own.post('/mcp/call', echo(`turn ${turn} ${secret}`));
-    const texts = (directory: string): string[] =>
-      readdirSync(directory, { withFileTypes: true, recursive: true }).flatMap((entry) =>
-        entry.isFile() ? [readFileSync(join(entry.parentPath ?? entry.path, entry.name), 'latin1')] : [],
-      );
-    const kept = texts(join(own.stateDir, 'log')).join('\n');
+    const kept = readAll(join(own.stateDir, 'log'));
     for (let turn = 0; turn < 20; turn += 1) expect(kept).toContain(`turn ${turn} `);
     const said = await Promise.all(
       ['/metrics', '/api/calls', '/api/servers', '/api/config', '/api/servers/files'].map(async (path) =>
