@@ -94,11 +94,12 @@ export class Daemon {
     const { version, onWarning } = options;
     this.#tracer =
       traces &&
-      new Tracer(runtime, {
+      new Tracer({
         ...traces,
         version,
         onFailure: ({ message }) => onWarning?.(`Traces cannot be sent: ${message}`),
       });
+    this.#tracer?.follow(runtime);
     this.#front = new McpFront({
       runtime,
       version,
@@ -151,7 +152,7 @@ export class Daemon {
     } = { ...this.#settings, ...given(this.#options) };
     const { credentials, guide, routes } = createIssuerDoors(tokens, this.#settings.issuer);
     const others = [
-      ...createBridgeRoutes(new Bridge(runtime, this.#inline), runtime),
+      ...createBridgeRoutes(new Bridge({ runtime, inline: this.#inline, tracer: this.#tracer })),
       ...createMcpRoutes(this.#front),
       ...routes,
     ];
@@ -209,6 +210,7 @@ export class Daemon {
   #takeIn(guests: Runtime): void {
     this.configured.bind(guests);
     this.#metrics.countCalls(guests, 'inline');
+    this.#tracer?.follow(guests);
     if (this.#log !== undefined) this.#ends.push(recordCalls(guests, this.#log));
   }
 

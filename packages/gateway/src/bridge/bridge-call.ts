@@ -1,4 +1,5 @@
 /** One call of the bridge: the body as any program can write it, and the answer as any program can read it. */
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   type Caller,
   type CallOptions,
@@ -12,6 +13,8 @@ import {
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
 import { ERROR_DATA, toSafeData } from '../http/safe-data.js';
+import { traceMetaOf } from '../traces/trace-context.js';
+import type { Tracer } from '../traces/tracer.js';
 import type { InlineServers } from './inline-servers.js';
 
 const text = (most: number) => z.string().check(z.maxLength(most));
@@ -55,37 +58,56 @@ export interface BridgeAnswer {
   readonly body: z.output<typeof CALL_ANSWER>;
 }
 
-export interface BridgeCall {
-  readonly body: CallBody;
+/** Who asks, and from where. */
+export interface Asking {
   readonly caller: Caller;
   readonly signal: CancelSignal;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly request: { readonly headers: IncomingHttpHeaders };
+}
+
+export interface BridgeOptions {
+  readonly runtime: Runtime;
+  readonly inline: InlineServers;
+  readonly tracer?: Tracer | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
 
 export class Bridge {
-  readonly #runtime: Runtime;
+  readonly runtime: Runtime;
   readonly #inline: InlineServers;
+  readonly #tracer: Tracer | undefined;
 
-  constructor(runtime: Runtime, inline: InlineServers) {
-    this.#runtime = runtime;
+  constructor({ runtime, inline, tracer }: BridgeOptions) {
+    this.runtime = runtime;
     this.#inline = inline;
+    this.#tracer = tracer;
+  }
+
+  /** What of a request is for a call and not for its server, and where in a trace it stands. */
+  optionsOf({ caller, signal, request }: Asking): CallOptions {
+    const meta = traceMetaOf(request.headers);
+    return { caller: hostOrCaller(caller), signal, ...(this.#tracer?.begin(meta) ?? { meta }) };
   }
 
   /** Never rejects. */
-  async call({ body, caller, signal, onProgress }: BridgeCall): Promise<BridgeAnswer> {
+  async call(
+    body: CallBody,
+    asking: Asking,
+    onProgress?: (progress: Progress) => void,
+  ): Promise<BridgeAnswer> {
     const { tool_name: tool, arguments: args, timeout_ms: timeoutMs = TIMEOUT_MS, max_total_ms } = body;
-    const options: CallOptions = {
-      caller: hostOrCaller(caller),
-      signal,
-      timeoutMs,
-      maxTotalMs: max_total_ms,
-      ...(onProgress !== undefined && { onProgress }),
-    };
     try {
-      const { runtime, server } = await this.#find(body, caller);
-      const result = await runtime.call({ ...options, tool, server, arguments: args });
+      const { runtime, server } = await this.#find(body, asking.caller);
+      const result = await runtime.call({
+        ...this.optionsOf(asking),
+        timeoutMs,
+        maxTotalMs: max_total_ms,
+        ...(onProgress !== undefined && { onProgress }),
+        tool,
+        server,
+        arguments: args,
+      });
       if (result.isError !== true) return { http: 200, body: { success: true, result } };
       const error = textOf(result.content) ?? 'The tool reported an error.';
       return { http: 200, body: { success: false, error, code: 'TOOL_FAILED', result } };
@@ -102,7 +124,7 @@ export class Bridge {
     { endpoint: given, server }: CallBody,
     caller: Caller,
   ): Promise<{ readonly runtime: Runtime; readonly server: string | undefined }> {
-    if (given === undefined) return { runtime: this.#runtime, server };
+    if (given === undefined) return { runtime: this.runtime, server };
     if (server !== undefined)
       throw new TurnbuckleError('ARGUMENTS_INVALID', 'There are both an endpoint and a server.', {
         hint: 'Give one of them.',

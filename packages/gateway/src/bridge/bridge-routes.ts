@@ -24,7 +24,7 @@ const PROMPT_BODY = z.strictObject({
   arguments: z.optional(z.record(z.string(), z.string())),
 });
 
-export function createBridgeRoutes(bridge: Bridge, runtime: Runtime): readonly Route[] {
+export function createBridgeRoutes(bridge: Bridge): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -44,8 +44,7 @@ export function createBridgeRoutes(bridge: Bridge, runtime: Runtime): readonly R
       answer: CALLS_ANSWER,
       handle: async (visit) => {
         const { calls } = await readJson(visit, CALLS_BODY);
-        const { caller, signal } = visit;
-        const answers = await inParallel(calls, (body) => bridge.call({ body, caller, signal }));
+        const answers = await inParallel(calls, (body) => bridge.call(body, visit));
         sendText(
           visit.response,
           200,
@@ -54,11 +53,12 @@ export function createBridgeRoutes(bridge: Bridge, runtime: Runtime): readonly R
         return undefined;
       },
     },
-    ...createListRoutes(runtime),
+    ...createListRoutes(bridge),
   ];
 }
 
-function createListRoutes(runtime: Runtime): readonly Route[] {
+function createListRoutes(bridge: Bridge): readonly Route[] {
+  const { runtime } = bridge;
   return [
     {
       method: 'GET',
@@ -98,11 +98,7 @@ function createListRoutes(runtime: Runtime): readonly Route[] {
       body: READ_BODY,
       handle: async (visit) => {
         const { server, uri } = await readJson(visit, READ_BODY);
-        const { caller, signal } = visit;
-        return {
-          success: true,
-          result: await runtime.readResource(server, uri, { caller: hostOrCaller(caller), signal }),
-        };
+        return { success: true, result: await runtime.readResource(server, uri, bridge.optionsOf(visit)) };
       },
     },
     {
@@ -120,10 +116,9 @@ function createListRoutes(runtime: Runtime): readonly Route[] {
       body: PROMPT_BODY,
       handle: async (visit) => {
         const { server, name, arguments: args } = await readJson(visit, PROMPT_BODY);
-        const { caller, signal } = visit;
         return {
           success: true,
-          result: await runtime.getPrompt(server, name, args, { caller: hostOrCaller(caller), signal }),
+          result: await runtime.getPrompt(server, name, args, bridge.optionsOf(visit)),
         };
       },
     },
@@ -147,14 +142,14 @@ function serversFor(runtime: Runtime, caller: Caller): object[] {
 
 /** As JSON, or, for who asks for it, as events: `progress` as it comes, then `result`. */
 async function answerCall(visit: Visit, bridge: Bridge, body: CallBody): Promise<undefined> {
-  const { request, response, caller, signal } = visit;
+  const { request, response } = visit;
   if (request.headers.accept?.includes('text/event-stream') !== true) {
-    send(visit, await bridge.call({ body, caller, signal }));
+    send(visit, await bridge.call(body, visit));
     return undefined;
   }
   const stream = new EventStream(response);
   const onProgress = (progress: object): void => stream.send(JSON.stringify(progress), 'progress');
-  const answer = await bridge.call({ body, caller, signal, onProgress });
+  const answer = await bridge.call(body, visit, onProgress);
   stream.send(writeJson(answer.body), 'result');
   stream.end();
   return undefined;

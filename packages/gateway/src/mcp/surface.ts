@@ -2,7 +2,6 @@
  * What a client can do here, whatever revision it speaks and however it is connected: lists of what its
  * caller may see, calls on the one path of the runtime, and everything else passed on to whose it is.
  */
-import { randomUUID } from 'node:crypto';
 import {
   type Caller,
   type CallOptions,
@@ -196,7 +195,7 @@ export class Surface {
     const { caller, params, era, signal, respondent, onProgress, logLevel } = request;
     const { inputResponses, requestState } = params;
     const meta = metaForServer(metaOf(params), logLevel);
-    const traced = this.#tracer === undefined ? undefined : this.#trace(this.#tracer, meta);
+    const traced = this.#tracer?.begin(meta);
     // Written out, member by member: this is made for every call, and spreading costs more than all the rest of it.
     const options: CallOptions & { [Key in keyof ToolCall]: ToolCall[Key] | undefined } = {
       caller: hostOrCaller(caller),
@@ -214,11 +213,6 @@ export class Surface {
       arguments: call?.arguments,
     };
     return options;
-  }
-
-  #trace(tracer: Tracer, meta: Params | undefined): Pick<CallOptions, 'requestId' | 'meta'> {
-    const requestId = randomUUID();
-    return { requestId, meta: { ...meta, traceparent: tracer.begin(requestId, meta?.traceparent) } };
   }
 
   #onlyServer(): string | undefined {

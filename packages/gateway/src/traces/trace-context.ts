@@ -1,5 +1,6 @@
 /** W3C trace context: where in somebody's trace a call stands. */
 import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 
 export interface TraceContext {
   readonly traceId: string;
@@ -25,3 +26,16 @@ export function continueTrace(traceparent: unknown): TraceContext {
 
 export const toTraceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
   `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
+
+/** What a vendor may keep there, by the standard. */
+const MOST_STATE = 512;
+
+/** Where an HTTP request stands in a trace, as the `_meta` of a call; undefined when it is in none. */
+export function traceMetaOf({
+  traceparent,
+  tracestate,
+}: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
+  if (typeof traceparent !== 'string' || !FORM.test(traceparent)) return undefined;
+  const hasState = typeof tracestate === 'string' && tracestate.length <= MOST_STATE;
+  return { traceparent, ...(hasState && { tracestate }) };
+}

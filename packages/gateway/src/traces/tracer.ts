@@ -1,5 +1,6 @@
 /** A span for every call, sent to an OpenTelemetry collector; servers are told where in the trace they stand. */
-import type { Runtime, RuntimeEvents } from 'turnbuckle';
+import { randomUUID } from 'node:crypto';
+import type { CallOptions, Runtime, RuntimeEvents } from 'turnbuckle';
 import { continueTrace, type TraceContext, toTraceparent } from './trace-context.js';
 
 export interface TracerOptions {
@@ -24,13 +25,12 @@ export class Tracer {
   readonly #open = new Map<string, TraceContext>();
   readonly #waiting: object[] = [];
   readonly #timer: NodeJS.Timeout;
-  readonly #stop: () => void;
+  readonly #stops: Array<() => void> = [];
   #dropped = 0;
   #sending: Promise<void> | undefined;
 
-  constructor(runtime: Pick<Runtime, 'on'>, options: TracerOptions) {
+  constructor(options: TracerOptions) {
     this.#options = options;
-    this.#stop = runtime.on('call.settled', (event) => this.#settled(event));
     this.#timer = setInterval(() => void this.#send(), EVERY_MS).unref();
   }
 
@@ -39,15 +39,24 @@ export class Tracer {
     return this.#dropped;
   }
 
-  /** A call begins; the answer is what its server is told. */
-  begin(requestId: string, traceparent: unknown): string {
-    const context = continueTrace(traceparent);
-    if (this.#open.size < MOST_WAITING) this.#open.set(requestId, context);
-    return toTraceparent(context);
+  /** Calls of this runtime that were begun here become spans when they have ended. */
+  follow(runtime: Pick<Runtime, 'on'>): void {
+    this.#stops.push(runtime.on('call.settled', (event) => this.#settled(event)));
+  }
+
+  /** A call begins, at the place that its `_meta` names; its server is told that it stands below. */
+  begin(meta: CallOptions['meta']): Pick<CallOptions, 'requestId' | 'meta'> {
+    const requestId = randomUUID();
+    const context = continueTrace(meta?.traceparent);
+    // A call of nothing that is known is never heard of again.
+    const [oldest] = this.#open.size >= MOST_WAITING ? this.#open.keys() : [];
+    if (oldest !== undefined) this.#open.delete(oldest);
+    this.#open.set(requestId, context);
+    return { requestId, meta: { ...meta, traceparent: toTraceparent(context) } };
   }
 
   async close(): Promise<void> {
-    this.#stop();
+    for (const stop of this.#stops) stop();
     clearInterval(this.#timer);
     await this.#sending;
     await this.#send();

@@ -1,9 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fixture } from '@turnbuckle/testing';
+import { fixture, startFixture } from '@turnbuckle/testing';
+import { createRuntime } from 'turnbuckle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { continueTrace, toTraceparent } from '../../src/traces/trace-context.js';
 import { Tracer } from '../../src/traces/tracer.js';
+import { type Answer, ownDaemon } from '../daemon/own-daemon.js';
 import { modern } from '../mcp/raw-client.js';
 import { openStand } from '../mcp/stand.js';
 
@@ -43,7 +45,8 @@ describe('a trace', () => {
     const stand = await openStand({
       servers: { up: fixture('echo') },
       tracer: (runtime) => {
-        tracer = new Tracer(runtime, { endpoint, version: '1' });
+        tracer = new Tracer({ endpoint, version: '1' });
+        tracer.follow(runtime);
         return tracer;
       },
     });
@@ -66,6 +69,64 @@ describe('a trace', () => {
     expect(told).toBe(`00-${spans[0]?.traceId}-${spans[0]?.spanId}-01`);
   });
 
+  it('goes on through the bridge, from the headers of the request', async () => {
+    const web = await startFixture('echo', { transport: 'http' });
+    const servers = { up: fixture('everything') };
+    const own = await ownDaemon({ servers, daemon: { traces: { endpoint } } });
+    const headers = { 'content-type': 'application/json', traceparent: PARENT, tracestate: 'vendor=1' };
+    const post = async (path: string, body: object): Promise<Answer> =>
+      (await own.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+    const meta = { tool_name: 'meta', arguments: {} };
+    const { result } = await post('/mcp/call', { ...meta, endpoint: { url: web.url } });
+    await post('/mcp/calls', { calls: [{ tool_name: 'echo', arguments: { text: 'x' }, server: 'up' }] });
+    await post('/resources/read', { server: 'up', uri: 'nothing://there' });
+    await own.close();
+    await web.stop();
+    const inPlace = { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52) };
+    expect(spans).toMatchObject([
+      { ...inPlace, name: expect.stringMatching(/^tool inline-127.*\/meta$/) },
+      { ...inPlace, name: 'tool up/echo' },
+      { ...inPlace, name: 'resource up/nothing://there', status: { code: 2 } },
+    ]);
+    const [{ text }] = (result as { content: [{ text: string }] }).content;
+    expect(JSON.parse(text)).toMatchObject({
+      traceparent: `00-${spans[0]?.traceId}-${spans[0]?.spanId}-01`,
+      tracestate: 'vendor=1',
+    });
+  });
+
+  it('is passed on by the bridge as it is when nobody collects', async () => {
+    const own = await ownDaemon({ servers: { up: fixture('echo') } });
+    const told = async (headers: Record<string, string>): Promise<unknown> => {
+      const body = JSON.stringify({ tool_name: 'meta', arguments: {}, server: 'up' });
+      const type = { 'content-type': 'application/json' };
+      const init = { method: 'POST', headers: { ...type, ...headers }, body };
+      const { result } = (await (await own.fetch('/mcp/call', init)).json()) as {
+        result: { content: [{ text: string }] };
+      };
+      const { traceparent, tracestate } = JSON.parse(result.content[0].text);
+      return { traceparent, tracestate };
+    };
+    expect(await told({ traceparent: PARENT, tracestate: 'a=1' })).toEqual({
+      traceparent: PARENT,
+      tracestate: 'a=1',
+    });
+    expect(await told({ traceparent: PARENT, tracestate: 'a'.repeat(513) })).toEqual({ traceparent: PARENT });
+    expect(await told({ traceparent: 'what ever', tracestate: 'a=1' })).toEqual({});
+    await own.close();
+  });
+
+  it('does not stop for calls of which nothing more is heard', async () => {
+    const runtime = await createRuntime({ servers: { up: fixture('echo') } });
+    const tracer = new Tracer({ endpoint, version: '1' });
+    tracer.follow(runtime);
+    for (let count = 0; count < 5_000; count += 1) tracer.begin(undefined);
+    await runtime.callTool('up', 'echo', { text: 'x' }, tracer.begin({ traceparent: PARENT }));
+    await runtime.close();
+    await tracer.close();
+    expect(spans).toMatchObject([{ name: 'tool up/echo' }]);
+  });
+
   it('is no matter of the call when nobody collects it', async () => {
     status = 503;
     const failures: Error[] = [];
@@ -73,7 +134,8 @@ describe('a trace', () => {
     const stand = await openStand({
       servers: { up: fixture('echo') },
       tracer: (runtime) => {
-        tracer = new Tracer(runtime, { endpoint, version: '1', onFailure: (error) => failures.push(error) });
+        tracer = new Tracer({ endpoint, version: '1', onFailure: (error) => failures.push(error) });
+        tracer.follow(runtime);
         return tracer;
       },
     });
