@@ -35,7 +35,10 @@ export function unknownServer(name: string, known: Iterable<string>): Turnbuckle
   const close = nearest(name, known);
   return new TurnbuckleError('SERVER_UNKNOWN', `There is no server named "${name}".`, {
     server: name,
-    hint: close === undefined ? 'List the servers there are: turnbuckle list, status() or GET /servers.' : `Did you mean "${close}"?`,
+    hint:
+      close === undefined
+        ? 'List the servers there are: turnbuckle list, status() or GET /servers.'
+        : `Did you mean "${close}"?`,
   });
 }
 

@@ -245,7 +245,10 @@ export class Calls {
       {
         tool: name,
         server,
-        hint: close === undefined ? 'List the tools there are: turnbuckle tools, tools() or GET /tools.' : `Did you mean "${close}"?`,
+        hint:
+          close === undefined
+            ? 'List the tools there are: turnbuckle tools, tools() or GET /tools.'
+            : `Did you mean "${close}"?`,
       },
     );
   }
