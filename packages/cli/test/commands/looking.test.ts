@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fixture } from '@turnbuckle/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { argumentServer } from './local-servers.js';
-import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
+import { createHome, type Home, json, QUIET, turnbuckle } from './turnbuckle.js';
 
 let home: Home;
 beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('resources and prompts', () => {
     expect(await run('read', 'good', 'fixture://greeting')).toEqual({
       code: 0,
       stdout: 'hello\n',
-      stderr: '',
+      stderr: QUIET,
     });
     const directory = home.file('bytes');
     const { stdout } = await run('read', 'good', 'fixture://bytes', '-o', directory);

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type TemporaryDirectory, temporaryDirectory } from '@turnbuckle/testing';
+import { expect } from 'vitest';
 
 export const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 
@@ -63,6 +64,9 @@ export const environmentOf = ({ path }: Home): Record<string, string> => ({
   TURNBUCKLE_STATE_DIR: join(path, 'state'),
   LANG: 'C.UTF-8',
 });
+
+/** Nothing on stderr but what is said when a connection takes long, which is up to the machine. */
+export const QUIET: string = expect.stringMatching(/^(Connecting .* …\n)?$/);
 
 /** The running command; for tests that interrupt it. */
 export function start(words: readonly string[], { home, cwd, stdin, env }: RunOptions): ChildProcess {
