@@ -57,14 +57,16 @@ async function approveInTerminal({ request, signal, output, session, host }: Ask
   if (change.length > 0) showPart('changed since it was approved', change, output);
   showPart(args.length === 0 ? 'without arguments' : 'arguments', args, output);
   const keyboard = openKeyboard();
+  let answer: ApprovalAnswer;
   try {
     await keyboard.forget(SETTLE_MS, signal);
-    const answer = await question({ request, signal, keyboard, output, all: [...change, ...args] });
-    output.note(signal.aborted ? whyOver(signal) : answerWords(answer, session));
-    return answer;
+    answer = await question({ request, signal, keyboard, output, all: [...change, ...args] });
   } finally {
     keyboard.close();
   }
+  // Only now: who reads it may press Ctrl-C at once, and no key may be lost then.
+  output.note(signal.aborted ? whyOver(signal) : answerWords(answer, session));
+  return answer;
 }
 
 const whyOver = ({ reason }: AbortSignal): string =>
@@ -110,12 +112,7 @@ async function question(asked: Question): Promise<ApprovalAnswer> {
   const ask = (): void => output.note(`${output.color.bold('Allow it?')}  ${choices.join(' · ')}`);
   for (ask(); ; ) {
     const key = (await keyboard.next(signal))?.toLowerCase();
-    if (key === undefined) return 'deny';
-    if (key === CTRL_C) {
-      // In this mode the terminal sends Ctrl-C as a key. It ends the command all the same.
-      process.emit('SIGINT', 'SIGINT');
-      return 'deny';
-    }
+    if (key === undefined || key === CTRL_C) return 'deny';
     const answer = Object.hasOwn(keys, key) ? keys[key] : undefined;
     if (answer !== undefined) return answer;
     if (key !== 'v') continue;
@@ -137,9 +134,6 @@ async function view({ all, signal, keyboard, output }: Question): Promise<void> 
     const key = await keyboard.next(signal);
     if (key === 'b') start = Math.max(start - size, 0);
     else if (key === ' ' && end < all.length) start = end;
-    else {
-      if (key === CTRL_C) process.emit('SIGINT', 'SIGINT');
-      return;
-    }
+    else return;
   }
 }

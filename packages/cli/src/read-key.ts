@@ -5,7 +5,7 @@ export const CTRL_D = '\u0004';
 export const ENTER = '\r';
 export const ESCAPE = '\u001b';
 
-/** While it is open, keys are not shown and come one by one. */
+/** While it is open, keys are not shown and come one by one. Ctrl-C ends the command as it does otherwise. */
 export interface Keyboard {
   /** The next key; undefined when the signal says that nobody waits any longer. */
   next(signal: AbortSignal): Promise<string | undefined>;
@@ -18,8 +18,12 @@ export function openKeyboard(stdin: NodeJS.ReadStream = process.stdin): Keyboard
   let take: ((key: string) => void) | undefined;
   const onData = (chunk: Buffer): void => {
     const keys = chunk.toString('utf8');
-    // Ctrl-C is meant whatever else came with it. Pasted text and the keys that send several characters are no answer.
-    if (keys.includes(CTRL_C)) take?.(CTRL_C);
+    // In this mode the terminal sends it as a key. It is meant whenever it comes, and whatever came with it.
+    if (keys.includes(CTRL_C)) {
+      process.emit('SIGINT', 'SIGINT');
+      take?.(CTRL_C);
+    }
+    // Pasted text and the keys that send several characters are no answer.
     else if ([...keys].length === 1) take?.(keys === '\n' ? ENTER : keys);
   };
   stdin.setRawMode(true);

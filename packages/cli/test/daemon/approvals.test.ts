@@ -214,6 +214,17 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     expect(await terminal.ended).toBe(130);
   });
 
+  it('watch ends with Ctrl-C also while keys are no answer yet', async () => {
+    const terminal = openTerminal(['approvals', 'watch'], { home });
+    await terminal.see('Waiting for calls');
+    const called = call();
+    await terminal.see('claude wants to call echo');
+    terminal.press('\u0003');
+    expect(await terminal.ended).toBe(130);
+    await turnbuckle(['approvals', 'answer', (await oneWaiting()).id, 'deny'], { home });
+    expect((await called).status).toBe(403);
+  });
+
   it('watch does not ask any more what somebody else answered', async () => {
     const terminal = openTerminal(['approvals', 'watch'], { home });
     await terminal.see('Waiting for calls');
