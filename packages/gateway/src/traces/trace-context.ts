@@ -14,14 +14,22 @@ const FORM = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** A place below the one that the text names, or at the beginning of a new trace. */
 export function continueTrace(traceparent: unknown): TraceContext {
-  const [, traceId = '', parentId = '', flags = ''] = FORM.exec(String(traceparent)) ?? [];
-  const isValid = /[1-9a-f]/.test(traceId) && /[1-9a-f]/.test(parentId);
+  const parent = readParent(traceparent);
   return {
-    traceId: isValid ? traceId : randomBytes(16).toString('hex'),
-    parentId: isValid ? parentId : undefined,
+    traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
+    parentId: parent?.parentId,
     spanId: randomBytes(8).toString('hex'),
-    sampled: !isValid || (Number.parseInt(flags, 16) & 1) === 1,
+    sampled: parent?.sampled ?? true,
   };
+}
+
+function readParent(
+  traceparent: unknown,
+): Pick<TraceContext, 'traceId' | 'parentId' | 'sampled'> | undefined {
+  const [, traceId = '', parentId = '', flags = ''] = FORM.exec(String(traceparent)) ?? [];
+  // Nothing but zeros names nothing.
+  if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(parentId)) return undefined;
+  return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
 export const toTraceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
@@ -35,7 +43,7 @@ export function traceMetaOf({
   traceparent,
   tracestate,
 }: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
-  if (typeof traceparent !== 'string' || !FORM.test(traceparent)) return undefined;
+  if (typeof traceparent !== 'string' || readParent(traceparent) === undefined) return undefined;
   const hasState = typeof tracestate === 'string' && tracestate.length <= MOST_STATE;
   return { traceparent, ...(hasState && { tracestate }) };
 }
