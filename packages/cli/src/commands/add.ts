@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { editServers, type LoadedConfig, redactConfig, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { fileOfFlag, fileOfScope } from '../config-file.js';
+import { createLeadsHere } from '../daemon/leads-here.js';
 import { loadCommandConfig } from '../open.js';
 import { shellWord } from '../shell-word.js';
 import { needWord, readPairs } from '../words.js';
@@ -13,6 +14,9 @@ export async function run(context: CommandContext): Promise<void> {
   const config = await loadCommandConfig(context);
   const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
   await checkEntry(name, entry);
+  const itself = createLeadsHere(context, config)(entry);
+  if (itself !== undefined)
+    output.warn(`${output.color.yellow('warning')} ${name} is no other server: ${itself}.`);
   await editServers(file, [{ action: flags.force === true ? 'set' : 'add', name, config: entry }]).catch(
     (error: unknown) => {
       throw withForceHint(error);

@@ -35,7 +35,8 @@ export function discover({ files = NODE_FILES, ...place }: DiscoverOptions): Dis
   const at = lookAround(place);
   const found = new Map<string, DiscoveredFile>();
   for (const { id, candidates } of CLIENTS) {
-    for (const candidate of candidates(at).flatMap((each) => expanded(each, files, at.join))) {
+    const looked = candidates(at).flatMap((each) => expanded(each, files, at.join));
+    for (const candidate of withoutDoubles(looked, files)) {
       const known = found.get(candidate.path);
       if (known !== undefined) {
         if (known.client !== id && !known.alsoFor.includes(id))
@@ -56,6 +57,16 @@ export function discover({ files = NODE_FILES, ...place }: DiscoverOptions): Dis
     }
   }
   return [...found.values()];
+}
+
+/** In the home directory, or where a link leads there, a file of the user's is in the place of a project's too. */
+function withoutDoubles(candidates: readonly Candidate[], files: FileLook): Candidate[] {
+  const ofUser = new Set(
+    candidates.filter(({ scope }) => scope === 'user').map(({ path }) => files.real(path)),
+  );
+  return candidates.filter(
+    ({ scope, path }) => !['project', 'local'].includes(scope) || !ofUser.has(files.real(path)),
+  );
 }
 
 function expanded(candidate: Candidate, files: FileLook, join: (...parts: string[]) => string): Candidate[] {

@@ -1,0 +1,125 @@
+/**
+ * Whether a server that stands in another tool's file is this program: what setup wrote there, or somebody by hand.
+ * Told by what an entry points at, never by its name. Taken over, the daemon would be a server of itself.
+ */
+import { readFileSync, realpathSync } from 'node:fs';
+import { hostname, networkInterfaces } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { DEFAULT_PORT } from '@turnbuckle/gateway';
+import type { LoadedConfig } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import type { ServerDraft } from '../imports/index.js';
+import { splitWords } from '../open.js';
+import { stateDirectoryOf } from '../state-directory-of.js';
+import { ownFile } from './own-command.js';
+
+type Entry = Pick<ServerDraft, 'command' | 'args' | 'cwd' | 'url' | 'headers'>;
+
+/** Undefined when the entry leads elsewhere; else in words, for people. */
+export type LeadsHere = (entry: Entry) => string | undefined;
+
+/** `config` says where a daemon would listen; the record of the last one says where it did. */
+export function createLeadsHere(context: CommandContext, { settings }: LoadedConfig): LeadsHere {
+  const { host = '127.0.0.1', port } = settings.daemon ?? {};
+  const configured = port === undefined ? '' : `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const known = [recordedUrl(stateDirectoryOf(context)), configured].flatMap(endpointOf);
+  const ownHosts = hostsOfThisMachine();
+  /** `beside`: what is sent along. */
+  const isOurs = (word: string, beside: readonly string[]): boolean => {
+    const at = endpointOf(word)[0];
+    if (at === undefined) return false;
+    if (known.some((one) => one.port === at.port && sameHost(one.host, at.host, ownHosts))) return true;
+    if (!ownHosts.has(at.host)) return false;
+    if (at.port === String(DEFAULT_PORT) && /^\/mcp(\/|$)/.test(at.path)) return true;
+    // A daemon that ran at another port, and left no record: its tokens tell.
+    return beside.some((value) => /\bBearer\s+tbk_/i.test(value));
+  };
+  return ({ command, args = [], cwd, url, headers }) => {
+    if (url !== undefined)
+      return isOurs(url, Object.values(headers ?? {})) ? 'it is the address of Turnbuckle itself' : undefined;
+    const words = [command ?? '', ...args];
+    if (startsUs(words, cwd)) return 'it starts Turnbuckle itself';
+    // What carries stdio to an address, with options that are not known here.
+    return words.some((word) => isOurs(word, words))
+      ? 'it leads to the address of Turnbuckle itself'
+      : undefined;
+  };
+}
+
+interface Endpoint {
+  readonly host: string;
+  readonly port: string;
+  readonly path: string;
+}
+
+/** None or one. Default ports are spelled out. */
+function endpointOf(text: string): Endpoint[] {
+  if (!/^(https?|wss?):\/\//i.test(text) || !URL.canParse(text)) return [];
+  const { hostname: host, port, protocol, pathname: path } = new URL(text);
+  return [{ host, port: port || (/^(https|wss):$/.test(protocol) ? '443' : '80'), path }];
+}
+
+const sameHost = (one: string, other: string, own: ReadonlySet<string>): boolean =>
+  one === other || (own.has(one) && own.has(other));
+
+/** As the URL parser spells them. */
+function hostsOfThisMachine(): ReadonlySet<string> {
+  const addresses = Object.values(networkInterfaces()).flatMap((list = []) =>
+    list.map(({ address }) => address),
+  );
+  const names = [
+    'localhost',
+    'localhost.',
+    hostname(),
+    '127.0.0.1',
+    '0.0.0.0',
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+  ];
+  const spelled = [...names, ...addresses].flatMap((name) => {
+    const url = `http://${name.includes(':') ? `[${name}]` : name}/`;
+    return URL.canParse(url) ? [new URL(url).hostname] : [];
+  });
+  return new Set(spelled);
+}
+
+/** Also of a daemon that does not run now: setup wrote its address all the same. */
+function recordedUrl(stateDir: string): string {
+  try {
+    const { url } = JSON.parse(readFileSync(join(stateDir, 'daemon.json'), 'utf8'));
+    return typeof url === 'string' ? url : '';
+  } catch {
+    return '';
+  }
+}
+
+/** `serve … --stdio` of this program, behind whatever shell, runtime or package runner. */
+function startsUs(line: readonly string[], cwd: string | undefined): boolean {
+  const words = line.flatMap((word) => (/\s/.test(word) ? splitWords(word) : [word]));
+  const at = words.indexOf('serve');
+  if (at === -1 || !words.includes('--stdio', at)) return false;
+  return words.slice(0, at).some((word) => isOurProgram(word, cwd));
+}
+
+const OUR_FILE = /(^|[\\/])(@turnbuckle[\\/]cli|packages[\\/]cli)[\\/]dist[\\/]bin\.js$/;
+
+function isOurProgram(word: string, cwd = '.'): boolean {
+  const last = word.split(/[\\/]/).at(-1) ?? word;
+  if (/^(turnbuckle|tbk)(\.(exe|cmd|bat|ps1))?(@.*)?$/i.test(last)) return true;
+  if (/(^|=)@turnbuckle\/cli(@.*)?$/.test(word) || OUR_FILE.test(word)) return true;
+  return /[\\/]|\.[cm]?js$/.test(word) && isOurFile(resolve(cwd, word));
+}
+
+/** A link to it, or a copy of its package under another name. */
+function isOurFile(path: string): boolean {
+  try {
+    const file = realpathSync(path);
+    if (file === ownFile() || OUR_FILE.test(file)) return true;
+    return (
+      JSON.parse(readFileSync(join(dirname(file), '..', 'package.json'), 'utf8')).name === '@turnbuckle/cli'
+    );
+  } catch {
+    return false;
+  }
+}
