@@ -18,6 +18,7 @@ import type { ServerConfig } from './config/schema.js';
 import { TrustStore } from './config/trust.js';
 import { watchFiles } from './config/watch.js';
 import { createRuntime } from './create-runtime.js';
+import { retryableOnce } from './retryable-once.js';
 import type { Runtime } from './runtime.js';
 import type { RuntimeOptions } from './runtime-options.js';
 import type { SetServersResult } from './server-set.js';
@@ -176,15 +177,10 @@ function openerOf(
   given: ConfiguredOptions['vault'],
   place: { readonly stateDir: string; readonly environment: Readonly<Record<string, string | undefined>> },
 ): () => Promise<VaultLike> {
-  let opened: Promise<VaultLike> | undefined;
-  const open = async (): Promise<VaultLike> => {
+  return retryableOnce(async () => {
     if (given === undefined) return (await import('./auth/vault.js')).createVault(place);
     return typeof given === 'function' ? given() : given;
-  };
-  return () => {
-    opened ??= open();
-    return opened;
-  };
+  });
 }
 
 /** The administrator's rules, then the program's own, then those of the files. */

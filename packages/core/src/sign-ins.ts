@@ -7,13 +7,14 @@ import type { Challenge } from './auth/auth-errors.js';
 import type { Authorizer, Credentials } from './auth/authorizer.js';
 import type { OAuthAuthorizer } from './auth/oauth-authorizer.js';
 import type { SignInMethod, SignInPrompts } from './auth/sign-in-prompts.js';
-import type { SignInStore, VaultSource } from './auth/sign-in-store.js';
+import type { SignInStore, VaultLike, VaultSource } from './auth/sign-in-store.js';
 import { staticCredential } from './auth/static-credential.js';
 import type { TokenFile } from './auth/token-file.js';
 import { type CancelSignal, toAbortSignal } from './cancel-signal.js';
 import type { AuthConfig, MachineConfig, OAuthConfig } from './config/auth-schema.js';
 import type { HttpServer, SseServer, WebSocketServer } from './config/schema.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
+import { retryableOnce } from './retryable-once.js';
 import type { Server } from './server.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -77,10 +78,11 @@ export class SignIns {
   readonly #options: SignInsOptions;
   readonly #known = new Map<string, { readonly made: string; readonly known: Promise<Known> }>();
   readonly #running = new Map<string, Running>();
-  #store: Promise<SignInStore> | undefined;
+  readonly #openStore: () => Promise<SignInStore>;
 
   constructor(options: SignInsOptions) {
     this.#options = options;
+    this.#openStore = retryableOnce(() => createStore(options));
   }
 
   /** What presents the credentials of a server; the same one for all its connections. */
@@ -239,7 +241,12 @@ export class SignIns {
     const before = this.#known.get(server);
     if (before?.made === made) return before.known;
     const known = this.#make(server, config);
-    this.#known.set(server, { made, known });
+    const entry = { made, known };
+    this.#known.set(server, entry);
+    // What failed is made anew for the next one who asks.
+    known.catch(() => {
+      if (this.#known.get(server) === entry) this.#known.delete(server);
+    });
     return known;
   }
 
@@ -290,20 +297,15 @@ export class SignIns {
       throw error;
     }
   }
+}
 
-  #openStore(): Promise<SignInStore> {
-    this.#store ??= this.#createStore();
-    return this.#store;
-  }
-
-  async #createStore(): Promise<SignInStore> {
-    const { vault, stateDir, environment } = this.#options;
-    const { SignInStore } = await import('./auth/sign-in-store.js');
-    if (vault !== undefined)
-      return new SignInStore(typeof vault === 'function' ? await vault() : vault, stateDir);
-    const { createVault } = await import('./auth/vault.js');
-    return new SignInStore(createVault({ stateDir, environment }), stateDir);
-  }
+async function createStore({ vault, stateDir, environment }: SignInsOptions): Promise<SignInStore> {
+  const { SignInStore } = await import('./auth/sign-in-store.js');
+  const open = async (): Promise<VaultLike> => {
+    if (vault !== undefined) return typeof vault === 'function' ? vault() : vault;
+    return (await import('./auth/vault.js')).createVault({ stateDir, environment });
+  };
+  return new SignInStore(retryableOnce(open), stateDir);
 }
 
 /** A server without an `auth` block is signed in at when it asks for it, unless its headers already say who asks. */

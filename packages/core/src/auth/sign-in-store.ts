@@ -44,10 +44,11 @@ export type VaultSource = VaultLike | (() => Promise<VaultLike>);
 const LOCK_MS = 60_000;
 
 export class SignInStore {
-  readonly #vault: VaultLike;
+  readonly #vault: () => Promise<VaultLike>;
   readonly #directory: string;
 
-  constructor(vault: VaultLike, stateDir: string) {
+  /** `vault` is asked for each time; a vault that could not be opened may be there the next time. */
+  constructor(vault: () => Promise<VaultLike>, stateDir: string) {
     this.#vault = vault;
     this.#directory = join(stateDir, 'locks');
   }
@@ -61,19 +62,19 @@ export class SignInStore {
   }
 
   async load(key: string): Promise<SignIn | undefined> {
-    const text = await this.#vault.get(key);
+    const text = await (await this.#vault()).get(key);
     if (text === undefined) return undefined;
     const value: SignIn = JSON.parse(text);
     // Another version of ours wrote it: as if there was none.
     return value.version === 1 ? value : undefined;
   }
 
-  save(key: string, signIn: SignIn): Promise<void> {
-    return this.#vault.set(key, JSON.stringify(signIn));
+  async save(key: string, signIn: SignIn): Promise<void> {
+    await (await this.#vault()).set(key, JSON.stringify(signIn));
   }
 
-  delete(key: string): Promise<boolean> {
-    return this.#vault.delete(key);
+  async delete(key: string): Promise<boolean> {
+    return (await this.#vault()).delete(key);
   }
 
   /** One at a time among all processes of this user; what died in it keeps nobody out. */

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { replaceFile } from '../config/edit/atomic-file.js';
 import { withFileLock } from '../config/edit/file-lock.js';
 import { isRecord } from '../is-record.js';
+import { retryableOnce } from '../retryable-once.js';
 import { damaged, secretsUnavailable, unusable } from './vault-errors.js';
 import {
   type KeyHeader,
@@ -70,13 +71,14 @@ export class Vault {
   readonly #warn: (message: string) => void;
   readonly #keys: VaultKeys;
   #opened: Opened | undefined;
-  #closedDirectory = false;
+  readonly #closeDirectory: () => Promise<void>;
 
   constructor({ stateDir, environment, passphrase, keychain, onWarning, now }: VaultOptions) {
     this.#directory = resolve(stateDir);
     this.file = join(this.#directory, 'vault.json');
     this.#now = now ?? Date.now;
     this.#warn = onWarning ?? ((message) => process.emitWarning(message, { code: 'TURNBUCKLE_SECRETS' }));
+    this.#closeDirectory = retryableOnce(() => closeDirectory(this.#directory, this.#warn));
     this.#keys = new VaultKeys({
       file: this.file,
       keyFile: join(this.#directory, 'vault.key'),
@@ -231,12 +233,6 @@ export class Vault {
       // What the work itself threw is its caller's.
       throw entered ? error : unusable(this.file, error);
     }
-  }
-
-  async #closeDirectory(): Promise<void> {
-    if (this.#closedDirectory) return;
-    this.#closedDirectory = true;
-    await closeDirectory(this.#directory, this.#warn);
   }
 
   /** The same for every spelling of the directory's path. */

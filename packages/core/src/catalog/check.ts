@@ -3,6 +3,7 @@
  * first time its tool is called, never a whole list, and the compiled form goes with the tool.
  */
 import { isRecord } from '../is-record.js';
+import { retryableOnce } from '../retryable-once.js';
 import { type CheckCost, guardSchema } from './schema-guard.js';
 import type { CatalogTool } from './tool.js';
 
@@ -29,15 +30,12 @@ export class SchemaChecks {
   readonly #inputs = new WeakMap<CatalogTool, Compiled>();
   readonly #outputs = new WeakMap<CatalogTool, Compiled>();
   #compile: Compile | undefined;
-  #loading: Promise<void> | undefined;
 
   /** Loads the compiler; `checkInput` and `checkOutput` need it. Resolved from the second time on. */
-  load(): Promise<void> {
-    this.#loading ??= import('typebox/schema').then(({ Compile }) => {
-      this.#compile = (schema) => Compile(schema);
-    });
-    return this.#loading;
-  }
+  readonly load: () => Promise<void> = retryableOnce(async () => {
+    const { Compile } = await import('typebox/schema');
+    this.#compile = (schema) => Compile(schema);
+  });
 
   get loaded(): boolean {
     return this.#compile !== undefined;

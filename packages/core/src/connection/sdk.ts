@@ -1,9 +1,6 @@
 /** The SDK's client, loaded at the first connection: it costs more to load than everything else together. */
+import { retryableOnce } from '../retryable-once.js';
+
 type Sdk = typeof import('@modelcontextprotocol/client');
 
-let loading: Promise<Sdk> | undefined;
-
-export function loadSdk(): Promise<Sdk> {
-  loading ??= import('@modelcontextprotocol/client');
-  return loading;
-}
+export const loadSdk: () => Promise<Sdk> = retryableOnce(() => import('@modelcontextprotocol/client'));

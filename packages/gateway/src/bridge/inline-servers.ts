@@ -54,8 +54,7 @@ export class InlineServers {
   ): Promise<{ readonly runtime: Runtime; readonly server: string }> {
     const config = this.#toConfig(endpoint, caller);
     const server = nameOf(endpoint, config);
-    this.#runtime ??= this.#createRuntime();
-    const runtime = await this.#runtime;
+    const runtime = await this.#open();
     const isNew = !this.#servers.delete(server);
     this.#servers.set(server, config);
     if (isNew) {
@@ -63,7 +62,10 @@ export class InlineServers {
       const [oldest] = this.#servers.keys();
       if (this.#servers.size > MOST_SERVERS && oldest !== undefined) this.#servers.delete(oldest);
       const all = Object.fromEntries(this.#servers);
-      this.#setting = this.#setting.then(() => runtime.setServers(all));
+      const setting = this.#setting.then(() => runtime.setServers(all));
+      // One that fails is told to who waits for it, not to all who come later.
+      this.#setting = setting.catch(() => void this.#servers.delete(server));
+      await setting;
     }
     await this.#setting;
     return { runtime, server };
@@ -71,6 +73,14 @@ export class InlineServers {
 
   async close(): Promise<void> {
     await (await this.#runtime)?.close();
+  }
+
+  #open(): Promise<Runtime> {
+    this.#runtime ??= this.#createRuntime().catch((error: unknown) => {
+      this.#runtime = undefined;
+      throw error;
+    });
+    return this.#runtime;
   }
 
   async #createRuntime(): Promise<Runtime> {

@@ -87,10 +87,10 @@ function tryOnce(programs: SandboxPrograms, network: boolean): Promise<string | 
   const key = JSON.stringify([programs, network]);
   const known = works.get(key);
   if (known !== undefined) return known;
-  const trial = tryOut(programs, network).then((fault) => {
-    if (fault !== undefined) works.delete(key);
-    return fault;
-  });
+  const trial = tryOut(programs, network);
+  // Only what works is remembered.
+  const forget = (): void => void works.delete(key);
+  trial.then((fault) => fault === undefined || forget(), forget);
   works.set(key, trial);
   return trial;
 }
