@@ -31,6 +31,9 @@ export interface ServerBuilderParts {
   readonly signIns: SignIns;
 }
 
+const addressOf = (config: ServerConfig): string | undefined =>
+  'url' in config ? config.url : 'baseUrl' in config ? config.baseUrl : undefined;
+
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
 
 const MOST_SAID = 16 * 1_024;
@@ -47,6 +50,7 @@ export class ServerBuilder {
     const { options, limits } = this.#parts;
     const requests = new RequestGuard({
       server: name,
+      address: addressOf(config),
       answers: options.handlers ?? {},
       callersAnswer: options.callersAnswer ?? false,
       mayAsk: config.mayAsk,

@@ -6,6 +6,7 @@
 import type { Challenge } from './auth/auth-errors.js';
 import type { Authorizer, Credentials } from './auth/authorizer.js';
 import type { OAuthAuthorizer } from './auth/oauth-authorizer.js';
+import type { SignInNetwork } from './auth/sign-in-network.js';
 import type { SignInMethod, SignInPrompts } from './auth/sign-in-prompts.js';
 import type { SignInStore, VaultLike, VaultSource } from './auth/sign-in-store.js';
 import { staticCredential } from './auth/static-credential.js';
@@ -179,7 +180,7 @@ export class SignIns {
       method: request.method ?? 'browser',
       prompts,
       scopes: request.scopes,
-      fetch: await guardedFetch(url, auth),
+      ...(await networkOf(url, auth)),
       now: this.#options.now,
       signal,
     }).catch((error: unknown) => {
@@ -213,7 +214,8 @@ export class SignIns {
     await server.disconnect();
     if (signedIn?.tokens === undefined) return { found: false, revoked: false };
     const { revoke } = await import('./auth/revoke.js');
-    return { found: true, revoked: await revoke(signedIn, await guardedFetch(url, auth)) };
+    const { fetch } = await networkOf(url, auth);
+    return { found: true, revoked: await revoke(signedIn, fetch) };
   }
 
   /** What is known about the sign-in at a server whose configuration has been filled in. */
@@ -273,7 +275,7 @@ export class SignIns {
       optional: config.auth === undefined,
       account: accountOf(auth),
       store,
-      fetch: await guardedFetch(url, auth),
+      fetch: (await networkOf(url, auth)).fetch,
       now,
       onSecret,
     });
@@ -339,14 +341,9 @@ function telling(file: TokenFile, onSecret: (value: string) => void): Authorizer
   };
 }
 
-/** Addresses in the user's own configuration may lead inside; what servers and metadata say may not. */
-async function guardedFetch(serverUrl: string, auth: AuthConfig) {
-  const { createGuardedFetch } = await import('./fetching/guarded-fetch.js');
-  const named = Object.values('idp' in auth ? { ...auth, ...auth.idp } : auth).filter(
-    (value): value is string => typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value),
-  );
-  const origins = [serverUrl.replace(/^ws/i, 'http'), ...named].map((url) => new URL(url).origin);
-  return createGuardedFetch({ allowedOrigins: origins, insideIfServerInside: 'loopback' });
+async function networkOf(serverUrl: string, auth: AuthConfig): Promise<SignInNetwork> {
+  const { createSignInNetwork } = await import('./auth/sign-in-network.js');
+  return createSignInNetwork(serverUrl, auth);
 }
 
 function nothingToSignIn(server: string, type: string): TurnbuckleError {

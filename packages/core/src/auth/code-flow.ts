@@ -9,10 +9,11 @@ import {
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
+import type { PageGuard } from '../fetching/page-guard.js';
 import { authFailed } from './auth-errors.js';
-import { isSafeAddress } from './authorization-server.js';
 import type { CallbackReceiver } from './callback-receiver.js';
 import { authenticationOf } from './client-authentication.js';
+import { requireSafePage } from './safe-page.js';
 import type { SignInPrompts } from './sign-in-prompts.js';
 import type { AuthorizationServer } from './sign-in-store.js';
 import { type Tokens, toTokens } from './tokens.js';
@@ -28,6 +29,7 @@ export interface CodeFlowOptions {
   readonly scope: string | undefined;
   readonly dpop: DpopSession | undefined;
   readonly fetch: FetchLike;
+  readonly checkPage: PageGuard;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -47,8 +49,7 @@ export async function runCodeFlow(options: CodeFlowOptions): Promise<Tokens> {
   }).catch((cause: unknown) => {
     throw authFailed(server, 'preparing the page', cause);
   });
-  // What is handed to a browser is an address of the web and nothing else.
-  if (!isSafeAddress(authorizationUrl.href)) throw notAPage(server);
+  await requireSafePage(authorizationUrl.href, options);
   const answer = await visit(authorizationUrl.href, state, options);
   const iss = answer.get('iss') ?? undefined;
   try {
@@ -112,14 +113,6 @@ export async function shown<T>(server: string, show: () => T | Promise<T>): Prom
   } catch (cause) {
     throw authFailed(server, 'showing the page', cause);
   }
-}
-
-function notAPage(server: string): TurnbuckleError {
-  return new TurnbuckleError(
-    'AUTH_FAILED',
-    `Signing in at server "${server}" was stopped: its authorization page is not an https address.`,
-    { server, hint: 'Nothing was opened. Tell those who run the server, or do not use it.' },
-  );
 }
 
 export function nobodyToAsk(server: string): TurnbuckleError {

@@ -2,11 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DpopSession, FetchLike, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
+import type { PageGuard } from '../fetching/page-guard.js';
 import { isRecord } from '../is-record.js';
 import { authFailed, isPassing, oauthCode } from './auth-errors.js';
 import { isSafeAddress } from './authorization-server.js';
 import { authenticationOf } from './client-authentication.js';
 import { nobodyToAsk, shown } from './code-flow.js';
+import { requireSafePage } from './safe-page.js';
 import type { SignInPrompts } from './sign-in-prompts.js';
 import type { AuthorizationServer } from './sign-in-store.js';
 import { requestTokens } from './token-request.js';
@@ -20,6 +22,7 @@ export interface DeviceFlowOptions {
   readonly scope: string | undefined;
   readonly dpop: DpopSession | undefined;
   readonly fetch: FetchLike;
+  readonly checkPage: PageGuard;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -33,6 +36,7 @@ export async function runDeviceFlow(options: DeviceFlowOptions): Promise<Tokens>
   const { showCode } = prompts;
   if (showCode === undefined) throw nobodyToAsk(server);
   const offer = await askForCode(options);
+  await requireSafePage(offer.url, options);
   await shown(server, () => showCode({ server, url: offer.url, code: offer.userCode }));
   let waitMs = offer.intervalMs;
   while (now() < offer.expiresAt) {
@@ -86,12 +90,7 @@ async function askForCode(options: DeviceFlowOptions): Promise<Offer> {
   const { device_code, user_code, verification_uri, verification_uri_complete, interval, expires_in } =
     isRecord(body) ? body : {};
   const url = typeof verification_uri_complete === 'string' ? verification_uri_complete : verification_uri;
-  if (
-    typeof device_code !== 'string' ||
-    typeof user_code !== 'string' ||
-    typeof url !== 'string' ||
-    !isSafeAddress(url)
-  )
+  if (typeof device_code !== 'string' || typeof user_code !== 'string' || typeof url !== 'string')
     throw authFailed(server, 'asking for a code', new Error('unusable answer'));
   const lifeMs = typeof expires_in === 'number' && expires_in > 0 ? expires_in * 1_000 : MAX_LIFE_MS;
   const intervalMs = typeof interval === 'number' && interval > 0 ? interval * 1_000 : 5_000;

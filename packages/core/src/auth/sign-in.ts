@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type FetchLike, isStrictScopeSuperset } from '@modelcontextprotocol/client';
 import type { OAuthConfig } from '../config/auth-schema.js';
 import { TurnbuckleError } from '../errors.js';
+import type { PageGuard } from '../fetching/page-guard.js';
 import { anotherServer, type Challenge } from './auth-errors.js';
 import { findAuthorizationServer, requirePkce } from './authorization-server.js';
 import { CallbackReceiver } from './callback-receiver.js';
@@ -27,6 +28,8 @@ export interface SignInOptions {
   /** More than what is configured or asked for. */
   readonly scopes?: readonly string[] | undefined;
   readonly fetch: FetchLike;
+  /** Says whether a page of the authorization server may be shown. */
+  readonly checkPage: PageGuard;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -70,6 +73,7 @@ export async function signIn(options: SignInOptions): Promise<SignIn> {
       scope: requestedScope,
       dpop,
       fetch,
+      checkPage: options.checkPage,
       now,
       signal,
     };

@@ -1,5 +1,6 @@
 /** From what a server wrote to a request that can be put to the host, or the reason why it is refused. */
 import type { CreateMessageRequestParamsBase } from '@modelcontextprotocol/client';
+import { isInsideHost, isLoopbackHost } from '../fetching/reach.js';
 import { isRecord } from '../is-record.js';
 import { readForm } from './form-fields.js';
 import type { FormRequest, SamplingRequest, UrlRequest } from './server-requests.js';
@@ -17,32 +18,43 @@ export interface RequestBounds {
 const MOST_MESSAGE = 4_000;
 const MOST_URL = 4_096;
 
-export function readElicitation(params: Raw): Bare<FormRequest> | Bare<UrlRequest> | string {
+/** `from` is the address of the server that asks, if it has one: only where it is inside may its pages be. */
+export function readElicitation(
+  params: Raw,
+  from: string | undefined,
+): Bare<FormRequest> | Bare<UrlRequest> | string {
   const { message, mode = 'form' } = params;
   if (typeof message !== 'string') return 'it has no message';
   if (message.length > MOST_MESSAGE) return `its message is longer than ${MOST_MESSAGE} characters`;
-  if (mode === 'url') return readUrl(params.url, message);
+  if (mode === 'url') return readUrl(params.url, message, from);
   if (mode !== 'form') return 'its mode is neither form nor url';
   const requestedSchema = readForm(params.requestedSchema, message);
   if (typeof requestedSchema === 'string') return requestedSchema;
   return { mode: 'form', message, requestedSchema, params: { mode, message, requestedSchema } };
 }
 
-function readUrl(address: unknown, message: string): Bare<UrlRequest> | string {
+function readUrl(address: unknown, message: string, from: string | undefined): Bare<UrlRequest> | string {
   if (typeof address !== 'string' || address.length > MOST_URL) return 'it has no usable address';
   // An address that needs cleaning is one that reads differently from where it leads.
   if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(address) || !URL.canParse(address))
     return 'its address is not a plain one';
   const url = new URL(address);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackHost(url.hostname)))
     return 'its address is not https';
   if (url.username !== '' || url.password !== '') return 'its address carries a name or password';
+  if (isInsideHost(url.hostname) && !isBeside(url, from))
+    return 'its address leads to this machine or into its network';
   const { href, host } = url;
   return { mode: 'url', message, url: href, host, params: { mode: 'url', message, url: href } };
 }
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+/** A program of this machine may show its pages here; a server elsewhere only its own. */
+function isBeside(page: URL, from: string | undefined): boolean {
+  if (from === undefined) return true;
+  if (!URL.canParse(from)) return false;
+  const { hostname } = new URL(from);
+  return hostname === page.hostname || (isLoopbackHost(hostname) && isLoopbackHost(page.hostname));
+}
 
 const MOST_HINTS = 10;
 const MOST_NAME = 128;

@@ -37,6 +37,8 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
 
 export interface RequestGuardOptions {
   readonly server: string;
+  /** Where a remote server is. */
+  readonly address?: string | undefined;
   readonly answers: ServerRequestAnswers;
   /** Calls bring answers of their own: what the configuration allows is offered, whatever the host answers. */
   readonly callersAnswer: boolean;
@@ -171,7 +173,7 @@ export class RequestGuard {
     const whole = passes ? { params } : {};
     switch (kind) {
       case 'elicitation': {
-        const request = readElicitation(params);
+        const request = readElicitation(params, this.#options.address);
         if (typeof request === 'string') return request;
         return {
           ask: (signal) => answers.elicitation?.({ ...request, ...whole, server, id, signal }),

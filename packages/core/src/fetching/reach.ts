@@ -38,7 +38,14 @@ export function isLocalhostName(hostname: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost');
 }
 
-function isLoopbackHost(hostname: string): boolean {
+/** True when a host, as written, is this machine or an address inside some network. A name may still lead there. */
+export function isInsideHost(hostname: string): boolean {
+  if (isLocalhostName(hostname)) return true;
+  const found = addressClass(bareHost(hostname));
+  return found !== 'public' && found !== 'invalid';
+}
+
+export function isLoopbackHost(hostname: string): boolean {
   return isLocalhostName(hostname) || addressClass(bareHost(hostname)) === 'loopback';
 }
 

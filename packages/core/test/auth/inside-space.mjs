@@ -35,6 +35,8 @@ for (const port of CANARY_PORTS) {
 let hostile = { spot: 'none', target: '' };
 let reached = 0;
 const seen = [];
+/** Where a person was sent. */
+const pages = [];
 
 /** What the hostile party says at a spot: its own word, or the target. */
 function say(spot, own) {
@@ -46,7 +48,7 @@ function say(spot, own) {
 function metadata(origin) {
   return {
     issuer: origin,
-    authorization_endpoint: `${origin}/authorize`,
+    authorization_endpoint: say('authorization endpoint', `${origin}/authorize`),
     token_endpoint: say('token endpoint', `${origin}/token`),
     registration_endpoint: say('registration endpoint', `${origin}/register`),
     revocation_endpoint: say('revocation endpoint', `${origin}/revoke`),
@@ -98,7 +100,7 @@ function serve(request, response) {
       return redirectOr('device', {
         device_code: 'd',
         user_code: 'u',
-        verification_uri: `${origin}/code`,
+        verification_uri: say('device page', `${origin}/code`),
         interval: 0.01,
       });
     default:
@@ -113,10 +115,14 @@ await Promise.all([once(server, 'listening'), once(secured, 'listening')]);
 
 const prompts = {
   async open({ url }) {
+    pages.push(url);
     const first = await fetch(url, { redirect: 'manual' });
     await fetch(first.headers.get('location'));
   },
-  showCode() {},
+  async showCode({ url }) {
+    pages.push(url);
+    await fetch(url);
+  },
 };
 
 /** Without any guard: does the target lead to the canary at all? */
@@ -133,6 +139,7 @@ async function attempt(home, spot, target) {
   reached = 0;
   found.length = 0;
   seen.length = 0;
+  pages.length = 0;
   const url = `${HOMES[home]}/mcp`;
   const runtime = await createRuntime({ servers: { web: { type: 'http', url } }, stateDir, environment: {} });
   const method = spot.startsWith('device') ? 'device' : 'browser';
@@ -143,7 +150,16 @@ async function attempt(home, spot, target) {
   await runtime.signOut('web').catch(() => {});
   await runtime.close();
   rmSync(stateDir, { recursive: true, force: true });
-  return { home, spot, target, reached, found: [...found], code: failure?.code, asked: [...seen] };
+  return {
+    home,
+    spot,
+    target,
+    reached,
+    found: [...found],
+    pages: [...pages],
+    code: failure?.code,
+    asked: [...seen],
+  };
 }
 
 const SPOTS = [
@@ -151,6 +167,7 @@ const SPOTS = [
   'resource metadata redirect',
   'authorization server',
   'metadata redirect',
+  'authorization endpoint',
   'token endpoint',
   'token redirect',
   'registration endpoint',
@@ -159,6 +176,7 @@ const SPOTS = [
   'revocation redirect',
   'device endpoint',
   'device redirect',
+  'device page',
 ];
 const INSIDE = [
   'http://169.254.169.254/latest/meta-data/',

@@ -20,6 +20,7 @@ interface Attempt {
   readonly target: string;
   readonly reached: number;
   readonly found: readonly string[];
+  readonly pages: readonly string[];
   readonly code?: string;
   readonly asked: readonly string[];
 }
@@ -54,9 +55,10 @@ describe.skipIf(!hasSpace)(`S20: in a network where every address answers${reaso
       expect(asked).toEqual(expect.arrayContaining(['/register', '/authorize', '/token', '/revoke']));
   });
 
-  it('no word of a server leads a sign-in to it: 12 spots, 4 targets beside the server, 5 far from it', () => {
-    expect(report?.attempts.length).toBe(12 * 4 + 12 * 5);
+  it('no word of a server leads a sign-in to it: 14 spots, 4 targets beside the server, 5 far from it', () => {
+    expect(report?.attempts.length).toBe(14 * 4 + 14 * 5);
     expect(report?.attempts.filter(({ reached }) => reached === 0)).toEqual([]);
     expect(report?.attempts.filter(({ found }) => found.length > 0)).toEqual([]);
+    expect(report?.attempts.filter(({ pages, target }) => pages.includes(target))).toEqual([]);
   });
 });
