@@ -19,7 +19,7 @@ import { PinStore } from './pin-store.js';
 import { Pins } from './pins.js';
 import type { ApprovalAnswer } from './policy/approval-request.js';
 import { Approvals, type Question } from './policy/approvals.js';
-import type { Caller } from './policy/capabilities.js';
+import { agentOf, type Caller } from './policy/capabilities.js';
 import {
   type Action,
   type Decision,
@@ -103,6 +103,8 @@ export class CallGuard {
   readonly #told = new Set<string>();
   #placed: readonly PlacedRule[] = [];
   #rules: RuleSet | undefined;
+  /** Those of views, by the list that the view has. */
+  readonly #limitRules = new WeakMap<readonly PlacedRule[], RuleSet>();
   readonly #secrets: SecretSearch;
   readonly #flows: Flows;
   #defaultDecision: Action | undefined;
@@ -215,6 +217,7 @@ export class CallGuard {
       get pinFault() {
         return guard.pins.active ? faultOf : undefined;
       },
+      limitRules: (rules) => this.#compileLimits(rules),
       flow: this.#flows.faultOf.bind(this.#flows),
       secrets: this.#secrets,
       known: {
@@ -225,13 +228,22 @@ export class CallGuard {
     };
   }
 
+  #compileLimits(rules: readonly PlacedRule[]): RuleSet {
+    const known = this.#limitRules.get(rules);
+    if (known !== undefined) return known;
+    const compiled = new RuleSet(rules, this.#secrets);
+    this.#limitRules.set(rules, compiled);
+    return compiled;
+  }
+
   #decide(call: GuardedCall): Decision {
     return decide(call.caller, subjectOf(call), this.policy);
   }
 
   /** What it carries is in its run from now on. The host itself is no run. */
   #letThrough(call: GuardedCall): undefined {
-    if (call.caller !== undefined) this.#flows.note(call.caller, subjectOf(call));
+    const agent = agentOf(call.caller);
+    if (agent !== undefined) this.#flows.note(agent, subjectOf(call));
   }
 
   #labelsOf(subject: RuleSubject): readonly Label[] {
@@ -249,9 +261,9 @@ export class CallGuard {
     const { policy } = this;
     const hasTool = (ofServer: string, name: string): boolean =>
       (ofServer === server && name === tool) || policy.known.hasTool(ofServer, name);
-    const { defaultDecision, rules, pinFault, flow, secrets, serverPolicy } = policy;
+    const { defaultDecision, rules, limitRules, pinFault, flow, secrets, serverPolicy } = policy;
     const known = { hasServer: policy.known.hasServer, hasTool };
-    return { defaultDecision, rules, pinFault, flow, secrets, serverPolicy, known };
+    return { defaultDecision, rules, limitRules, pinFault, flow, secrets, serverPolicy, known };
   }
 
   async #ask(call: GuardedCall, decision: Decision, memory: string): Promise<void> {
@@ -275,7 +287,8 @@ export class CallGuard {
   }
 
   #toQuestion(call: GuardedCall, decision: Decision, memory: string): Question {
-    const { requestId, kind, server, tool, toolName, definition, caller } = call;
+    const { requestId, kind, server, tool, toolName, definition } = call;
+    const caller = agentOf(call.caller);
     const change = decision.pin === 'changed' && definition && this.pins.changeOf(definition);
     const shown = this.#options.redactor.value(call.arguments);
     return {
@@ -297,12 +310,20 @@ export class CallGuard {
   }
 
   /** An answer for the session holds for this caller, this definition, and this reason to ask. */
-  #memoryOf({ kind, server, tool, definition, caller }: GuardedCall, { rule, pin, flow }: Decision): string {
-    const asking = rule === undefined ? null : this.#placed[rule.index]?.rule;
+  #memoryOf(call: GuardedCall, decision: Decision): string {
+    const { kind, server, tool, definition } = call;
+    const { pin, flow, limit } = decision;
+    const caller = agentOf(call.caller);
+    const asking = [this.#askedBy(decision)?.rule ?? null, limit?.rule ?? null];
     const hash = definition === undefined ? null : this.pins.hashOf(definition);
     // What one run did is no matter of another.
     const run = flow === true ? [caller?.run ?? null] : null;
     return JSON.stringify([caller?.id ?? null, kind, server, tool, hash, pin ?? null, asking, run]);
+  }
+
+  /** The ordinary rule that decided. */
+  #askedBy({ rule }: Decision): PlacedRule | undefined {
+    return rule === undefined || rule.from === 'view' ? undefined : this.#placed[rule.index];
   }
 
   /** What was approved is the definition that was shown, not what the server made of it meanwhile. */
@@ -320,14 +341,15 @@ export class CallGuard {
     try {
       if (definition !== undefined) await this.pins.keep([definition], 'approval');
       if (decision.otherwise === 'allow' || onAlways === undefined) return;
-      const asked = decision.rule === undefined ? undefined : this.#placed[decision.rule.index];
+      const asked = this.#askedBy(decision);
       await onAlways(this.#toRule(call, asked), asked);
     } catch (error) {
       this.#options.events.emit('approval.lost', { server, tool, error });
     }
   }
 
-  #toRule({ server, tool, kind, caller }: GuardedCall, asked: PlacedRule | undefined): Rule {
+  #toRule({ server, tool, kind, ...call }: GuardedCall, asked: PlacedRule | undefined): Rule {
+    const caller = agentOf(call.caller);
     const { scope } = this.policy.serverPolicy(server);
     return {
       action: 'allow',
@@ -359,7 +381,7 @@ export class CallGuard {
       server,
       tool,
       kind,
-      callerId: caller?.id,
+      callerId: agentOf(caller)?.id,
       decision: decision.action,
       reason: decision.reason,
       rule: decision.rule,
@@ -402,9 +424,11 @@ const subjectOf = ({ kind, server, tool, definition, arguments: args, beside }: 
     ? { server, tool, kind, hints: undefined, arguments: args, beside }
     : toSubject(definition, args, beside);
 
-function answersFor({ rule, otherwise, flow }: Decision): readonly ApprovalAnswer[] {
+function answersFor({ rule, otherwise, flow, limit }: Decision): readonly ApprovalAnswer[] {
   // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.
   const isUseless =
-    flow === true || (rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from));
+    flow === true ||
+    limit !== undefined ||
+    (rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from));
   return isUseless ? ['once', 'session', 'deny'] : ['once', 'session', 'always', 'deny'];
 }

@@ -21,7 +21,7 @@ import type { CallKind, CallSettled, Events } from './events.js';
 import { isRecord } from './is-record.js';
 import { keepSpelling } from './json/spelling.js';
 import { runNative } from './native-call.js';
-import type { Caller } from './policy/capabilities.js';
+import { agentOf, type Caller } from './policy/capabilities.js';
 import type { Sender, Sending } from './send.js';
 import type { Server } from './server.js';
 
@@ -53,6 +53,8 @@ export interface CallRequest extends CallOptions {
   /** The name an agent sees; or, with `server`, the tool's name there. */
   readonly tool: string;
   readonly server?: string | undefined;
+  /** Nothing has this name on the way that the caller came: refused and recorded, whatever has it elsewhere. */
+  readonly isUnlisted?: boolean | undefined;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -118,6 +120,7 @@ export class Calls {
       request,
     );
     try {
+      if (request.isUnlisted === true) throw this.#unknownTool(request);
       const tool = this.#find(request) ?? (await this.#findByConnecting(call, request));
       call.server = tool.server;
       call.tool = tool.tool;
@@ -317,7 +320,7 @@ export class Calls {
       server: what.server,
       tool: what.tool,
       toolName: what.tool,
-      callerId: caller?.id,
+      callerId: agentOf(caller)?.id,
       run: caller?.run,
       startedAt: this.#parts.now(),
       started: performance.now(),

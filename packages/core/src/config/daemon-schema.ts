@@ -1,5 +1,6 @@
 /** How the daemon runs: a user's own matter, or the administrator's; never a project's. */
 import * as z from 'zod/mini';
+import { RULES_SCHEMA } from './rule-schema.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -16,6 +17,8 @@ const view = z.strictObject({
   names: z.optional(z.enum(['prefixed', 'plain'])),
   /** Callers have no more than these capabilities here, whatever their token says. */
   capabilities: z.optional(names),
+  /** Rules beside the ordinary ones: the stricter of the two decisions holds here, for the owner too. */
+  rules: z.optional(RULES_SCHEMA),
 });
 
 const bridge = z.strictObject({

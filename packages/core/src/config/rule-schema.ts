@@ -92,8 +92,8 @@ export type FlowMode = z.output<typeof FLOWS_SCHEMA>;
 /** A rule and where it stands. */
 export interface PlacedRule {
   readonly rule: Rule;
-  /** Whose rule it is; `options`: the program's own. */
-  readonly from: 'managed' | 'options' | 'flags' | 'environment' | 'user' | 'local' | 'project';
+  /** Whose rule it is; `options`: the program's own; `view`: that of a view. */
+  readonly from: 'managed' | 'options' | 'flags' | 'environment' | 'user' | 'local' | 'project' | 'view';
   readonly file?: string | undefined;
   readonly line?: number | undefined;
   /** Its place in the list of its file. */

@@ -3,12 +3,42 @@
  * tool (`mcp_github_create_issue`). A word that could mean two things grants nothing; `mcp:server` and
  * `mcp:server/tool` are exact. Pure, and no dearer with many tools: it only looks at the splits of a name.
  */
+import type { PlacedRule } from '../config/rule-schema.js';
 
 export interface Caller {
   readonly id: string;
   readonly capabilities: readonly string[];
   /** What belongs together of what it does, such as a session. */
   readonly run?: string | undefined;
+  /** The most that can be done on the way it came, whatever else it may do. */
+  readonly limits?: CallerLimits | undefined;
+  /** The host itself, within its limits: not an agent that is asked about. */
+  readonly isHost?: true | undefined;
+}
+
+/** They only ever take away: what is outside of them is as if it were not there. */
+export interface CallerLimits {
+  readonly servers?: ReadonlySet<string> | undefined;
+  /** Tools by their names at their servers; resources and prompts are not bounded by this. */
+  readonly tools?: ReadonlySet<string> | undefined;
+  /** The words that count for the host itself, which otherwise needs none. */
+  readonly capabilities?: readonly string[] | undefined;
+  /** They ask and deny beside the ordinary rules; an `allow` only keeps a later one of them from doing so. */
+  readonly rules?: readonly PlacedRule[] | undefined;
+}
+
+/** The agent that calls; undefined for the host itself. */
+export const agentOf = (caller: Caller | undefined): Caller | undefined =>
+  caller?.isHost === true ? undefined : caller;
+
+/** Whether it is within the limits of the way that the caller came. */
+export function isWithin(
+  limits: CallerLimits | undefined,
+  { server, tool, kind }: { server: string; tool: string; kind: string },
+): boolean {
+  if (limits === undefined) return true;
+  if (limits.servers?.has(server) === false) return false;
+  return kind !== 'tool' || limits.tools?.has(tool) !== false;
 }
 
 /** Does this server exist, and has it this tool? Needed to tell whether a word has two meanings. */
@@ -26,7 +56,7 @@ export type Grant =
 
 /** Whether the caller's words grant the tool, by which one, and which words were too vague to count. */
 export function findGrant(
-  caller: Caller,
+  caller: Pick<Caller, 'capabilities'>,
   { server, tool }: { server: string; tool: string },
   known: KnownTools,
 ): Grant {

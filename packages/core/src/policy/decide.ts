@@ -4,9 +4,9 @@
  * agent is asked for unless its call only reads from a server whose word is trusted. What is let through then
  * still has to carry no secret of ours, to be the tool that was approved, and to close no way out of a run.
  */
-import type { FlowMode, RuleFlag } from '../config/rule-schema.js';
+import type { FlowMode, PlacedRule, RuleFlag } from '../config/rule-schema.js';
 import type { DecidingRule } from '../events.js';
-import { type Caller, findGrant, type KnownTools } from './capabilities.js';
+import { agentOf, type Caller, findGrant, isWithin, type KnownTools } from './capabilities.js';
 import type { CompiledRule, Found, RuleContext, RuleSet, RuleSubject, SecretSearch } from './rules.js';
 
 export type Action = 'allow' | 'ask' | 'deny';
@@ -22,6 +22,8 @@ export interface Decision {
   /** A word of the caller that would have granted it if it had one meaning only. */
   readonly ambiguous?: { readonly word: string; readonly meanings: readonly string[] } | undefined;
   readonly rule?: DecidingRule | undefined;
+  /** The rule of the way that the caller came, where that made it stricter. */
+  readonly limit?: PlacedRule | undefined;
   /** The definition is not the approved one. What would hold otherwise is in `otherwise`. */
   readonly pin?: PinFault | undefined;
   /** With this call its run has private data, text of strangers, and a way out. */
@@ -52,6 +54,8 @@ export interface PolicyOptions {
   readonly serverPolicy: (server: string) => ServerPolicy;
   /** What is wrong with a tool's definition; absent when nothing is pinned. */
   readonly pinFault?: ((server: string, tool: string) => PinFault | undefined) | undefined;
+  /** The rules of a way to come, compiled. */
+  readonly limitRules?: ((rules: readonly PlacedRule[]) => RuleSet) | undefined;
   /** What no agent may send; absent: nothing is looked for. */
   readonly secrets?: SecretSearch | undefined;
   /** What holds a call back for what its run did before; absent when nothing does. */
@@ -77,33 +81,41 @@ export function decide(caller: Caller | undefined, subject: Subject, options: Po
     const granted = grant(caller, subject, options);
     if (granted.action === 'deny') return granted;
   }
-  const decision = byRules(caller, subject, options);
+  const agent = agentOf(caller);
+  const decision = byRules(agent, subject, options);
   if (decision.action === 'deny') return decision;
   const fault = subject.kind === 'tool' ? options.pinFault?.(subject.server, subject.tool) : undefined;
   const held = fault === undefined ? decision : heldBack(decision, fault);
-  const flow = caller === undefined ? undefined : options.flow?.(caller, subject);
-  return flow === undefined ? held : crossing(held, flow);
+  const flow = agent === undefined ? undefined : options.flow?.(agent, subject);
+  const whole = flow === undefined ? held : crossing(held, flow);
+  return caller?.limits?.rules === undefined ? whole : tightened(whole, { caller, subject, options });
 }
 
 /** The part of the decision that lists share with calls: whether the caller may see it at all. */
 export function mayKnow(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {
   const granted = grant(caller, subject, options);
-  if (granted.action === 'deny' || options.rules === undefined) return granted;
-  return options.rules.hides(subject, contextOf(caller, subject, options))
+  if (granted.action === 'deny') return granted;
+  const limits = limitRulesOf(caller, options);
+  if (options.rules === undefined && limits === undefined) return granted;
+  const context = contextOf(agentOf(caller), subject, options);
+  return options.rules?.hides(subject, context) === true || limits?.hides(subject, context) === true
     ? hide('a rule denies it')
     : granted;
 }
 
 function grant(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {
+  if (!isWithin(caller.limits, subject)) return hide('it is not in this view');
+  const capabilities = caller.isHost === true ? caller.limits?.capabilities : caller.capabilities;
+  if (capabilities === undefined) return HOST_ALLOWED;
   const { requires, open } = options.serverPolicy(subject.server);
   if (open === true) return allow('a function of the host');
-  const found = findGrant(caller, subject, options.known);
+  const found = findGrant({ capabilities }, subject, options.known);
   if (!found.granted) {
     const [ambiguous] = found.ambiguous;
     if (ambiguous === undefined) return hide('the caller has no capability for it');
     return { ...hide(`"${ambiguous.word}" could mean ${ambiguous.meanings.join(' or ')}`), ambiguous };
   }
-  const missing = requires.find((word) => !caller.capabilities.includes(word));
+  const missing = requires.find((word) => !capabilities.includes(word));
   return missing === undefined ? allow(`granted by "${found.by}"`) : hide(`the caller lacks "${missing}"`);
 }
 
@@ -215,9 +227,33 @@ function crossing(decision: Decision, { action, reason }: FlowFault): Decision {
   return { ...decision, action, reason: `${reason}${more}`, flow: true, otherwise };
 }
 
+const limitRulesOf = ({ limits }: Caller, { limitRules }: PolicyOptions): RuleSet | undefined =>
+  limits?.rules === undefined ? undefined : limitRules?.(limits.rules);
+
+/** The stricter of what holds anywhere and what the rules of the way that the caller came say. */
+function tightened(
+  decision: Decision,
+  { caller, subject, options }: Asked & { readonly caller: Caller },
+): Decision {
+  const context = contextOf(agentOf(caller), subject, options);
+  const rules = limitRulesOf(caller, options);
+  const found = rules?.find(subject, context, subject.arguments ?? NO_ARGUMENTS) ?? NOTHING_FOUND;
+  const rule = found.rule === undefined || found.rule.action === 'allow' ? found.least : found.rule;
+  if (rule === undefined || decision.action === 'deny') return decision;
+  const limit = rule.placed;
+  const reason = reasonOf(rule, 'a rule of this view');
+  if (rule.action === 'deny') {
+    const hidden = rules?.hides(subject, context) === true;
+    return { action: 'deny', reason, hidden, rule: decidedBy(rule), limit };
+  }
+  // One question for both.
+  if (decision.action === 'ask') return { ...decision, reason: `${decision.reason}; ${reason}`, limit };
+  return { action: 'ask', reason, hidden: false, rule: decidedBy(rule), limit };
+}
+
 /** Where the rule stands is told beside it: an agent that reads the reason needs no paths of the machine. */
-const reasonOf = ({ action, placed: { rule } }: CompiledRule): string =>
-  `a rule says ${action}${rule.reason === undefined ? '' : `: ${rule.reason}`}`;
+const reasonOf = ({ action, placed: { rule } }: CompiledRule, whose = 'a rule'): string =>
+  `${whose} says ${action}${rule.reason === undefined ? '' : `: ${rule.reason}`}`;
 
 const decidedBy = ({ index, action, placed: { rule, from, file, line } }: CompiledRule): DecidingRule => ({
   index,

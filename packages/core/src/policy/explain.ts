@@ -1,7 +1,7 @@
 /** Why a decision is what it is: the rules that came near, and the key by which each of them did not fit. */
 import type { PlacedRule } from '../config/rule-schema.js';
 import type { Label } from '../config/schema.js';
-import type { Caller } from './capabilities.js';
+import { agentOf, type Caller } from './capabilities.js';
 import { type Decision, decide, type PolicyOptions, type Subject } from './decide.js';
 import { looksAtTool, misfit, type RuleKey } from './rules.js';
 
@@ -30,8 +30,8 @@ export function explain(
 ): Omit<Explanation, 'labels'> {
   const decision = decide(caller, subject, options);
   const { trusted, scope } = options.serverPolicy(subject.server);
-  const context = { callerId: caller?.id, trusted, scope };
-  const last = decision.rule?.index ?? Infinity;
+  const context = { callerId: agentOf(caller)?.id, trusted, scope };
+  const last = decision.rule?.from === 'view' ? Infinity : (decision.rule?.index ?? Infinity);
   const asked = options.rules?.candidates(subject) ?? [];
   const passed =
     decision.hidden && decision.rule === undefined ? [] : asked.filter(({ index }) => index < last);

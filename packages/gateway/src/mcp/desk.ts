@@ -1,5 +1,6 @@
 /** What all endpoints of a daemon share, one for each view: its surface, calls that wait, news of changes. */
-import type { Caller, Runtime } from 'turnbuckle';
+import type { Caller, Runtime, ServerStatus } from 'turnbuckle';
+import { hostOrCaller } from '../host-or-caller.js';
 import type { Changes } from './changes.js';
 import type { ParkedCalls } from './parked-calls.js';
 import type { Params } from './protocol.js';
@@ -15,10 +16,16 @@ export interface Desk {
 
 /** Nobody gets more from a view than it gives. */
 export function callerIn({ surface }: Desk, caller: Caller, run?: string): Caller {
-  const { capabilities: most } = surface.view.options;
-  const narrowed =
-    most === undefined ? caller : { ...caller, capabilities: lesser(caller.capabilities, most) };
-  return run === undefined ? narrowed : { ...narrowed, run };
+  const { limits } = surface.view;
+  if (limits === undefined) return run === undefined ? caller : { ...caller, run };
+  const { capabilities: most } = limits;
+  return {
+    ...caller,
+    ...(run !== undefined && { run }),
+    ...(most !== undefined && { capabilities: lesser(caller.capabilities, most) }),
+    ...(hostOrCaller(caller) === undefined && { isHost: true }),
+    limits,
+  };
 }
 
 /** Who may do everything may do what the view gives. */
@@ -26,12 +33,10 @@ const lesser = (held: readonly string[], most: readonly string[]): readonly stri
   held.includes('mcp_integration') ? most : held.filter((word) => most.includes(word));
 
 /** What is offered to clients of every revision. */
-export function capabilitiesOf({ runtime, surface }: Desk): Record<string, unknown> {
+export function capabilitiesOf(desk: Desk, caller: Caller): Record<string, unknown> {
   const extensions: Record<string, unknown> = {};
-  for (const { name, capabilities } of runtime.status()) {
-    if (!surface.view.hasServer(name)) continue;
+  for (const { capabilities } of serversFor(desk, caller))
     Object.assign(extensions, capabilities?.extensions);
-  }
   return {
     tools: { listChanged: true },
     resources: { listChanged: true, subscribe: true },
@@ -43,7 +48,11 @@ export function capabilitiesOf({ runtime, surface }: Desk): Record<string, unkno
 }
 
 /** The words of the only server; of several nothing, since they are strangers' words to the model. */
-export function instructionsOf({ runtime, surface }: Desk): string | undefined {
-  const [only, ...others] = runtime.status().filter(({ name }) => surface.view.hasServer(name));
+export function instructionsOf(desk: Desk, caller: Caller): string | undefined {
+  const [only, ...others] = serversFor(desk, caller);
   return others.length === 0 ? only?.instructions : undefined;
 }
+
+/** Those of the view that the caller may know of. */
+const serversFor = ({ runtime, surface }: Desk, caller: Caller): ServerStatus[] =>
+  runtime.status().filter(({ name }) => surface.knowsServer(name, caller));

@@ -26,9 +26,8 @@ export async function serveListening(desk: Desk, request: ModernRequest): Promis
   const ends: Array<() => unknown> = [];
   for (const uri of uris) {
     try {
-      const owner = await desk.surface.ownerOf(uri, caller);
       const updated = (): void => tell('notifications/resources/updated', { uri });
-      ends.push(await desk.runtime.subscribeResource(owner.server, owner.uri, updated));
+      ends.push(await desk.surface.subscribe(uri, caller, updated));
       watched.push(uri);
     } catch {
       // What cannot be watched is not in the acknowledgement.

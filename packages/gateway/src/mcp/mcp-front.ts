@@ -31,26 +31,34 @@ export class McpFront {
   readonly #parked = new ParkedCalls();
   readonly #changes: Changes;
   readonly #tracer: Tracer | undefined;
-  #desks: ReadonlyMap<string, Desk>;
+  readonly #desks = new Map<string, ChangingDesk>();
+  #views: ReadonlySet<string> = new Set();
 
   constructor({ runtime, version, views = {}, sessionLimits, now = Date.now, tracer }: McpFrontOptions) {
     this.#tracer = tracer;
     this.#runtime = runtime;
     this.#version = version;
     this.#changes = new Changes(runtime, () => this.invalidate());
-    this.#desks = this.#createDesks(views);
+    this.setViews(views);
     this.sessions = new Sessions({ ...DEFAULT_SESSION_LIMITS, ...sessionLimits }, now);
     this.http = new HttpEndpoint(this.sessions);
   }
 
   /** The desk of a view; without a name that of everything. */
   desk(view = ''): Desk | undefined {
-    return this.#desks.get(view);
+    return this.#views.has(view) ? this.#desks.get(view) : undefined;
   }
 
-  /** Takes over other views; clients of those that are gone find nothing any more. */
+  /** Takes over other views, for who is connected already too; clients of those that are gone find nothing any more. */
   setViews(views: Readonly<Record<string, ViewOptions>>): void {
-    this.#desks = this.#createDesks(views);
+    const all = new Map<string, ViewOptions>([['', {}], ...Object.entries(views)]);
+    this.#views = new Set(all.keys());
+    for (const name of new Set([...this.#desks.keys(), ...all.keys()])) {
+      const surface = this.#createSurface(new View(name, all.get(name) ?? NOTHING, this.#runtime));
+      const desk = this.#desks.get(name);
+      if (desk === undefined) this.#desks.set(name, this.#createDesk(surface));
+      else desk.surface = surface;
+    }
   }
 
   /** The catalog or the rules have changed. */
@@ -63,7 +71,7 @@ export class McpFront {
     streams: Pick<StdioEndpointOptions, 'input' | 'output' | 'maxBytes'> & { readonly caller: Caller },
     view = '',
   ): Promise<void> {
-    const desk = this.#desks.get(view);
+    const desk = this.desk(view);
     if (desk === undefined) return Promise.reject(new Error(`There is no view named "${view}".`));
     return serveStdio({ ...streams, desk });
   }
@@ -80,21 +88,22 @@ export class McpFront {
     await this.sessions.close();
   }
 
-  #createDesks(views: Readonly<Record<string, ViewOptions>>): ReadonlyMap<string, Desk> {
-    const all: Array<[string, ViewOptions]> = [['', {}], ...Object.entries(views)];
-    return new Map(all.map(([name, options]) => [name, this.#createDesk(name, options)]));
+  #createSurface(view: View): Surface {
+    return new Surface(view, this.#runtime, { tracer: this.#tracer, offerCounts: this.offerCounts });
   }
 
-  #createDesk(name: string, options: ViewOptions): Desk {
+  #createDesk(surface: Surface): ChangingDesk {
     return {
       runtime: this.#runtime,
-      surface: new Surface(new View(name, options, this.#runtime), this.#runtime, {
-        tracer: this.#tracer,
-        offerCounts: this.offerCounts,
-      }),
+      surface,
       parked: this.#parked,
       changes: this.#changes,
       serverInfo: { name: 'turnbuckle', title: 'Turnbuckle', version: this.#version },
     };
   }
 }
+
+/** The view of a desk changes with the configuration; who is connected stays at the desk. */
+type ChangingDesk = Omit<Desk, 'surface'> & { surface: Surface };
+
+const NOTHING: ViewOptions = { servers: [] };

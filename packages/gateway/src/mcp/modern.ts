@@ -1,5 +1,5 @@
 /** A client of the 2026-07-28 revision: every request stands alone and says who it is from. */
-import { type CancelSignal, type Respondent, writeJson } from 'turnbuckle';
+import { type Caller, type CancelSignal, type Respondent, writeJson } from 'turnbuckle';
 import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
 import { serveListening } from './listening.js';
 import type { ModernRequest } from './modern-request.js';
@@ -35,15 +35,18 @@ export async function serveModern(desk: Desk, request: ModernRequest): Promise<v
   if (GONE.has(method)) throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });
   if (method === 'subscriptions/listen')
     return serveListening(desk, { ...request, caller: callerIn(desk, request.caller) });
-  const result = method === 'server/discover' ? discover(desk) : await answer(desk, request);
+  const result =
+    method === 'server/discover'
+      ? discover(desk, callerIn(desk, request.caller))
+      : await answer(desk, request);
   reply.finish(resultText(id, typeof result === 'string' ? result : writeJson(result)));
 }
 
-function discover(desk: Desk): Params {
-  const instructions = instructionsOf(desk);
+function discover(desk: Desk, caller: Caller): Params {
+  const instructions = instructionsOf(desk, caller);
   return {
     supportedVersions: [MODERN_VERSION],
-    capabilities: capabilitiesOf(desk),
+    capabilities: capabilitiesOf(desk, caller),
     ...(instructions !== undefined && { instructions }),
     resultType: 'complete',
     ttlMs: 60_000,

@@ -27,6 +27,7 @@ import {
 } from './protocol.js';
 import type { Reply } from './reply.js';
 import { toRpcError } from './rpc-error.js';
+import type { Surface } from './surface.js';
 
 const KINDS = Object.keys(ASKS) as Array<keyof typeof ASKS>;
 const NO_ANSWERS: ServerRequestAnswers = {};
@@ -60,7 +61,7 @@ interface Asked {
 
 export class Session {
   readonly id: string;
-  readonly caller: Caller;
+  readonly #own: Caller;
   readonly #desk: Desk;
   readonly #push: (text: string) => void;
   /** Not a Map: its tables would keep everything that belonged to a request for long. */
@@ -73,11 +74,13 @@ export class Session {
   #kinds: ReadonlyArray<keyof typeof ASKS> = [];
   #level: LogLevel = 'debug';
   #questions = 0;
+  #bounded: { readonly surface: Surface; readonly caller: Caller };
 
   constructor({ id, desk, caller, push }: SessionOptions) {
     this.id = id;
     this.#desk = desk;
-    this.caller = callerIn(desk, caller, id);
+    this.#own = caller;
+    this.#bounded = { surface: desk.surface, caller: callerIn(desk, caller, id) };
     this.#push = push;
     this.#ends = [
       desk.changes.listen((kind) => push(noticeText(`notifications/${kind}/list_changed`, {}))),
@@ -86,6 +89,14 @@ export class Session {
           this.log({ level, data, logger: logger ?? server });
       }),
     ];
+  }
+
+  /** Who it is, within what the view gives now. */
+  get caller(): Caller {
+    const { surface } = this.#desk;
+    if (this.#bounded.surface !== surface)
+      this.#bounded = { surface, caller: callerIn(this.#desk, this.#own, this.id) };
+    return this.#bounded.caller;
   }
 
   get isBusy(): boolean {
@@ -145,10 +156,10 @@ export class Session {
     this.#capabilities = capabilities;
     this.#kinds = KINDS.filter((kind) => capabilities[kind] !== undefined);
     const wanted = String(params.protocolVersion);
-    const instructions = instructionsOf(this.#desk);
+    const instructions = instructionsOf(this.#desk, this.caller);
     return {
       protocolVersion: LEGACY_VERSIONS.includes(wanted) ? wanted : LEGACY_VERSIONS[0],
-      capabilities: capabilitiesOf(this.#desk),
+      capabilities: capabilitiesOf(this.#desk, this.caller),
       serverInfo: this.#desk.serverInfo,
       ...(instructions !== undefined && { instructions }),
     };
@@ -225,10 +236,8 @@ export class Session {
     if (this.#watched.has(uri)) return {};
     if (this.#watched.size >= MOST_SUBSCRIPTIONS)
       throw new RpcError(CODES.invalidParams, 'There are too many subscriptions in this session');
-    const { surface, runtime } = this.#desk;
-    const owner = await surface.ownerOf(uri, this.caller);
     const updated = (): void => this.#push(noticeText('notifications/resources/updated', { uri }));
-    this.#watched.set(uri, await runtime.subscribeResource(owner.server, owner.uri, updated));
+    this.#watched.set(uri, await this.#desk.surface.subscribe(uri, this.caller, updated));
     return {};
   }
 

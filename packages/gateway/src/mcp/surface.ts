@@ -11,6 +11,7 @@ import {
   type Progress,
   type Respondent,
   type Runtime,
+  TurnbuckleError,
 } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { Tracer } from '../traces/tracer.js';
@@ -88,9 +89,23 @@ export class Surface {
     }
   }
 
-  /** Whose resource it is; throws when it is nobody's that the caller may know. */
-  ownerOf(uri: string, caller: Caller): Promise<{ readonly server: string; readonly uri: string }> {
-    return this.#offers.ownerOf(uri, caller);
+  /** Tells of changes of a resource that the caller may read. Throws what reading it would. */
+  async subscribe(uri: string, caller: Caller, updated: () => void): Promise<() => Promise<void>> {
+    const owner = await this.#offers.ownerOf(uri, caller);
+    const { server, uri: tool } = owner;
+    const subject = { server, tool, kind: 'resource', caller: hostOrCaller(caller) } as const;
+    const { action, hidden, reason } = this.#runtime.decide(subject);
+    if (hidden) throw unknownResource(uri);
+    if (action !== 'allow') throw notSubscribed(uri, action, reason);
+    return this.#runtime.subscribeResource(owner.server, owner.uri, updated);
+  }
+
+  /** Whether a caller may know of the server, or of something that it offers. */
+  knowsServer(server: string, caller: Caller): boolean {
+    if (!this.view.hasServer(server)) return false;
+    const who = hostOrCaller(caller);
+    if (who === undefined || !this.#runtime.decide({ server, tool: '', caller: who }).hidden) return true;
+    return this.mayKnow(server, who);
   }
 
   /** Whether a caller may know that there is this server. */
@@ -104,10 +119,16 @@ export class Surface {
     if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The tool has no name');
     if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'The arguments are not an object');
     const tool = this.view.findTool(name);
-    if (tool === undefined && this.view.options.names === 'plain') throw unknownTool(name);
+    // A name of the whole catalog may be that of a server that is not up yet: what is outside of the view is refused there.
+    const isUnlisted = tool === undefined && this.view.options.names === 'plain';
     try {
       const result = await this.#runtime.call(
-        this.#optionsOf(request, { server: tool?.server, tool: tool?.tool ?? name, arguments: args }),
+        this.#optionsOf(request, {
+          server: tool?.server,
+          tool: tool?.tool ?? name,
+          arguments: args,
+          isUnlisted,
+        }),
       );
       return inEra(withTaskId(result, tool?.server ?? ''), era);
     } catch (thrown) {
@@ -211,6 +232,7 @@ export class Surface {
       server: call?.server,
       tool: call?.tool,
       arguments: call?.arguments,
+      isUnlisted: call?.isUnlisted,
     };
     return options;
   }
@@ -226,6 +248,7 @@ interface ToolCall {
   readonly server: string | undefined;
   readonly tool: string;
   readonly arguments: Params;
+  readonly isUnlisted: boolean;
 }
 
 const PARAMS_OF_CALLS: ReadonlySet<string> = new Set([
@@ -287,7 +310,17 @@ const listText = (key: string, items: string, era: Era): string =>
     ? `{"${key}":${items},"resultType":"complete","ttlMs":${LISTS.ttlMs},"cacheScope":"${LISTS.cacheScope}"}`
     : `{"${key}":${items}}`;
 
-const unknownTool = (name: string): RpcError => new RpcError(CODES.invalidParams, `Unknown tool: ${name}`);
+const unknownResource = (uri: string): TurnbuckleError =>
+  new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, { tool: uri });
+
+/** A subscription lasts, so nobody is asked about it. */
+const notSubscribed = (uri: string, action: 'ask' | 'deny', reason: string): TurnbuckleError =>
+  action === 'deny'
+    ? new TurnbuckleError('CALL_DENIED', `Subscribing to "${uri}" is not allowed: ${reason}.`, { tool: uri })
+    : new TurnbuckleError('APPROVAL_NEEDED', `Subscribing to "${uri}" needs an approval (${reason}).`, {
+        tool: uri,
+        hint: 'Read the resource instead, which can be approved, or allow it by a rule.',
+      });
 
 const unknownMethod = (method: string): RpcError =>
   new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });

@@ -2,7 +2,7 @@
  * What one address offers: all servers or some of them, under names of its own. Knows which tool, resource
  * and prompt stands behind a name that a client uses, with one look whatever their number.
  */
-import { type CatalogTool, keepSpelling, type Runtime } from 'turnbuckle';
+import { type Caller, type CatalogTool, keepSpelling, type Rule, type Runtime } from 'turnbuckle';
 import type { Params } from './protocol.js';
 
 export interface ViewOptions {
@@ -14,6 +14,8 @@ export interface ViewOptions {
   readonly names?: 'prefixed' | 'plain' | undefined;
   /** Its callers have no more than these capabilities, whatever their token says. */
   readonly capabilities?: readonly string[] | undefined;
+  /** Rules beside the ordinary ones: the stricter of the two decisions holds here. */
+  readonly rules?: readonly Rule[] | undefined;
 }
 
 export interface Target {
@@ -25,6 +27,8 @@ export interface Target {
 export class View {
   readonly name: string;
   readonly options: ViewOptions;
+  /** The most that anybody can do here, the owner too; undefined: whatever they may do anywhere. */
+  readonly limits: Caller['limits'];
   readonly #runtime: Runtime;
   #tools: ReadonlyMap<string, CatalogTool> | undefined;
   #exposed: ReadonlyMap<CatalogTool, string> = new Map();
@@ -32,6 +36,7 @@ export class View {
   constructor(name: string, options: ViewOptions, runtime: Runtime) {
     this.name = name;
     this.options = options;
+    this.limits = limitsOf(options);
     this.#runtime = runtime;
   }
 
@@ -84,6 +89,16 @@ export class View {
     this.#exposed = new Map([...found].map(([name, tool]) => [tool, name]));
     return found;
   }
+}
+
+function limitsOf({ servers, tools, capabilities, rules }: ViewOptions): Caller['limits'] {
+  if ([servers, tools, capabilities, rules].every((bound) => bound === undefined)) return undefined;
+  return {
+    servers: servers && new Set(servers),
+    tools: tools && new Set(tools),
+    capabilities,
+    rules: rules?.map((rule, position) => ({ rule, from: 'view', position })),
+  };
 }
 
 /** An entry of a list, with another name. */
