@@ -6,30 +6,41 @@ import { createConfiguredRuntime } from '../../dist/index.js';
 
 const NOBODY = 65_534;
 const [home] = process.argv.slice(2);
-const directory = join(home, 'project', '.turnbuckle');
-const file = join(directory, 'mcp.json');
-await mkdir(directory, { recursive: true });
-await writeFile(file, '{ "servers": { "one": { "command": "x", "start": "lazy" } } }');
-if (process.getuid() === 0) {
-  for (const path of [home, directory, file]) await chown(path, NOBODY, NOBODY);
-  process.seteuid(NOBODY);
+
+/** A project with one server, reloaded with and without permission. */
+async function reloadWithoutPermission(project, owner) {
+  const directory = join(project, '.turnbuckle');
+  const file = join(directory, 'mcp.json');
+  await mkdir(directory, { recursive: true });
+  await writeFile(file, '{ "servers": { "one": { "command": "x", "start": "lazy" } } }');
+  if (owner !== undefined) {
+    for (const path of [home, project, directory, file]) await chown(path, owner, owner);
+    process.seteuid(owner);
+  }
+  const { reload, runtime } = await createConfiguredRuntime({
+    cwd: project,
+    environment: { HOME: home },
+    stateDir: join(project, 'state'),
+    trustProject: true,
+  });
+  const found = [];
+  for (const [path, mode] of [
+    [file, 0],
+    [file, 0o600],
+    [directory, 0],
+    [directory, 0o700],
+  ]) {
+    await chmod(path, mode);
+    const { removed, changed, config } = await reload();
+    found.push({ servers: runtime.status().length, removed, changed, problems: config.problems.length });
+  }
+  await runtime.close();
+  return found;
 }
-const { reload, runtime } = await createConfiguredRuntime({
-  cwd: join(home, 'project'),
-  environment: { HOME: home },
-  stateDir: join(home, 'state'),
-  trustProject: true,
-});
-const found = [];
-for (const [path, mode] of [
-  [file, 0],
-  [file, 0o600],
-  [directory, 0],
-  [directory, 0o700],
-]) {
-  await chmod(path, mode);
-  const { removed, changed, config } = await reload();
-  found.push({ servers: runtime.status().length, removed, changed, problems: config.problems.length });
-}
-await runtime.close();
+
+const isRoot = process.getuid() === 0;
+// The library loads parts of itself when they are first needed, and somebody else may not be allowed to read them where
+// root keeps this repository: everything that the reloads need is loaded by playing them once as root.
+if (isRoot) await reloadWithoutPermission(join(home, 'rehearsal'));
+const found = await reloadWithoutPermission(join(home, 'project'), isRoot ? NOBODY : undefined);
 process.stdout.write(JSON.stringify(found));
