@@ -1,6 +1,7 @@
 // What tests use: real fixture servers to start, and eyes for processes. The servers themselves are run, not imported.
 export type { FixtureName, RunningFixture, StartFixtureOptions } from './fixture.js';
 export { fixture, readPids, startFixture } from './fixture.js';
+export { ISSUED_SECRETS } from './issued-secrets.js';
 export { descendants, isAlive, processesWithEnvironment } from './processes.js';
 export type { TemporaryDirectory } from './temporary-directory.js';
 export { temporaryDirectory } from './temporary-directory.js';

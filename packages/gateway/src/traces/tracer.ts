@@ -19,6 +19,7 @@ const SERVER_KIND = 2;
 const ERROR_STATUS = 2;
 
 type Settled = RuntimeEvents['call.settled'];
+type Watched = Pick<Runtime, 'on' | 'redact'>;
 
 export class Tracer {
   readonly #options: TracerOptions;
@@ -40,8 +41,8 @@ export class Tracer {
   }
 
   /** Calls of this runtime that were begun here become spans when they have ended. */
-  follow(runtime: Pick<Runtime, 'on'>): void {
-    this.#stops.push(runtime.on('call.settled', (event) => this.#settled(event)));
+  follow(runtime: Watched): void {
+    this.#stops.push(runtime.on('call.settled', (event) => this.#settled(event, runtime)));
   }
 
   /** A call begins, at the place that its `_meta` names; its server is told that it stands below. */
@@ -62,13 +63,13 @@ export class Tracer {
     await this.#send();
   }
 
-  #settled(event: Settled): void {
+  #settled(event: Settled, runtime: Watched): void {
     const context = this.#open.get(event.requestId);
     if (context === undefined) return;
     this.#open.delete(event.requestId);
     if (!context.sampled) return;
     if (this.#waiting.length >= MOST_WAITING) this.#dropped += 1;
-    else this.#waiting.push(toSpan(event, context));
+    else this.#waiting.push(toSpan(withoutSecrets(event, runtime), context));
     if (this.#waiting.length >= AT_ONCE) void this.#send();
   }
 
@@ -99,6 +100,13 @@ export class Tracer {
       onFailure?.(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
   }
+}
+
+/** Names of tools that ran hold no secret; an address of a resource, or what somebody made up, may. */
+function withoutSecrets(event: Settled, runtime: Watched): Settled {
+  if (event.kind === 'tool' && event.outcome !== 'failed') return event;
+  const text = (name: string): string => String(runtime.redact(name));
+  return { ...event, server: text(event.server), tool: text(event.tool) };
 }
 
 /** Names and outcomes only: arguments and results stay here. */
