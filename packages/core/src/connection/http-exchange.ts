@@ -4,12 +4,13 @@ import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import type { Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import { GrowingBuffer } from '../fetching/growing-buffer.js';
 import { parseJson } from '../json/parse-json.js';
 import { isProgress } from './channel-lane.js';
+import { EventLines } from './event-lines.js';
 import type { Flight } from './flight.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { refusal } from './http-refusal.js';
-import { bytesSinceEvent } from './limited-body.js';
 import { isMessage, parseMessage, type ServerQuestion } from './message.js';
 import { connectionLost } from './server-error.js';
 
@@ -45,8 +46,7 @@ export class HttpExchange {
   #body: string | undefined;
   #path: string;
   #head: Head | undefined;
-  #parts: Buffer[] = [];
-  #bytes = 0;
+  #held: GrowingBuffer | EventLines = new GrowingBuffer();
   #events: EventSourceParser | undefined;
   #decoder = new TextDecoder();
   #lastEventId: string | undefined;
@@ -115,8 +115,7 @@ export class HttpExchange {
     this.#isHeld = false;
     const resumed = method === 'GET' && this.#lastEventId !== undefined;
     this.#head = undefined;
-    this.#parts = [];
-    this.#bytes = 0;
+    this.#held = new GrowingBuffer();
     this.#events = undefined;
     this.#decoder = new TextDecoder();
     endpoint.dispatch(
@@ -147,6 +146,7 @@ export class HttpExchange {
     const { endpoint } = this.#options;
     endpoint.authorizer?.observe?.(endpoint.url, (name) => textOf(head.headers[name]));
     if (head.status !== 200 || !String(head.headers['content-type']).includes('text/event-stream')) return;
+    this.#held = new EventLines();
     this.#events = createParser({
       onEvent: (event) => {
         if (event.id !== undefined) this.#lastEventId = event.id;
@@ -162,13 +162,11 @@ export class HttpExchange {
   #onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { maxBytes, server } = this.#options;
     const max = this.#head?.status === 200 ? maxBytes : REFUSAL_BYTES;
-    this.#bytes =
-      this.#events === undefined ? this.#bytes + chunk.length : bytesSinceEvent(chunk, this.#bytes);
-    if (this.#bytes > max) {
+    const lines = this.#held.push(chunk);
+    if (this.#held.length > max) {
       this.#fail(tooLarge({ server, maxBytes: max }));
       controller.abort(new Error('The answer is too large'));
-    } else if (this.#events === undefined) this.#parts.push(chunk);
-    else this.#events.feed(this.#decoder.decode(chunk, { stream: true }));
+    } else if (lines !== undefined) this.#events?.feed(this.#decoder.decode(lines, { stream: true }));
   }
 
   #onMessage(text: string): void {
@@ -199,7 +197,7 @@ export class HttpExchange {
     if (flight.id === 0 || status === 202)
       return this.#fail(noAnswer(server, `HTTP ${status} without an answer`));
     if (this.#events !== undefined) return this.#streamEnded();
-    const text = Buffer.concat(this.#parts).toString('utf8');
+    const text = this.#held.take().toString('utf8');
     if (status !== 200) return this.#refused(text);
     const message = this.#find(text);
     if (message === undefined)

@@ -1,18 +1,23 @@
 /** Bounds what a response body may bring: in total, or for an event stream between two events. */
+import { GrowingBuffer } from '../fetching/growing-buffer.js';
+import { EventLines } from './event-lines.js';
 
 /** The same response with a body that errors once it is over the limit. */
 export function limitBody(response: Response, maxBytes: number, onExceeded: () => Error): Response {
   if (response.body === null) return response;
   const perEvent = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
-  let bytes = 0;
+  const held = perEvent ? new EventLines() : new GrowingBuffer();
   const counted = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       async transform(chunk, controller) {
-        bytes = perEvent ? bytesSinceEvent(chunk, bytes) : bytes + chunk.length;
-        if (bytes > maxBytes) controller.error(onExceeded());
-        else controller.enqueue(chunk);
+        const ready = held.push(chunk);
+        if (held.length > maxBytes) return controller.error(onExceeded());
+        if (ready !== undefined) controller.enqueue(ready);
         // The reader takes all events of a chunk without a pause; a flood must not hold up everybody else.
         if (perEvent) await new Promise((resolve) => setImmediate(resolve));
+      },
+      flush(controller) {
+        if (held.length > 0) controller.enqueue(held.take());
       },
     }),
   );
@@ -26,20 +31,4 @@ export function limitBody(response: Response, maxBytes: number, onExceeded: () =
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-}
-
-const NEWLINE = 10;
-const CARRIAGE_RETURN = 13;
-
-/** Bytes since the last blank line (the end of an event), given those before this chunk. */
-export function bytesSinceEvent(chunk: Uint8Array, before: number): number {
-  for (let index = chunk.length - 1; index > 0; index -= 1) {
-    const byte = chunk[index];
-    if (byte !== NEWLINE && byte !== CARRIAGE_RETURN) continue;
-    const previous = chunk[index - 1];
-    const blank =
-      previous === byte || (byte === NEWLINE && previous === CARRIAGE_RETURN && chunk[index - 2] === NEWLINE);
-    if (blank) return chunk.length - index - 1;
-  }
-  return before + chunk.length;
 }

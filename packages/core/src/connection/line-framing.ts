@@ -2,6 +2,7 @@
  * Cuts a byte stream into lines, however it arrives in chunks. A line over the limit is not kept: its
  * first and last bytes are reported, so that the answer it was can still be told apart from others.
  */
+import { GrowingBuffer } from '../fetching/growing-buffer.js';
 
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
@@ -16,7 +17,7 @@ export interface LineSink {
 export class LineFraming {
   readonly #sink: LineSink;
   readonly #maxBytes: number;
-  #parts: Buffer[] = [];
+  readonly #line = new GrowingBuffer();
   #bytes = 0;
   #head: Buffer | undefined;
   #tail: Buffer = Buffer.alloc(0);
@@ -38,44 +39,30 @@ export class LineFraming {
 
   #keep(part: Buffer): void {
     this.#bytes += part.length;
-    if (this.#head === undefined && this.#bytes > this.#maxBytes) {
-      this.#head = edge([...this.#parts, part], 'head');
-      this.#tail = edge(this.#parts, 'tail');
-      this.#parts = [];
+    if (this.#head === undefined && this.#bytes <= this.#maxBytes) return this.#line.push(part);
+    if (this.#head === undefined) {
+      const before = this.#line.take();
+      this.#head = Buffer.concat([before.subarray(0, EDGE_BYTES), part.subarray(0, EDGE_BYTES)]).subarray(
+        0,
+        EDGE_BYTES,
+      );
+      this.#tail = before.subarray(-EDGE_BYTES);
     }
-    if (this.#head === undefined) this.#parts.push(part);
-    else this.#tail = Buffer.concat([this.#tail, part.subarray(-EDGE_BYTES)]).subarray(-EDGE_BYTES);
+    this.#tail = Buffer.concat([this.#tail, part.subarray(-EDGE_BYTES)]).subarray(-EDGE_BYTES);
   }
 
   #finish(): void {
     const head = this.#head;
     const bytes = this.#bytes;
-    const parts = this.#parts;
     this.#bytes = 0;
-    this.#parts = [];
     this.#head = undefined;
     if (head !== undefined) {
       this.#sink.onOversized(`${head.toString('utf8')}\n${this.#tail.toString('utf8')}`, bytes);
       return;
     }
-    const first = parts[0];
-    if (first === undefined) return;
-    const line = parts.length === 1 ? first : Buffer.concat(parts);
+    if (bytes === 0) return;
+    const line = this.#line.take();
     const end = line[line.length - 1] === CARRIAGE_RETURN ? line.length - 1 : line.length;
     if (end > 0) this.#sink.onLine(line.toString('utf8', 0, end));
   }
-}
-
-/** The first or last bytes of a row of buffers, without joining all of it. */
-function edge(parts: readonly Buffer[], side: 'head' | 'tail'): Buffer {
-  const taken: Buffer[] = [];
-  let bytes = 0;
-  for (let index = 0; index < parts.length && bytes < EDGE_BYTES; index += 1) {
-    const part = (side === 'head' ? parts[index] : parts[parts.length - 1 - index]) ?? Buffer.alloc(0);
-    if (side === 'head') taken.push(part.subarray(0, EDGE_BYTES));
-    else taken.unshift(part.subarray(-EDGE_BYTES));
-    bytes += part.length;
-  }
-  const joined = Buffer.concat(taken);
-  return side === 'head' ? joined.subarray(0, EDGE_BYTES) : joined.subarray(-EDGE_BYTES);
 }

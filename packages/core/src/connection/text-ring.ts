@@ -13,8 +13,11 @@ export class TextRing {
     this.#chunks.push(kept);
     this.#bytes += kept.length;
     while (this.#bytes > this.#maxBytes) {
-      const dropped = this.#chunks.shift();
-      this.#bytes -= dropped?.length ?? this.#bytes;
+      const [oldest] = this.#chunks;
+      const excess = this.#bytes - this.#maxBytes;
+      if (oldest !== undefined && oldest.length > excess) this.#chunks[0] = oldest.subarray(excess);
+      else this.#chunks.shift();
+      this.#bytes -= Math.min(oldest?.length ?? excess, excess);
     }
     // Many tiny writes must not become many tiny buffers.
     if (this.#chunks.length > 256) this.#chunks = [Buffer.concat(this.#chunks)];

@@ -21,6 +21,7 @@ interface Refusal {
   readonly challenge: string | undefined;
 }
 
+const MAX_PIECES = 16_384;
 const CLOSE_GRACE_MS = 1_000;
 
 export class WebSocketTransport implements Transport {
@@ -67,6 +68,9 @@ export class WebSocketTransport implements Transport {
       headers,
       handshakeTimeout: connectTimeoutMs,
       maxPayload: maxBytes,
+      // Each piece that is held costs more than its bytes: a message in pieces of one would be a hundred times its size.
+      maxFragments: MAX_PIECES,
+      maxBufferedChunks: MAX_PIECES,
       // Compression is where decompression bombs and malformed window sizes come in.
       perMessageDeflate: false,
       followRedirects: false,
@@ -87,6 +91,8 @@ export class WebSocketTransport implements Transport {
       if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
         this.onoversized?.('', maxBytes);
       this.onerror?.(error);
+      // What follows cannot be understood any more, and the other side may be slow to admit it.
+      socket.terminate();
     });
     socket.on('close', () => this.#end());
     socket.on('message', (data, isBinary) => {

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import { GrowingBuffer } from './growing-buffer.js';
 import { refused } from './refusal.js';
 
 export interface BodyRules {
@@ -26,8 +27,6 @@ const ENCODINGS = new Map<string, Unpack>([
   ['br', unpackBrotli],
 ]);
 
-const FIRST_BYTES = 16 * 1024;
-
 /** What this module can unpack, for the request. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
@@ -39,19 +38,13 @@ export async function readBoundedBody(
   const { url, headers, maxBytes } = rules;
   const unpack = encodingOf(rules);
   if (Number(headers.get('content-length')) > maxBytes) throw tooLarge(rules);
-  // One buffer that grows: a list of chunks could be a million of one byte each.
-  let buffer = Buffer.alloc(Math.min(maxBytes, FIRST_BYTES));
-  let bytes = 0;
+  const read = new GrowingBuffer();
   for await (const chunk of body) {
-    if (bytes + chunk.length > maxBytes) throw tooLarge(rules);
-    if (bytes + chunk.length > buffer.length) {
-      buffer = Buffer.concat([buffer], Math.min(maxBytes, 2 * (bytes + chunk.length)));
-    }
-    buffer.set(chunk, bytes);
-    bytes += chunk.length;
+    if (read.length + chunk.length > maxBytes) throw tooLarge(rules);
+    read.push(chunk);
   }
-  const packed = buffer.subarray(0, bytes);
-  if (unpack === undefined || bytes === 0) return packed;
+  const packed = read.take();
+  if (unpack === undefined || packed.length === 0) return packed;
   try {
     return await unpack(packed, { maxOutputLength: maxBytes });
   } catch (cause) {

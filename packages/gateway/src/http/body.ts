@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { keepSpelling, parseStrictly, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
+import { JoinedBody } from './joined-body.js';
 import type { Visit } from './visit.js';
 
 const MAX_FAULTS = 10;
@@ -18,18 +19,15 @@ export function readText({ request, response, maxBodyBytes }: Visit): Promise<st
     return Promise.reject(tooLarge(maxBodyBytes));
   if (request.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    let bytes = 0;
+    const body = new JoinedBody();
     const take = (part: Buffer): void => {
-      bytes += part.length;
-      if (bytes <= maxBodyBytes) return void parts.push(part);
+      if (body.bytes + part.length <= maxBodyBytes) return body.push(part);
       request.off('data', take);
       reject(tooLarge(maxBodyBytes));
     };
     request.on('data', take);
     request.once('end', () => {
-      const [only] = parts;
-      const whole = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+      const whole = body.whole;
       if (isUtf8(whole)) resolve(whole.toString('utf8'));
       else reject(invalid('The body is not UTF-8.'));
     });

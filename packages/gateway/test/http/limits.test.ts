@@ -53,6 +53,29 @@ describe('the size of a request', () => {
     expect(answer).toMatchObject({ status: 413, json: { code: 'REQUEST_TOO_LARGE' } });
   });
 
+  it('is what it costs, also when it comes in pieces of one byte', async () => {
+    const { port } = await openServer({ limits: { maxBodyBytes: 4 * MEGABYTE.length } });
+    const inUse = (): number => process.memoryUsage().heapUsed + process.memoryUsage().external;
+    const before = inUse();
+    let peak = before;
+    const sampler = setInterval(() => {
+      peak = Math.max(peak, inUse());
+    }, 20);
+    onTestFinished(() => clearInterval(sampler));
+    const crumbs = Buffer.from('1\r\nx\r\n'.repeat(64 * 1024));
+    const answer = await talk(port, async (socket) => {
+      socket.write(`${POST}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`);
+      for (let round = 0; round < 24; round += 1) if (!socket.write(crumbs)) await once(socket, 'drain');
+      socket.write('0\r\n\r\n');
+    });
+    expect(answer).toMatchObject({
+      status: 200,
+      text: expect.stringContaining(`{"length":${24 * 64 * 1024}}`),
+    });
+    // As a list of pieces it was 170 MB.
+    expect(peak - before).toBeLessThan(80 * 1024 * 1024);
+  });
+
   it('is not read at all of who has no token', async () => {
     const { port } = await openServer();
     let socket: Socket | undefined;

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EventLines } from '../../src/connection/event-lines.js';
+import { LineFraming } from '../../src/connection/line-framing.js';
+import { TextRing } from '../../src/connection/text-ring.js';
+import { readBoundedBody } from '../../src/fetching/bounded-body.js';
+import { GrowingBuffer } from '../../src/fetching/growing-buffer.js';
+import { startOwnServer } from './own-server.js';
+import { strainOf } from './strain.js';
+import { withRuntime } from './with-runtime.js';
+
+const MB = 1024 * 1024;
+/** What two million pieces of one byte may cost at most; as a list of pieces they cost 250 MB and more. */
+const BOUND = 80 * MB;
+
+describe('an answer in pieces of one byte', () => {
+  let server: Awaited<ReturnType<typeof startOwnServer>> | undefined;
+  beforeAll(async () => {
+    server = await startOwnServer('piecemeal');
+  });
+  afterAll(() => server?.stop());
+
+  it.each([
+    ['json', true],
+    ['json', false],
+    ['event', true],
+    ['event', false],
+    ['lines', true],
+  ])(
+    'costs about its size (%s, express lane: %s)',
+    async (kind, expressLane) => {
+      const servers = { far: { type: 'http', url: server?.url ?? '', era: 'legacy' as const } };
+      await withRuntime({ servers, expressLane }, async (runtime) => {
+        const strain = await strainOf(async () => {
+          const { content } = await runtime.callTool(
+            'far',
+            'crumbs',
+            { kind, bytes: 2 * MB },
+            { timeoutMs: 60_000 },
+          );
+          expect(content[0]?.type === 'text' && content[0].text.length).toBe(2 * MB);
+        });
+        expect(strain.peakBytes).toBeLessThan(BOUND);
+        expect((await runtime.callTool('far', 'good')).content).toEqual([{ type: 'text', text: 'good' }]);
+      });
+    },
+    90_000,
+  );
+
+  it('breaks a WebSocket, and the next call finds a new one', async () => {
+    const url = (server?.url ?? '').replace('http:', 'ws:');
+    const servers = { far: { type: 'websocket', url, era: 'legacy' as const, reconnect: { initialMs: 50 } } };
+    await withRuntime({ servers }, async (runtime) => {
+      const strain = await strainOf(async () => {
+        const crumbs = runtime.callTool(
+          'far',
+          'crumbs',
+          { kind: 'json', bytes: 2 * MB },
+          { timeoutMs: 60_000 },
+        );
+        await expect(crumbs).rejects.toMatchObject({ code: 'CALL_OUTCOME_UNKNOWN', server: 'far' });
+      });
+      expect(strain.peakBytes).toBeLessThan(BOUND);
+      expect((await runtime.callTool('far', 'good')).content).toEqual([{ type: 'text', text: 'good' }]);
+    });
+  }, 90_000);
+});
+
+describe('whatever holds what is not whole yet', () => {
+  const holders: Array<[string, () => (piece: Buffer) => unknown]> = [
+    ['a line', () => bound(framing())],
+    ['an event', () => bound(new EventLines())],
+    ['a body', () => bound(new GrowingBuffer())],
+    ['the end of stderr', () => bound(new TextRing(256 * 1_024))],
+  ];
+  const framing = (): LineFraming => new LineFraming({ onLine: () => {}, onOversized: () => {} }, 10 * MB);
+  const bound =
+    (holder: { push(piece: Buffer): unknown }) =>
+    (piece: Buffer): unknown =>
+      holder.push(piece);
+
+  it.each(holders)('is held as one: %s', async (_name, open) => {
+    const push = open();
+    // As a socket hands them out: many small views of one buffer.
+    const wire = Buffer.alloc(64 * 1_024, 'x');
+    const strain = await strainOf(async () => {
+      for (let round = 0; round < 32; round += 1) {
+        for (let at = 0; at < wire.length; at += 1) push(wire.subarray(at, at + 1));
+        await new Promise((resolve) => setTimeout(resolve, 21));
+      }
+    });
+    expect(strain.peakBytes).toBeLessThan(BOUND);
+  });
+
+  it('is held as one: what is fetched', async () => {
+    const wire = Buffer.alloc(2 * MB, 'x');
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < wire.length; at += 1) yield wire.subarray(at, at + 1);
+    }
+    const rules = { url: new URL('http://127.0.0.1/'), headers: new Headers(), maxBytes: 3 * MB };
+    expect((await readBoundedBody(pieces(), rules)).equals(wire)).toBe(true);
+  });
+});
+
+describe('the lines of an event stream', () => {
+  const text = 'id: 1\r\ndata: ż🦀\r\n\r\ndata: b\n\n: c\rdata: d\r\rdata: e\n\r\nrest';
+
+  it.each([1, 2, 3, 5, 7, 1000])('are the same in pieces of %s bytes, and so is the count', (size) => {
+    const bytes = Buffer.from(text);
+    const lines = new EventLines();
+    const read: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += size) {
+      const ready = lines.push(bytes.subarray(at, at + size));
+      if (ready === undefined) continue;
+      expect([10, 13]).toContain(ready.at(-1));
+      read.push(Buffer.from(ready));
+    }
+    expect(lines.length).toBe(4);
+    expect(Buffer.concat([...read, lines.take()]).toString()).toBe(text);
+  });
+
+  it('are counted anew after each event, though every byte came alone', () => {
+    const lines = new EventLines();
+    let most = 0;
+    for (const byte of Buffer.from('data: x\n\n'.repeat(100))) {
+      lines.push(Buffer.of(byte));
+      most = Math.max(most, lines.length);
+    }
+    expect(most).toBe(8);
+  });
+});
