@@ -28,7 +28,9 @@ export async function startDaemonProcess(context: CommandContext, before?: Start
   const { command, args } = ownCommand('serve', ...toWords(flagsAfter(context, before)));
   const cwd = before?.directory ?? process.cwd();
   const file = openLog(stateDir, log);
-  const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', file, file, 'ipc'] });
+  // Started from a server's shell, it is not a part of that server.
+  const { TURNBUCKLE_TAG: _, ...env } = process.env;
+  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', file, file, 'ipc'] });
   closeSync(file);
   try {
     const { url, warnings } = await output.during('Starting the daemon', firstWords(child, context, log));

@@ -21,6 +21,8 @@ const DEMO = 'demo';
 /** Resolves with the exit code when it has ended. `usualPort` is for when neither flag nor variable names one. */
 export async function serveHere(context: CommandContext, usualPort?: number): Promise<number> {
   const { output, signal } = context;
+  // What it starts belongs to it, whichever server's shell it was itself started from.
+  delete process.env.TURNBUCKLE_TAG;
   const lost = new AbortController();
   const { daemon, isDemo } = await start(context, usualPort, () => lost.abort());
   announce(context, daemon, isDemo);

@@ -5,9 +5,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
+import { createRuntime } from 'turnbuckle';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
+  BIN,
   createHome,
+  environmentOf,
   finished,
   type Home,
   json,
@@ -169,6 +172,30 @@ describe('serve in the background', () => {
     expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
     expect(await readFile(started.log, 'utf8')).toContain('Turnbuckle runs at');
   });
+
+  it('outlives the server from whose shell it was started', async () => {
+    const { command, args } = fixture('echo');
+    const script = `"$1" "$2" serve start --port 0 --json > "$3"; shift 3; exec "$@"`;
+    const server = {
+      command: 'sh',
+      args: ['-c', script, 'sh', process.execPath, BIN, home.file('started.json'), command, ...args],
+      env: environmentOf(home),
+      connectTimeoutMs: 60_000,
+    };
+    const runtime = await createRuntime({ servers: { shell: server }, stateDir: home.file('outer') });
+    onTestFinished(() => runtime.close());
+    await runtime.connectAll();
+    expect(runtime.serverStatus('shell')).toMatchObject({ status: 'connected' });
+    const { pid } = JSON.parse(await home.read('started.json'));
+    onTestFinished(() => {
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    });
+    if (existsSync('/proc/self/environ'))
+      expect(await readFile(`/proc/${pid}/environ`, 'utf8')).not.toContain('TURNBUCKLE_TAG');
+    await runtime.close();
+    expect(await json(['serve', 'status'], { home })).toMatchObject({ running: true, answers: true, pid });
+    expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
+  }, 120_000);
 
   it('starts anew with what it was started with, where it was, unless told otherwise', async () => {
     const port = await freePort();

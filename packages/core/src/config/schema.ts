@@ -121,6 +121,8 @@ const stdio = z.strictObject({
   cwd: z.optional(path),
   /** What its process may reach. Where that cannot be enforced the server is not started. */
   sandbox: z.optional(SANDBOX_SCHEMA),
+  /** True: what it put into a session of its own and let go of (a daemon, an editor) ends with it, too. */
+  endDetached: z.optional(z.boolean()),
 });
 
 const http = z.strictObject({ ...shared, type: z.literal('http'), url: httpUrl, headers, auth });

@@ -26,6 +26,7 @@ async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promi
       server: options.server,
       ...(confinement ?? { command, args, cwd }),
       env,
+      endDetached: config.endDetached,
       maxBytes: options.maxMessageBytes,
       stderrListener: options.stderrListener,
     },

@@ -6,8 +6,16 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export const canInspectProcesses: boolean = process.platform === 'linux';
 
+export interface Tagged {
+  readonly pid: number;
+  readonly value: string;
+  readonly facts: ProcessFacts;
+}
+
 interface ProcessFacts {
+  readonly parent: number;
   readonly group: number;
+  readonly session: number;
   readonly startTicks: string;
   readonly zombie: boolean;
 }
@@ -20,7 +28,9 @@ export function inspectProcess(pid: number): ProcessFacts | undefined {
     // The command name may hold spaces and brackets: the fields start after the last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return {
+      parent: Number(fields[1]),
       group: Number(fields[2]),
+      session: Number(fields[3]),
       startTicks: fields[19] ?? '',
       zombie: fields[0] === 'Z' || fields[0] === 'X',
     };
@@ -57,8 +67,24 @@ export function isGroupAlive(group: number): boolean {
   });
 }
 
+const STANDARD_STREAMS = [0, 1, 2];
+
+/** A pipe, a socket or a terminal: somebody is, or was, at the other end of it. A file or /dev/null is not that. */
+const TO_SOMEBODY = /^(pipe|socket|anon_inode):|^\/dev\/(pts\/|tty)/;
+
+/** True when nothing of its standard input, output and errors leads to another process. */
+export function hasLetGoOfStreams(pid: number): boolean {
+  return STANDARD_STREAMS.every((descriptor) => {
+    try {
+      return !TO_SOMEBODY.test(readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+    } catch (error) {
+      return error instanceof Error && 'code' in error && error.code === 'ENOENT'; // closed
+    }
+  });
+}
+
 /** Live processes whose environment carries the variable, with its value. */
-export function findByEnvironment(variable: string): Array<{ readonly pid: number; readonly value: string }> {
+export function findByEnvironment(variable: string): Tagged[] {
   const prefix = `${variable}=`;
   return processIds().flatMap((pid) => {
     if (pid === process.pid) return [];
@@ -66,8 +92,9 @@ export function findByEnvironment(variable: string): Array<{ readonly pid: numbe
       const entry = readFileSync(`/proc/${pid}/environ`, 'utf8')
         .split('\0')
         .find((line) => line.startsWith(prefix));
-      if (entry === undefined || inspectProcess(pid)?.zombie !== false) return [];
-      return [{ pid, value: entry.slice(prefix.length) }];
+      const facts = entry === undefined ? undefined : inspectProcess(pid);
+      if (entry === undefined || facts === undefined || facts.zombie) return [];
+      return [{ pid, facts, value: entry.slice(prefix.length) }];
     } catch {
       return []; // gone meanwhile, or another user's
     }

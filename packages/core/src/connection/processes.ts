@@ -1,7 +1,8 @@
 /**
  * Owns every child process of a runtime: each starts in a process group of its own and is gone, with all
  * its descendants, when it is stopped, when the host exits or is told to, and (by a sweep at the next
- * start) when the host was killed. What leaves its group is found by a tag in its environment.
+ * start) when the host was killed. What leaves its group is found by a tag in its environment; what was let go
+ * for good (`let-go.ts`) is spared.
  */
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -9,6 +10,7 @@ import { closeSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import spawn from 'cross-spawn';
 import { strayDescriptors } from './descriptors.js';
+import { END_ALL, endingWithServer } from './let-go.js';
 import { findByEnvironment, inspectProcess, isGroupAlive, processSpace } from './proc.js';
 
 const TAG = 'TURNBUCKLE_TAG';
@@ -21,6 +23,8 @@ export interface SpawnOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
+  /** What it started in a session of its own ends with it, too. In a sandbox it always does. */
+  readonly endDetached?: boolean | undefined;
   /**
    * For a server in a sandbox: what the started program reads from descriptor 3, the server's environment included.
    * The program itself, which runs outside, gets none of that.
@@ -57,7 +61,8 @@ export class ProcessTable {
 
   spawn(options: SpawnOptions): Child {
     this.#spawned += 1;
-    const tag = `${this.#host}.${this.#id}.${this.#spawned}`;
+    const isAll = options.endDetached === true || options.toPreamble !== undefined;
+    const tag = `${this.#host}.${this.#id}.${this.#spawned}${isAll ? END_ALL : ''}`;
     const child = start(options, tag);
     let stopping: Promise<void> | undefined;
     const owned: Child = {
@@ -84,13 +89,13 @@ export class ProcessTable {
   endAll(): void {
     for (const pid of this.#live.keys()) kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
     const mine = `${this.#host}.${this.#id}.`;
-    for (const { pid } of findByEnvironment(TAG).filter(({ value }) => value.startsWith(mine)))
-      kill(pid, 'SIGKILL');
+    const tagged = findByEnvironment(TAG).filter(({ value }) => value.startsWith(mine));
+    for (const { pid } of endingWithServer(tagged)) kill(pid, 'SIGKILL');
   }
 
   /** Ends what an earlier host left behind when it was killed; answers how many processes that were. */
   sweepOrphans(): number {
-    const orphans = findByEnvironment(TAG).filter(({ value }) => isOrphan(value));
+    const orphans = endingWithServer(findByEnvironment(TAG).filter(({ value }) => isOrphan(value)));
     for (const { pid } of orphans) kill(pid, 'SIGKILL');
     return orphans.length;
   }
@@ -160,7 +165,7 @@ async function forceTree(group: number, tag: string): Promise<void> {
   const deadline = Date.now() + GONE_MS;
   for (let pauseMs = 1; Date.now() < deadline; pauseMs = Math.min(pauseMs * 2, 50)) {
     const grouped = process.platform !== 'win32' && isGroupAlive(group);
-    const tagged = findByEnvironment(TAG).filter(({ value }) => value === tag);
+    const tagged = endingWithServer(findByEnvironment(TAG).filter(({ value }) => value === tag));
     if (!grouped && tagged.length === 0) return;
     if (grouped) kill(-group, 'SIGKILL');
     for (const { pid } of tagged) kill(pid, 'SIGKILL');
