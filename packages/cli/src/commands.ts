@@ -51,8 +51,8 @@ const MANAGING: readonly Command[] = [
         what: 'a local server',
       },
       {
-        line: 'turnbuckle add docs https://example.com/mcp -H "Authorization: Bearer ${DOCS_TOKEN}"',
-        what: 'a remote one',
+        line: "turnbuckle add docs https://example.com/mcp -H 'Authorization: Bearer ${DOCS_TOKEN}'",
+        what: 'a remote one; single quotes keep the shell from filling it in',
       },
       { line: `turnbuckle add db '{"command":"db-mcp","env":{"URL":"\${DB_URL}"}}'`, what: 'from JSON' },
     ],

@@ -3,8 +3,10 @@ import { editServers, type LoadedConfig, redactConfig, TurnbuckleError } from 't
 import type { CommandContext } from '../command.js';
 import { fileOfFlag, fileOfScope } from '../config-file.js';
 import { createLeadsHere } from '../daemon/leads-here.js';
+import { emptyCredentials } from '../empty-credentials.js';
 import { loadCommandConfig } from '../open.js';
 import { shellWord } from '../shell-word.js';
+import { showLine } from '../untrusted-text.js';
 import { needWord, readPairs } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
@@ -15,8 +17,9 @@ export async function run(context: CommandContext): Promise<void> {
   const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
   await checkEntry(name, entry);
   const itself = createLeadsHere(context, config)(entry);
-  if (itself !== undefined)
-    output.warn(`${output.color.yellow('warning')} ${name} is no other server: ${itself}.`);
+  const warnings = itself === undefined ? [] : [`${name} is no other server: ${itself}.`];
+  for (const warning of [...warnings, ...emptyCredentials(entry)])
+    output.warn(`${output.color.yellow('warning')} ${showLine(warning, 300)}`);
   await editServers(file, [{ action: flags.force === true ? 'set' : 'add', name, config: entry }]).catch(
     (error: unknown) => {
       throw withForceHint(error);

@@ -2,6 +2,7 @@ import { editConfig, type LoadedConfig, setKey, setServer } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { fileOfFlag, fileOfScope } from '../config-file.js';
 import { createLeadsHere } from '../daemon/leads-here.js';
+import { emptyCredentials } from '../empty-credentials.js';
 import { type Found, findServers } from '../import-sources.js';
 import type { MergedServer } from '../imports/index.js';
 import { loadCommandConfig } from '../open.js';
@@ -39,7 +40,8 @@ function tell({ output }: CommandContext, server: MergedServer, reason: string |
   output.note(
     `${output.color.bold(showLine(server.name, 60))} from ${server.from.client} (${server.from.path}): ${state}`,
   );
-  for (const note of server.notes) output.note(output.color.dim(`  ${showLine(note, 200)}`));
+  for (const note of [...server.notes, ...emptyCredentials(server.config)])
+    output.note(output.color.dim(`  ${showLine(note, 200)}`));
   for (const { client, same } of server.shadowed)
     output.note(output.color.dim(`  ${client} has ${same ? 'the same' : 'another one of that name'}`));
 }

@@ -1,0 +1,34 @@
+/** Finds credentials with nothing in them: a shell fills in a variable between double quotes, and stores what is left. */
+
+const SCHEME_ALONE = /^(basic|bearer|digest|dpop|token|api-?key)?$/i;
+const SECRET_NAME = /token|key|secret|passw|auth/i;
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** One sentence for each; none for an entry that is as it should be. Never a value. */
+export function emptyCredentials({ headers, env, url, args }: Entry): string[] {
+  const spots = [
+    ...textsOf(headers).flatMap(([name, value]) => {
+      const scheme = value.trim();
+      if (!SCHEME_ALONE.test(scheme)) return [];
+      return [`The header ${name} ${scheme === '' ? 'is empty' : `has nothing after "${scheme}"`}`];
+    }),
+    ...textsOf(env).flatMap(([name, value]) => (value === '' ? [`The variable ${name} is empty`] : [])),
+    ...parametersOf(url).flatMap(([name, value]) =>
+      value === '' && SECRET_NAME.test(name) ? [`The parameter ${name} of its address is empty`] : [],
+    ),
+    ...(Array.isArray(args) ? args : []).flatMap((word: unknown) => {
+      const [, option] = /^(--?[\w-]+)=$/.exec(String(word)) ?? [];
+      return option !== undefined && SECRET_NAME.test(option) ? [`The option ${option} is empty`] : [];
+    }),
+  ];
+  return spots.map((spot) => `${spot}. A placeholder goes between single quotes: '\${NAME}'.`);
+}
+
+const textsOf = (map: unknown): Array<[string, string]> =>
+  typeof map !== 'object' || map === null
+    ? []
+    : Object.entries(map).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+
+const parametersOf = (url: unknown): Array<[string, string]> =>
+  typeof url === 'string' && URL.canParse(url) ? [...new URL(url).searchParams] : [];
