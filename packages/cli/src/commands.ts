@@ -282,8 +282,13 @@ const CONFIGURING: readonly Command[] = [
     arguments: '[server]',
     mostWords: 1,
     summary: 'Explain the configuration: every value, where it comes from, what it shadows',
+    description:
+      'Reads the files as they are now, also while a daemon goes on with what it had. Exit code 0: all can be used; 10: a file or an entry in it cannot.',
     options: {},
-    examples: [{ line: 'turnbuckle config files', what: 'one server in full' }],
+    examples: [
+      { line: 'turnbuckle config', what: 'everything' },
+      { line: 'turnbuckle config files', what: 'one server in full' },
+    ],
     load: () => import('./commands/config.js'),
   },
   {

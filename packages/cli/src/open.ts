@@ -41,8 +41,24 @@ function approverOf(context: CommandContext): Approve {
   };
 }
 
-export const loadCommandConfig = (context: CommandContext): Promise<LoadedConfig> =>
-  loadConfiguration(configurationOptions(context));
+/** The configuration, and warnings of what is wrong with the files unless the command shows that itself. */
+export async function loadCommandConfig(
+  context: CommandContext,
+  { warn = true }: { readonly warn?: boolean } = {},
+): Promise<LoadedConfig> {
+  const config = await loadConfiguration(configurationOptions(context));
+  if (warn) warnOfProblems(context, config);
+  return config;
+}
+
+const warned = new WeakSet<CommandContext['output']>();
+
+/** Once, however often a command loads it. */
+export function warnOfProblems({ output }: CommandContext, { problems }: LoadedConfig): void {
+  if (warned.has(output)) return;
+  warned.add(output);
+  for (const { message } of problems) output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+}
 
 /**
  * Runs the work with a runtime and closes it, also when interrupted. Warns of what is wrong with the files.
@@ -55,9 +71,7 @@ export async function withRuntime<T>(
 ): Promise<T> {
   const handlers = { roots: rootsHere, ...answers };
   const configured = await createConfiguredRuntime({ ...configurationOptions(context), handlers });
-  if (warn)
-    for (const problem of configured.config().problems)
-      context.output.warn(`${context.output.color.yellow('warning')} ${showText(problem.message)}`);
+  if (warn) warnOfProblems(context, configured.config());
   configured.runtime.on('approval.lost', ({ tool, error }) => {
     const why = error instanceof Error ? error.message : String(error);
     context.output.warn(

@@ -83,6 +83,7 @@ export class Daemon {
   #http: HttpServer | undefined;
   #url = '';
   #closing: Promise<void> | undefined;
+  #judged: { readonly config: LoadedConfig; readonly problems: readonly string[] } | undefined;
 
   /** Use `startDaemon`. */
   constructor(options: Placed, configured: ConfiguredRuntime, instance: Instance) {
@@ -173,9 +174,11 @@ export class Daemon {
           onConfigChanged: () => this.#reloaded(this.configured.config()),
         }),
       ],
+      countProblems: () => this.#problems().length,
       onDefect: (thrown) =>
         onWarning?.(`A defect: ${thrown instanceof Error ? thrown.stack : String(thrown)}`),
     });
+    this.#problems();
     const { url } = await this.#http.listen(port, host);
     this.#url = url;
     this.#instance.announce(url);
@@ -215,10 +218,30 @@ export class Daemon {
   }
 
   #reloaded({ settings }: LoadedConfig): void {
+    this.#problems();
     this.#front.setViews(settings.daemon?.views ?? {});
     this.#front.invalidate();
   }
+
+  /** What is wrong with the files now, one message each; a new one is warned of. */
+  #problems(): readonly string[] {
+    const config = this.configured.config();
+    if (this.#judged?.config === config) return this.#judged.problems;
+    const known = this.#judged?.problems;
+    this.#judged = { config, problems: problemsOf(config) };
+    // Whoever starts it looks at what is wrong then.
+    for (const problem of this.#judged.problems)
+      if (known?.includes(problem) === false) this.#options.onWarning?.(problem);
+    return this.#judged.problems;
+  }
 }
+
+/** Of the files, and of servers that go on as they were before their entry became unusable. */
+const problemsOf = ({ problems, servers }: LoadedConfig): string[] =>
+  [
+    ...problems,
+    ...[...servers.values()].flatMap(({ kept, problem }) => (kept && problem ? [problem] : [])),
+  ].map(({ message }) => message);
 
 /** Puts a question of another runtime before the people who answer ours. */
 const askAtHome = (runtime: Runtime, asked: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> =>

@@ -11,7 +11,7 @@ import {
   titleOf,
 } from '../approval-lines.js';
 import type { CommandContext } from '../command.js';
-import { findAttachment } from '../daemon/attachment.js';
+import { findAttachment, withWarnings } from '../daemon/attachment.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { NoAnswer } from '../daemon/exchange.js';
 import { leaveWhenSettled, pendingApprovals } from '../daemon/leave-when-settled.js';
@@ -39,7 +39,7 @@ export async function run(context: CommandContext): Promise<void> {
   const attachment = findAttachment({ ...context, flags: {} });
   if (attachment === undefined) throw noDaemon();
   const { client, isNamed } = attachment;
-  await work(context, client).catch((error: unknown) => {
+  await withWarnings(context, client, () => work(context, client)).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     throw isNamed ? silent(client, error) : noDaemon(error);
   });

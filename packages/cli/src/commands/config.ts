@@ -5,16 +5,25 @@ import { textTable } from '../text-table.js';
 import { unknownServer } from '../unknown-server.js';
 import { showLine, showText } from '../untrusted-text.js';
 
-export async function run(context: CommandContext): Promise<void> {
+/** What is not agreed to, or not filled in, is no fault of a file. */
+const FAULTY_EXIT = 10;
+const isFaulty = ({ problem }: ConfiguredServer): boolean => problem?.code === 'CONFIG_INVALID';
+
+/** Shows it, faults and all; the exit code tells programs that there are some. */
+export async function run(context: CommandContext): Promise<number> {
   const { output, words } = context;
-  const config = await loadCommandConfig(context);
+  const config = await loadCommandConfig(context, { warn: words.length > 0 });
   const [name] = words;
   const server = name === undefined ? undefined : config.servers.get(name);
   if (name !== undefined && server === undefined) throw unknownServer(name, [...config.servers.keys()]);
-  if (output.json) return output.data(server === undefined ? allAsJson(config) : serverAsJson(server));
-  if (server !== undefined) return showServer(context, server);
-  showFiles(context, config);
-  showServers(context, config);
+  const shown = server === undefined ? [...config.servers.values()] : [server];
+  if (output.json) output.data(server === undefined ? allAsJson(config) : serverAsJson(server));
+  else if (server !== undefined) showServer(context, server);
+  else {
+    showFiles(context, config);
+    showServers(context, config);
+  }
+  return config.problems.length > 0 || shown.some(isFaulty) ? FAULTY_EXIT : 0;
 }
 
 function showFiles(

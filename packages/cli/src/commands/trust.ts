@@ -6,7 +6,7 @@ import {
   TurnbuckleError,
 } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { configurationOptions } from '../open.js';
+import { configurationOptions, warnOfProblems } from '../open.js';
 import { showLine, showText } from '../untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<number | undefined> {
@@ -16,6 +16,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     trustProject: false,
   });
   await runtime.close();
+  warnOfProblems(context, config());
   const fromProject = [...config().servers.values()].filter(
     ({ origin }) => origin.scope === 'project' || origin.scope === 'local',
   );

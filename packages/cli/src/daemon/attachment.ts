@@ -49,7 +49,7 @@ export async function throughDaemon<T>(
   const { client, isNamed } = attachment;
   try {
     if (!isNamed && !(await knowsProject(context, client))) return undefined;
-    return { result: await work(client) };
+    return { result: await withWarnings(context, client, () => work(client)) };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     if (isNamed || error.mayHaveActed) throw silent(client, error, isNamed);
@@ -57,6 +57,20 @@ export async function throughDaemon<T>(
       `The daemon at ${client.url} does not answer (${error.message}): going on without it.`,
     );
     return undefined;
+  }
+}
+
+/** What is wrong with the daemon's configuration is told whatever comes of the work, after it: loaded when it is needed. */
+export async function withWarnings<T>(
+  context: CommandContext,
+  client: DaemonClient,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    if (client.problems > 0 && !context.signal.aborted)
+      await (await import('./tell-problems.js')).tellProblems(context, client);
   }
 }
 

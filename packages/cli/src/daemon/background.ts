@@ -12,6 +12,7 @@ import { DaemonClient, type Refusal, refusalOf } from './daemon-client.js';
 import { findDaemon, isLive, type RunningDaemon, readToken } from './find-daemon.js';
 import { ownCommand } from './own-command.js';
 import { flagsForDaemon, readStartedWith, type StartedWith, toWords } from './started-with.js';
+import { readProblems, tellProblems } from './tell-problems.js';
 
 const MOST_LOG_BYTES = 5 * 1_024 * 1_024;
 /** Longer than it may take to let calls end. */
@@ -85,15 +86,18 @@ export async function showDaemon(context: CommandContext): Promise<number> {
   type Counted = { readonly servers: ReadonlyArray<{ readonly status: string }> };
   const answer = await client.get<Counted>('/api/servers').catch((error: unknown) => error);
   const servers = answer instanceof Error ? undefined : (answer as Counted).servers;
+  const problems = await readProblems(client);
   const up = servers?.filter(({ status }) => status === 'connected').length;
   if (output.json) {
-    output.data({ running: true, answers: servers !== undefined, ...daemon, servers: servers?.length, up });
+    const counts = { servers: servers?.length, up, problems };
+    output.data({ running: true, answers: servers !== undefined, ...daemon, ...counts });
     return servers === undefined ? SILENT_EXIT : 0;
   }
   output.line(`Turnbuckle ${showLine(daemon.version, 40)} runs at ${daemon.url}`);
   output.line(`process ${daemon.pid}, since ${showLine(daemon.started, 40)}`);
   if (servers !== undefined) {
     output.line(`${up} of ${servers.length} servers are up: turnbuckle list`);
+    await tellProblems(context, client);
     return 0;
   }
   const why = answer instanceof Error ? answer.message : '';

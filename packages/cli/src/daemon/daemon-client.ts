@@ -1,7 +1,7 @@
 /** Requests to a daemon or bridge: JSON in, JSON out, and its refusals as our own errors. */
 import type { CancelSignal } from 'turnbuckle';
 import { ERRORS, type ErrorCode, TurnbuckleError } from 'turnbuckle';
-import { exchange } from './exchange.js';
+import { type Answered, type ExchangeOptions, exchange } from './exchange.js';
 import { createEventReader } from './server-sent-events.js';
 
 /** Where it is, and the token for it. */
@@ -30,6 +30,8 @@ const SILENCE_MS = 5_000;
 
 export class DaemonClient {
   readonly url: string;
+  /** How much was wrong with its configuration when it answered last. */
+  problems = 0;
   readonly #token: string | undefined;
 
   constructor({ url, token }: DaemonPlace) {
@@ -39,15 +41,12 @@ export class DaemonClient {
 
   /** Rejects with the daemon's refusal as a TurnbuckleError, or with NoAnswer. */
   async get<T>(path: string, { silenceMs = SILENCE_MS, signal }: RequestOptions = {}): Promise<T> {
-    const { url } = this;
-    return read(await exchange({ url: url + path, token: this.#token, silenceMs, signal }));
+    return read(await this.#exchange(path, { silenceMs, signal }));
   }
 
   /** The same. Waits as long as it takes unless told otherwise. */
   async post<T>(path: string, body: unknown, { silenceMs, signal }: RequestOptions = {}): Promise<T> {
-    const { url } = this;
-    const method = 'POST';
-    return read(await exchange({ url: url + path, method, token: this.#token, body, silenceMs, signal }));
+    return read(await this.#exchange(path, { method: 'POST', body, silenceMs, signal }));
   }
 
   /** Tells the events of a stream as they come, until it ends. */
@@ -56,9 +55,8 @@ export class DaemonClient {
     { signal, onEvent }: RequestOptions & { onEvent: (name: string, data: unknown) => void },
   ): Promise<void> {
     const onText = createEventReader((name, data) => onEvent(name, JSON.parse(data)));
-    const { url } = this;
     const accept = 'text/event-stream, application/json';
-    const answered = await exchange({ url: url + path, token: this.#token, accept, signal, onText });
+    const answered = await this.#exchange(path, { accept, signal, onText });
     if (answered.status >= 400) read(answered);
   }
 
@@ -73,13 +71,16 @@ export class DaemonClient {
       if (name === 'result') result = JSON.parse(data);
       else onEvent(name, JSON.parse(data));
     });
-    const { url } = this;
     const accept = 'text/event-stream, application/json';
-    const answered = await exchange({
-      ...{ url: url + path, method: 'POST', token: this.#token, body, accept, signal, onText },
-    });
+    const answered = await this.#exchange(path, { method: 'POST', body, accept, signal, onText });
     if (answered.status >= 400) read(answered);
     return result;
+  }
+
+  async #exchange(path: string, options: Omit<ExchangeOptions, 'url' | 'token'>): Promise<Answered> {
+    const answered = await exchange({ ...options, url: this.url + path, token: this.#token });
+    this.problems = answered.problems;
+    return answered;
   }
 }
 

@@ -26,6 +26,8 @@ export interface ExchangeOptions {
 export interface Answered {
   readonly status: number;
   readonly text: string;
+  /** How much the daemon says is wrong with its configuration. */
+  readonly problems: number;
 }
 
 /** There is no answer: nobody listens there, or the connection broke before the whole of it was there. */
@@ -135,7 +137,8 @@ class Running {
   #finish(): void {
     this.#say(this.#decoder.end());
     this.#leave();
-    this.#options.resolve({ status: this.#reader.status, text: this.#text });
+    const { status, problems } = this.#reader;
+    this.#options.resolve({ status, text: this.#text, problems });
   }
 
   #noAnswer(message: string): NoAnswer {

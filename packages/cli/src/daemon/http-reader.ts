@@ -9,6 +9,8 @@ export class HttpReader {
   status = 0;
   /** True when the end of the body has come. */
   isWhole = false;
+  /** How much the daemon says is wrong with its configuration. */
+  problems = 0;
   #rest: Buffer = Buffer.alloc(0);
   #body: 'head' | 'chunked' | 'counted' | 'open' = 'head';
   /** Bytes of the body, or of the chunk and its line end, that are still to come. */
@@ -46,6 +48,7 @@ export class HttpReader {
 
   #choose(headers: ReadonlyMap<string, string>): void {
     const length = headers.get('content-length');
+    this.problems = Number(headers.get('turnbuckle-problems') ?? 0);
     if (headers.get('transfer-encoding')?.toLowerCase().includes('chunked') === true) this.#body = 'chunked';
     else if (length === undefined)
       this.#body = this.status === 204 || this.status === 304 ? 'counted' : 'open';

@@ -85,7 +85,7 @@ async function demoServer(
   warn: (message: string) => void,
 ): Promise<ReadonlyArray<[string, ReturnType<typeof ownCommand>]>> {
   if (context.flags.demo !== true) return [];
-  const own = (await loadCommandConfig(context)).servers.get(DEMO);
+  const own = (await loadCommandConfig(context, { warn: false })).servers.get(DEMO);
   if (own === undefined) return [[DEMO, ownCommand('demo-server')]];
   warn(`The demo server is left out: there is a server named "${DEMO}" in ${own.origin.file}.`);
   return [];

@@ -20,7 +20,12 @@ export interface HttpServerOptions {
   readonly limits?: Partial<HttpLimits> | undefined;
   /** A route threw something that is not one of our errors, or the socket failed. It must not throw itself. */
   readonly onDefect: (thrown: unknown) => void;
+  /** How much is wrong with the configuration now; told in a header to who may look at it. */
+  readonly countProblems?: (() => number) | undefined;
 }
+
+/** Beside every answer while the configuration has problems: how many. */
+const PROBLEMS_HEADER = 'turnbuckle-problems';
 
 export interface Listening {
   readonly host: string;
@@ -43,6 +48,7 @@ export class HttpServer {
   readonly #limits: HttpLimits;
   readonly #requests: RateLimit;
   readonly #onDefect: (thrown: unknown) => void;
+  readonly #countProblems: () => number;
   readonly #server: Server;
   readonly #closing = new AbortController();
   readonly #connections: Connections;
@@ -51,7 +57,8 @@ export class HttpServer {
   #closed: Promise<void> | undefined;
   #inFlight = 0;
 
-  constructor({ routes, doors, limits, onDefect }: HttpServerOptions) {
+  constructor({ routes, doors, limits, onDefect, countProblems = () => 0 }: HttpServerOptions) {
+    this.#countProblems = countProblems;
     this.router = new Router(routes);
     this.#doors = doors;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
@@ -153,6 +160,8 @@ export class HttpServer {
     if (response.destroyed) return;
     this.#inFlight += 1;
     response.once('close', this.#leave);
+    const problems = visitor.access.has('look') ? this.#countProblems() : 0;
+    if (problems > 0) response.setHeader(PROBLEMS_HEADER, problems);
     try {
       const answer: unknown = await route.handle(
         new Visit({
