@@ -56,6 +56,8 @@ export interface GuardedCall {
   /** What else goes to the server with them. */
   readonly beside: readonly unknown[] | undefined;
   readonly caller: Caller | undefined;
+  /** A person has approved what this belongs to. */
+  readonly isApproved?: boolean | undefined;
   readonly signal: CancelSignal | undefined;
   /** What to say when the caller may not know that it exists. */
   readonly unknown: () => TurnbuckleError;
@@ -154,7 +156,8 @@ export class CallGuard {
   check(call: GuardedCall): Promise<void> | undefined {
     const decision = this.#decide(call);
     const memory = decision.action === 'ask' ? this.#memoryOf(call, decision) : '';
-    const remembered = decision.action === 'ask' && this.approvals.remembers(memory);
+    const remembered =
+      decision.action === 'ask' && (call.isApproved === true || this.approvals.remembers(memory));
     this.#tell(call, decision, remembered);
     if (decision.action === 'allow' || remembered) return this.#letThrough(call);
     if (decision.hidden) throw call.unknown();

@@ -65,6 +65,15 @@ export interface ReadRequest extends CallOptions {
   readonly method: string;
   readonly item: string;
   readonly params: Readonly<Record<string, unknown>>;
+  /** It is about a task that a call of the tool `item` began: decided like that call. */
+  readonly task?: TaskFacts | undefined;
+}
+
+export interface TaskFacts {
+  /** The call was approved by a person: that holds for its task too. */
+  readonly isApproved: boolean;
+  /** It changes nothing, and may be sent again. */
+  readonly isSafe: boolean;
 }
 
 export interface CallParts {
@@ -172,7 +181,8 @@ export class Calls {
         server: request.server,
         tool: request.item,
         toolName: request.item,
-        definition: undefined,
+        definition: request.task && this.#parts.catalog.find(request.server, request.item),
+        isApproved: request.task?.isApproved,
         arguments: request.params,
         beside: besideOf(request),
         caller: request.caller,
@@ -184,7 +194,7 @@ export class Calls {
       call.sending = {
         method: request.method,
         params: withMeta(request.params, request),
-        safe: request.kind !== 'tool',
+        safe: request.task?.isSafe ?? request.kind !== 'tool',
         options: request,
         onProgress: this.#listen(call, request),
         attempts: 0,

@@ -25,6 +25,7 @@ import { recordCalls } from './log/call-log.js';
 import { recordServers } from './log/server-log.js';
 import { McpFront } from './mcp/mcp-front.js';
 import { createMcpRoutes } from './mcp/mcp-routes.js';
+import { keepTaskKey } from './mcp/task-key.js';
 import { createMetrics, type Metrics } from './metrics/metrics.js';
 import { openCallLog } from './open-call-log.js';
 import { createIssuerDoors } from './tokens/issuer-doors.js';
@@ -106,6 +107,7 @@ export class Daemon {
       version,
       views,
       tracer: this.#tracer,
+      taskKey: keepTaskKey(options.stateDir),
       ...(sessionIdleMs !== undefined && { sessionLimits: { idleMs: sessionIdleMs } }),
     });
     this.#log = openCallLog({ stateDir: options.stateDir, settings: log, onWarning });

@@ -9,6 +9,7 @@ import { ParkedCalls } from './parked-calls.js';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits, Sessions } from './sessions.js';
 import { type StdioEndpointOptions, serveStdio } from './stdio-endpoint.js';
 import { Surface } from './surface.js';
+import { makeTaskKey, TaskIds } from './task-ids.js';
 import { View, type ViewOptions } from './view.js';
 
 export interface McpFrontOptions {
@@ -19,6 +20,8 @@ export interface McpFrontOptions {
   readonly sessionLimits?: Partial<SessionLimits> | undefined;
   readonly now?: (() => number) | undefined;
   readonly tracer?: Tracer | undefined;
+  /** What ids of tasks are sealed with; absent: they are good as long as this lives. */
+  readonly taskKey?: Buffer | undefined;
 }
 
 export class McpFront {
@@ -30,11 +33,21 @@ export class McpFront {
   readonly #version: string;
   readonly #parked = new ParkedCalls();
   readonly #changes: Changes;
+  readonly #taskIds: TaskIds;
   readonly #tracer: Tracer | undefined;
   readonly #desks = new Map<string, ChangingDesk>();
   #views: ReadonlySet<string> = new Set();
 
-  constructor({ runtime, version, views = {}, sessionLimits, now = Date.now, tracer }: McpFrontOptions) {
+  constructor({
+    runtime,
+    version,
+    views = {},
+    sessionLimits,
+    now = Date.now,
+    tracer,
+    taskKey,
+  }: McpFrontOptions) {
+    this.#taskIds = new TaskIds(taskKey ?? makeTaskKey());
     this.#tracer = tracer;
     this.#runtime = runtime;
     this.#version = version;
@@ -89,7 +102,11 @@ export class McpFront {
   }
 
   #createSurface(view: View): Surface {
-    return new Surface(view, this.#runtime, { tracer: this.#tracer, offerCounts: this.offerCounts });
+    return new Surface(view, this.#runtime, {
+      tracer: this.#tracer,
+      offerCounts: this.offerCounts,
+      taskIds: this.#taskIds,
+    });
   }
 
   #createDesk(surface: Surface): ChangingDesk {

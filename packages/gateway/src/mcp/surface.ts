@@ -7,6 +7,7 @@ import {
   type CallOptions,
   type CallRequest,
   type CancelSignal,
+  type CatalogTool,
   keepSpelling,
   type Progress,
   type Respondent,
@@ -18,7 +19,7 @@ import type { Tracer } from '../traces/tracer.js';
 import { type OfferCounts, Offers } from './offers.js';
 import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
-import { readTaskId, withTaskId } from './task-ids.js';
+import { definitionMark, hasTask, type TaskIds, withTaskIds } from './task-ids.js';
 import type { View } from './view.js';
 
 export interface SurfaceRequest {
@@ -43,6 +44,7 @@ export interface SurfaceOptions {
   readonly tracer?: Tracer | undefined;
   /** Where its lists are counted. */
   readonly offerCounts: OfferCounts;
+  readonly taskIds: TaskIds;
 }
 
 export class Surface {
@@ -50,8 +52,10 @@ export class Surface {
   readonly #runtime: Runtime;
   readonly #offers: Offers;
   readonly #tracer: Tracer | undefined;
+  readonly #tasks: TaskIds;
 
-  constructor(view: View, runtime: Runtime, { tracer, offerCounts }: SurfaceOptions) {
+  constructor(view: View, runtime: Runtime, { tracer, offerCounts, taskIds }: SurfaceOptions) {
+    this.#tasks = taskIds;
     this.view = view;
     this.#tracer = tracer;
     this.#runtime = runtime;
@@ -130,7 +134,7 @@ export class Surface {
           isUnlisted,
         }),
       );
-      return inEra(withTaskId(result, tool?.server ?? ''), era);
+      return inEra(this.#sealTask(result, request, tool ?? this.view.findTool(name)), era);
     } catch (thrown) {
       const failure = toToolFailure(thrown);
       if (failure === undefined) throw thrown;
@@ -192,21 +196,56 @@ export class Surface {
     return inEra(result, era);
   }
 
-  /** Tasks go to the server that their id names; what nobody here knows goes to the only server there is. */
+  /** What nobody here knows goes to the only server there is, decided like a tool of that name. */
   async #passOn(request: SurfaceRequest): Promise<Params> {
     const { method, params, era } = request;
-    const task = readTaskId(params.taskId);
-    const server = task?.server ?? this.#onlyServer();
-    if (server === undefined || !this.view.hasServer(server)) throw unknownMethod(method);
+    if (method.startsWith('tasks/')) return this.#followTask(request);
+    const server = this.#onlyServer();
+    if (server === undefined) throw unknownMethod(method);
     const result = await this.#runtime.request({
       ...this.#optionsOf(request),
-      kind: task === undefined ? 'tool' : 'resource',
+      kind: 'tool',
       server,
       item: method,
       method,
-      params: { ...withoutMeta(params), ...(task !== undefined && { taskId: task.id }) },
+      params: withoutMeta(params),
     });
-    return inEra(withTaskId(result, server), era);
+    return inEra(this.#sealTask(result, request, { server, tool: method }), era);
+  }
+
+  /** A task belongs to whose call began it, and is decided like that call. Nobody is told of the tasks of others. */
+  async #followTask(request: SurfaceRequest): Promise<Params> {
+    const { method, params, era, caller } = request;
+    if (method === 'tasks/list') throw unknownMethod(method);
+    const task = this.#tasks.open(params.taskId, caller.id);
+    if (task === undefined || !this.view.hasServer(task.server)) throw unknownTask();
+    const { server, tool, id, approved } = task;
+    const found = this.#runtime.catalog.find(server, tool);
+    const result = await this.#runtime.request({
+      ...this.#optionsOf(request),
+      kind: 'tool',
+      server,
+      item: tool,
+      method,
+      params: { ...withoutMeta(params), taskId: id },
+      task: {
+        isApproved: approved !== undefined && found !== undefined && approved === definitionMark(found),
+        isSafe: SAFE_ON_TASKS.has(method),
+      },
+    });
+    const seal = (of: string): string => this.#tasks.seal({ server, tool, id: of, approved }, caller.id);
+    return inEra(hasTask(result) ? withTaskIds(result, seal) : result, era);
+  }
+
+  #sealTask(result: Params, { caller, params }: SurfaceRequest, of: ToolIdentity | undefined): Params {
+    if (of === undefined || !hasTask(result)) return result;
+    const { server, tool } = of;
+    const args = isRecord(params.arguments) ? params.arguments : {};
+    const found = this.#runtime.catalog.find(server, tool);
+    const decided = this.#runtime.decide({ server, tool, arguments: args, caller: hostOrCaller(caller) });
+    // It would not be here if a person had not said yes.
+    const approved = decided.action === 'ask' && found !== undefined ? definitionMark(found) : undefined;
+    return withTaskIds(result, (id) => this.#tasks.seal({ server, tool, id, approved }, caller.id));
   }
 
   /** What of a request is for the call and not for its server. */
@@ -242,6 +281,11 @@ export class Surface {
     return servers.length === 1 ? servers[0] : undefined;
   }
 }
+
+type ToolIdentity = Pick<CatalogTool, 'server' | 'tool'>;
+
+/** What only looks at a task. */
+const SAFE_ON_TASKS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result']);
 
 /** A tool at its server, or by the name that agents see. */
 interface ToolCall {
@@ -321,6 +365,9 @@ const notSubscribed = (uri: string, action: 'ask' | 'deny', reason: string): Tur
         tool: uri,
         hint: 'Read the resource instead, which can be approved, or allow it by a rule.',
       });
+
+/** The same words for one that never was, and for one of somebody else. */
+const unknownTask = (): RpcError => new RpcError(CODES.invalidParams, 'There is no such task');
 
 const unknownMethod = (method: string): RpcError =>
   new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });

@@ -1,23 +1,90 @@
-/** Ids of tasks as clients see them: they say whose task it is. */
-import { keepSpelling } from 'turnbuckle';
+/**
+ * Ids of tasks as clients see them: sealed, so that nothing has to be remembered. One says which tool of which server
+ * the task came from, and opens only for whose it is; every other id is none.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { type CatalogTool, keepSpelling } from 'turnbuckle';
 import { isRecord, type Params } from './protocol.js';
 
-const SEPARATOR = '~';
-
-/** The same result with ids that lead back to the server. */
-export function withTaskId(result: Params, server: string): Params {
-  const own = typeof result.taskId === 'string' ? { taskId: `${server}${SEPARATOR}${result.taskId}` } : {};
-  const { task } = result;
-  const inner =
-    isRecord(task) && typeof task.taskId === 'string'
-      ? { task: { ...task, taskId: `${server}${SEPARATOR}${task.taskId}` } }
-      : {};
-  return 'taskId' in own || 'task' in inner ? keepSpelling(result, { ...result, ...own, ...inner }) : result;
+export interface Task {
+  readonly server: string;
+  readonly tool: string;
+  /** Its id at its server. */
+  readonly id: string;
+  /** The definition that a person approved, where one was asked about the call; as `definitionMark` makes it. */
+  readonly approved?: string | undefined;
 }
 
-/** The server and its own id; undefined for what is not an id of ours. */
-export function readTaskId(id: unknown): { readonly server: string; readonly id: string } | undefined {
-  if (typeof id !== 'string') return undefined;
-  const cut = id.indexOf(SEPARATOR);
-  return cut <= 0 ? undefined : { server: id.slice(0, cut), id: id.slice(cut + 1) };
+const CIPHER = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const MAX_CHARACTERS = 8_192;
+/** Where a result of a task says whose it is. */
+const RELATED = 'io.modelcontextprotocol/related-task';
+
+export const makeTaskKey = (): Buffer => randomBytes(32);
+
+export class TaskIds {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  seal({ server, tool, id, approved }: Task, identity: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#key, iv).setAAD(Buffer.from(identity));
+    const text = JSON.stringify([server, tool, id, ...(approved === undefined ? [] : [approved])]);
+    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
+  }
+
+  /** Undefined for what was not sealed here, or not for this identity. */
+  open(id: unknown, identity: string): Task | undefined {
+    if (typeof id !== 'string' || id.length > MAX_CHARACTERS) return undefined;
+    const bytes = Buffer.from(id, 'base64url');
+    if (bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
+    try {
+      const decipher = createDecipheriv(CIPHER, this.#key, bytes.subarray(0, IV_BYTES))
+        .setAAD(Buffer.from(identity))
+        .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+      const sealed = bytes.subarray(IV_BYTES + TAG_BYTES);
+      const text = Buffer.concat([decipher.update(sealed), decipher.final()]).toString();
+      const [server, tool, own, approved] = JSON.parse(text);
+      return { server, tool, id: own, approved };
+    } catch {
+      return undefined;
+    }
+  }
 }
+
+/** Whether a result speaks of a task. */
+export const hasTask = (result: Params): boolean => ownIdOf(result) !== undefined;
+
+/** The same result with the ids of its task as clients see them. */
+export function withTaskIds(result: Params, seal: (id: string) => string): Params {
+  const { taskId, task, _meta } = result;
+  const related = isRecord(_meta) ? _meta[RELATED] : undefined;
+  return keepSpelling(result, {
+    ...result,
+    ...(typeof taskId === 'string' && { taskId: seal(taskId) }),
+    ...(hasId(task) && { task: { ...task, taskId: seal(task.taskId) } }),
+    ...(hasId(related) && {
+      _meta: { ...Object(_meta), [RELATED]: { ...related, taskId: seal(related.taskId) } },
+    }),
+  });
+}
+
+function ownIdOf({ taskId, task, _meta }: Params): string | undefined {
+  if (typeof taskId === 'string') return taskId;
+  if (hasId(task)) return task.taskId;
+  const related = isRecord(_meta) ? _meta[RELATED] : undefined;
+  return hasId(related) ? related.taskId : undefined;
+}
+
+const hasId = (value: unknown): value is Params & { readonly taskId: string } =>
+  isRecord(value) && typeof value.taskId === 'string';
+
+/** Another one as soon as anything about the tool is different. */
+export const definitionMark = ({ definition }: CatalogTool): string =>
+  createHash('sha256').update(JSON.stringify(definition)).digest('base64url').slice(0, 16);

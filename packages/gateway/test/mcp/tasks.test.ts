@@ -1,0 +1,194 @@
+/** A task belongs to the caller and the tool that it came from; a method that nobody knows is decided as a tool. */
+import { statSync } from 'node:fs';
+import { temporaryDirectory } from '@turnbuckle/testing';
+import type { RuntimeEvents } from 'turnbuckle';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeTaskKey, TaskIds } from '../../src/mcp/task-ids.js';
+import { keepTaskKey } from '../../src/mcp/task-key.js';
+import { OWNER } from '../../src/tokens/token-store.js';
+import { openUpstream, type Upstream } from '../threats/upstream.js';
+import { initialize, modern, type RawAnswer, send } from './raw-client.js';
+import { openStand, type Stand } from './stand.js';
+
+const ALL = ['mcp_integration'];
+let server: Upstream;
+let stand: Stand;
+const settled: Array<RuntimeEvents['call.settled']> = [];
+const now = { status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: 60_000 };
+
+beforeAll(async () => {
+  server = await openUpstream({
+    tools: ['slow', 'other'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+    answers: {
+      'tools/call': () => ({ task: { taskId: 'up-1', ...now } }),
+      'tasks/get': ({ taskId }) => ({ taskId, ...now }),
+      'tasks/result': ({ taskId }) => ({
+        content: [{ type: 'text', text: 'done' }],
+        _meta: { 'io.modelcontextprotocol/related-task': { taskId } },
+      }),
+      'tasks/cancel': ({ taskId }) => ({ taskId, ...now, status: 'cancelled' }),
+      'tasks/list': () => ({ tasks: [{ taskId: 'up-1', ...now }] }),
+      'own/method': () => ({ done: true }),
+    },
+  });
+  stand = await openStand({
+    servers: { up: { url: server.url } },
+    callers: {
+      alice: { id: 'alice', capabilities: ALL },
+      bob: { id: 'bob', capabilities: ALL },
+      owner: { id: OWNER, capabilities: ALL },
+    },
+    views: { small: { tools: ['other'] } },
+    options: { approvals: 'queue' },
+  });
+  stand.runtime.on('call.settled', (call) => settled.push(call));
+});
+afterAll(async () => {
+  await stand.close();
+  await server.close();
+});
+beforeEach(() => {
+  settled.length = 0;
+  stand.runtime.setRules([]);
+});
+
+const rule = (action: 'ask' | 'deny', tool: string, caller = '*') => [
+  { rule: { action, tool, caller }, from: 'user' as const, position: 0 },
+];
+
+type Ask = (method: string, params: Record<string, unknown>) => Promise<RawAnswer>;
+
+const over = {
+  modern: async (token: string, path = '/mcp'): Promise<Ask> => {
+    return (method, params) => {
+      const headers = typeof params.taskId === 'string' ? { 'mcp-name': params.taskId } : {};
+      return modern(stand, { method, params }, { path, token, headers });
+    };
+  },
+  legacy: async (token: string, path = '/mcp'): Promise<Ask> => {
+    const headers = { 'mcp-session-id': await initialize(stand, { path, token }) };
+    return (method, params) =>
+      send(stand, { jsonrpc: '2.0', id: 1, method, params }, { path, token, headers });
+  },
+};
+
+const arrived = (): string[] =>
+  server.noted.map(({ method }) => method).filter((method) => /^(tasks|own)\//.test(method));
+const taskOf = ({ body }: RawAnswer): string => {
+  const task = body.result?.task as { taskId: string } | undefined;
+  return task?.taskId ?? '';
+};
+const begin = async (ask: Ask): Promise<string> =>
+  taskOf(await ask('tools/call', { name: 'up_slow', arguments: {}, task: { ttl: 60_000 } }));
+const METHODS = ['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update', 'tasks/whatever'];
+
+describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => {
+  it.each(['alice', 'owner'])('%s follows its own task', async (who) => {
+    const ask = await over[era](who);
+    const taskId = await begin(ask);
+    expect(taskId).not.toContain('up');
+    const got = await ask('tasks/get', { taskId });
+    expect(got.body.result).toMatchObject({ status: 'working' });
+    // The id that comes back is as good as the first one.
+    const again = await ask('tasks/get', { taskId: got.body.result?.taskId });
+    expect(again.body.result).toMatchObject({ status: 'working' });
+    expect((await ask('tasks/result', { taskId })).body.result).toMatchObject({
+      content: [{ text: 'done' }],
+    });
+    expect(JSON.stringify(await ask('tasks/result', { taskId }))).not.toContain('up-1');
+    expect((await ask('tasks/cancel', { taskId })).body.result).toMatchObject({ status: 'cancelled' });
+    expect(server.noted.at(-1)?.params.taskId).toBe('up-1');
+    expect(settled.at(-1)).toMatchObject({
+      server: 'up',
+      tool: 'slow',
+      callerId: who === 'owner' ? undefined : who,
+    });
+  });
+
+  it.each(METHODS)('has no use for a task of another, or a made-up one: %s', async (method) => {
+    const ask = await over[era]('alice');
+    const taskId = await begin(ask);
+    const before = arrived().length;
+    const others = [
+      [await over[era]('bob'), taskId],
+      [await over[era]('owner'), taskId],
+      [ask, 'up~up-1'],
+      [ask, 'up-1'],
+      [ask, `${taskId.slice(0, -2)}AA`],
+      [ask, new TaskIds(makeTaskKey()).seal({ server: 'up', tool: 'slow', id: 'up-1' }, 'alice')],
+      [ask, ''],
+      [ask, 7],
+    ] as const;
+    for (const [who, id] of others)
+      expect((await who(method, { taskId: id })).body.error, String(id)).toMatchObject({ code: -32602 });
+    expect(arrived().slice(before)).toEqual([]);
+  });
+
+  it('is not told of the tasks there are', async () => {
+    const before = arrived().length;
+    for (const who of ['alice', 'owner'])
+      expect((await (await over[era](who))('tasks/list', {})).body.error).toMatchObject({ code: -32601 });
+    expect(arrived().slice(before)).toEqual([]);
+  });
+
+  it.each(METHODS)('is decided like the tool that began it: %s', async (method) => {
+    const ask = await over[era]('alice');
+    const taskId = await begin(ask);
+    const before = arrived().length;
+    stand.runtime.setRules(rule('deny', 'slow'));
+    expect((await ask(method, { taskId })).body.error?.data).toMatchObject({ code: 'TOOL_UNKNOWN' });
+    expect(settled.at(-1)).toMatchObject({
+      tool: 'slow',
+      callerId: 'alice',
+      error: { code: 'TOOL_UNKNOWN' },
+    });
+    stand.runtime.setRules(rule('ask', 'slow'));
+    const asked = ask(method, { taskId });
+    await expect.poll(() => stand.runtime.approvals.pending().length).toBe(1);
+    const [question] = stand.runtime.approvals.pending();
+    stand.runtime.approvals.answer(question?.id ?? '', 'deny');
+    expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
+    expect(arrived().slice(before)).toEqual([]);
+    const inView = await over[era]('alice', '/mcp/small');
+    stand.runtime.setRules([]);
+    expect((await inView(method, { taskId })).body.error?.data).toMatchObject({ code: 'TOOL_UNKNOWN' });
+    expect(arrived().slice(before)).toEqual([]);
+  });
+
+  it('asks nobody about the task of a call that was approved', async () => {
+    stand.runtime.setRules(rule('ask', 'slow'));
+    const ask = await over[era]('alice');
+    const began = begin(ask);
+    await expect.poll(() => stand.runtime.approvals.pending().length).toBe(1);
+    const [question] = stand.runtime.approvals.pending();
+    stand.runtime.approvals.answer(question?.id ?? '', 'once');
+    const taskId = await began;
+    expect((await ask('tasks/get', { taskId })).body.result).toMatchObject({ status: 'working' });
+  });
+
+  it.each([{}, { taskId: 'up~x' }, { taskId: 'x' }])(
+    'is decided as a tool when nobody knows its method, whatever its params say: %j',
+    async (params) => {
+      const ask = await over[era]('alice');
+      const before = arrived().length;
+      stand.runtime.setRules(rule('deny', 'own/*'));
+      expect((await ask('own/method', params)).body.error?.data).toMatchObject({ code: 'TOOL_UNKNOWN' });
+      stand.runtime.setRules([{ rule: { action: 'deny', kind: 'tool' }, from: 'user', position: 0 }]);
+      expect((await ask('own/method', params)).body.error?.data).toMatchObject({ code: 'TOOL_UNKNOWN' });
+      expect(arrived().slice(before)).toEqual([]);
+      stand.runtime.setRules([]);
+      expect((await ask('own/method', params)).body.result).toMatchObject({ done: true });
+      expect(settled.at(-1)).toMatchObject({ kind: 'tool', tool: 'own/method', callerId: 'alice' });
+    },
+  );
+});
+
+it("is known again after a restart, by a key that is nobody else's to read", async () => {
+  const directory = await temporaryDirectory();
+  const stateDir = directory.file('state');
+  const task = { server: 'up', tool: 'slow', id: 'up-1' };
+  const sealed = new TaskIds(keepTaskKey(stateDir)).seal(task, 'alice');
+  expect(new TaskIds(keepTaskKey(stateDir)).open(sealed, 'alice')).toEqual(task);
+  expect(statSync(directory.file('state/task-key')).mode & 0o077).toBe(0);
+  await directory.remove();
+});
