@@ -19,7 +19,7 @@ import { PinStore } from './pin-store.js';
 import { Pins } from './pins.js';
 import type { ApprovalAnswer } from './policy/approval-request.js';
 import { Approvals, type Question } from './policy/approvals.js';
-import { agentOf, type Caller } from './policy/capabilities.js';
+import { agentOf, type Caller, identityOf } from './policy/capabilities.js';
 import {
   type Action,
   type Decision,
@@ -301,7 +301,7 @@ export class CallGuard {
       server,
       tool,
       toolName,
-      ...(caller !== undefined && { callerId: caller.id }),
+      ...(caller !== undefined && { callerId: caller.id, identity: identityOf(caller) }),
       arguments: isRecord(shown) ? shown : {},
       ...(definition?.annotations !== undefined && { annotations: { ...definition.annotations } }),
       trusted: this.policy.serverPolicy(server).trusted,
@@ -321,7 +321,8 @@ export class CallGuard {
     const hash = definition === undefined ? null : this.pins.hashOf(definition);
     // What one run did is no matter of another.
     const run = flow === true ? [caller?.run ?? null] : null;
-    return JSON.stringify([caller?.id ?? null, kind, server, tool, hash, pin ?? null, asking, run]);
+    const who = caller === undefined ? null : identityOf(caller);
+    return JSON.stringify([who, kind, server, tool, hash, pin ?? null, asking, run]);
   }
 
   /** The ordinary rule that decided. */

@@ -15,7 +15,7 @@ export type { SignInMethod, SignInPage, SignInPrompts } from './auth/sign-in-pro
 export { createVault, type Vault } from './auth/vault.js';
 export type { CallOptions, CallRequest, ReadRequest } from './call.js';
 export type { DecisionRequest } from './call-guard.js';
-export { Cancellation, type CancelSignal } from './cancel-signal.js';
+export { type CancelListener, Cancellation, type CancelSignal } from './cancel-signal.js';
 export { FLAGS } from './catalog/flags.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';
@@ -56,7 +56,7 @@ export { keepSpelling, parseStrictly, writeJson } from './json/spelling.js';
 export { createRedactor, type Redactor } from './observe/redact.js';
 export type { PinStatus } from './pins.js';
 export type { ApprovalAnswer, ApprovalRequest, Approve } from './policy/approval-request.js';
-export type { Caller } from './policy/capabilities.js';
+export { type Caller, identityOf } from './policy/capabilities.js';
 export type { Decision } from './policy/decide.js';
 export type { Explanation } from './policy/explain.js';
 export { preload } from './preload.js';

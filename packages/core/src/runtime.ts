@@ -439,7 +439,7 @@ export class Runtime {
     return this.#calls.read(request);
   }
 
-  /** A session of a caller is over: connections that belonged to it alone end. */
+  /** A session of a caller is over, or, without a run, the caller itself: connections that belonged to it alone end. */
   async endRun(caller: Caller): Promise<void> {
     await Promise.all(this.#servers.all().map((server) => server.forget(caller)));
   }

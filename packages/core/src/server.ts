@@ -4,7 +4,7 @@ import type { ServerConfig } from './config/schema.js';
 import type { Connection } from './connection/connection.js';
 import type { RequestGuard } from './connection/request-guard.js';
 import { ServerStats } from './observe/server-stats.js';
-import type { Caller } from './policy/capabilities.js';
+import { type Caller, identityOf } from './policy/capabilities.js';
 import { Breaker, type BreakerOptions } from './resilience/breaker.js';
 import { Limiter } from './resilience/limiter.js';
 import { RetryBudget } from './resilience/retry-budget.js';
@@ -58,7 +58,7 @@ export class Server {
   connectionFor(caller: Caller | undefined): Connection {
     const { share } = this.config;
     if (share === 'shared' || caller === undefined) return this.connection;
-    const key = share === 'agent' ? caller.id : JSON.stringify([caller.id, caller.run]);
+    const key = share === 'agent' ? identityOf(caller) : runKeyOf(caller);
     const known = this.#apart.get(key);
     if (known !== undefined) return known;
     if (this.#apart.size >= this.#options.maxConnections) throw tooManyConnections(this);
@@ -67,11 +67,15 @@ export class Server {
     return connection;
   }
 
-  /** A session is over: what belonged to it alone ends with it. */
+  /** A session is over, or, for a caller without a run, the caller: what belonged to it alone ends with it. */
   async forget(caller: Caller): Promise<void> {
-    const key = JSON.stringify([caller.id, caller.run]);
-    const connection = this.#apart.get(key);
-    if (connection !== undefined) await this.#end(key, connection);
+    const keys = caller.run === undefined ? [identityOf(caller), runKeyOf(caller)] : [runKeyOf(caller)];
+    await Promise.all(
+      keys.map(async (key) => {
+        const connection = this.#apart.get(key);
+        if (connection !== undefined) await this.#end(key, connection);
+      }),
+    );
   }
 
   disconnect(): Promise<void> {
@@ -91,3 +95,5 @@ export class Server {
     await Promise.all([this.connection, ...this.#apart.values()].map(end));
   }
 }
+
+const runKeyOf = (caller: Caller): string => JSON.stringify([identityOf(caller), caller.run]);

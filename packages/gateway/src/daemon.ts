@@ -143,7 +143,12 @@ export class Daemon {
   async start(): Promise<void> {
     const { runtime } = this.configured;
     const { stateDir, version, onWarning } = this.#options;
-    const tokens = await TokenStore.open({ stateDir, onWarning });
+    const tokens = await TokenStore.open({
+      stateDir,
+      onWarning,
+      onEnded: ({ caller }) => void runtime.endRun(caller).catch(() => {}),
+    });
+    tokens.watch();
     this.#ends.push(() => tokens.close());
     if (this.#log !== undefined)
       this.#ends.push(recordCalls(runtime, this.#log), recordServers(runtime, this.#log));

@@ -23,6 +23,8 @@ export interface ApprovalsOptions {
 export interface Question extends Omit<ApprovalRequest, 'id' | 'createdAt' | 'expiresAt'> {
   /** What an answer for the session holds for. */
   readonly memory: string;
+  /** Whose share of the questions it takes; absent: that of the caller's name. */
+  readonly identity?: string | undefined;
 }
 
 /** Who gave an answer, or what stood in for one. */
@@ -31,6 +33,7 @@ export type AnsweredBy = 'approver' | 'expiry' | 'cancelled' | 'closed' | 'failu
 interface Pending {
   readonly request: ApprovalRequest;
   readonly memory: string;
+  readonly asker: string | undefined;
   readonly settle: (answer: Given) => void;
 }
 
@@ -92,7 +95,7 @@ export class Approvals {
     const request = this.#toRequest(question);
     const started = now();
     const over = new AbortController();
-    const waiting = this.#wait(request, question.memory, signal);
+    const waiting = this.#wait(request, question, signal);
     events.emit('approval.asked', request);
     if (approve !== undefined) this.#askApprover(approve, request, over.signal);
     const given = await waiting;
@@ -120,7 +123,7 @@ export class Approvals {
     this.#session.clear();
   }
 
-  #toRequest({ memory: _memory, ...question }: Question): ApprovalRequest {
+  #toRequest({ memory: _memory, identity: _identity, ...question }: Question): ApprovalRequest {
     const { now, createId, timeoutMs } = this.#options;
     const time = now();
     return {
@@ -131,7 +134,7 @@ export class Approvals {
     };
   }
 
-  #wait(request: ApprovalRequest, memory: string, signal: CancelSignal | undefined): Promise<Given> {
+  #wait(request: ApprovalRequest, question: Question, signal: CancelSignal | undefined): Promise<Given> {
     return new Promise((resolve) => {
       const cancel = (): void => settle({ answer: 'deny', by: 'cancelled' });
       const timer = setTimeout(() => settle({ answer: 'deny', by: 'expiry' }), this.#options.timeoutMs);
@@ -141,7 +144,8 @@ export class Approvals {
         signal?.removeEventListener('abort', cancel);
         resolve(given);
       };
-      this.#pending.set(request.id, { request, memory, settle });
+      const { memory } = question;
+      this.#pending.set(request.id, { request, memory, asker: askerOf(question), settle });
       signal?.addEventListener('abort', cancel, { once: true });
       if (signal?.aborted === true) cancel();
     });
@@ -156,8 +160,10 @@ export class Approvals {
     );
   }
 
-  #assertRoom({ callerId, server, tool }: Question): void {
-    const ofCaller = [...this.#pending.values()].filter(({ request }) => request.callerId === callerId);
+  #assertRoom(question: Question): void {
+    const { server, tool } = question;
+    const own = askerOf(question);
+    const ofCaller = [...this.#pending.values()].filter(({ asker }) => asker === own);
     if (this.#pending.size < MOST_PENDING && ofCaller.length < MOST_PENDING_OF_CALLER) return;
     throw new TurnbuckleError('OVERLOADED', 'Too many calls wait for an approval already.', {
       server,
@@ -166,6 +172,8 @@ export class Approvals {
     });
   }
 }
+
+const askerOf = ({ identity, callerId }: Question): string | undefined => identity ?? callerId;
 
 const HINT = 'Give the runtime an approve function, or allow the call by a rule.';
 

@@ -6,7 +6,13 @@
 import type { PlacedRule } from '../config/rule-schema.js';
 
 export interface Caller {
+  /** What rules, questions and the log call it. */
   readonly id: string;
+  /**
+   * Whose what is kept for it is, where a name can be given again: a new token of an old name is somebody else.
+   * Absent: the id.
+   */
+  readonly identity?: string | undefined;
   readonly capabilities: readonly string[];
   /** What belongs together of what it does, such as a session. */
   readonly run?: string | undefined;
@@ -40,6 +46,9 @@ export function isWithin(
   if (limits.servers?.has(server) === false) return false;
   return kind !== 'tool' || limits.tools?.has(tool) !== false;
 }
+
+/** The key of everything that is kept for a caller; its id is only its name. */
+export const identityOf = ({ identity, id }: Caller): string => identity ?? id;
 
 /** Does this server exist, and has it this tool? Needed to tell whether a word has two meanings. */
 export interface KnownTools {

@@ -5,7 +5,7 @@
 import type { FlowMode } from '../config/rule-schema.js';
 import type { Label } from '../config/schema.js';
 import { showLine } from '../text/hidden.js';
-import type { Caller } from './capabilities.js';
+import { type Caller, identityOf } from './capabilities.js';
 import type { FlowFault } from './decide.js';
 import type { RuleSubject } from './rules.js';
 
@@ -55,4 +55,4 @@ export class Flows {
   }
 }
 
-const keyOf = ({ id, run }: Caller): string => JSON.stringify([id, run ?? null]);
+const keyOf = (caller: Caller): string => JSON.stringify([identityOf(caller), caller.run ?? null]);

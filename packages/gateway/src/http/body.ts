@@ -12,9 +12,9 @@ const describe = en().localeError;
 
 /**
  * The body exactly as sent. REQUEST_TOO_LARGE as soon as that is known, REQUEST_INVALID when it is not UTF-8,
- * CALL_CANCELLED when the client goes away before its end.
+ * CALL_CANCELLED when the client goes away before its end, TOKEN_REQUIRED when its token does.
  */
-export function readText({ request, response, maxBodyBytes }: Visit): Promise<string> {
+export function readText({ request, response, maxBodyBytes, visitor }: Visit): Promise<string> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
     return Promise.reject(tooLarge(maxBodyBytes));
   if (request.headers.expect !== undefined) response.writeContinue();
@@ -27,6 +27,7 @@ export function readText({ request, response, maxBodyBytes }: Visit): Promise<st
     };
     request.on('data', take);
     request.once('end', () => {
+      if (visitor.ended?.aborted === true) return reject(tokenGone());
       const whole = body.whole;
       if (isUtf8(whole)) resolve(whole.toString('utf8'));
       else reject(invalid('The body is not UTF-8.'));
@@ -84,6 +85,11 @@ function pathText(path: readonly PropertyKey[]): string {
 function invalid(message: string, cause?: unknown): TurnbuckleError {
   return new TurnbuckleError('REQUEST_INVALID', message, { hint: 'Send JSON in UTF-8.', cause });
 }
+
+const tokenGone = (): TurnbuckleError =>
+  new TurnbuckleError('TOKEN_REQUIRED', 'The token is not good any more.', {
+    hint: 'Nothing was done. Send it again with another token.',
+  });
 
 function tooLarge(maxBytes: number): TurnbuckleError {
   return new TurnbuckleError('REQUEST_TOO_LARGE', `The body has more than ${maxBytes} bytes.`, {

@@ -1,7 +1,7 @@
 /** The HTTP server: limits, doors, router, and one way to answer errors. What the routes do is theirs. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { TurnbuckleError } from 'turnbuckle';
+import { Cancellation, identityOf, TurnbuckleError } from 'turnbuckle';
 import { sendJson, sendRefusal } from './answer.js';
 import { answerClientError } from './client-error.js';
 import { Connections } from './connections.js';
@@ -50,7 +50,8 @@ export class HttpServer {
   readonly #onDefect: (thrown: unknown) => void;
   readonly #countProblems: () => number;
   readonly #server: Server;
-  readonly #closing = new AbortController();
+  /** Not an AbortSignal: more than ten streams listen to it. */
+  readonly #closing = new Cancellation();
   readonly #connections: Connections;
   /** Nothing more is taken on these. */
   readonly #ending = new WeakSet<Socket>();
@@ -108,7 +109,7 @@ export class HttpServer {
 
   #stopListening(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    this.#closing.abort();
+    this.#closing.cancel();
     this.#server.closeIdleConnections();
     return closed;
   }
@@ -116,7 +117,7 @@ export class HttpServer {
   readonly #meet = (request: IncomingMessage, response: ServerResponse): void => {
     // Node goes on reading what was sent along, although the connection is about to end.
     if (this.#ending.has(request.socket)) return;
-    const refusal = this.#closing.signal.aborted ? CLOSING : this.#doors.refuse(request);
+    const refusal = this.#closing.aborted ? CLOSING : this.#doors.refuse(request);
     if (refusal !== undefined) return this.#turnAway(request, response, refusal);
     const target = request.url ?? '';
     const cut = target.indexOf('?');
@@ -135,7 +136,7 @@ export class HttpServer {
     const { request, response, path, found } = come;
     if ('code' in judged) return this.#turnAway(request, response, judged);
     this.#connections.know(request.socket);
-    const waitMs = this.#requests.take(judged.caller.id);
+    const waitMs = this.#requests.take(identityOf(judged.caller));
     if (waitMs > 0)
       return this.#refuse(request, response, slowDown('Too many requests with this token.', waitMs));
     if (found === undefined) return this.#refuse(request, response, unknown(this.router.methodsOf(path)));
@@ -171,11 +172,11 @@ export class HttpServer {
           parameters,
           visitor,
           maxBodyBytes: route.maxBodyBytes ?? this.#limits.maxBodyBytes,
-          closing: this.#closing.signal,
+          closing: this.#closing,
         }),
       );
       if (answer === undefined) return;
-      if (this.#closing.signal.aborted) response.setHeader('connection', 'close');
+      if (this.#closing.aborted) response.setHeader('connection', 'close');
       sendJson(response, 200, answer);
     } catch (thrown) {
       this.#refuse(request, response, toRefusal(thrown));
@@ -185,7 +186,7 @@ export class HttpServer {
 
   readonly #leave = (): void => {
     this.#inFlight -= 1;
-    if (this.#closing.signal.aborted) setImmediate(() => this.#server.closeIdleConnections());
+    if (this.#closing.aborted) setImmediate(() => this.#server.closeIdleConnections());
   };
 }
 

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
 import type { Visitor } from './visitor.js';
+import { onVisitorEnd } from './visitor-end.js';
 
 export interface VisitParts {
   readonly request: IncomingMessage;
@@ -14,10 +15,10 @@ export interface VisitParts {
   /** Largest body that may be read. */
   readonly maxBodyBytes: number;
   /** Aborts when the server begins to close: streams without an end then end themselves. */
-  readonly closing: AbortSignal;
+  readonly closing: CancelSignal;
 }
 
-/** What most routes do not need (`query`, `signal`) is made when it is asked for. */
+/** What most routes do not need (`query`, the signals) is made when it is asked for. */
 export class Visit implements VisitParts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -26,9 +27,10 @@ export class Visit implements VisitParts {
   readonly visitor: Visitor;
   readonly caller: Caller;
   readonly maxBodyBytes: number;
-  readonly closing: AbortSignal;
+  readonly closing: CancelSignal;
   #query: URLSearchParams | undefined;
   #signal: CancelSignal | undefined;
+  #streamSignal: CancelSignal | undefined;
 
   constructor(parts: VisitParts) {
     this.request = parts.request;
@@ -46,16 +48,40 @@ export class Visit implements VisitParts {
     return this.#query;
   }
 
-  /** Aborts when the client has gone before it had the whole answer. */
+  /** Aborts when the client has gone before it had the whole answer, or its identity is over. */
   get signal(): CancelSignal {
-    this.#signal ??= goneSignal(this.response);
+    this.#signal ??= goneSignal(this.response, this.visitor.ended);
     return this.#signal;
+  }
+
+  /** For an answer without an end: aborts too when the token of this request expires. */
+  get streamSignal(): CancelSignal {
+    this.#streamSignal ??= streamSignal(this.response, this.visitor);
+    return this.#streamSignal;
   }
 }
 
-function goneSignal(response: ServerResponse): CancelSignal {
+function goneSignal(response: ServerResponse, ended: CancelSignal | undefined): CancelSignal {
   const gone = new Cancellation();
+  const end = (): void => gone.cancel(ended?.reason);
   const look = (): void => {
+    ended?.removeEventListener('abort', end);
+    if (!response.writableFinished) gone.cancel();
+  };
+  if (ended?.aborted === true) end();
+  else if (response.closed || response.destroyed) look();
+  else {
+    response.once('close', look);
+    ended?.addEventListener('abort', end);
+  }
+  return gone;
+}
+
+function streamSignal(response: ServerResponse, visitor: Visitor): CancelSignal {
+  const gone = new Cancellation();
+  const stop = onVisitorEnd(visitor, () => gone.cancel());
+  const look = (): void => {
+    stop();
     if (!response.writableFinished) gone.cancel();
   };
   if (response.closed || response.destroyed) look();

@@ -1,12 +1,18 @@
 /** Who comes in, and who knows that. */
-import type { Caller } from 'turnbuckle';
+import type { Caller, CancelSignal } from 'turnbuckle';
 import type { TokenAccess } from './access.js';
 
 export interface Visitor {
+  /** Its identity is that of the token, or of the subject at an issuer; its id is only a name. */
   readonly caller: Caller;
   readonly access: ReadonlySet<TokenAccess>;
-  /** Until when, in milliseconds since 1970; absent: until the token is revoked. */
+  /** Until when the token is good, in milliseconds since 1970; absent: until it is revoked. */
   readonly expiresAt?: number | undefined;
+  /**
+   * Aborts when the identity is over, since its only token is revoked or has expired: sessions, calls and streams
+   * end. Absent for a subject at an issuer, who comes back with another token; see `onVisitorEnd` for streams.
+   */
+  readonly ended?: CancelSignal | undefined;
   /** The token that this one comes from, where another token made it. */
   readonly root?: string | undefined;
 }

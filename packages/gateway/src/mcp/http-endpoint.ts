@@ -73,7 +73,7 @@ export class HttpEndpoint {
   }
 
   async #modern(desk: Desk, visitor: Visitor, incoming: Incoming): Promise<void> {
-    const { request, response, caller, signal } = visitor;
+    const { request, response, caller } = visitor;
     const answer = new PostAnswer(request, response);
     if (incoming.kind === 'notice') return answer.accept();
     if (incoming.kind === 'answer')
@@ -83,7 +83,11 @@ export class HttpEndpoint {
     checkEnvelope(message);
     checkArguments(desk, visitor, message);
     try {
-      await serveModern(desk, { message, caller, signal, reply: answer });
+      // One has no end of its own: it is as good as its token.
+      const isStream = message.method === 'subscriptions/listen';
+      const signal = isStream ? (visitor.streamSignal ?? visitor.signal) : visitor.signal;
+      const ended = visitor.visitor?.ended;
+      await serveModern(desk, { message, caller, signal, ended, reply: answer });
     } catch (thrown) {
       const error = toRpcError(thrown);
       answer.finish(errorText(message.id, error), error.http);

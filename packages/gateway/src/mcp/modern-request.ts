@@ -7,5 +7,7 @@ export interface ModernRequest {
   readonly message: RpcRequest;
   readonly caller: Caller;
   readonly signal: CancelSignal | undefined;
+  /** Aborts when the identity of the caller is over: what outlives this request ends too. */
+  readonly ended?: CancelSignal | undefined;
   readonly reply: Reply;
 }

@@ -1,5 +1,5 @@
 /** A client of the 2026-07-28 revision: every request stands alone and says who it is from. */
-import { type Caller, type CancelSignal, type Respondent, writeJson } from 'turnbuckle';
+import { type Caller, type CancelSignal, identityOf, type Respondent, writeJson } from 'turnbuckle';
 import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
 import { serveListening } from './listening.js';
 import type { ModernRequest } from './modern-request.js';
@@ -55,7 +55,10 @@ function discover(desk: Desk, caller: Caller): Params {
   };
 }
 
-function answer(desk: Desk, { message, caller, signal, reply }: ModernRequest): Promise<SurfaceResult> {
+function answer(
+  desk: Desk,
+  { message, caller, signal, ended, reply }: ModernRequest,
+): Promise<SurfaceResult> {
   const { method, params } = message;
   const { surface, parked } = desk;
   const meta = metaOf(params);
@@ -84,7 +87,7 @@ function answer(desk: Desk, { message, caller, signal, reply }: ModernRequest): 
     try {
       const result = await surface.answer({
         ...request,
-        respondent: { ...respondent, session: `caller ${caller.id}`, onNotice, onUnanswerable },
+        respondent: { ...respondent, session: `caller ${identityOf(caller)}`, onNotice, onUnanswerable },
         signal: own,
       });
       if (missing.size > 0 && typeof result !== 'string' && result.isError === true)
@@ -96,7 +99,7 @@ function answer(desk: Desk, { message, caller, signal, reply }: ModernRequest): 
   };
   // A client that can be asked nothing needs nobody to wait for it.
   if (!canBeAsked(capabilities)) return perform({ capabilities, answers: NO_ANSWERS }, signal);
-  return parked.start(request, capabilities, perform);
+  return parked.start(request, { capabilities, ended }, perform);
 }
 
 const NO_ANSWERS = {};

@@ -3,7 +3,13 @@
  * and calls again. Between the two the call waits here, under a name that only its caller can use.
  */
 import { randomBytes } from 'node:crypto';
-import { Cancellation, type CancelSignal, type Respondent, type ServerRequestAnswers } from 'turnbuckle';
+import {
+  Cancellation,
+  type CancelSignal,
+  identityOf,
+  type Respondent,
+  type ServerRequestAnswers,
+} from 'turnbuckle';
 import { ASKS, CODES, isRecord, type Params, RpcError } from './protocol.js';
 import type { SurfaceRequest, SurfaceResult } from './surface.js';
 
@@ -38,8 +44,8 @@ export class ParkedCalls {
   }
 
   /** Begins the call; the answer is its result, or the first question of its server. */
-  start(request: SurfaceRequest, capabilities: Params, perform: Perform): Promise<SurfaceResult> {
-    const call = new ParkedCall(request, capabilities, {
+  start(request: SurfaceRequest, client: ParkingClient, perform: Perform): Promise<SurfaceResult> {
+    const call = new ParkedCall(request, client, {
       mayPark: () => this.#calls.size < MOST_CALLS,
       onParked: (id) => this.#calls.set(id, call),
       onOver: (id) => this.#calls.delete(id),
@@ -64,6 +70,13 @@ export class ParkedCalls {
   }
 }
 
+/** Who is asked, and comes back. */
+export interface ParkingClient {
+  readonly capabilities: Params;
+  /** Aborts when nobody can come back any more. */
+  readonly ended?: CancelSignal | undefined;
+}
+
 interface ParkedCallOptions {
   readonly mayPark: () => boolean;
   readonly onParked: (id: string) => void;
@@ -72,7 +85,7 @@ interface ParkedCallOptions {
 
 class ParkedCall {
   readonly #fingerprint: string;
-  readonly #capabilities: Params;
+  readonly #client: ParkingClient;
   readonly #options: ParkedCallOptions;
   readonly #cancellation = new Cancellation();
   readonly #questions = new Map<string, Question>();
@@ -83,9 +96,9 @@ class ParkedCall {
   #timer: NodeJS.Timeout | undefined;
   #count = 0;
 
-  constructor(request: SurfaceRequest, capabilities: Params, options: ParkedCallOptions) {
+  constructor(request: SurfaceRequest, client: ParkingClient, options: ParkedCallOptions) {
     this.#fingerprint = fingerprintOf(request);
-    this.#capabilities = capabilities;
+    this.#client = client;
     this.#options = options;
   }
 
@@ -94,21 +107,26 @@ class ParkedCall {
   }
 
   begin(perform: Perform): void {
-    const kinds = (Object.keys(ASKS) as Kind[]).filter((kind) => this.#capabilities[kind] !== undefined);
+    const { capabilities, ended } = this.#client;
+    const kinds = (Object.keys(ASKS) as Kind[]).filter((kind) => capabilities[kind] !== undefined);
     const answers = Object.fromEntries(
       kinds.map((kind) => [kind, (asked: Asked) => this.#ask(ASKS[kind], asked)]),
     );
     // What a client answers is checked by the runtime before it goes on to the server.
     const respondent: Respondent = {
-      capabilities: this.#capabilities,
+      capabilities,
       answers: answers as ServerRequestAnswers,
       isWaiting: () => this.#questions.size > 0,
     };
     this.#result = perform(respondent, this.#cancellation);
-    this.#result.then(
-      () => this.#unpark(),
-      () => this.#unpark(),
-    );
+    const end = (): void => this.abort();
+    const settle = (): void => {
+      ended?.removeEventListener('abort', end);
+      this.#unpark();
+    };
+    ended?.addEventListener('abort', end);
+    if (ended?.aborted === true) end();
+    this.#result.then(settle, settle);
   }
 
   /** The result, or what is asked, whichever comes first. A client that leaves takes a call with it that is not parked. */
@@ -194,5 +212,5 @@ function onlyField({ requestedSchema }: Params): string | undefined {
 /** Only the same caller goes on with it, by the same request. */
 function fingerprintOf({ caller, method, params }: SurfaceRequest): string {
   const { _meta, inputResponses, requestState, ...same } = params;
-  return JSON.stringify([caller.id, method, same]);
+  return JSON.stringify([identityOf(caller), method, same]);
 }

@@ -61,7 +61,6 @@ interface Asked {
 
 export class Session {
   readonly id: string;
-  readonly #own: Caller;
   readonly #desk: Desk;
   readonly #push: (text: string) => void;
   /** Not a Map: its tables would keep everything that belonged to a request for long. */
@@ -69,6 +68,8 @@ export class Session {
   readonly #asked = new Map<RequestId, Asked>();
   readonly #watched = new Map<string, () => Promise<void>>();
   readonly #ends: Array<() => unknown>;
+  /** As its last request brought it. */
+  #brought: Caller;
   #capabilities: Params = {};
   /** What the client can be asked. */
   #kinds: ReadonlyArray<keyof typeof ASKS> = [];
@@ -79,7 +80,7 @@ export class Session {
   constructor({ id, desk, caller, push }: SessionOptions) {
     this.id = id;
     this.#desk = desk;
-    this.#own = caller;
+    this.#brought = caller;
     this.#bounded = { surface: desk.surface, caller: callerIn(desk, caller, id) };
     this.#push = push;
     this.#ends = [
@@ -95,8 +96,15 @@ export class Session {
   get caller(): Caller {
     const { surface } = this.#desk;
     if (this.#bounded.surface !== surface)
-      this.#bounded = { surface, caller: callerIn(this.#desk, this.#own, this.id) };
+      this.#bounded = { surface, caller: callerIn(this.#desk, this.#brought, this.id) };
     return this.#bounded.caller;
+  }
+
+  /** A request of the same identity came, perhaps with another token: what that one may counts from now on. */
+  renew(caller: Caller): void {
+    if (caller === this.#brought) return;
+    this.#brought = caller;
+    this.#bounded = { surface: this.#desk.surface, caller: callerIn(this.#desk, caller, this.id) };
   }
 
   get isBusy(): boolean {

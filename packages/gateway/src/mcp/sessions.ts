@@ -1,7 +1,7 @@
 /** The sessions of older clients over HTTP: bounded, each usable only by whose it is, ended when nobody uses it. */
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller, CancelSignal } from 'turnbuckle';
+import { identityOf } from 'turnbuckle';
+import type { Visit } from '../http/visit.js';
 import type { Desk } from './desk.js';
 import { EventStream } from './event-stream.js';
 import type { Incoming } from './incoming.js';
@@ -28,17 +28,21 @@ const SWEEP_MS = 30_000;
 
 interface Open {
   readonly session: Session;
+  /** Whose it is: a new token of the same name is somebody else. */
+  readonly identity: string;
+  /** Stops waiting for the end of its owner. */
+  readonly forget: () => void;
   readonly view: string;
   readonly kept: string[];
   stream: EventStream | undefined;
   usedAt: number;
 }
 
-export interface Visitor {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly caller: Caller;
-  readonly signal: CancelSignal;
+/** What the endpoints need of a request over HTTP. */
+export interface Visitor extends Pick<Visit, 'request' | 'response' | 'caller' | 'signal'> {
+  readonly visitor?: Pick<Visit['visitor'], 'ended'> | undefined;
+  /** Aborts when a stream has to end; absent: as `signal` does. */
+  readonly streamSignal?: Visit['signal'] | undefined;
 }
 
 export class Sessions {
@@ -59,9 +63,9 @@ export class Sessions {
 
   /** A message of an older client: of its session, or the one that begins one. */
   async post(desk: Desk, visitor: Visitor, incoming: Incoming): Promise<void> {
-    const { request, response, caller } = visitor;
+    const { request, response } = visitor;
     const isFirst = incoming.kind === 'request' && incoming.message.method === 'initialize';
-    const open = isFirst ? this.#begin(desk, caller) : this.#find(desk, visitor);
+    const open = isFirst ? this.#begin(desk, visitor) : this.#find(desk, visitor);
     open.usedAt = this.#now();
     const answer = new PostAnswer(request, response, { 'mcp-session-id': open.session.id });
     if (incoming.kind === 'request')
@@ -76,10 +80,14 @@ export class Sessions {
 
   /** The stream for what belongs to no request. A new one takes the place of the old one. */
   listen(desk: Desk, visitor: Visitor): void {
+    const { response, signal, streamSignal = signal } = visitor;
     const open = this.#find(desk, visitor);
     open.stream?.end();
-    const stream = new EventStream(visitor.response, { 'mcp-session-id': open.session.id });
+    const stream = new EventStream(response, { 'mcp-session-id': open.session.id });
     open.stream = stream;
+    // The session may go on with another token; a stream is as good as the one that it was asked for with.
+    streamSignal.addEventListener('abort', () => stream.end(), { once: true });
+    if (streamSignal.aborted) stream.end();
     for (const text of open.kept.splice(0)) stream.send(text);
   }
 
@@ -104,15 +112,20 @@ export class Sessions {
     await Promise.all([...this.#open.values()].map((open) => this.#drop(open)));
   }
 
-  #begin(desk: Desk, caller: Caller): Open {
+  #begin(desk: Desk, { caller, visitor: { ended } = {} }: Visitor): Open {
     const { maxSessions, maxSessionsPerCaller } = this.#limits;
     this.sweep();
-    const own = [...this.#open.values()].filter(({ session }) => session.caller.id === caller.id);
+    const identity = identityOf(caller);
+    const own = [...this.#open.values()].filter((open) => open.identity === identity);
     if (this.#open.size >= maxSessions || own.length >= maxSessionsPerCaller)
       throw new RpcError(CODES.internal, 'Too many sessions are open', { http: 429 });
     const id = randomBytes(24).toString('base64url');
+    const end = (): void => void this.#drop(open);
+    ended?.addEventListener('abort', end);
     const open: Open = {
       session: new Session({ id, desk, caller, push: (text) => push(open, text) }),
+      identity,
+      forget: () => ended?.removeEventListener('abort', end),
       view: desk.surface.view.name,
       kept: [],
       stream: undefined,
@@ -128,13 +141,15 @@ export class Sessions {
     if (typeof id !== 'string')
       throw new RpcError(CODES.invalidRequest, 'The header Mcp-Session-Id is missing', { http: 400 });
     const open = this.#open.get(id);
-    if (open === undefined || open.session.caller.id !== caller.id || open.view !== desk.surface.view.name)
+    if (open === undefined || open.identity !== identityOf(caller) || open.view !== desk.surface.view.name)
       throw new RpcError(CODES.noSession, 'There is no such session', { http: 404 });
+    open.session.renew(caller);
     return open;
   }
 
   async #drop(open: Open): Promise<void> {
     this.#open.delete(open.session.id);
+    open.forget();
     open.stream?.end();
     await open.session.close();
   }

@@ -36,6 +36,8 @@ const ALGORITHMS = [
 const TYPES = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const MAX_LENGTH = 8_192;
+/** Whom a token is about: the first of these that it has. */
+const SUBJECTS = ['sub', 'client_id', 'azp'] as const;
 const MAX_SUBJECT = 200;
 /** A token is checked anew after that time: its key may have been withdrawn. */
 const REMEMBER_MS = 60_000;
@@ -102,9 +104,8 @@ export class JwtVerifier implements Credentials {
   #visitorOf(payload: JWTPayload): Visitor | undefined {
     // Bound to a key that its sender would have to prove (RFC 9449, RFC 8705): whoever just sends it may have stolen it.
     if (payload.cnf !== undefined) return undefined;
-    const who = [payload.sub, payload.client_id, payload.azp].find(
-      (id) => typeof id === 'string' && id !== '',
-    );
+    const claim = SUBJECTS.find((name) => typeof payload[name] === 'string' && payload[name] !== '');
+    const who = claim === undefined ? undefined : payload[claim];
     if (typeof who !== 'string' || who.length > MAX_SUBJECT) return undefined;
     const access = new Set<TokenAccess>();
     const capabilities = new Set<string>();
@@ -115,7 +116,8 @@ export class JwtVerifier implements Credentials {
       for (const one of grant?.can ?? []) capabilities.add(one);
     }
     // The colon keeps them apart from the names of this daemon's own tokens.
-    const caller = { id: `jwt:${who}`, capabilities: [...capabilities] };
+    const identity = `jwt:${JSON.stringify([this.#options.issuer, claim, who])}`;
+    const caller = { id: `jwt:${who}`, identity, capabilities: [...capabilities] };
     return { caller, access, expiresAt: (payload.exp ?? 0) * 1_000 };
   }
 

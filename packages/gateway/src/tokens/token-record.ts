@@ -33,3 +33,9 @@ export const isOwnToken = (token: string): boolean => token.startsWith(PREFIX) &
 
 /** Tokens are compared and found by this: how long that takes says nothing about the token. */
 export const hashOf = (token: string): string => hash('sha256', token, 'hex');
+
+/**
+ * The identity of who comes with it. The name can be given to another token later; the hash, of a token that is made of
+ * 256 random bits, never comes back.
+ */
+export const identityOfToken = ({ hash: whole }: TokenRecord): string => `token:${whole.slice(0, 32)}`;

@@ -4,10 +4,11 @@ import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import type { TokenAccess } from '../http/access.js';
 import type { Credentials, Visitor } from '../http/visitor.js';
+import { VisitorEnd } from '../http/visitor-end.js';
 import { makePrivateDirectory } from '../instance/private-file.js';
 import { readOwnerToken, writeOwnerToken } from './owner-token.js';
 import { TokenFile } from './token-file.js';
-import { ACCESS, hashOf, isOwnToken, makeToken, TokenRecord } from './token-record.js';
+import { ACCESS, hashOf, identityOfToken, isOwnToken, makeToken, TokenRecord } from './token-record.js';
 import { TokenUse } from './token-use.js';
 
 export interface TokenStoreOptions {
@@ -16,6 +17,8 @@ export interface TokenStoreOptions {
   readonly now?: (() => number) | undefined;
   /** The file was open to others, or cannot be read any more. */
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** A token is revoked or has expired; everybody who listened for that was told. */
+  readonly onEnded?: ((visitor: Visitor) => void) | undefined;
 }
 
 export interface TokenRequest {
@@ -44,9 +47,14 @@ export interface TokenFacts {
 export const OWNER = 'owner';
 
 interface Known {
+  readonly record: TokenRecord;
   readonly visitor: Visitor;
   readonly expiresAt: number;
+  readonly end: VisitorEnd;
 }
+
+/** How often it looks, by itself, for what another process revoked and what has expired. */
+const WATCH_MS = 500;
 
 export class TokenStore implements Credentials {
   readonly #stateDir: string;
@@ -55,13 +63,17 @@ export class TokenStore implements Credentials {
   readonly #use: TokenUse;
   #records: ReadonlyMap<string, TokenRecord> | undefined;
   #known: ReadonlyMap<string, Known> = new Map();
+  readonly #onEnded: (visitor: Visitor) => void;
+  #timer: NodeJS.Timeout | undefined;
 
-  private constructor({ stateDir, now = Date.now, onWarning = () => {} }: TokenStoreOptions) {
+  private constructor(options: TokenStoreOptions) {
+    const { stateDir, now = Date.now, onWarning = () => {}, onEnded = () => {} } = options;
     makePrivateDirectory(stateDir);
     this.#stateDir = stateDir;
     this.#now = now;
     this.#file = new TokenFile({ stateDir, now, onWarning });
     this.#use = new TokenUse(stateDir, now);
+    this.#onEnded = onEnded;
   }
 
   /** Makes the owner's token if there is none. SECRETS_UNAVAILABLE when the file is damaged or somebody else's. */
@@ -77,9 +89,24 @@ export class TokenStore implements Credentials {
     const now = this.#now();
     // One that is not known may have been made a moment ago, by another process.
     const known = this.#all(now).get(hash) ?? this.#all(now, true).get(hash);
-    if (known === undefined || known.expiresAt <= now) return undefined;
+    if (known === undefined) return undefined;
+    if (known.expiresAt <= now) {
+      this.#end(known);
+      return undefined;
+    }
     this.#use.mark(hash, now);
     return known.visitor;
+  }
+
+  /** From now on tokens end by themselves, also when nobody comes: until `close`. */
+  watch(): void {
+    this.#timer ??= setInterval(() => this.look(), WATCH_MS).unref();
+  }
+
+  /** Ends what another process revoked, or what has expired. */
+  look(): void {
+    const now = this.#now();
+    for (const known of this.#all(now, true).values()) if (known.expiresAt <= now) this.#end(known);
   }
 
   /** The token is told once, here. ARGUMENTS_INVALID, or NAME_TAKEN when there is one of that name. */
@@ -99,6 +126,7 @@ export class TokenStore implements Credentials {
   async revoke(name: string): Promise<boolean> {
     if (name === OWNER) {
       await this.#renewOwner(() => true);
+      this.look();
       return true;
     }
     let found = false;
@@ -106,6 +134,7 @@ export class TokenStore implements Credentials {
       found = records.some((record) => record.name === name);
       return found ? records.filter((record) => record.name !== name) : records;
     });
+    this.look();
     return found;
   }
 
@@ -118,6 +147,7 @@ export class TokenStore implements Credentials {
 
   /** Keeps when tokens were last used. */
   close(): void {
+    clearInterval(this.#timer);
     this.#use.write();
   }
 
@@ -125,10 +155,23 @@ export class TokenStore implements Credentials {
     const records = this.#file.records(now, isFresh);
     if (records !== this.#records) {
       this.#records = records;
-      this.#known = new Map([...records].map(([hash, record]) => [hash, toKnown(record)]));
+      this.#take(records);
       this.#use.forget((hash) => records.has(hash));
     }
     return this.#known;
+  }
+
+  /** Who comes with an unchanged token is the same as before; what became of all others ends. */
+  #take(records: ReadonlyMap<string, TokenRecord>): void {
+    const before = this.#known;
+    this.#known = new Map([...records].map(([hash, record]) => [hash, toKnown(record, before.get(hash))]));
+    for (const [hash, known] of before) if (this.#known.get(hash) !== known) this.#end(known);
+  }
+
+  #end({ end, visitor }: Known): void {
+    if (end.aborted) return;
+    end.end();
+    this.#onEnded(visitor);
   }
 
   #make({ name, can, access, expiresAt, root }: TokenRequest): { token: string; record: TokenRecord } {
@@ -182,11 +225,17 @@ export class TokenStore implements Credentials {
   }
 }
 
-function toKnown({ name, can, access, expiresAt, root }: TokenRecord): Known {
+function toKnown(record: TokenRecord, before: Known | undefined): Known {
+  if (before !== undefined && JSON.stringify(before.record) === JSON.stringify(record)) return before;
+  const { name, can, access, expiresAt, root } = record;
   const ends = expiresAt === undefined ? undefined : Date.parse(expiresAt);
+  const end = new VisitorEnd();
+  const caller = { id: name, identity: identityOfToken(record), capabilities: can };
   return {
-    visitor: { caller: { id: name, capabilities: can }, access: new Set(access), expiresAt: ends, root },
+    record,
+    visitor: { caller, access: new Set(access), expiresAt: ends, ended: end, root },
     expiresAt: ends ?? Number.POSITIVE_INFINITY,
+    end,
   };
 }
 

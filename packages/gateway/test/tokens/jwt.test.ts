@@ -39,7 +39,7 @@ const claims = (issuer: Issuer, more: Record<string, unknown> = {}): JWTPayload 
   );
 
 const ADA = {
-  caller: { id: 'jwt:ada', capabilities: ['mcp_github'] },
+  caller: { id: 'jwt:ada', identity: expect.any(String), capabilities: ['mcp_github'] },
   access: new Set(['call', 'look']),
   expiresAt: expect.any(Number),
 };

@@ -25,7 +25,8 @@ describe('the token of the owner', () => {
     const token = readOwnerToken(stateDir) ?? '';
     expect(token).toMatch(/^tbk_[\w-]{43}$/);
     expect(store.find(token)).toEqual({
-      caller: { id: 'owner', capabilities: ['mcp_integration'] },
+      caller: { id: 'owner', identity: expect.any(String), capabilities: ['mcp_integration'] },
+      ended: expect.objectContaining({ aborted: false }),
       access: new Set(['call', 'look', 'manage']),
     });
     await open();
@@ -74,7 +75,8 @@ describe('a token', () => {
     const { token, facts } = await store.create(ROBOT);
     expect(facts).toEqual({ ...ROBOT, createdAt: '2026-11-15T12:00:00.000Z' });
     expect(store.find(token)).toEqual({
-      caller: { id: 'robot', capabilities: ['mcp_github'] },
+      caller: { id: 'robot', identity: expect.any(String), capabilities: ['mcp_github'] },
+      ended: expect.objectContaining({ aborted: false }),
       access: new Set(['call']),
     });
     expect(readFileSync(file('tokens.json'), 'utf8')).not.toContain(token.slice(4));

@@ -9,8 +9,6 @@ export interface ReaderOptions {
   readonly sight: Sight;
   /** Absent: all of them. */
   readonly names: ReadonlySet<string> | undefined;
-  /** Whether its token is still good. */
-  readonly isWelcome: () => boolean;
   readonly limits: StreamLimits;
 }
 
@@ -20,13 +18,12 @@ export interface StreamLimits {
   readonly maxUnsentBytes: number;
 }
 
-const CHECK_MS = 1_000;
 const MOMENTARY = 4;
 
 /** Answers with a stream without an end; it ends when the client, its token or the server does. */
 export function sendEvents(options: ReaderOptions): void {
   const { visit, feed, limits } = options;
-  const { request, response, closing } = visit;
+  const { request, response, closing, streamSignal } = visit;
   const reader = new EventReader(options);
   response.writeHead(200, {
     'content-type': 'text/event-stream',
@@ -42,12 +39,13 @@ export function sendEvents(options: ReaderOptions): void {
   const timer = setInterval(() => reader.write(':\n\n'), limits.keepAliveMs).unref();
   const end = (): void => void response.end();
   closing.addEventListener('abort', end, { once: true });
+  streamSignal.addEventListener('abort', end, { once: true });
   response.once('close', () => {
     stop();
     clearInterval(timer);
     closing.removeEventListener('abort', end);
   });
-  if (closing.aborted) end();
+  if (closing.aborted || streamSignal.aborted) end();
 }
 
 const lastEventId = (header: string | string[] | undefined): string | undefined =>
@@ -55,7 +53,6 @@ const lastEventId = (header: string | string[] | undefined): string | undefined 
 
 class EventReader {
   readonly #options: ReaderOptions;
-  #checkedAt = performance.now();
   #isLate = false;
 
   constructor(options: ReaderOptions) {
@@ -72,7 +69,6 @@ class EventReader {
     const { visit, limits } = this.#options;
     const { response } = visit;
     if (response.writableEnded || response.destroyed) return;
-    if (!this.#isWelcome()) return void response.end();
     response.write(text);
     if (response.writableLength > limits.maxUnsentBytes * MOMENTARY) response.destroy();
     else if (response.writableLength > limits.maxUnsentBytes && !this.#isLate) this.#checkLater();
@@ -86,12 +82,5 @@ class EventReader {
       this.#isLate = false;
       if (visit.response.writableLength > limits.maxUnsentBytes) visit.response.destroy();
     });
-  }
-
-  #isWelcome(): boolean {
-    const now = performance.now();
-    if (now - this.#checkedAt < CHECK_MS) return true;
-    this.#checkedAt = now;
-    return this.#options.isWelcome();
   }
 }

@@ -2,7 +2,6 @@
 import { TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { Visit } from '../../http/visit.js';
-import { isOwnToken } from '../../tokens/token-record.js';
 import type { ApiParts } from '../api-parts.js';
 import type { ApiRoute } from '../api-route.js';
 import { misfit, readQuery } from '../fit.js';
@@ -22,8 +21,6 @@ const QUERY = z.strictObject({
   types: z.optional(z.string()),
 });
 const DEFAULTS: StreamLimits = { keepAliveMs: 15_000, maxUnsentBytes: 1_024 * 1_024 };
-/** A token of another issuer is not asked about again: its bearer has to come back with one that is good. */
-const FOREIGN_MS = 10 * 60_000;
 const MOST_READERS = 100;
 
 /** The route of the stream. */
@@ -47,7 +44,6 @@ export function createEventRoutes(parts: ApiParts, limits: EventLimits = {}): re
           feed,
           sight: sightOf(runtime, visit),
           names,
-          isWelcome: welcomeOf(visit, parts.tokens),
           limits: { ...DEFAULTS, ...given },
         });
       },
@@ -68,11 +64,3 @@ const tooMany = (most: number): TurnbuckleError =>
   new TurnbuckleError('OVERLOADED', `${most} clients follow the events already.`, {
     hint: 'Close one of them, or try again later.',
   });
-
-/** The doors saw the token once; the stream outlives that. */
-function welcomeOf({ request }: Visit, tokens: ApiParts['tokens']): () => boolean {
-  const token = request.headers.authorization?.replace(/^Bearer +/i, '') ?? '';
-  if (isOwnToken(token)) return () => tokens.find(token) !== undefined;
-  const until = performance.now() + FOREIGN_MS;
-  return () => performance.now() < until;
-}
