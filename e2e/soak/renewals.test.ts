@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { race, renewals } from '../../packages/core/test/auth/race.js';
+import { type Ending, runRounds } from '../../packages/core/test/auth/rounds.js';
 import { setStage } from '../../packages/core/test/auth/stage.js';
 
 const EXPIRIES = 100;
@@ -23,3 +24,16 @@ it(`60 callers in 11 processes over ${EXPIRIES} expiries: one renewal each, nobo
   expect(seen.tokensUsed).toBeGreaterThanOrEqual(seen.granted);
   expect(seen.tokensUsed).toBeLessThanOrEqual(seen.granted + 1);
 });
+
+it.each<Ending>(['expires', 'is taken back'])(
+  'a token that %s: 60 callers in 11 processes on a busy machine, 10 rounds with one renewal each, nobody waits in vain',
+  async (ending) => {
+    const stage = await setStage();
+    const rounds = await runRounds(stage, { processes: 11, callers: 60, rounds: 10, ending, busy: 6 });
+    const slowestMs = Math.max(...rounds.map((round) => round.slowestMs));
+    const renewed = rounds.map((round) => round.renewals);
+    process.stdout.write(`renewals ${renewed.join(' ')}; slowest call ${Math.round(slowestMs)} ms\n`);
+    expect(rounds.flatMap(({ failures }) => failures)).toEqual([]);
+    expect(renewed).toEqual(rounds.map(() => 1));
+  },
+);

@@ -96,6 +96,7 @@ export class AuthorizationServer {
     this.tally.note({
       route,
       status: context.status,
+      at: performance.now(),
       parameters,
       authorization: context.get('authorization') || undefined,
       ...(typeof grantType === 'string' && { grantType }),

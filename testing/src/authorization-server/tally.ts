@@ -4,6 +4,8 @@ import type { Route } from './fault.js';
 export interface Noted {
   readonly route: Route;
   readonly status: number;
+  /** When it was answered, in milliseconds of this process. */
+  readonly at: number;
   /** At the token endpoint. */
   readonly grantType?: string | undefined;
   /** The code of a refusal. */

@@ -157,16 +157,16 @@ export class OAuthAuthorizer implements Authorizer {
         known ? 'does not accept the sign-in any more' : 'wants to know who asks',
       );
     }
-    if (!this.#isEnding(refusedTokens) && (await this.#currentIssuer(config, challenge)) !== this.#issuer)
-      throw this.#mustSignIn(challenge, 'now trusts another authorization server');
     await this.#renew(refusedTokens, challenge);
   }
 
-  get #issuer(): string | undefined {
-    return this.#signIn?.authorizationServer.issuer;
+  /** A token that should be good was refused: perhaps the server has gone to another authorization server. */
+  async #requireSameIssuer(signIn: SignIn, challenge: Challenge, config: OAuthConfig): Promise<void> {
+    if (this.#isEnding(signIn.tokens)) return;
+    if ((await this.#currentIssuer(config, challenge)) !== signIn.authorizationServer.issuer)
+      throw this.#mustSignIn(challenge, 'now trusts another authorization server');
   }
 
-  /** A token that should be good was refused: perhaps the server has gone to another authorization server. */
   async #currentIssuer(places: OAuthConfig, challenge: Challenge): Promise<string> {
     const { server, serverUrl, fetch } = this.#options;
     try {
@@ -236,13 +236,21 @@ export class OAuthAuthorizer implements Authorizer {
     return this.#renewing;
   }
 
-  /** One for all processes: whoever gets the lock second finds the work done. */
+  /** One for all processes: whoever waits for the lock, or gets it second, finds the work done. */
   #renewAlone(used: Tokens | undefined, challenge: Challenge | undefined): Promise<void> {
-    const { store } = this.#options;
-    return store.exclusively(this.#key, async () => {
+    const { store, now } = this.#options;
+    const takeNewer = async (stored: SignIn | undefined): Promise<boolean> => {
+      const tokens = stored?.tokens;
+      const isNewer = tokens !== undefined && tokens.accessToken !== used?.accessToken;
+      // On a slow machine what another process got may have ended before we come to it.
+      if (!isNewer || (tokens.expiresAt ?? Number.POSITIVE_INFINITY) <= now()) return false;
+      await this.#take(stored);
+      return true;
+    };
+    const isDone = async (): Promise<boolean> => takeNewer(await this.#stored());
+    return store.exclusivelyUnless(this.#key, isDone, async () => {
       const stored = await this.#stored();
-      if (stored?.tokens !== undefined && stored.tokens.accessToken !== used?.accessToken)
-        return this.#take(stored);
+      if (await takeNewer(stored)) return;
       const renewed = await this.#obtain(stored, challenge);
       // In this order: an authorization server that rotates has forgotten the old tokens, whatever the disk says.
       this.#unwritten ??= stored?.tokens?.accessToken;
@@ -264,7 +272,11 @@ export class OAuthAuthorizer implements Authorizer {
     const dpop = this.#dpop;
     if (isMachine(config)) return signInMachine({ ...this.#options, config, stored, challenge, dpop });
     const refreshToken = stored?.tokens?.refreshToken;
-    if (stored !== undefined && refreshToken !== undefined) return this.#refresh(stored, refreshToken);
+    if (stored !== undefined && refreshToken !== undefined) {
+      // By the one that renews: all others wait for it and need not ask.
+      if (challenge !== undefined) await this.#requireSameIssuer(stored, challenge, config);
+      return this.#refresh(stored, refreshToken);
+    }
     // Signed out, or found to have ended, by another program.
     await this.#take(stored);
     throw this.#mustSignIn(challenge, 'wants to know who asks');

@@ -79,8 +79,20 @@ export class SignInStore {
 
   /** One at a time among all processes of this user; what died in it keeps nobody out. */
   async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return withFileLock(await this.#lockOf(key), work, { timeoutMs: LOCK_MS });
+  }
+
+  /** The same for work that others may do meanwhile: `isDone` looks whether they have. */
+  async exclusivelyUnless(
+    key: string,
+    isDone: () => Promise<boolean>,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    await withFileLock(await this.#lockOf(key), work, { timeoutMs: LOCK_MS, isDone });
+  }
+
+  async #lockOf(key: string): Promise<string> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
-    const name = createHash('sha256').update(key).digest('hex').slice(0, 32);
-    return withFileLock(join(this.#directory, name), work, { timeoutMs: LOCK_MS });
+    return join(this.#directory, createHash('sha256').update(key).digest('hex').slice(0, 32));
   }
 }

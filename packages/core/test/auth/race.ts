@@ -86,6 +86,8 @@ export function renewals({ authorization, server, pages }: Stage) {
     granted: authorization.tally.granted('refresh_token'),
     distinct: new Set(asked.map(({ parameters }) => parameters.refresh_token)).size,
     reused: authorization.tally.refusals('invalid_grant'),
+    /** The shortest time from one renewal to the next. */
+    soonestMs: Math.min(...asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0))),
     tokensUsed: server.wall.admitted.size,
     signIns: pages.length,
   };

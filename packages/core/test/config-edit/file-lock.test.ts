@@ -117,6 +117,55 @@ it('goes on where another one died while it took a dead lock over', async ({ fil
   expect(readdirSync(directory)).toEqual(['c.json.lock.bak']);
 });
 
+it('is never seen without its record, and leaves no draft behind', async ({ file, lock, directory }) => {
+  const seen: string[] = [];
+  let over = false;
+  const watching = (async () => {
+    while (!over) {
+      if (existsSync(lock)) seen.push(readFileSync(lock, 'utf8'));
+      await sleep(0);
+    }
+  })().catch(() => {});
+  for (let round = 0; round < 200; round += 1) await withFileLock(file, () => sleep(0));
+  over = true;
+  await watching;
+  expect(seen.length).toBeGreaterThan(0);
+  for (const text of seen) expect(JSON.parse(text)).toMatchObject({ pid: process.pid });
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it('a draft that a process left when it died is removed', async ({ file, lock, directory }) => {
+  const pid = await deadPid();
+  const record = { ...(await ownRecord(file)), pid, token: TOKEN };
+  writeFileSync(`${lock}.${pid}-${TOKEN}.new`, JSON.stringify(record));
+  writeFileSync(`${lock}.${TOKEN}.${pid}-${TOKEN}.new`, '');
+  await withFileLock(file, () => {});
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it('who waits may find the work done: asked once for each holder, without a turn of its own', async ({
+  file,
+  lock,
+}) => {
+  const record = await ownRecord(file);
+  const holders = [TOKEN, 'fedcba9876543210', '00112233445566ff'];
+  const hold = (token: string | undefined): void => writeFileSync(lock, JSON.stringify({ ...record, token }));
+  hold(holders[0]);
+  let asked = 0;
+  const waiting = withFileLock(file, () => 'worked', {
+    isDone: async () => {
+      asked += 1;
+      // Long enough for several looks at the same holder.
+      if (asked < holders.length) setTimeout(hold, 100, holders[asked]);
+      return asked === holders.length;
+    },
+  });
+  expect(await waiting).toBeUndefined();
+  expect(asked).toBe(holders.length);
+  rmSync(lock);
+  expect(await withFileLock(file, () => 'worked', { isDone: async () => true })).toBe('worked');
+});
+
 it('says so when there is no place for a lock', async ({ directory }) => {
   await expect(withFileLock(join(directory, 'no', 'c.json'), () => 0)).rejects.toMatchObject({
     code: 'CONFIG_INVALID',

@@ -5,14 +5,30 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TurnbuckleError } from '../../errors.js';
-import { clearStaleLock, createLock, lockOwner, releaseLock, removeAbandonedMarkers } from './lock-record.js';
+import {
+  clearStaleLock,
+  createLock,
+  lockHolder,
+  lockOwner,
+  releaseLock,
+  removeAbandonedMarkers,
+  touchLock,
+} from './lock-record.js';
 import { errorCode } from './process-identity.js';
 
 export interface FileLockOptions {
   /** Longest wait for the lock; 10 seconds unless told otherwise. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Asked while others have the lock, once for each of them: true when they did the work, and nobody has to wait
+   * for a turn to find that out.
+   */
+  readonly isDone?: (() => Promise<boolean>) | undefined;
 }
 
+const DONE = Symbol('done');
+/** Well below the age at which those who cannot see the owner take it for gone. */
+const SIGN_OF_LIFE_MS = 10_000;
 const POLL_MS = 5;
 const POLL_JITTER_MS = 20;
 
@@ -23,24 +39,36 @@ const queues = new Map<string, Promise<void>>();
  * Runs `work` while `<path>.lock` is held and answers its result. Do not lock the same file again inside
  * `work`. OVERLOADED when others kept the lock for too long; CONFIG_INVALID when no lock can be created.
  */
+export function withFileLock<T>(
+  path: string,
+  work: () => T | Promise<T>,
+  options?: Omit<FileLockOptions, 'isDone'>,
+): Promise<T>;
+/** The same; undefined when `isDone` said so. */
+export function withFileLock<T>(
+  path: string,
+  work: () => T | Promise<T>,
+  options: FileLockOptions,
+): Promise<T | undefined>;
 export async function withFileLock<T>(
   path: string,
   work: () => T | Promise<T>,
-  { timeoutMs = 10_000 }: FileLockOptions = {},
-): Promise<T> {
+  { timeoutMs = 10_000, isDone }: FileLockOptions = {},
+): Promise<T | undefined> {
   const file = resolve(path);
   const lock = `${file}.lock`;
   const deadline = performance.now() + timeoutMs;
   const { turn, leave } = queueUp(lock);
   try {
     if (!(await inTime(turn, timeoutMs))) throw tooLong(file, timeoutMs);
-    const token = await acquire(lock, deadline).catch((error: unknown) => {
-      throw impossible(file, error);
-    });
+    const token = await acquire(lock, deadline, isDone);
+    if (token === DONE) return undefined;
     if (token === undefined) throw tooLong(file, timeoutMs);
+    const sign = setInterval(touchLock, SIGN_OF_LIFE_MS, lock, token).unref();
     try {
       return await work();
     } finally {
+      clearInterval(sign);
       releaseLock(lock, token);
     }
   } finally {
@@ -78,16 +106,41 @@ async function inTime(turn: Promise<void>, timeoutMs: number): Promise<boolean> 
   return came;
 }
 
-async function acquire(lock: string, deadline: number): Promise<string | undefined> {
+async function acquire(
+  lock: string,
+  deadline: number,
+  isDone: FileLockOptions['isDone'],
+): Promise<string | typeof DONE | undefined> {
+  let holder: string | undefined;
   for (;;) {
+    const { token, again, held } = tryOnce(lock);
+    if (token !== undefined) return token;
+    if (isDone !== undefined && held !== undefined && held !== holder) {
+      holder = held;
+      if (await isDone()) return DONE;
+    }
+    if (performance.now() >= deadline) return undefined;
+    await sleep(again ? 0 : POLL_MS + Math.random() * POLL_JITTER_MS);
+  }
+}
+
+interface Try {
+  readonly token?: string | undefined;
+  /** Who has it instead. */
+  readonly held?: string | undefined;
+  readonly again?: boolean;
+}
+
+function tryOnce(lock: string): Try {
+  try {
     const token = createLock(lock);
     if (token !== undefined) {
       removeAbandonedMarkers(lock);
-      return token;
+      return { token };
     }
-    const again = clearStaleLock(lock);
-    if (performance.now() >= deadline) return undefined;
-    await sleep(again ? 0 : POLL_MS + Math.random() * POLL_JITTER_MS);
+    return { again: clearStaleLock(lock), held: lockHolder(lock) };
+  } catch (error) {
+    throw impossible(lock.slice(0, -'.lock'.length), error);
   }
 }
 

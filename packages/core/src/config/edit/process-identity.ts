@@ -28,14 +28,21 @@ export function ownIdentity(): ProcessIdentity {
 /** True when the process that left something `ageMs` ago cannot come back for it. */
 export function isGone({ pid, start, space }: ProcessIdentity, ageMs: number): boolean {
   if (space !== ownIdentity().space) return ageMs > FOREIGN_LIFETIME_MS;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (errorCode(error) === 'ESRCH') return true;
-  }
+  if (isAbsent(pid)) return true;
   const stat = processStat(pid);
   if (stat === undefined || start === '0') return false;
   return stat.zombie || stat.start !== start;
+}
+
+/** True when no process here has this pid; false for what is no pid. */
+export function isAbsent(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return errorCode(error) === 'ESRCH';
+  }
 }
 
 /** Milliseconds since the modification; absolute, so that a clock that was set back makes nothing immortal. */
