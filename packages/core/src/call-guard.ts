@@ -395,9 +395,11 @@ export class CallGuard {
 
   /** Said once for each caller and word: somebody meant to grant something. */
   #tellAmbiguity(caller: Caller, { ambiguous }: Decision): void {
-    if (ambiguous === undefined || this.#told.has(`${caller.id} ${ambiguous.word}`)) return;
-    this.#told.add(`${caller.id} ${ambiguous.word}`);
+    if (ambiguous === undefined) return;
     const { word: capability, meanings } = ambiguous;
+    const key = JSON.stringify([caller.id, capability]);
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
     this.#options.events.emit('capability.ambiguous', { callerId: caller.id, capability, meanings });
   }
 }

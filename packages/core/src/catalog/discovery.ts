@@ -65,6 +65,8 @@ const CHANGES: Readonly<Record<string, readonly ListKind[]>> = {
   'notifications/prompts/list_changed': ['prompts'],
 };
 
+const keyOf = (server: string, kind: ListKind): string => JSON.stringify([server, kind]);
+
 /** Reasons that come this close together are one. */
 const COALESCE_MS = 100;
 
@@ -87,7 +89,7 @@ export class Discovery {
 
   /** Reads a list now; concurrent readings of one list are one. */
   read(server: string, kind: ListKind, reading: Reading): Promise<void> {
-    const key = `${kind} ${server}`;
+    const key = keyOf(server, kind);
     const running = this.#running.get(key);
     if (running !== undefined) return running;
     const { catalog, now } = this.#options;
@@ -116,16 +118,16 @@ export class Discovery {
   }
 
   forget(server: string): void {
-    for (const [key, timer] of this.#scheduled) {
-      if (!key.endsWith(` ${server}`)) continue;
-      clearTimeout(timer);
+    for (const kind of Object.keys(SOURCES) as ListKind[]) {
+      const key = keyOf(server, kind);
+      clearTimeout(this.#scheduled.get(key));
       this.#scheduled.delete(key);
     }
     this.#options.catalog.remove(server);
   }
 
   #schedule(server: string, kind: ListKind, source: ListSource): void {
-    const key = `${kind} ${server}`;
+    const key = keyOf(server, kind);
     if (this.#scheduled.has(key)) return;
     const timer = setTimeout(async () => {
       // A reading under way may have begun before the change: wait for it, then read again.

@@ -68,7 +68,8 @@ export class FlagBoard {
   /** Looks at these soon and tells of what is flagged, once until its flags are others. Nothing while nobody listens. */
   tell(entries: Iterable<Flaggable>): void {
     if (!this.#events.has('catalog.flagged')) return;
-    for (const entry of entries) this.#waiting.set(`${entry.kind} ${entry.server} ${entry.item}`, entry);
+    for (const entry of entries)
+      this.#waiting.set(JSON.stringify([entry.kind, entry.server, entry.item]), entry);
     if (this.#waiting.size > 0) this.#turn ??= setImmediate(() => this.#lookAtSome()).unref();
   }
 
