@@ -4,7 +4,8 @@
  */
 import type { ArgumentPattern } from '../config/rule-schema.js';
 import { isRecord } from '../is-record.js';
-import { compileGlob } from './glob.js';
+import { addressesMeant, isAddress, patternsMeant } from './address.js';
+import { compileGlob, type Glob } from './glob.js';
 
 type Test = (value: unknown) => boolean;
 
@@ -33,7 +34,10 @@ export function wideTest(pattern: ArgumentPattern): Test {
     if (typeof value !== 'string') return test(value);
     if (value.length > MOST_WIDE || test(value)) return true;
     const path = pathMeant(value);
-    return path !== value && test(path);
+    if (path !== value && test(path)) return true;
+    if (!isAddress(value)) return false;
+    const meant = addressesMeant(value);
+    return meant === undefined || meant.some(test);
   };
   return (value) => {
     if (typeof value === 'string') return scalar(value);
@@ -51,7 +55,7 @@ export function wideTest(pattern: ArgumentPattern): Test {
 
 function compare(pattern: ArgumentPattern, { wide }: { readonly wide: boolean }): Test {
   if (typeof pattern === 'string') {
-    const fits = compileGlob(pattern, { crossSlashes: wide });
+    const fits = wide ? wideGlob(pattern) : compileGlob(pattern, { crossSlashes: false });
     return (value) => fits(typeof value === 'string' ? value : String(value));
   }
   if ('glob' in pattern) return compare(pattern.glob, { wide });
@@ -67,11 +71,19 @@ function compare(pattern: ArgumentPattern, { wide }: { readonly wide: boolean })
   };
 }
 
+/** An address in a pattern is written in the way of those that are compared with it, too. */
+function wideGlob(pattern: string): Glob {
+  const patterns = isAddress(pattern) ? patternsMeant(pattern) : [pattern];
+  const globs = patterns.map((one) => compileGlob(one, { crossSlashes: true }));
+  const [only] = globs;
+  return globs.length === 1 && only !== undefined ? only : (text) => globs.some((glob) => glob(text));
+}
+
 /**
  * What may be another value to whoever reads it as a path, an address or a command: steps upwards,
  * backslashes, line breaks and other control characters, and the same in percent signs.
  */
-const isTricky = (text: string): boolean =>
+export const isTricky = (text: string): boolean =>
   /[\p{Cc}\\]/u.test(text) ||
   /(?:^|\/)\.\.(?:\/|$)/.test(text) ||
   /%(?:25)*(?:[01][0-9a-f]|2e|2f|5c|7f)/i.test(text);

@@ -40,6 +40,19 @@ export const escapeGlob = (text: string): string => text.replace(/[\\*?]/g, '\\$
 /** The one text that the pattern fits; undefined when it fits several. */
 export const literalOf = (pattern: string): string | undefined => joined(partsOf(pattern));
 
+/** The same pattern with its text changed as a whole: what stands for others in it stays where it is. */
+export function mapPattern(pattern: string, change: (text: string) => string): string {
+  // Of the characters that no text has: what is left of them in a text is nobody's sign.
+  const text = partsOf(pattern.replace(MARKS, '')).map((part) =>
+    typeof part === 'string' ? part : MARK_OF[part],
+  );
+  return escapeGlob(change(text.join(''))).replace(MARKS, (mark) => SIGN_OF[mark] ?? '');
+}
+
+const MARKS = /[\u{fdd0}-\u{fdd2}]/gu;
+const MARK_OF = { [ONE]: '\u{fdd0}', [RUN]: '\u{fdd1}', [ANY_RUN]: '\u{fdd2}' } as const;
+const SIGN_OF: Readonly<Record<string, string>> = { '\u{fdd0}': '?', '\u{fdd1}': '*', '\u{fdd2}': '**' };
+
 function joined(parts: readonly Part[]): string | undefined {
   return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
 }

@@ -1,5 +1,6 @@
 /** What a tool brings into a run or takes out of it: by its server's configuration, else by what it says itself. */
 import type { Label, ServerConfig } from '../config/schema.js';
+import { wideAddressGlob } from './address.js';
 import { compileGlob, type Glob } from './glob.js';
 import type { RuleSubject } from './rules.js';
 
@@ -9,23 +10,26 @@ type LabelMap = Exclude<Labels, readonly unknown[]>;
 /** Of something at a server. A server cannot talk itself out of a label, and a project's file neither. */
 export function labelsOf(
   config: Pick<ServerConfig, 'labels' | 'scope'> | undefined,
-  { tool, hints }: Pick<RuleSubject, 'tool' | 'hints'>,
+  { tool, kind, hints }: Pick<RuleSubject, 'tool' | 'kind' | 'hints'>,
 ): readonly Label[] {
-  const configured = config?.labels === undefined ? undefined : configuredFor(config.labels, tool);
+  const configured =
+    config?.labels === undefined ? undefined : configuredFor(config.labels, tool, kind === 'resource');
   if (configured !== undefined && config?.scope !== 'project' && config?.scope !== 'local') return configured;
   const claimed = claimedBy(hints);
   return configured === undefined ? claimed : [...new Set([...configured, ...claimed])];
 }
 
 /** Undefined: nothing is said about this one. */
-function configuredFor(labels: Labels, tool: string): readonly Label[] | undefined {
+function configuredFor(labels: Labels, tool: string, isAddress: boolean): readonly Label[] | undefined {
   if (Array.isArray(labels)) return labels;
-  const fitting = globsOf(labels).filter(({ glob }) => glob(tool));
+  const fitting = globsOf(labels).filter(({ glob, address }) => (isAddress ? address : glob)(tool));
   return fitting.length === 0 ? undefined : [...new Set(fitting.flatMap((one) => one.labels))];
 }
 
 interface LabelGlob {
   readonly glob: Glob;
+  /** Of resources: however the address is written. */
+  readonly address: Glob;
   readonly labels: readonly Label[];
 }
 
@@ -36,6 +40,7 @@ function globsOf(map: LabelMap): readonly LabelGlob[] {
   if (known !== undefined) return known;
   const globs = Object.entries(map).map(([pattern, labels]) => ({
     glob: compileGlob(pattern, { crossSlashes: true }),
+    address: wideAddressGlob(pattern),
     labels,
   }));
   compiled.set(map, globs);

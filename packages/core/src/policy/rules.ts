@@ -3,8 +3,9 @@
  * meant; an `ask` or `deny` also fits what may be meant. So a doubt always raises the guard.
  */
 import type { PlacedRule, Rule, RuleFlag, RuleScope } from '../config/rule-schema.js';
+import { wideAddressGlob } from './address.js';
 import { type ArgumentPath, everyAt, parseArgumentPath, someAt } from './argument-path.js';
-import { strictTest, wideTest } from './argument-pattern.js';
+import { isTricky, strictTest, wideTest } from './argument-pattern.js';
 import { compileGlob, type Glob, literalOf } from './glob.js';
 import { fitsHints, type Hints, READING } from './hints.js';
 
@@ -46,6 +47,8 @@ export interface CompiledRule {
   readonly action: Rule['action'];
   readonly server: Glob | undefined;
   readonly tool: Glob | undefined;
+  /** The same for addresses of resources, which can be written in many ways. */
+  readonly address: Glob | undefined;
   readonly kinds: readonly string[] | undefined;
   readonly scopes: readonly string[] | undefined;
   readonly caller: ((callerId: string | undefined) => boolean) | undefined;
@@ -81,13 +84,18 @@ interface Fitting {
 }
 
 type ByTool = Map<string, Fitting>;
+type ByCaller = Map<string | undefined, Map<string, ByTool>>;
 
 export class RuleSet {
   readonly size: number;
   readonly #exact = new Map<string, CompiledRule[]>();
   readonly #general: CompiledRule[] = [];
-  /** By caller, server and tool: the same are asked for again and again. */
-  readonly #known = new Map<string | undefined, Map<string, ByTool>>();
+  /** By kind, caller, server and name, each for itself: a name is anything, also what two others are put together. */
+  readonly #known: Readonly<Record<RuleSubject['kind'], ByCaller>> = {
+    tool: new Map(),
+    resource: new Map(),
+    prompt: new Map(),
+  };
   readonly #wantsFlags: boolean;
   #remembered = 0;
 
@@ -129,7 +137,7 @@ export class RuleSet {
     return merge(this.#exact.get(server) ?? [], this.#general).filter(
       (rule) =>
         rule.server?.(server) !== false &&
-        rule.tool?.(tool) !== false &&
+        (kind === 'resource' ? rule.address : rule.tool)?.(tool) !== false &&
         rule.kinds?.includes(kind) !== false,
     );
   }
@@ -143,9 +151,8 @@ export class RuleSet {
   #fitting(subject: RuleSubject, context: RuleContext): Fitting {
     const { server, tool, kind, hints } = subject;
     const { callerId, trusted, scope } = context;
-    const name = kind === 'tool' ? tool : `${kind} ${tool}`;
     const flags = this.#wantsFlags ? subject.flags?.() : undefined;
-    const known = this.#known.get(callerId)?.get(server)?.get(name);
+    const known = this.#known[kind].get(callerId)?.get(server)?.get(tool);
     const isSame = known?.hints === hints && known?.flags === flags;
     if (isSame && known?.trusted === trusted && known.scope === scope) return known;
     const candidates = this.candidates(subject);
@@ -157,19 +164,20 @@ export class RuleSet {
       trusted,
       scope,
     };
-    if (name.length <= MOST_NAME) this.#remember(fitting, { callerId, server, name });
+    if (tool.length <= MOST_NAME) this.#remember(fitting, subject, callerId);
     return fitting;
   }
 
-  #remember(fitting: Fitting, at: { callerId: string | undefined; server: string; name: string }): void {
+  #remember(fitting: Fitting, { kind, server, tool }: RuleSubject, callerId: string | undefined): void {
     if (this.#remembered >= MOST_REMEMBERED) {
-      this.#known.clear();
+      for (const callers of Object.values(this.#known)) callers.clear();
       this.#remembered = 0;
     }
     this.#remembered += 1;
-    const servers = this.#known.get(at.callerId) ?? new Map<string, ByTool>();
-    const tools = servers.get(at.server) ?? new Map<string, Fitting>();
-    this.#known.set(at.callerId, servers.set(at.server, tools.set(at.name, fitting)));
+    const callers = this.#known[kind];
+    const servers = callers.get(callerId) ?? new Map<string, ByTool>();
+    const tools = servers.get(server) ?? new Map<string, Fitting>();
+    callers.set(callerId, servers.set(server, tools.set(tool, fitting)));
   }
 }
 
@@ -247,6 +255,7 @@ function compileRule(placed: PlacedRule, index: number, { knows, finds }: Secret
     action: rule.action,
     server: anyGlob(rule.server),
     tool: anyGlob(rule.tool),
+    address: addressTest(rule),
     kinds: listOf(rule.kind),
     scopes: listOf(rule.scope),
     caller: callerTest(rule),
@@ -265,6 +274,18 @@ function anyGlob(patterns: string | readonly string[] | undefined): Glob | undef
   if (globs === undefined) return undefined;
   const [only] = globs;
   return globs.length === 1 && only !== undefined ? only : (text) => globs.some((glob) => glob(text));
+}
+
+/** A guard takes what may be meant; an `allow` only what is written, where it can mean nothing else. */
+function addressTest({ tool, action }: Rule): Glob | undefined {
+  const patterns = listOf(tool);
+  if (patterns === undefined) return undefined;
+  const globs = patterns.map((pattern): Glob => {
+    if (action !== 'allow') return wideAddressGlob(pattern);
+    const fits = compileGlob(pattern, { crossSlashes: true });
+    return literalOf(pattern) === undefined ? (address) => fits(address) && !isTricky(address) : fits;
+  });
+  return (address) => globs.some((glob) => glob(address));
 }
 
 function callerTest({ caller, action }: Rule): CompiledRule['caller'] {

@@ -246,13 +246,13 @@ describe('labels', () => {
     [{ read: [] }, hints, []],
   ] as const)('%j and %j are %j', (labels, claims, expected) => {
     const config = { labels: structuredClone(labels) as never, scope: 'user' as const };
-    expect(labelsOf(config, { tool: 'read', hints: claims })).toEqual(expected);
+    expect(labelsOf(config, { tool: 'read', kind: 'tool', hints: claims })).toEqual(expected);
   });
 
   it.each(['project', 'local'] as const)(
     'of a %s’s file add to what the tool says, never take away',
     (scope) => {
-      const of = (labels: 'private'[]) => labelsOf({ labels, scope }, { tool: 'read', hints });
+      const of = (labels: 'private'[]) => labelsOf({ labels, scope }, { tool: 'read', kind: 'tool', hints });
       expect(of([])).toEqual(['untrusted', 'outbound', 'destructive']);
       expect(of(['private'])).toEqual(['private', 'untrusted', 'outbound', 'destructive']);
     },
