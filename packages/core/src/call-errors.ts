@@ -75,3 +75,12 @@ export function changedMeanwhile(name: string): TurnbuckleError {
     { hint: 'Call it again: what it has become is asked for anew.' },
   );
 }
+
+/** Every answer of a person was about something that it was not any more. */
+export function keepsChanging(name: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'CALL_DENIED',
+    `The call of "${name}" was not made: its tool or the rules for it changed after each approval.`,
+    { hint: 'Find out why its server offers another tool again and again before you call it.' },
+  );
+}

@@ -4,22 +4,20 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { changedMeanwhile, denied } from './call-errors.js';
-import type { CancelSignal } from './cancel-signal.js';
+import { denied, keepsChanging } from './call-errors.js';
+import { CallQuestions } from './call-questions.js';
 import type { Catalog } from './catalog/catalog.js';
 import { NATIVE_SERVER } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
-import type { FlowMode, PlacedRule, Rule } from './config/rule-schema.js';
+import type { FlowMode, PlacedRule } from './config/rule-schema.js';
 import type { Label, ServerConfig } from './config/schema.js';
-import type { TurnbuckleError } from './errors.js';
 import type { CallKind, Events } from './events.js';
-import { isRecord } from './is-record.js';
+import type { GuardedCall } from './guarded-call.js';
 import type { Redactor } from './observe/redact.js';
 import { PinStore } from './pin-store.js';
 import { Pins } from './pins.js';
-import type { ApprovalAnswer } from './policy/approval-request.js';
-import { Approvals, type Question } from './policy/approvals.js';
-import { agentOf, type Caller, identityOf } from './policy/capabilities.js';
+import { Approvals } from './policy/approvals.js';
+import { agentOf, type Caller } from './policy/capabilities.js';
 import {
   type Action,
   type Decision,
@@ -30,39 +28,9 @@ import {
 } from './policy/decide.js';
 import { type Explanation, explain } from './policy/explain.js';
 import { Flows } from './policy/flows.js';
-import { escapeGlob } from './policy/glob.js';
 import { labelsOf } from './policy/labels.js';
 import { RuleSet, type RuleSubject, type SecretSearch } from './policy/rules.js';
 import type { RuntimeOptions } from './runtime-options.js';
-
-/** What is asked for, once it is known what it is. */
-/** What was decided about a call at last, noted by the guard on the call itself. */
-export interface Verdict {
-  decision: Decision['action'] | undefined;
-  reason: string | undefined;
-  /** An `ask` that needed nobody: it was answered for the session. */
-  remembered: boolean;
-}
-
-export interface GuardedCall {
-  readonly requestId: string;
-  readonly kind: CallKind;
-  readonly server: string;
-  readonly tool: string;
-  readonly toolName: string;
-  /** Absent for what has no definition: resources and prompts. */
-  readonly definition: CatalogTool | undefined;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** What else goes to the server with them. */
-  readonly beside: readonly unknown[] | undefined;
-  readonly caller: Caller | undefined;
-  /** A person has approved what this belongs to. */
-  readonly isApproved?: boolean | undefined;
-  readonly signal: CancelSignal | undefined;
-  /** What to say when the caller may not know that it exists. */
-  readonly unknown: () => TurnbuckleError;
-  readonly verdict: Verdict;
-}
 
 type Told = Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool' | 'caller' | 'verdict'>;
 
@@ -94,8 +62,8 @@ export interface PolicySettings {
 }
 
 const APPROVAL_MS = 120_000;
-/** Rules that stand above what "always" can write. */
-const ABOVE_ALWAYS: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
+/** So often a person is asked about one call, because what it is about became another meanwhile. */
+const MOST_QUESTIONS = 3;
 
 export class CallGuard {
   readonly approvals: Approvals;
@@ -103,6 +71,9 @@ export class CallGuard {
   readonly policy: PolicyOptions;
   readonly #options: CallGuardOptions;
   readonly #told = new Set<string>();
+  readonly #questions: CallQuestions;
+  /** Of the rules and what holds beside them. */
+  #version = 0;
   #placed: readonly PlacedRule[] = [];
   #rules: RuleSet | undefined;
   /** Those of views, by the list that the view has. */
@@ -136,10 +107,19 @@ export class CallGuard {
       toolsOf: (server) => catalog.listByServer(server),
     });
     this.policy = this.#createPolicy();
+    this.#questions = new CallQuestions({
+      ...options,
+      approvals: this.approvals,
+      pins: this.pins,
+      serverPolicy: this.policy.serverPolicy,
+      placed: () => this.#placed,
+      onAlways: settings.onAlways,
+    });
   }
 
   /** Takes over other rules, and what holds beside them if it is given, for the next call on. */
   setRules(rules: readonly PlacedRule[], more?: PolicySettings): void {
+    this.#version += 1;
     this.#placed = rules;
     this.#rules = rules.length === 0 ? undefined : new RuleSet(rules, this.#secrets);
     if (more === undefined) return;
@@ -154,15 +134,27 @@ export class CallGuard {
 
   /** Throws when denied; a promise when somebody has to be asked; nothing when allowed. */
   check(call: GuardedCall): Promise<void> | undefined {
-    const decision = this.#decide(call);
-    const memory = decision.action === 'ask' ? this.#memoryOf(call, decision) : '';
-    const remembered =
-      decision.action === 'ask' && (call.isApproved === true || this.approvals.remembers(memory));
-    this.#tell(call, decision, remembered);
-    if (decision.action === 'allow' || remembered) return this.#letThrough(call);
-    if (decision.hidden) throw call.unknown();
-    if (decision.action === 'deny') throw denied(call.toolName, decision.reason);
-    return this.#ask(call, decision, memory);
+    const decision = this.#decideNow(call);
+    const answered = decision.action === 'ask' ? this.#questions.isAnswered(call, decision) : undefined;
+    this.#tell(call, decision, answered === 'session');
+    return this.#follow(call, decision, answered !== undefined);
+  }
+
+  /**
+   * Right before it is sent, and again before it is repeated: nothing, nearly always, when all that it was decided
+   * by is as it was. Otherwise it is decided anew, about what its tool is now.
+   */
+  checkAgain(call: GuardedCall): Promise<void> | undefined {
+    const now = this.#definitionNow(call);
+    const isSame = now === call.definition && call.version === this.#versionNow;
+    if (isSame && call.config === this.#options.serverConfig(call.server)) return undefined;
+    if (now === undefined && call.definition !== undefined) throw call.unknown();
+    call.definition = now;
+    const decision = this.#decideNow(call);
+    const answered = decision.action === 'ask' ? this.#questions.isAnswered(call, decision) : undefined;
+    // What lets it through still is nothing new.
+    if (decision.action !== 'allow' && answered === undefined) this.#tell(call, decision, false);
+    return this.#follow(call, decision, answered !== undefined);
   }
 
   /** Whether a caller may know of a resource or prompt. */
@@ -239,14 +231,49 @@ export class CallGuard {
     return compiled;
   }
 
-  #decide(call: GuardedCall): Decision {
+  #decideNow(call: GuardedCall): Decision {
+    call.version = this.#versionNow;
+    call.config = this.#options.serverConfig(call.server);
     return decide(call.caller, subjectOf(call), this.policy);
+  }
+
+  /** Another one whenever anything was changed that a decision may depend on: none of these ever goes back. */
+  get #versionNow(): number {
+    return this.#version + this.pins.version + this.#flows.version;
+  }
+
+  #definitionNow({ definition }: GuardedCall): CatalogTool | undefined {
+    if (definition === undefined) return undefined;
+    const { catalog } = this.#options;
+    return definition.native
+      ? catalog.get(definition.name)
+      : catalog.find(definition.server, definition.tool);
+  }
+
+  #follow(call: GuardedCall, decision: Decision, isAnswered: boolean): Promise<void> | undefined {
+    if (decision.action === 'allow' || isAnswered) return this.#letThrough(call);
+    if (decision.hidden) throw call.unknown();
+    if (decision.action === 'deny') throw denied(call.toolName, decision.reason);
+    return this.#ask(call, decision);
+  }
+
+  async #ask(call: GuardedCall, decision: Decision): Promise<void> {
+    if (call.permits.length >= MOST_QUESTIONS) throw keepsChanging(call.toolName);
+    // Somebody may have approved it elsewhere.
+    if (decision.pin !== undefined) await this.pins.load();
+    const now = decision.pin === undefined ? decision : this.#decideNow(call);
+    if (now.action !== 'ask') return this.check(call);
+    await this.#questions.ask(call, now);
+    // Whatever was changed while somebody was asked counts.
+    call.version = Number.NaN;
+    await this.checkAgain(call);
   }
 
   /** What it carries is in its run from now on. The host itself is no run. */
   #letThrough(call: GuardedCall): undefined {
     const agent = agentOf(call.caller);
     if (agent !== undefined) this.#flows.note(agent, subjectOf(call));
+    call.version = this.#versionNow;
   }
 
   #labelsOf(subject: RuleSubject): readonly Label[] {
@@ -267,106 +294,6 @@ export class CallGuard {
     const { defaultDecision, rules, limitRules, pinFault, flow, secrets, serverPolicy } = policy;
     const known = { hasServer: policy.known.hasServer, hasTool };
     return { defaultDecision, rules, limitRules, pinFault, flow, secrets, serverPolicy, known };
-  }
-
-  async #ask(call: GuardedCall, decision: Decision, memory: string): Promise<void> {
-    if (decision.pin !== undefined) {
-      // Somebody may have approved it elsewhere.
-      await this.pins.load();
-      const again = this.#decide(call);
-      if (again.action === 'allow') {
-        this.#tell(call, again, false);
-        return this.#letThrough(call);
-      }
-    }
-    const answer = await this.approvals.ask(this.#toQuestion(call, decision, memory), call.signal);
-    this.#assertSame(call);
-    if (answer !== 'once') this.approvals.remember(memory);
-    if (answer === 'always') await this.#keep(call, decision);
-    // Others of its run may have been let through while this one waited.
-    const now = decision.flow === true ? undefined : this.#decide(call);
-    if (now?.flow === true) await this.check(call);
-    else this.#letThrough(call);
-  }
-
-  #toQuestion(call: GuardedCall, decision: Decision, memory: string): Question {
-    const { requestId, kind, server, tool, toolName, definition } = call;
-    const caller = agentOf(call.caller);
-    const change = decision.pin === 'changed' && definition && this.pins.changeOf(definition);
-    const shown = this.#options.redactor.value(call.arguments);
-    return {
-      memory,
-      requestId,
-      kind,
-      server,
-      tool,
-      toolName,
-      ...(caller !== undefined && { callerId: caller.id, identity: identityOf(caller) }),
-      arguments: isRecord(shown) ? shown : {},
-      ...(definition?.annotations !== undefined && { annotations: { ...definition.annotations } }),
-      trusted: this.policy.serverPolicy(server).trusted,
-      reason: decision.reason,
-      ...(decision.rule !== undefined && { rule: decision.rule }),
-      ...(change && { change }),
-      answers: answersFor(decision),
-    };
-  }
-
-  /** An answer for the session holds for this caller, this definition, and this reason to ask. */
-  #memoryOf(call: GuardedCall, decision: Decision): string {
-    const { kind, server, tool, definition } = call;
-    const { pin, flow, limit } = decision;
-    const caller = agentOf(call.caller);
-    const asking = [this.#askedBy(decision)?.rule ?? null, limit?.rule ?? null];
-    const hash = definition === undefined ? null : this.pins.hashOf(definition);
-    // What one run did is no matter of another.
-    const run = flow === true ? [caller?.run ?? null] : null;
-    const who = caller === undefined ? null : identityOf(caller);
-    return JSON.stringify([who, kind, server, tool, hash, pin ?? null, asking, run]);
-  }
-
-  /** The ordinary rule that decided. */
-  #askedBy({ rule }: Decision): PlacedRule | undefined {
-    return rule === undefined || rule.from === 'view' ? undefined : this.#placed[rule.index];
-  }
-
-  /** What was approved is the definition that was shown, not what the server made of it meanwhile. */
-  #assertSame({ definition, server, tool, toolName }: GuardedCall): void {
-    if (definition === undefined || definition.native) return;
-    const now = this.#options.catalog.find(server, tool);
-    if (now === undefined || this.pins.hashOf(now) !== this.pins.hashOf(definition))
-      throw changedMeanwhile(toolName);
-  }
-
-  /** A rule for the caller, and the definition that it holds for. What cannot be kept holds for the session. */
-  async #keep(call: GuardedCall, decision: Decision): Promise<void> {
-    const { definition, server, tool } = call;
-    const { onAlways } = this.#options.settings;
-    try {
-      if (definition !== undefined) await this.pins.keep([definition], 'approval');
-      if (decision.otherwise === 'allow' || onAlways === undefined) return;
-      const asked = this.#askedBy(decision);
-      await onAlways(this.#toRule(call, asked), asked);
-    } catch (error) {
-      this.#options.events.emit('approval.lost', { server, tool, error });
-    }
-  }
-
-  #toRule({ server, tool, kind, ...call }: GuardedCall, asked: PlacedRule | undefined): Rule {
-    const caller = agentOf(call.caller);
-    const { scope } = this.policy.serverPolicy(server);
-    return {
-      action: 'allow',
-      server: escapeGlob(server),
-      tool: escapeGlob(tool),
-      ...(kind !== 'tool' && { kind }),
-      ...(scope !== undefined && { scope }),
-      caller: caller === undefined ? 'host' : escapeGlob(caller.id),
-      // Where arguments led to the question, the answer is about such arguments.
-      ...(asked?.rule.arguments !== undefined && { arguments: asked.rule.arguments }),
-      ...(asked?.rule.secrets !== undefined && { secrets: asked.rule.secrets }),
-      reason: `approved ${new Date(this.#options.now()).toISOString().slice(0, 10)}`,
-    };
   }
 
   #tell(
@@ -429,12 +356,3 @@ const subjectOf = ({ kind, server, tool, definition, arguments: args, beside }: 
   definition === undefined
     ? { server, tool, kind, hints: undefined, arguments: args, beside }
     : toSubject(definition, args, beside);
-
-function answersFor({ rule, otherwise, flow, limit }: Decision): readonly ApprovalAnswer[] {
-  // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.
-  const isUseless =
-    flow === true ||
-    limit !== undefined ||
-    (rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from));
-  return isUseless ? ['once', 'session', 'deny'] : ['once', 'session', 'always', 'deny'];
-}

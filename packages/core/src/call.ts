@@ -6,7 +6,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { checkArguments, checkResult } from './call-checks.js';
 import { disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
-import type { CallGuard, Verdict } from './call-guard.js';
+import type { CallGuard } from './call-guard.js';
 import { type CancelSignal, toAbortSignal } from './cancel-signal.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
@@ -18,6 +18,7 @@ import { type HeaderParameter, scanHeaderParameters } from './connection/mcp-hea
 import type { Respondent } from './connection/respondents.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
+import type { GuardedCall, Verdict } from './guarded-call.js';
 import { isRecord } from './is-record.js';
 import { keepSpelling } from './json/spelling.js';
 import { runNative } from './native-call.js';
@@ -136,27 +137,19 @@ export class Calls {
       call.toolName = tool.name;
       this.#announce(call);
       const args = request.arguments ?? {};
-      const asked = this.#parts.guard.check({
-        requestId: call.requestId,
-        kind: 'tool',
-        server: tool.server,
-        tool: tool.tool,
-        toolName: tool.name,
+      const guarded = guardedCall(call, request, {
         definition: tool,
         arguments: args,
-        beside: besideOf(request),
-        caller: request.caller,
-        signal: request.signal,
         unknown: () => this.#unknownTool(request),
-        verdict: call,
       });
+      const asked = this.#parts.guard.check(guarded);
       if (asked !== undefined) await untilAnswered(call, asked);
       if (!this.#parts.checks.loaded) await this.#parts.checks.load();
       checkArguments(this.#parts.checks, tool, args);
       const received = tool.native
-        ? await this.#runNative(tool, args, request)
-        : await this.#sendTool(call, tool, args, request);
-      checkResult(this.#parts.checks, tool, received);
+        ? await this.#runNative(call, guarded, request)
+        : await this.#sendTool(call, guarded, request);
+      checkResult(this.#parts.checks, guarded.definition ?? tool, received);
       const result = this.#parts.clean(tool.server, received);
       this.#settle(call, result, undefined);
       return result;
@@ -175,27 +168,23 @@ export class Calls {
       const unknown = (): TurnbuckleError => unknownItem(request);
       const server = this.#knownServer({ ...call, verdict: call }, request.caller, unknown);
       this.#announce(call);
-      const asked = this.#parts.guard.check({
-        requestId: call.requestId,
-        kind: request.kind,
-        server: request.server,
-        tool: request.item,
-        toolName: request.item,
+      const guarded = guardedCall(call, request, {
         definition: request.task && this.#parts.catalog.find(request.server, request.item),
         isApproved: request.task?.isApproved,
         arguments: request.params,
-        beside: besideOf(request),
-        caller: request.caller,
-        signal: request.signal,
         unknown,
-        verdict: call,
       });
+      const asked = this.#parts.guard.check(guarded);
       if (asked !== undefined) await untilAnswered(call, asked);
       call.sending = {
         method: request.method,
         params: withMeta(request.params, request),
         safe: request.task?.isSafe ?? request.kind !== 'tool',
         options: request,
+        confirm: () => {
+          const again = this.#parts.guard.checkAgain(guarded);
+          return again && untilAnswered(call, again);
+        },
         onProgress: this.#listen(call, request),
         attempts: 0,
       };
@@ -268,28 +257,46 @@ export class Calls {
 
   // --- connect and send ------------------------------------------------------------------------------
 
-  #sendTool(
-    call: Invocation,
-    tool: CatalogTool,
-    args: Readonly<Record<string, unknown>>,
-    request: CallRequest,
-  ): Promise<CallToolResult> {
-    const server = this.#parts.findServer(tool.server);
-    if (server === undefined) throw unknownServer(tool.server, this.#parts.serverNames());
-    const { annotations } = tool;
+  #sendTool(call: Invocation, guarded: GuardedCall, request: CallRequest): Promise<CallToolResult> {
+    const { definition: tool, arguments: args } = guarded;
+    const server = this.#parts.findServer(guarded.server);
+    if (tool === undefined || server === undefined)
+      throw unknownServer(guarded.server, this.#parts.serverNames());
     call.sending = {
       method: 'tools/call',
       params: withMeta({ name: tool.tool, arguments: args }, request),
-      safe:
-        server.config.trusted && (annotations?.idempotentHint === true || annotations?.readOnlyHint === true),
+      safe: isSafe(server, tool),
       options: request,
       headerParameters: this.#headersOf(tool),
       headerArguments: args,
+      confirm: () => this.#confirm(call, guarded),
       onProgress: this.#listen(call, request),
       attempts: 0,
     };
     // The structure we rely on is checked in call-checks.ts; the rest is the server's and passes as it is.
     return this.#parts.sender.send(server, call.sending) as Promise<CallToolResult>;
+  }
+
+  /**
+   * The last word before anything leaves: what was decided holds for what is there now. The tool may have become
+   * another since, by a reconnect or a new list, and the rules too.
+   */
+  #confirm(call: Invocation, guarded: GuardedCall): Promise<void> | undefined {
+    const { definition: before } = guarded;
+    const asked = this.#parts.guard.checkAgain(guarded);
+    if (asked !== undefined) return untilAnswered(call, asked).then(() => this.#adopt(call, guarded, before));
+    return this.#adopt(call, guarded, before);
+  }
+
+  /** Takes the tool for what it has become. */
+  #adopt(call: Invocation, guarded: GuardedCall, before: CatalogTool | undefined): undefined {
+    const { definition: tool, arguments: args } = guarded;
+    if (tool === undefined || tool === before) return;
+    checkArguments(this.#parts.checks, tool, args);
+    const server = this.#parts.findServer(tool.server);
+    if (call.sending === undefined || server === undefined) return;
+    call.sending.safe = isSafe(server, tool);
+    call.sending.headerParameters = this.#headersOf(tool);
   }
 
   #headersOf(tool: CatalogTool): readonly HeaderParameter[] {
@@ -301,15 +308,16 @@ export class Calls {
     return parameters;
   }
 
-  async #runNative(
-    tool: CatalogTool,
-    args: Readonly<Record<string, unknown>>,
-    request: CallRequest,
-  ): Promise<CallToolResult> {
-    const native = this.#parts.catalog.nativeTool(tool.name);
+  async #runNative(call: Invocation, guarded: GuardedCall, request: CallRequest): Promise<CallToolResult> {
+    await this.#confirm(call, guarded);
+    const native = this.#parts.catalog.nativeTool(guarded.tool);
     if (native === undefined) throw this.#unknownTool(request);
     const { signal, caller } = request;
-    return runNative(native, args, { signal: signal && toAbortSignal(signal), callerId: caller?.id, caller });
+    return runNative(native, guarded.arguments, {
+      signal: signal && toAbortSignal(signal),
+      callerId: caller?.id,
+      caller,
+    });
   }
 
   // --- settle ----------------------------------------------------------------------------------------
@@ -400,13 +408,45 @@ export class Calls {
   }
 }
 
+/** The same fields in the same order for every call: such objects are cheap to make. */
+function guardedCall(
+  call: Invocation,
+  request: CallOptions,
+  what: Pick<GuardedCall, 'definition' | 'arguments' | 'unknown' | 'isApproved'>,
+): GuardedCall {
+  return {
+    requestId: call.requestId,
+    kind: call.kind,
+    server: call.server,
+    tool: call.tool,
+    toolName: call.toolName,
+    definition: what.definition,
+    arguments: what.arguments,
+    beside: besideOf(request),
+    caller: request.caller,
+    signal: request.signal,
+    unknown: what.unknown,
+    isApproved: what.isApproved,
+    verdict: call,
+    version: Number.NaN,
+    config: undefined,
+    permits: NO_PERMITS,
+  };
+}
+
+const NO_PERMITS: GuardedCall['permits'] = [];
+
+/** Doing it twice does no harm, by a word that is trusted. */
+const isSafe = ({ config }: Server, { annotations }: CatalogTool): boolean =>
+  config.trusted && (annotations?.idempotentHint === true || annotations?.readOnlyHint === true);
+
 /** A person's time is none of the call's. */
 async function untilAnswered(call: Invocation, asked: Promise<void>): Promise<void> {
   const from = performance.now();
   try {
     await asked;
   } finally {
-    call.waitedMs = performance.now() - from;
+    call.waitedMs += performance.now() - from;
   }
 }
 

@@ -42,6 +42,8 @@ export class Pins {
   readonly #unsaved = new Map<string, readonly Pin[]>();
   #failure: TurnbuckleError | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  /** Another one after each change of what is pinned. */
+  version = 0;
 
   constructor(options: PinsOptions) {
     this.#options = options;
@@ -58,6 +60,7 @@ export class Pins {
         this.#take(content);
       } catch (error) {
         this.#failure = toTurnbuckleError(error);
+        this.version += 1;
       }
     });
   }
@@ -200,6 +203,7 @@ export class Pins {
   }
 
   #addUnsaved(): void {
+    this.version += 1;
     for (const [server, pins] of this.#unsaved) {
       const known = this.#pins.get(server) ?? new Map<string, Pin>();
       for (const pin of pins) if (!known.has(pin.tool)) known.set(pin.tool, pin);

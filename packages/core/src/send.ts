@@ -25,7 +25,7 @@ export interface Sending {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** Doing it twice does no harm, by a trusted word. */
-  readonly safe: boolean;
+  safe: boolean;
   readonly options: {
     readonly signal?: CancelSignal | undefined;
     readonly timeoutMs?: number | undefined;
@@ -34,8 +34,13 @@ export interface Sending {
     readonly caller?: Caller | undefined;
     readonly respondent?: Respondent | undefined;
   };
-  readonly headerParameters?: readonly HeaderParameter[];
+  headerParameters?: readonly HeaderParameter[];
   readonly headerArguments?: unknown;
+  /**
+   * Asked with every request, right before it leaves: throws when it may not any more, and is a promise when somebody
+   * has to be asked about what has changed.
+   */
+  readonly confirm: () => Promise<void> | undefined;
   /** Always listened to, whoever wants to know: progress also keeps the call's clock from running out. */
   readonly onProgress: (progress: Progress) => void;
   /** Counted here. */
@@ -96,6 +101,9 @@ export class Sender {
       for (;;) {
         sending.attempts += 1;
         const link = connection.link ?? (await this.#signedInLink(server, sending));
+        const confirmed = this.#confirm(server, sending);
+        // Whoever answered took their time: what is there now is looked at once more.
+        if (confirmed !== undefined && (await confirmed.then(() => connection?.link !== link))) continue;
         try {
           return this.#accept(server, connection, await this.#request(server, link, sending, startedAt));
         } catch (thrown) {
@@ -108,6 +116,19 @@ export class Sender {
       connection?.idle.leave();
       if (inside) server.limiter.leave();
       limiter.leave();
+    }
+  }
+
+  /** What may not leave any more says nothing about the server. */
+  #confirm({ breaker }: Server, { confirm }: Sending): Promise<void> | undefined {
+    const abstain = (error: unknown): never => {
+      breaker.abstain();
+      throw error;
+    };
+    try {
+      return confirm()?.catch(abstain);
+    } catch (error) {
+      return abstain(error);
     }
   }
 
@@ -190,7 +211,7 @@ export class Sender {
         respondent: options.respondent,
         headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
       },
-      { guard: server.requests, passOn },
+      { guard: server.requests, passOn, confirm: sending.confirm },
     );
   }
 

@@ -74,6 +74,8 @@ export interface InputRoundOptions {
   readonly guard: RequestGuard;
   /** The caller wants to see whatever the server answers, `input_required` and what extensions add, and go on itself. */
   readonly passOn: boolean;
+  /** Asked before each further round leaves: throws when it may not. */
+  readonly confirm: () => Promise<void> | undefined;
 }
 
 /** Sends the request, and again with the answers as long as the server asks for more, in bounded rounds. */
@@ -104,6 +106,7 @@ export async function requestWithInput(
       );
     }
     const inputResponses = await answerAll(questions, request, options.guard);
+    await options.confirm();
     const { requestState } = result;
     const answered = {
       ...request.params,

@@ -17,6 +17,8 @@ type LabelsOf = (subject: RuleSubject) => readonly Label[];
 export class Flows {
   /** What becomes of such a call. */
   mode: FlowMode;
+  /** Another one after each call that brought something new into its run. */
+  version = 0;
   readonly #labelsOf: LabelsOf;
   /** Which of its calls brought each label first. */
   readonly #runs = new Map<string, Map<Label, string>>();
@@ -46,8 +48,11 @@ export class Flows {
     if (labels.length === 0) return;
     const key = keyOf(caller);
     const run = this.#runs.get(key) ?? new Map<Label, string>();
-    for (const label of labels)
-      if (!run.has(label)) run.set(label, showLine(`${subject.server}.${subject.tool}`, 80));
+    for (const label of labels) {
+      if (run.has(label)) continue;
+      run.set(label, showLine(`${subject.server}.${subject.tool}`, 80));
+      this.version += 1;
+    }
     this.#runs.delete(key);
     this.#runs.set(key, run);
     const [oldest] = this.#runs.keys();

@@ -19,6 +19,11 @@ export class TinyServer {
   tools: readonly Definition[];
   /** The names of the tools that were called. */
   readonly calls: string[] = [];
+  /** What was asked for beside lists. */
+  readonly requests: string[] = [];
+  onRequest: ((method: string) => void) | undefined;
+  /** Its calls are not answered before this is over. */
+  held: Promise<void> | undefined;
   /** How often its tools were listed. */
   lists = 0;
   /** What it answers by method, where that is not the usual. */
@@ -47,7 +52,12 @@ export class TinyServer {
 
   #answer({ id, method, params }: Message): void {
     if (id === undefined) return;
-    void this.#wire?.send({ jsonrpc: '2.0', id, result: this.#resultOf(method, params) });
+    const wire = this.#wire;
+    if (method !== undefined) this.onRequest?.(method);
+    if (/^(?:tools\/call|resources\/read|prompts\/get)$/.test(method ?? '')) this.requests.push(method ?? '');
+    const answer = { jsonrpc: '2.0', id, result: this.#resultOf(method, params) };
+    if (method !== 'tools/call' || this.held === undefined) void wire?.send(answer);
+    else void this.held.then(() => wire?.send(answer));
   }
 
   #resultOf(method: string | undefined, params: Message['params']): unknown {

@@ -1,0 +1,166 @@
+/** Asking a person about a call: what is shown, what the answer holds for, and what becomes of "always". */
+import { changedMeanwhile } from './call-errors.js';
+import type { Catalog } from './catalog/catalog.js';
+import type { PlacedRule, Rule } from './config/rule-schema.js';
+import type { Events } from './events.js';
+import type { GuardedCall, Permit } from './guarded-call.js';
+import { isRecord } from './is-record.js';
+import type { Redactor } from './observe/redact.js';
+import type { Pins } from './pins.js';
+import type { ApprovalAnswer } from './policy/approval-request.js';
+import type { Approvals, Question } from './policy/approvals.js';
+import { agentOf, identityOf } from './policy/capabilities.js';
+import type { Decision, PolicyOptions } from './policy/decide.js';
+import { escapeGlob } from './policy/glob.js';
+import type { RuntimeOptions } from './runtime-options.js';
+
+export interface CallQuestionsOptions {
+  readonly approvals: Approvals;
+  readonly pins: Pins;
+  readonly catalog: Catalog;
+  readonly events: Events;
+  readonly now: () => number;
+  readonly redactor: Pick<Redactor, 'value'>;
+  readonly serverPolicy: PolicyOptions['serverPolicy'];
+  /** The rules in effect. */
+  readonly placed: () => readonly PlacedRule[];
+  readonly onAlways: RuntimeOptions['onAlways'];
+}
+
+/** Rules that stand above what "always" can write. */
+const ABOVE_ALWAYS: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
+
+export class CallQuestions {
+  readonly #options: CallQuestionsOptions;
+
+  constructor(options: CallQuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether nobody need be asked: somebody said yes to just this, for the session or for this call. */
+  isAnswered(call: GuardedCall, decision: Decision): 'session' | 'call' | undefined {
+    if (call.isApproved === true) return 'session';
+    if (this.#options.approvals.remembers(this.#memoryOf(call, decision))) return 'session';
+    const asked = this.#permitFor(call, decision);
+    return call.permits.some((permit) => covers(permit, asked)) ? 'call' : undefined;
+  }
+
+  /** Resolves when somebody said yes, which is noted on the call; rejects otherwise. */
+  async ask(call: GuardedCall, decision: Decision): Promise<void> {
+    const { approvals } = this.#options;
+    // Now: what is asked about is what holds before somebody answers.
+    const memory = this.#memoryOf(call, decision);
+    const permit = this.#permitFor(call, decision);
+    const rule = this.#askedBy(decision);
+    const answer = await approvals.ask(this.#toQuestion(call, decision, memory), call.signal);
+    this.#assertSame(call);
+    call.permits = [...call.permits, permit];
+    if (answer !== 'once') approvals.remember(memory);
+    if (answer === 'always') await this.#keep(call, decision, rule);
+  }
+
+  #permitFor({ definition }: GuardedCall, decision: Decision): Permit {
+    const rules = [this.#askedBy(decision)?.rule, decision.limit?.rule].filter((rule) => rule !== undefined);
+    return {
+      hash: definition === undefined ? null : this.#options.pins.hashOf(definition),
+      asking: rules.map((rule) => JSON.stringify(rule)),
+      pin: decision.pin,
+      flow: decision.flow === true,
+    };
+  }
+
+  #toQuestion(call: GuardedCall, decision: Decision, memory: string): Question {
+    const { requestId, kind, server, tool, toolName, definition } = call;
+    const caller = agentOf(call.caller);
+    const change = decision.pin === 'changed' && definition && this.#options.pins.changeOf(definition);
+    const shown = this.#options.redactor.value(call.arguments);
+    return {
+      memory,
+      requestId,
+      kind,
+      server,
+      tool,
+      toolName,
+      ...(caller !== undefined && { callerId: caller.id, identity: identityOf(caller) }),
+      arguments: isRecord(shown) ? shown : {},
+      ...(definition?.annotations !== undefined && { annotations: { ...definition.annotations } }),
+      trusted: this.#options.serverPolicy(server).trusted,
+      reason: decision.reason,
+      ...(decision.rule !== undefined && { rule: decision.rule }),
+      ...(change && { change }),
+      answers: answersFor(decision),
+    };
+  }
+
+  /** An answer for the session holds for this caller, this definition, and this reason to ask. */
+  #memoryOf(call: GuardedCall, decision: Decision): string {
+    const { kind, server, tool, definition } = call;
+    const { pin, flow, limit } = decision;
+    const caller = agentOf(call.caller);
+    const asking = [this.#askedBy(decision)?.rule ?? null, limit?.rule ?? null];
+    const hash = definition === undefined ? null : this.#options.pins.hashOf(definition);
+    // What one run did is no matter of another.
+    const run = flow === true ? [caller?.run ?? null] : null;
+    const who = caller === undefined ? null : identityOf(caller);
+    return JSON.stringify([who, kind, server, tool, hash, pin ?? null, asking, run]);
+  }
+
+  /** The ordinary rule that decided. */
+  #askedBy({ rule }: Decision): PlacedRule | undefined {
+    return rule === undefined || rule.from === 'view' ? undefined : this.#options.placed()[rule.index];
+  }
+
+  /** What was approved is the definition that was shown, not what the server made of it meanwhile. */
+  #assertSame({ definition, server, tool, toolName }: GuardedCall): void {
+    if (definition === undefined || definition.native) return;
+    const now = this.#options.catalog.find(server, tool);
+    if (now === undefined || this.#options.pins.hashOf(now) !== this.#options.pins.hashOf(definition))
+      throw changedMeanwhile(toolName);
+  }
+
+  /** A rule for the caller, and the definition that it holds for. What cannot be kept holds for the session. */
+  async #keep(call: GuardedCall, decision: Decision, asked: PlacedRule | undefined): Promise<void> {
+    const { definition, server, tool } = call;
+    const { onAlways } = this.#options;
+    try {
+      if (definition !== undefined) await this.#options.pins.keep([definition], 'approval');
+      if (decision.otherwise === 'allow' || onAlways === undefined) return;
+      await onAlways(this.#toRule(call, asked), asked);
+    } catch (error) {
+      this.#options.events.emit('approval.lost', { server, tool, error });
+    }
+  }
+
+  #toRule({ server, tool, kind, ...call }: GuardedCall, asked: PlacedRule | undefined): Rule {
+    const caller = agentOf(call.caller);
+    const { scope } = this.#options.serverPolicy(server);
+    return {
+      action: 'allow',
+      server: escapeGlob(server),
+      tool: escapeGlob(tool),
+      ...(kind !== 'tool' && { kind }),
+      ...(scope !== undefined && { scope }),
+      caller: caller === undefined ? 'host' : escapeGlob(caller.id),
+      // Where arguments led to the question, the answer is about such arguments.
+      ...(asked?.rule.arguments !== undefined && { arguments: asked.rule.arguments }),
+      ...(asked?.rule.secrets !== undefined && { secrets: asked.rule.secrets }),
+      reason: `approved ${new Date(this.#options.now()).toISOString().slice(0, 10)}`,
+    };
+  }
+}
+
+/** A yes holds for the same reasons to ask and for fewer, never for another. */
+const covers = (permit: Permit, asked: Permit): boolean =>
+  permit.hash === asked.hash &&
+  asked.asking.every((rule) => permit.asking.includes(rule)) &&
+  (asked.pin === undefined || asked.pin === permit.pin) &&
+  (!asked.flow || permit.flow);
+
+function answersFor({ rule, otherwise, flow, limit }: Decision): readonly ApprovalAnswer[] {
+  // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.
+  const isUseless =
+    flow === true ||
+    limit !== undefined ||
+    (rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from));
+  return isUseless ? ['once', 'session', 'deny'] : ['once', 'session', 'always', 'deny'];
+}

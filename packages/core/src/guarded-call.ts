@@ -1,0 +1,51 @@
+/** What the step "decide" of a call is about, and what it notes on it. */
+import type { CancelSignal } from './cancel-signal.js';
+import type { CatalogTool } from './catalog/tool.js';
+import type { ServerConfig } from './config/schema.js';
+import type { TurnbuckleError } from './errors.js';
+import type { CallKind } from './events.js';
+import type { Caller } from './policy/capabilities.js';
+import type { Decision } from './policy/decide.js';
+
+/** What was decided about a call at last, noted by the guard on the call itself. */
+export interface Verdict {
+  decision: Decision['action'] | undefined;
+  reason: string | undefined;
+  /** An `ask` that needed nobody: it was answered for the session. */
+  remembered: boolean;
+}
+
+/** What is asked for, once it is known what it is. */
+export interface GuardedCall {
+  readonly requestId: string;
+  readonly kind: CallKind;
+  readonly server: string;
+  readonly tool: string;
+  readonly toolName: string;
+  /** Absent for what has no definition: resources and prompts. The one that was decided about. */
+  definition: CatalogTool | undefined;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** What else goes to the server with them. */
+  readonly beside: readonly unknown[] | undefined;
+  readonly caller: Caller | undefined;
+  /** A person has approved what this belongs to. */
+  readonly isApproved?: boolean | undefined;
+  readonly signal: CancelSignal | undefined;
+  /** What to say when the caller may not know that it exists. */
+  readonly unknown: () => TurnbuckleError;
+  readonly verdict: Verdict;
+  /** Of everything that decisions are made of, when this one was made. */
+  version: number;
+  config: ServerConfig | undefined;
+  /** What a person said yes to. */
+  permits: readonly Permit[];
+}
+
+/** What a yes for one call holds for: this definition, and these reasons to ask. */
+export interface Permit {
+  readonly hash: string | null;
+  /** The rules that asked, as they are written. */
+  readonly asking: readonly string[];
+  readonly pin: Decision['pin'];
+  readonly flow: boolean;
+}

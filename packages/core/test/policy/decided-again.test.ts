@@ -1,0 +1,251 @@
+/** What was decided holds for what is sent: if anything changed in between, it is decided again. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
+import { type ApprovalAnswer, type Caller, createRuntime, type Rule, type RuntimeOptions } from 'turnbuckle';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { requestWithInput } from '../../src/connection/input-rounds.js';
+import type { RequestGuard } from '../../src/connection/request-guard.js';
+import { placed } from './decision-world.js';
+import { TinyServer, toolNamed } from './tiny-server.js';
+
+const home = await temporaryDirectory();
+afterAll(() => home.remove());
+const agent: Caller = { id: 'agent', capabilities: ['mcp_integration'] };
+
+async function open(options: RuntimeOptions = {}, server = new TinyServer([toolNamed('write')]), more = {}) {
+  const directory = await temporaryDirectory();
+  const runtime = await createRuntime({
+    stateDir: directory.path,
+    servers: { files: server.config(more) },
+    approvals: 'queue',
+    ...options,
+  });
+  const ran: string[] = [];
+  runtime.registerTool({
+    name: 'own',
+    inputSchema: { type: 'object' },
+    run: () => {
+      ran.push('own');
+      return 'done';
+    },
+  });
+  onTestFinished(async () => {
+    await runtime.close();
+    await directory.remove();
+  });
+  await runtime.connectAll();
+  const pending = async (): Promise<string> => {
+    await waitUntil(() => runtime.approvals.pending().length > 0);
+    return runtime.approvals.pending()[0]?.id ?? '';
+  };
+  const answer = async (given: ApprovalAnswer): Promise<void> => {
+    runtime.approvals.answer(await pending(), given);
+  };
+  return { runtime, server, ran, pending, answer };
+}
+
+const CALLS = {
+  tool: ({ runtime }: Opened) => runtime.callTool('files', 'write', {}, { caller: agent }),
+  resource: ({ runtime }: Opened) => runtime.readResource('files', 'notes://a', { caller: agent }),
+  prompt: ({ runtime }: Opened) => runtime.getPrompt('files', 'hello', {}, { caller: agent }),
+  native: ({ runtime }: Opened) => runtime.call({ tool: 'own', caller: agent }),
+} as const;
+type Opened = Awaited<ReturnType<typeof open>>;
+const KINDS = Object.keys(CALLS) as (keyof typeof CALLS)[];
+const code = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'ok',
+    (error: { code: string }) => error.code,
+  );
+const reached = ({ server, ran }: Opened): number => server.requests.length + ran.length;
+
+describe.each(KINDS)('a %s', (kind) => {
+  const ask: Rule[] = [{ action: 'ask' }];
+
+  it('that is denied by the time somebody said yes does not run', async () => {
+    for (const given of ['once', 'session', 'always'] as const) {
+      const opened = await open({ rules: ask });
+      const called = code(CALLS[kind](opened));
+      await opened.pending();
+      opened.runtime.setRules(placed([{ action: 'deny', arguments: { x: 'y' } }, { action: 'deny' }]));
+      await opened.answer(given);
+      expect(await called).toMatch(/CALL_DENIED|_UNKNOWN/);
+      expect(reached(opened)).toBe(0);
+    }
+  });
+
+  it('that is asked about for another reason by then is asked about again, and not for the same', async () => {
+    const opened = await open({ rules: ask });
+    const called = code(CALLS[kind](opened));
+    await opened.pending();
+    opened.runtime.setRules(placed([{ action: 'ask', reason: 'another' }]));
+    await opened.answer('once');
+    await waitUntil(() => opened.runtime.approvals.pending()[0]?.rule?.reason === 'another');
+    expect(reached(opened)).toBe(0);
+    // The same rules in another list are the same reason.
+    opened.runtime.setRules(placed([{ action: 'ask', reason: 'another' }]));
+    await opened.answer('once');
+    expect(await called).toBe('ok');
+    expect(reached(opened)).toBe(1);
+  });
+
+  it('that is never asked about twice for the same is not asked about for ever either', async () => {
+    const opened = await open({ rules: ask });
+    const called = code(CALLS[kind](opened));
+    for (let round = 0; round < 3; round += 1) {
+      await opened.pending();
+      opened.runtime.setRules(placed([{ action: 'ask', reason: `reason ${round}` }]));
+      await opened.answer('once');
+    }
+    expect(await called).toBe('CALL_DENIED');
+    expect(reached(opened)).toBe(0);
+  });
+});
+
+describe('a pinned tool', () => {
+  it('that changed while its server was down does not run unasked', async () => {
+    const opened = await open({ rules: [{ action: 'allow' }] });
+    const { runtime, server } = opened;
+    await runtime.pins.pin('files', 'write');
+    expect(await code(CALLS.tool(opened))).toBe('ok');
+    await runtime.disconnect('files');
+    server.tools = [toolNamed('write', { description: 'Something else now' })];
+    const called = code(CALLS.tool(opened));
+    await opened.pending();
+    expect(server.calls).toEqual(['write']);
+    expect(runtime.approvals.pending()[0]).toMatchObject({
+      reason: 'it changed since it was approved',
+      change: expect.any(Array),
+    });
+    await opened.answer('once');
+    expect(await called).toBe('ok');
+    expect(server.calls).toEqual(['write', 'write']);
+  });
+
+  it('that changed while the call waited for its turn does not run unasked', async () => {
+    const server = new TinyServer([toolNamed('write'), toolNamed('slow')]);
+    const opened = await open({ rules: [{ action: 'allow' }] }, server, { maxInFlight: 1 });
+    const { runtime } = opened;
+    await runtime.pins.pin('files', 'write');
+    let free = (): void => {};
+    server.held = new Promise((resolve) => {
+      free = resolve;
+    });
+    const first = code(runtime.callTool('files', 'slow'));
+    await waitUntil(() => server.calls.length === 1);
+    const called = code(CALLS.tool(opened));
+    await waitUntil(() => runtime.serverStatus('files').queued === 1);
+    server.tools = [toolNamed('write', { description: 'Another' }), toolNamed('slow')];
+    await runtime.refresh('files');
+    server.held = undefined;
+    free();
+    expect(await first).toBe('ok');
+    await opened.answer('deny');
+    expect(await called).toBe('CALL_DENIED');
+    expect(server.calls).toEqual(['slow']);
+  });
+
+  it('that is gone after the reconnect is unknown, and its new arguments are checked', async () => {
+    const opened = await open({ rules: [{ action: 'allow' }] });
+    const { runtime, server } = opened;
+    await runtime.disconnect('files');
+    server.tools = [toolNamed('other')];
+    expect(await code(CALLS.tool(opened))).toBe('TOOL_UNKNOWN');
+    server.tools = [toolNamed('write')];
+    await runtime.reconnect('files');
+    await runtime.disconnect('files');
+    server.tools = [toolNamed('write', { inputSchema: { type: 'object', required: ['path'] } })];
+    expect(await code(CALLS.tool(opened))).toBe('ARGUMENTS_INVALID');
+    expect(server.calls).toEqual([]);
+  });
+});
+
+it('a yes for one call is for the definition that was shown', async () => {
+  const opened = await open({ pins: 'off' });
+  const { runtime, server } = opened;
+  const called = code(CALLS.tool(opened));
+  await opened.pending();
+  await runtime.disconnect('files');
+  server.tools = [toolNamed('write', { description: 'Another' })];
+  await opened.answer('once');
+  await opened.pending();
+  expect(server.calls).toEqual([]);
+  await opened.answer('deny');
+  expect(await called).toBe('CALL_DENIED');
+  expect(server.calls).toEqual([]);
+});
+
+it('a further round of a server that asks back is confirmed as well', async () => {
+  const sent: unknown[] = [];
+  const lane = {
+    request: async ({ params }: { params: unknown }) => {
+      sent.push(params);
+      return { resultType: 'input_required', inputRequests: {}, requestState: 1 };
+    },
+  };
+  let allowed = 2;
+  const confirm = (): undefined => {
+    allowed -= 1;
+    if (allowed === 0) throw new Error('not any more');
+  };
+  const guard = { server: 'x' } as RequestGuard;
+  const request = { method: 'tools/call', params: {}, timeoutMs: 1_000, maxTotalMs: 1_000 };
+  await expect(requestWithInput(lane as never, request, { guard, passOn: false, confirm })).rejects.toThrow(
+    'not any more',
+  );
+  expect(sent).toHaveLength(2);
+});
+
+it('whatever changes when, nothing reaches a server that is denied at that moment', async () => {
+  let random = 7;
+  const next = (below: number): number => {
+    random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((random / 2_147_483_648) * below);
+  };
+  const server = new TinyServer([toolNamed('write', { description: '0' })]);
+  const shown = new Set<string>();
+  let version = 0;
+  const wrong: string[] = [];
+  const { runtime } = await open(
+    {
+      rules: [{ action: 'ask' }],
+      approve: async () => {
+        const seen = `${version}`;
+        await delay(next(4));
+        shown.add(seen);
+        return 'once';
+      },
+    },
+    server,
+  );
+  server.onRequest = (method) => {
+    if (method !== 'tools/call') return;
+    const { action } = runtime.decide({ server: 'files', tool: 'write', caller: agent });
+    if (action === 'deny') wrong.push(`denied at ${version}`);
+    // Asked about: then by somebody who saw just this.
+    if (action === 'ask' && !shown.has(`${version}`)) wrong.push(`not shown at ${version}`);
+  };
+  const actions = ['allow', 'ask', 'deny'] as const;
+  const change = async (): Promise<void> => {
+    const what = next(4);
+    if (what === 0) runtime.setRules(placed([{ action: actions[next(3)] ?? 'ask' }]));
+    else if (what === 1) await runtime.disconnect('files');
+    else if (what === 2) {
+      await runtime.disconnect('files');
+      version += 1;
+      server.tools = [toolNamed('write', { description: `${version}` })];
+    } else await delay(next(3));
+  };
+  let made = 0;
+  for (let round = 0; round < 150; round += 1) {
+    const calls = Array.from({ length: 3 }, () =>
+      code(runtime.callTool('files', 'write', {}, { caller: agent })),
+    );
+    await change();
+    await change();
+    made += (await Promise.all(calls)).filter((one) => one === 'ok').length;
+    runtime.setRules(placed([{ action: actions[next(2)] ?? 'ask' }]));
+  }
+  expect(wrong).toEqual([]);
+  expect(made).toBeGreaterThan(50);
+});
