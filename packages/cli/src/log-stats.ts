@@ -59,7 +59,7 @@ export function collectStats(
   const spanMs = Math.max((now - since) / SPANS, 1_000);
   const used = log.serverAnalytics(since).filter((row) => isMine(row.server));
   const points = log
-    .callsOverTime(since, spanMs, server)
+    .callsOverTime(since, spanMs, { server })
     .map(({ at, calls }) => ({ at: Number(at), value: Number(calls) }));
   return {
     since: iso(since) ?? '',

@@ -8,7 +8,7 @@ import { type Invocation, type ServerRecord, toLine } from './invocation.js';
 import { type Durability, Journal } from './journal.js';
 import { journalOf, logFileOf } from './log-directory.js';
 import type { Answer, Ask, Trouble, WorkerData } from './log-messages.js';
-import type { AnalyticsOrder, LogFilter } from './queries.js';
+import type { AnalyticsOrder, LogFilter, LogName, SpanFilter, Visible } from './queries.js';
 import type { Retention } from './retention.js';
 import { journalBytes } from './segment.js';
 
@@ -122,20 +122,25 @@ export class InvocationLog {
     return this.#ask<Row | undefined>({ ask: 'get', id });
   }
 
-  toolAnalytics(since = 0, order: AnalyticsOrder = 'calls'): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'tools', since, order });
+  /** What was called so far: what of it somebody may know of is the `visible` of the other questions. */
+  names(): Promise<LogName[]> {
+    return this.#ask<LogName[]>({ ask: 'names' });
   }
 
-  serverAnalytics(since = 0): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'servers', since });
+  toolAnalytics(since = 0, order: AnalyticsOrder = 'calls', visible?: Visible): Promise<Row[]> {
+    return this.#ask<Row[]>({ ask: 'tools', since, order, visible });
+  }
+
+  serverAnalytics(since = 0, visible?: Visible): Promise<Row[]> {
+    return this.#ask<Row[]>({ ask: 'servers', since, visible });
   }
 
   unusedServers(since: number): Promise<Row[]> {
     return this.#ask<Row[]>({ ask: 'unused', since });
   }
 
-  callsOverTime(since: number, spanMs: number, server?: string): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'over-time', since, spanMs, server });
+  callsOverTime(since: number, spanMs: number, only: SpanFilter = {}): Promise<Row[]> {
+    return this.#ask<Row[]>({ ask: 'over-time', since, spanMs, ...only });
   }
 
   servers(): Promise<Row[]> {

@@ -1,6 +1,6 @@
 /** What the log and its thread say to each other. */
 import type { Durability } from './journal.js';
-import type { AnalyticsOrder, LogFilter } from './queries.js';
+import type { AnalyticsOrder, LogFilter, SpanFilter, Visible } from './queries.js';
 import type { Retention } from './retention.js';
 
 export interface WorkerData {
@@ -15,15 +15,16 @@ export interface WorkerData {
 export type Ask =
   | { readonly ask: 'find'; readonly filter: LogFilter }
   | { readonly ask: 'get'; readonly id: string }
-  | { readonly ask: 'tools'; readonly since: number; readonly order: AnalyticsOrder }
-  | { readonly ask: 'servers' | 'unused'; readonly since: number }
   | {
-      readonly ask: 'over-time';
+      readonly ask: 'tools';
       readonly since: number;
-      readonly spanMs: number;
-      readonly server?: string | undefined;
+      readonly order: AnalyticsOrder;
+      readonly visible: Visible;
     }
-  | { readonly ask: 'known-servers' | 'flush' | 'close' };
+  | { readonly ask: 'servers'; readonly since: number; readonly visible: Visible }
+  | { readonly ask: 'unused'; readonly since: number }
+  | ({ readonly ask: 'over-time'; readonly since: number; readonly spanMs: number } & SpanFilter)
+  | { readonly ask: 'known-servers' | 'names' | 'flush' | 'close' };
 
 export type Question = Ask & { readonly number: number };
 

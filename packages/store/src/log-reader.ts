@@ -14,6 +14,7 @@ import {
   getInvocation,
   type LogFilter,
   listServers,
+  type SpanFilter,
   serverAnalytics,
   toolAnalytics,
   unusedServers,
@@ -52,11 +53,11 @@ export class LogReader {
   }
 
   toolAnalytics(since = 0, order: AnalyticsOrder = 'calls'): Row[] {
-    return toolAnalytics(this.#database, since, order);
+    return toolAnalytics(this.#database, { since, order });
   }
 
   serverAnalytics(since = 0): Row[] {
-    return serverAnalytics(this.#database, since);
+    return serverAnalytics(this.#database, { since });
   }
 
   unusedServers(since: number): Row[] {
@@ -67,8 +68,8 @@ export class LogReader {
     return listServers(this.#database);
   }
 
-  callsOverTime(since: number, spanMs: number, server?: string): Row[] {
-    return callsOverTime(this.#database, { since, spanMs, server });
+  callsOverTime(since: number, spanMs: number, only: SpanFilter = {}): Row[] {
+    return callsOverTime(this.#database, { since, spanMs, ...only });
   }
 
   close(): void {

@@ -10,6 +10,7 @@ import {
   findInvocations,
   getInvocation,
   listServers,
+  loggedNames,
   serverAnalytics,
   toolAnalytics,
   unusedServers,
@@ -75,13 +76,15 @@ class LogThread {
       case 'get':
         return getInvocation(database, question.id);
       case 'tools':
-        return toolAnalytics(database, question.since, question.order);
+        return toolAnalytics(database, question);
       case 'servers':
-        return serverAnalytics(database, question.since);
+        return serverAnalytics(database, question);
       case 'unused':
         return unusedServers(database, question.since);
       case 'known-servers':
         return listServers(database);
+      case 'names':
+        return loggedNames(database);
       case 'over-time':
         return callsOverTime(database, question);
       case 'flush':

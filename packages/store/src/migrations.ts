@@ -92,6 +92,11 @@ const STEPS: readonly string[] = [
   CREATE INDEX invocations_by_time ON invocations (started_at);
   CREATE INDEX invocations_by_server ON invocations (server, tool, started_at);
   `,
+  // All names that were called are read from the index alone.
+  `
+  DROP INDEX invocations_by_server;
+  CREATE INDEX invocations_by_server ON invocations (server, tool, kind, started_at);
+  `,
 ];
 
 /** Brings the database up to date, or to an earlier shape; refuses one that a newer release has written. */

@@ -15,6 +15,8 @@ export interface LogFilter {
   readonly until?: number | undefined;
   /** Words that must all occur in names, arguments, result or error; the beginning of one is enough. */
   readonly text?: string | undefined;
+  /** Only calls of these. Undefined: of everything. */
+  readonly visible?: Visible;
   /** Only those after this number, oldest first: for following along. */
   readonly after?: number | undefined;
   /** Only those before this number: for the next page. */
@@ -22,8 +24,21 @@ export interface LogFilter {
   readonly limit?: number | undefined;
 }
 
+/** What was called, as the log has it. */
+export interface LogName {
+  readonly server: string;
+  readonly tool: string;
+  readonly kind: string;
+}
+
+/** What somebody may know of. What is not in it is not looked at: no count, no order and no page tells of it. */
+export type Visible = readonly LogName[] | undefined;
+
 const MOST = 1_000;
 const MOST_WORDS = 32;
+/** Of a server with more names, such as addresses of resources, only the first are told to who may not see everything. */
+const MOST_NAMES_OF_SERVER = 5_000;
+const MOST_NAMES = 20_000;
 
 /** Newest first, or with `after` oldest first. */
 export function findInvocations(database: Database, filter: LogFilter): Row[] {
@@ -51,6 +66,7 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
     if (match === '') return [];
     add('number IN (SELECT rowid FROM invocations_text WHERE invocations_text MATCH ?)', match);
   }
+  if (filter.visible !== undefined) add(IS_VISIBLE, toJson(filter.visible));
   const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`;
   const order = filter.after === undefined ? 'DESC' : 'ASC';
   return database
@@ -58,6 +74,42 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
       `SELECT * FROM invocations ${condition} ORDER BY number ${order} LIMIT ${bounded(filter.limit ?? 50)}`,
     )
     .all(...values);
+}
+
+const IS_VISIBLE = '(server, tool, kind) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))';
+
+const toJson = (names: readonly LogName[]): string =>
+  JSON.stringify(names.map(({ server, tool, kind }) => [server, tool, kind]));
+
+/** A condition more for a query, and its value; nothing when all is visible. */
+const visibleOnly = (visible: Visible): readonly [condition: string, values: readonly string[]] =>
+  visible === undefined ? ['', []] : [`AND ${IS_VISIBLE}`, [toJson(visible)]];
+
+/**
+ * All that was called, for whoever decides which of it somebody may know of. Goes from name to name along the index: the
+ * time that it takes depends on how many names there are, not on how many calls.
+ */
+export function loggedNames(database: Database): LogName[] {
+  const after = database.prepare(
+    `SELECT server, tool, kind FROM invocations WHERE (server, tool, kind) > (?, ?, ?)
+    ORDER BY server, tool, kind LIMIT 1`,
+  );
+  const nextServer = database.prepare(
+    'SELECT server, tool, kind FROM invocations WHERE server > ? ORDER BY server, tool, kind LIMIT 1',
+  );
+  const names: LogName[] = [];
+  let ofServer = 0;
+  let [row] = after.all('', '', '');
+  while (row !== undefined && names.length < MOST_NAMES) {
+    const name = { server: String(row.server), tool: String(row.tool), kind: String(row.kind) };
+    ofServer = names.at(-1)?.server === name.server ? ofServer + 1 : 1;
+    names.push(name);
+    [row] =
+      ofServer < MOST_NAMES_OF_SERVER
+        ? after.all(name.server, name.tool, name.kind)
+        : nextServer.all(name.server);
+  }
+  return names;
 }
 
 const bounded = (limit: number): number =>
@@ -79,12 +131,12 @@ export function getInvocation(database: Database, id: string): Row | undefined {
 }
 
 /** One pass for counts and percentiles of each group. */
-const analytics = (group: string): string => `
+const analytics = (group: string, condition: string): string => `
   WITH ranked AS (
     SELECT ${group}, duration_ms, success, started_at, arguments_bytes, result_bytes,
       row_number() OVER (PARTITION BY ${group} ORDER BY duration_ms) AS place,
       count(*) OVER (PARTITION BY ${group}) AS calls
-    FROM invocations WHERE started_at >= ?
+    FROM invocations WHERE started_at >= ? ${condition}
   )
   SELECT ${group}, calls,
     sum(1 - success) AS failures,
@@ -108,15 +160,25 @@ const ORDERS = {
 export type AnalyticsOrder = keyof typeof ORDERS;
 
 /** Counts, failure rate and percentiles of each tool. */
-export function toolAnalytics(database: Database, since: number, order: AnalyticsOrder = 'calls'): Row[] {
+export function toolAnalytics(
+  database: Database,
+  { since, order = 'calls', visible }: { since: number; order?: AnalyticsOrder; visible?: Visible },
+): Row[] {
+  const [condition, values] = visibleOnly(visible);
   return database
-    .prepare(`${analytics('server, tool')} ORDER BY ${ORDERS[order]}, server, tool LIMIT ${MOST}`)
-    .all(since);
+    .prepare(`${analytics('server, tool', condition)} ORDER BY ${ORDERS[order]}, server, tool LIMIT ${MOST}`)
+    .all(since, ...values);
 }
 
 /** The same of each server. */
-export function serverAnalytics(database: Database, since: number): Row[] {
-  return database.prepare(`${analytics('server')} ORDER BY calls DESC, server LIMIT ${MOST}`).all(since);
+export function serverAnalytics(
+  database: Database,
+  { since, visible }: { since: number; visible?: Visible },
+): Row[] {
+  const [condition, values] = visibleOnly(visible);
+  return database
+    .prepare(`${analytics('server', condition)} ORDER BY calls DESC, server LIMIT ${MOST}`)
+    .all(since, ...values);
 }
 
 /** All servers that were ever configured, with their totals since then. */
@@ -134,18 +196,24 @@ export function unusedServers(database: Database, since: number): Row[] {
     .all(since);
 }
 
+export interface SpanFilter {
+  readonly server?: string | undefined;
+  readonly visible?: Visible;
+}
+
 /** Calls in equal spans of time, for plots. Spans without a call are left out. */
 export function callsOverTime(
   database: Database,
-  { since, spanMs, server }: { since: number; spanMs: number; server?: string | undefined },
+  { since, spanMs, server, visible }: { since: number; spanMs: number } & SpanFilter,
 ): Row[] {
+  const [condition, values] = visibleOnly(visible);
   const span = Math.max(Math.trunc(spanMs), 1_000);
   return database
     .prepare(
       `SELECT started_at / ${span} * ${span} AS at, count(*) AS calls, sum(1 - success) AS failures,
         avg(duration_ms) AS mean_ms
-      FROM invocations WHERE started_at >= ? ${server === undefined ? '' : 'AND server = ?'}
+      FROM invocations WHERE started_at >= ? ${server === undefined ? '' : 'AND server = ?'} ${condition}
       GROUP BY 1 ORDER BY 1 LIMIT 10000`,
     )
-    .all(...(server === undefined ? [since] : [since, server]));
+    .all(since, ...(server === undefined ? [] : [server]), ...values);
 }

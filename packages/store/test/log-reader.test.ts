@@ -77,7 +77,10 @@ describe('a reader of the log', () => {
       () => [reader.servers(), log.servers()],
       () => [reader.serverAnalytics(), log.serverAnalytics()],
       () => [reader.toolAnalytics(0, 'slowest'), log.toolAnalytics(0, 'slowest')],
-      () => [reader.callsOverTime(0, 1_000, 'github'), log.callsOverTime(0, 1_000, 'github')],
+      () => [
+        reader.callsOverTime(0, 1_000, { server: 'github' }),
+        log.callsOverTime(0, 1_000, { server: 'github' }),
+      ],
       () => [reader.unusedServers(TIME), log.unusedServers(TIME)],
     ]) {
       const [here, there] = await Promise.all(ask());

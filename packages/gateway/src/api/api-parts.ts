@@ -7,7 +7,7 @@ import type { TokenStore } from '../tokens/token-store.js';
 /** What can be asked of the log of calls. */
 export type CallQueries = Pick<
   InvocationLog,
-  'find' | 'get' | 'toolAnalytics' | 'serverAnalytics' | 'callsOverTime' | 'unusedServers'
+  'find' | 'get' | 'names' | 'toolAnalytics' | 'serverAnalytics' | 'callsOverTime' | 'unusedServers'
 >;
 
 /** What the management API is made of. It owns none of it. */

@@ -1,5 +1,5 @@
 /** The log of calls: searched, counted, and called again. */
-import type { LogFilter } from '@turnbuckle/store';
+import type { LogName } from '@turnbuckle/store';
 import type { Runtime } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { Visit } from '../http/visit.js';
@@ -9,7 +9,7 @@ import { NOTHING, readBody, readQuery } from './fit.js';
 import { LOGGED_CALL, type LoggedCall, STATS, toEntry, toLoggedCall } from './logged-call.js';
 import { notThere } from './not-there.js';
 import { replay } from './replay.js';
-import { sightOf } from './sight.js';
+import { type Seen, type Sight, sightOf } from './sight.js';
 
 const toTime = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text));
 const TIME = z.pipe(
@@ -80,12 +80,12 @@ function createLogRoutes(runtime: Runtime, log: CallQueries | undefined): readon
       answer: z.object({ calls: z.array(LOGGED_CALL), next: z.optional(z.number()) }),
       handle: async (visit) => {
         const { search, limit = PAGE, ...query } = readQuery(visit, CALLS_QUERY);
-        const filter: LogFilter = { ...query, text: search, limit };
-        const sight = sightOf(runtime, visit);
-        const rows = await requireLog(log).find(filter);
+        const known = requireLog(log);
+        const visible = await visibleIn(known, sightOf(runtime, visit));
+        const rows = await known.find({ ...query, text: search, limit, visible });
         const calls = rows.flatMap((row) => toLoggedCall(row) ?? []);
-        const seen = calls.filter((call) => sight.sees(call)).map((call) => redactCall(call, runtime));
-        return { calls: seen, next: rows.length < limit ? undefined : calls.at(-1)?.number };
+        const next = rows.length < limit ? undefined : calls.at(-1)?.number;
+        return { calls: calls.map((call) => redactCall(call, runtime)), next };
       },
     },
     {
@@ -121,21 +121,28 @@ const statsRoute = (runtime: Runtime, log: CallQueries | undefined): ApiRoute =>
   answer: STATS_ANSWER,
   handle: async (visit) => {
     const { since = 0, order = 'calls', spanMs } = readQuery(visit, STATS_QUERY);
-    const sight = sightOf(runtime, visit);
     const known = requireLog(log);
+    const visible = await visibleIn(known, sightOf(runtime, visit));
     const [tools, servers, spans] = await Promise.all([
-      known.toolAnalytics(since, order),
-      known.serverAnalytics(since),
-      // Sums over all servers are for who may see all of them.
-      spanMs === undefined || !sight.isWhole ? undefined : known.callsOverTime(since, spanMs),
+      known.toolAnalytics(since, order, visible),
+      known.serverAnalytics(since, visible),
+      spanMs === undefined ? undefined : known.callsOverTime(since, spanMs, { visible }),
     ]);
-    const ofTool = tools.filter(({ server, tool }) =>
-      sight.sees({ server: String(server), tool: String(tool) }),
-    );
-    const ofServer = servers.filter(({ server }) => sight.sees({ server: String(server) }));
-    return { tools: ofTool.map(toEntry), servers: ofServer.map(toEntry), overTime: spans?.map(toEntry) };
+    return { tools: tools.map(toEntry), servers: servers.map(toEntry), overTime: spans?.map(toEntry) };
   },
 });
+
+/**
+ * What the query may look at. Filtered afterwards, what is left out would still be told by what is missing on a page, by
+ * the number of the next one, and by sums.
+ */
+async function visibleIn(log: CallQueries, sight: Sight): Promise<LogName[] | undefined> {
+  if (sight.isWhole) return undefined;
+  const names = await log.names();
+  return names.filter(({ server, tool, kind }) => sight.sees({ server, tool, kind: toKind(kind) }));
+}
+
+const toKind = (kind: string): Seen['kind'] => (kind === 'resource' || kind === 'prompt' ? kind : 'tool');
 
 function requireLog(log: CallQueries | undefined): CallQueries {
   if (log !== undefined) return log;
