@@ -5,7 +5,7 @@
  */
 import { closeSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLOSED, createSegmentName, journalBytes, OPEN } from './segment.js';
+import { CLOSED, createSegmentName, hasCode, journalBytes, LONGEST_PAUSE_MS, OPEN } from './segment.js';
 
 /** `process`: a killed process loses nothing; `power`: nor does a power cut, for the price of a disk write a call. */
 export type Durability = 'process' | 'power';
@@ -33,6 +33,7 @@ export class Journal {
   #file: number | undefined;
   #path = '';
   #bytes = 0;
+  #writtenAt = 0;
   /** What lies in segments that are full, of all processes, when it was last looked at. */
   #before = 0;
   #lookedAt = 0;
@@ -56,6 +57,9 @@ export class Journal {
   /** A record as JSON on one line. The kernel has it when it returns. Throws when the disk does not take it. */
   append(text: string): void {
     const line = `${text}\n`;
+    const now = this.#now();
+    if (now - this.#writtenAt > LONGEST_PAUSE_MS) this.rotate();
+    this.#writtenAt = now;
     const file = this.#file ?? this.#open();
     const written = this.#write(file, line);
     this.#bytes += written;
@@ -71,7 +75,12 @@ export class Journal {
     closeSync(this.#file);
     this.#file = undefined;
     this.#bytes = 0;
-    renameSync(this.#path, this.#path.slice(0, -OPEN.length) + CLOSED);
+    try {
+      renameSync(this.#path, this.#path.slice(0, -OPEN.length) + CLOSED);
+    } catch (error) {
+      // It was silent for so long that somebody elsewhere has taken it in and away.
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
     this.#look();
   }
 

@@ -1,9 +1,9 @@
 /**
- * The files of the journal, by their names: `<time>-<process>-<machine>-<random>` with an ending that says whether
+ * The files of the journal, by their names: `<time>-<process>-<space>-<random>` with an ending that says whether
  * it is still written to. Sorted by name is sorted by time.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,15 +11,25 @@ import { join } from 'node:path';
 export const OPEN = '.open';
 export const CLOSED = '.ndjson';
 
-/** Whether a process of another machine lives cannot be asked: one that is silent for so long is taken for dead. */
-const SILENT_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+/** Whether a process of elsewhere lives cannot be asked: one that is silent for so long is taken for dead. */
+const SILENT_MS = 24 * HOUR_MS;
+/** A writer that was silent for so long begins another segment: the old one may be taken for left behind one day. */
+export const LONGEST_PAUSE_MS = HOUR_MS;
 
-/** Containers that share a directory have names of their own; their processes cannot see each other. */
-const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+/**
+ * Within which a pid means something: one boot of one machine, and there one PID namespace. A container can have the
+ * name of its host and count its processes anew, so that a living writer outside looks dead from within.
+ */
+const space = createHash('sha256')
+  .update(textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')) || hostname())
+  .update(textOf(() => readlinkSync('/proc/self/ns/pid')))
+  .digest('hex')
+  .slice(0, 8);
 
 export function createSegmentName(now: number): string {
   const stamp = String(Math.trunc(now)).padStart(15, '0');
-  return `${stamp}-${process.pid}-${machine}-${randomBytes(4).toString('hex')}`;
+  return `${stamp}-${process.pid}-${space}-${randomBytes(4).toString('hex')}`;
 }
 
 /** The files of a journal, the oldest first. None when there is no journal. */
@@ -41,7 +51,7 @@ export const segmentName = (file: string): string => file.slice(0, file.lastInde
 export function isOver(directory: string, file: string, now: number): boolean {
   if (file.endsWith(CLOSED)) return true;
   const [, pid, where] = file.split('-');
-  if (where === machine) return !isAlive(Number(pid));
+  if (where === space) return !isAlive(Number(pid));
   return now - (sizeAndTime(join(directory, file))?.mtimeMs ?? now) > SILENT_MS;
 }
 
@@ -51,6 +61,15 @@ export const journalBytes = (directory: string): number =>
 
 export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
+
+function textOf(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    // Only Linux tells.
+    return '';
+  }
+}
 
 function sizeAndTime(path: string): { readonly size: number; readonly mtimeMs: number } | undefined {
   return statSync(path, { throwIfNoEntry: false });
