@@ -8,8 +8,9 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VaultLike } from './auth/sign-in-store.js';
 import { type FillInSource, fillIn } from './config/fill-in.js';
+import { checkTrust } from './config/guard.js';
 import { isGone } from './config/keep-last.js';
-import { type LayerPlace, possibleProjectFiles, userFile } from './config/layers.js';
+import { isOfProject, type LayerPlace, possibleProjectFiles, userFile } from './config/layers.js';
 import { type LoadOptions, loadConfig } from './config/load.js';
 import { type ConfiguredServer, isSameConfig, type LoadedConfig } from './config/loaded-config.js';
 import { parseRules } from './config/read-rules.js';
@@ -74,7 +75,7 @@ export function loadConfiguration(
 }
 
 const trustOf = ({ stateDir, environment = process.env }: ConfiguredOptions): TrustStore =>
-  new TrustStore(stateDir ?? defaultStateDirectory(environment));
+  new TrustStore(stateDir ?? defaultStateDirectory(environment), Date.now, environment);
 
 function placeOf({ cwd, environment = process.env, files }: ConfiguredOptions): LayerPlace {
   return {
@@ -104,6 +105,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   };
   remember();
   const stateDir = options.stateDir ?? defaultStateDirectory(environment);
+  const trust = trustOf(options);
   const vault = openerOf(options.vault, { stateDir, environment });
   const runtime = await createRuntime({
     ...options,
@@ -121,9 +123,16 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
     // By the object, not by the name: a server that the host set itself is not the file's of the same name.
     resolve: async (_name, server, learn) => {
       const origin = written.get(server);
-      const { secretCommand } = config.settings;
+      const { settings } = config;
+      const { secretCommand } = settings;
       const source = { environment, home: homeOf(environment), secretCommand, vault, learn, askInput };
-      return origin === undefined ? server : fillIn(server, origin, source);
+      if (origin === undefined) return server;
+      // Each time it starts: what its command names may have changed since the files were read.
+      if (isOfProject(origin.origin.scope) && options.trustProject !== true) {
+        const found = await checkTrust(origin, { trust, settings });
+        if (found?.isUsed === false) throw found.error;
+      }
+      return fillIn(server, origin, source);
     },
   });
   const own = parseRules(options.rules ?? []);
@@ -132,7 +141,6 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
     for (const one of bound) one.setRules(rulesOf(config, own), defaultOf(config, options));
   };
   takeRules();
-  const trust = trustOf(options);
   const inTurn = createTurns();
   const load = async (): Promise<LoadedConfig> => {
     await runtime.pins.load();

@@ -3,6 +3,7 @@ import {
   createConfiguredRuntime,
   dangersOf,
   ERRORS,
+  type TrustStore,
   TurnbuckleError,
 } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
@@ -33,7 +34,9 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     else for (const { name } of wanted) output.line(`The agreement to ${showLine(name, 60)} is taken back`);
     return undefined;
   }
-  const open = wanted.filter(({ problem }) => problem?.code === 'TRUST_REQUIRED');
+  const open: ConfiguredServer[] = [];
+  for (const server of wanted)
+    if (server.problem?.code === 'TRUST_REQUIRED' || (await hasChanged(server, trust))) open.push(server);
   const refused = wanted.flatMap(refusalOf);
   for (const refusal of refused) tell(context, refusal);
   if (open.length === 0 && refused.length === 0)
@@ -41,7 +44,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
       wanted.length === 0 ? 'The project brings no servers along.' : 'There is nothing left to agree to.',
     );
   const agreed: ConfiguredServer[] = [];
-  for (const server of open) if (await agree(context, server)) agreed.push(server);
+  for (const server of open) if (await agree(context, server, trust)) agreed.push(server);
   await trust.agree(agreed);
   if (output.json)
     output.data({
@@ -69,13 +72,22 @@ function tell({ output }: CommandContext, { name, error }: Refused): void {
 }
 
 /** Shows exactly what is agreed to, nothing shortened, hidden characters made visible, and asks. */
-async function agree({ output, flags }: CommandContext, server: ConfiguredServer): Promise<boolean> {
+async function agree(
+  { output, flags }: CommandContext,
+  server: ConfiguredServer,
+  trust: TrustStore,
+): Promise<boolean> {
   const { name, entry, origin } = server;
   output.note(`\n${output.color.bold(showText(name))} from ${showText(origin.file)}:${origin.line}`);
   output.note(showText(JSON.stringify(entry, null, 2)));
   const defaults = defaultsOf(server);
   if (defaults.length > 0) output.note('Inputs that it uses, unless you give them another value:');
   for (const [id, value] of defaults) output.note(showText(`  ${id} = ${JSON.stringify(value)}`));
+  const files = Object.keys(await trust.namedFiles(server));
+  const changed = (await trust.changedFiles(server)) ?? [];
+  if (files.length > 0) output.note('Files of the project that it names; a change of one asks again:');
+  for (const file of files)
+    output.note(showText(`  ${file}${changed.includes(file) ? '  (changed since you agreed)' : ''}`));
   for (const danger of dangersOf(entry)) output.note(output.color.red(showText(`! ${danger}`)));
   if (flags.yes === true) return true;
   if (!output.interactive) {
@@ -91,6 +103,10 @@ async function agree({ output, flags }: CommandContext, server: ConfiguredServer
   const { askYes } = await import('../ask.js');
   return askYes(`May "${showText(name)}" be started with exactly this?`);
 }
+
+/** Used as it is, since its user wants no more than to be told. */
+const hasChanged = async ({ problem, ...server }: ConfiguredServer, trust: TrustStore): Promise<boolean> =>
+  problem === undefined && ((await trust.changedFiles({ ...server })) ?? []).length > 0;
 
 /** What its file says that its inputs are: as much a part of the server as what is written in it. */
 function defaultsOf({ entry, inputs }: ConfiguredServer): Array<[id: string, value: string]> {

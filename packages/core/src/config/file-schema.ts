@@ -34,6 +34,8 @@ const privileged = {
   /** What becomes of a call by which a run could carry private data out for a stranger. */
   flows: z.optional(FLOWS_SCHEMA),
   autoDiscoveryEnabled: z.optional(z.boolean()),
+  /** What becomes of a project's server when a file that its command names has changed: `ask` (the default) or `warn`. */
+  changedScripts: z.optional(z.enum(['ask', 'warn'])),
   /** How the daemon runs. */
   daemon: z.optional(DAEMON_SCHEMA),
   /** The command that prints a secret; `{name}` in it is the name. For example ["op", "read", "op://dev/{name}"]. */

@@ -8,40 +8,70 @@ import type { ConfiguredServer } from './loaded-config.js';
 import { isLoudVariable } from './loud-variables.js';
 import { keyPath } from './parse.js';
 import type { ReadLayer } from './read-layer.js';
-import { type TrustStore, trustRequired } from './trust.js';
+import { type TrustStore, trustChanged, trustRequired } from './trust.js';
+
+/** What is asked of the agreements. */
+export type Agreements = Pick<TrustStore, 'isTrusted'> & Partial<Pick<TrustStore, 'changedFiles'>>;
 
 export interface GuardOptions {
   readonly layers: readonly ReadLayer[];
   readonly settings: Partial<FileSettings>;
-  readonly trust: Pick<TrustStore, 'isTrusted'>;
+  readonly trust: Agreements;
   /** The user said yes to all of the project's servers for this run. */
   readonly trustProject?: boolean | undefined;
   /** The user's own file, where what is not for a project may stand. */
   readonly userFile: string;
 }
 
-/** Sets the problem of every server that may not be used. One that was kept has to pass like any other. */
-export async function guard(servers: Map<string, ConfiguredServer>, options: GuardOptions): Promise<void> {
+/**
+ * Sets the problem of every server that may not be used. One that was kept has to pass like any other. Answers what
+ * is to be told of the others.
+ */
+export async function guard(
+  servers: Map<string, ConfiguredServer>,
+  options: GuardOptions,
+): Promise<readonly TurnbuckleError[]> {
+  const told: TurnbuckleError[] = [];
   const broken = options.layers.find(hasUnknownRules);
   for (const [name, server] of servers) {
     if (server.config === undefined) continue;
     const problem =
-      broken === undefined ? await refusal(server, options) : unknownRules(name, broken.layer.file);
+      broken === undefined ? await refusal(server, options, told) : unknownRules(name, broken.layer.file);
     if (problem !== undefined) servers.set(name, { ...server, problem, kept: false });
   }
+  return told;
 }
 
 async function refusal(
   server: ConfiguredServer,
   options: GuardOptions,
+  told: TurnbuckleError[],
 ): Promise<TurnbuckleError | undefined> {
-  const { settings, trust, trustProject } = options;
+  const { settings, trustProject } = options;
   const { name, origin } = server;
   if (isForbidden(name, settings)) return forbiddenError(name);
   if (!isOfProject(origin.scope) || trustProject === true) return undefined;
   const loud = loudVariable(server, options);
   if (loud !== undefined) return loud;
-  return (await trust.isTrusted(server)) ? undefined : trustRequired(server, origin.file);
+  const found = await checkTrust(server, options);
+  if (found?.isUsed === true) told.push(found.error);
+  return found?.isUsed === true ? undefined : found?.error;
+}
+
+/**
+ * What is wrong with the agreement to a project's server; undefined when nothing is. `isUsed` where only files
+ * changed that its command names, and the user wants no more than to be told.
+ */
+export async function checkTrust(
+  server: ConfiguredServer,
+  { trust, settings }: Pick<GuardOptions, 'trust' | 'settings'>,
+): Promise<{ readonly error: TurnbuckleError; readonly isUsed: boolean } | undefined> {
+  if (await trust.isTrusted(server)) return undefined;
+  const { file } = server.origin;
+  const changed = (await trust.changedFiles?.(server)) ?? [];
+  return changed.length > 0 && settings.changedScripts === 'warn'
+    ? { error: trustChanged(server, file, changed), isUsed: true }
+    : { error: trustRequired(server, file, changed), isUsed: false };
 }
 
 /** Who agrees to a command sees the command. What such a variable makes of it nobody can see. */

@@ -7,7 +7,7 @@ import { isRecord } from '../is-record.js';
 import { adjust, isAdjustment } from './adjust.js';
 import { type EnvironmentSettings, environmentSettings } from './environment-settings.js';
 import type { FileSettings, SettingName } from './file-schema.js';
-import { guard } from './guard.js';
+import { type Agreements, guard } from './guard.js';
 import { keepLayer, keepServer, remembering } from './keep-last.js';
 import { findLayers, isOfProject, type Layer, type LayerPlace, userFile } from './layers.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig, type Origin } from './loaded-config.js';
@@ -16,12 +16,12 @@ import { parseEntry } from './parse-entry.js';
 import { type ReadLayer, readLayer } from './read-layer.js';
 import type { WrittenServer } from './read-servers.js';
 import type { FlowMode, PlacedRule } from './rule-schema.js';
-import { defaultsUsed, type TrustStore } from './trust.js';
+import { defaultsUsed } from './trust.js';
 
 export interface LoadOptions extends Omit<LayerPlace, 'exists'> {
   /** Servers named on the command line, as entries. */
   readonly extra?: ReadonlyMap<string, Readonly<Record<string, unknown>>> | undefined;
-  readonly trust: Pick<TrustStore, 'isTrusted'>;
+  readonly trust: Agreements;
   /** The user said yes to all of the project's servers for this run. */
   readonly trustProject?: boolean | undefined;
   /** What was loaded before: what has become unusable goes on as it was. */
@@ -45,13 +45,13 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     variables,
     ...managed.map(settingsOf),
   ]);
-  await guard(servers, { layers, settings, trust, trustProject, userFile: userFile(options) });
+  const told = await guard(servers, { layers, settings, trust, trustProject, userFile: userFile(options) });
   return {
     servers,
     settings,
     settingOrigins,
     rules: inOrder(layers),
-    problems: [...layers.flatMap((read) => read.problems), ...variables.problems],
+    problems: [...layers.flatMap((read) => read.problems), ...variables.problems, ...told],
     layers,
     parsed: toParsed(servers),
   };

@@ -1,7 +1,7 @@
 /**
  * Servers that a project brings along start only after its user agreed to exactly these: the agreement is
  * bound to the project, the name and a hash of everything that decides what would run or be contacted, with
- * placeholders unexpanded. Any change asks again.
+ * placeholders unexpanded, and to the content of the project's files that its command names. Any change asks again.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -12,6 +12,7 @@ import { replaceFile } from './edit/atomic-file.js';
 import { withFileLock } from './edit/file-lock.js';
 import { realTarget } from './edit/real-target.js';
 import type { InputDeclaration } from './file-schema.js';
+import { namedFiles } from './named-files.js';
 
 export interface TrustSubject {
   readonly name: string;
@@ -67,6 +68,8 @@ export function defaultsUsed(json: string, inputs: readonly InputDeclaration[]):
 interface Agreement {
   readonly hash: string;
   readonly agreedAt: string;
+  /** Of the files that its command names, what stands for their content. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** The agreements of this user, in a file of the state directory. */
@@ -74,20 +77,50 @@ export class TrustStore {
   /** Where they are kept. */
   readonly file: string;
   readonly #now: () => number;
+  readonly #environment: Readonly<Record<string, string | undefined>>;
 
-  constructor(stateDir: string, now: () => number = Date.now) {
+  constructor(
+    stateDir: string,
+    now: () => number = Date.now,
+    environment: Readonly<Record<string, string | undefined>> = process.env,
+  ) {
     this.file = join(stateDir, 'trust.json');
     this.#now = now;
+    this.#environment = environment;
   }
 
   async isTrusted(subject: TrustSubject): Promise<boolean> {
-    return (await this.#read())[keyOf(subject)]?.hash === trustHash(subject);
+    return (await this.changedFiles(subject))?.length === 0;
+  }
+
+  /**
+   * The files named by a server's command whose content is not what was agreed to, as paths from the project's
+   * directory; undefined when the server itself was not agreed to.
+   */
+  async changedFiles(subject: TrustSubject): Promise<readonly string[] | undefined> {
+    const agreement = (await this.#read())[keyOf(subject)];
+    if (agreement?.hash !== trustHash(subject)) return undefined;
+    const [then, now] = [agreement.files ?? {}, await this.namedFiles(subject)];
+    const names = new Set([...Object.keys(then), ...Object.keys(now)]);
+    return [...names].filter((name) => then[name] !== now[name]).sort();
+  }
+
+  /** The project's files that a server's command names, and what stands for their content. */
+  namedFiles({ directory, entry }: TrustSubject): Promise<Readonly<Record<string, string>>> {
+    return namedFiles({ directory, entry, environment: this.#environment });
   }
 
   async agree(subjects: readonly TrustSubject[]): Promise<void> {
     const agreedAt = new Date(this.#now()).toISOString();
+    const agreements = await Promise.all(
+      subjects.map(async (subject) => {
+        const files = await this.namedFiles(subject);
+        const some = Object.keys(files).length > 0 && { files };
+        return [keyOf(subject), { hash: trustHash(subject), agreedAt, ...some }] as const;
+      }),
+    );
     await this.#change((all) => {
-      for (const subject of subjects) all[keyOf(subject)] = { hash: trustHash(subject), agreedAt };
+      for (const [key, agreement] of agreements) all[key] = agreement;
     });
   }
 
@@ -112,17 +145,45 @@ export class TrustStore {
   }
 }
 
-/** Why a server of a project is not started yet. */
-export function trustRequired({ name }: TrustSubject, file: string): TurnbuckleError {
+/** Why a server of a project is not started yet; `changed` are files that its command names. */
+export function trustRequired(
+  { name }: TrustSubject,
+  file: string,
+  changed: readonly string[] = [],
+): TurnbuckleError {
+  const why =
+    changed.length === 0
+      ? 'and has not been agreed to'
+      : `whose ${tellFiles(changed)} changed since it was agreed to`;
+  return new TurnbuckleError('TRUST_REQUIRED', `Server "${name}" comes from a project ${why} (${file}).`, {
+    server: name,
+    hint: `Look at it and agree: turnbuckle trust ${name}`,
+    data: { file, ...(changed.length > 0 && { changed }) },
+  });
+}
+
+/** That such a server is started all the same. */
+export function trustChanged(
+  { name }: TrustSubject,
+  file: string,
+  changed: readonly string[],
+): TurnbuckleError {
   return new TurnbuckleError(
     'TRUST_REQUIRED',
-    `Server "${name}" comes from a project and has not been agreed to (${file}).`,
+    `Server "${name}" of a project is used although its ${tellFiles(changed)} changed since it was agreed to (${file}).`,
     {
       server: name,
-      hint: `Look at it and agree: turnbuckle trust ${name}`,
-      data: { file },
+      hint: `Look at it and agree: turnbuckle trust ${name}. The setting changedScripts is "warn".`,
+      data: { file, changed },
     },
   );
+}
+
+const MAX_TOLD = 5;
+
+function tellFiles(files: readonly string[]): string {
+  const told = files.slice(0, MAX_TOLD).map((file) => JSON.stringify(file));
+  return files.length > MAX_TOLD ? `${told.join(', ')} and ${files.length - MAX_TOLD} more` : told.join(', ');
 }
 
 const keyOf = ({ directory, name }: TrustSubject): string => JSON.stringify([directory, name]);
@@ -133,7 +194,11 @@ function parseAgreements(text: string): Record<string, Agreement> {
     const all: unknown = JSON.parse(text);
     for (const [key, value] of Object.entries(isRecord(all) ? all : {})) {
       if (isRecord(value) && typeof value.hash === 'string')
-        agreements[key] = { hash: value.hash, agreedAt: String(value.agreedAt) };
+        agreements[key] = {
+          hash: value.hash,
+          agreedAt: String(value.agreedAt),
+          files: (isRecord(value.files) ? value.files : {}) as Record<string, string>,
+        };
     }
   } catch {
     // An unreadable file holds no agreement: everything is asked again.

@@ -1,0 +1,151 @@
+/**
+ * The files of a project that a server's command names: what is in them decides what runs, as much as the command.
+ * What those files load in their turn is not looked at.
+ */
+import { createHash } from 'node:crypto';
+import { type BigIntStats, createReadStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MalformedPlaceholder, splitPlaceholders } from './placeholders.js';
+
+export interface NamingEntry {
+  /** The project's directory. */
+  readonly directory: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** By content up to here, all files of a server together; what is beyond by size and times. */
+const MAX_HASHED_BYTES = 128 * 1_024 * 1_024;
+const MAX_WORDS = 2_000;
+const MAX_KNOWN = 1_000;
+
+/** What servers write into themselves: a change of it is no other program. */
+const DATA = new Set(['.db', '.duckdb', '.log', '.pid', '.sock', '.sqlite', '.sqlite3']);
+/** Programs that run what a file of the project says under a name. */
+const RUNNERS = new Set(['npm', 'pnpm', 'yarn', 'bun']);
+const RUNS = new Set(['run', 'run-script', 'start', 'test']);
+
+/** The path of each file, from the project's directory, and what stands for its content. Missing ones are left out. */
+export async function namedFiles(naming: NamingEntry): Promise<Readonly<Record<string, string>>> {
+  const { directory, entry } = naming;
+  const root = await realpath(directory).catch(() => directory);
+  const cwd = resolve(directory, typeof entry.cwd === 'string' ? fill(entry.cwd, naming) : '.');
+  const found: Record<string, string> = Object.create(null);
+  let leftBytes = MAX_HASHED_BYTES;
+  for (const path of candidates(naming, cwd)) {
+    const file = await inspect(path, { directory, root });
+    if (file === undefined || file.name in found) continue;
+    const { size } = file.stats;
+    const isHashed = size <= leftBytes;
+    if (isHashed) leftBytes -= Number(size);
+    found[file.name] = isHashed ? await contentOf(file) : `large ${stampOf(file.stats)}`;
+  }
+  return found;
+}
+
+/** Every path that the command, its arguments or a part of them could mean. */
+function candidates(naming: NamingEntry, cwd: string): ReadonlySet<string> {
+  const { command, args } = naming.entry;
+  const words = Array.isArray(args) ? args.filter((word): word is string => typeof word === 'string') : [];
+  const program = typeof command === 'string' ? fill(command, naming) : '';
+  const paths = new Set<string>(program === '' ? [] : [resolve(cwd, program)]);
+  for (const word of words.slice(0, MAX_WORDS))
+    for (const part of partsOf(fill(word, naming)))
+      if (!DATA.has(extname(part).toLowerCase())) paths.add(resolve(cwd, part));
+  if (RUNNERS.has(basename(program).replace(/\.cmd$/i, '')) && words.some((word) => RUNS.has(word)))
+    paths.add(resolve(cwd, 'package.json'));
+  return paths;
+}
+
+/** A word as a whole, what stands behind its equals sign, and for a line of a shell each of its words. */
+function partsOf(word: string): string[] {
+  const pieces = [word, ...word.split(/[\s"'`;|&()<>{}[\]$,]+/)];
+  const values = pieces.flatMap((piece) => {
+    const cut = piece.indexOf('=');
+    return cut === -1 ? [piece] : [piece, piece.slice(cut + 1)];
+  });
+  // An option with its value in one: -r./hook.cjs
+  const joined = values.flatMap((value) => (/^-\w[^-]/.test(value) ? [value, value.slice(2)] : [value]));
+  return joined.flatMap(toPath).filter((part) => part !== '' && part.length <= 4_096 && !part.includes('\0'));
+}
+
+function toPath(text: string): string[] {
+  if (!/^file:/i.test(text)) return [text];
+  try {
+    return [fileURLToPath(text)];
+  } catch {
+    return [];
+  }
+}
+
+/** Placeholders as far as they are known without asking anybody. */
+function fill(text: string, naming: NamingEntry): string {
+  if (!text.includes('${')) return text;
+  const pieces = splitPlaceholders(text);
+  if (pieces instanceof MalformedPlaceholder) return text;
+  const { directory, environment } = naming;
+  return pieces
+    .map((piece) => {
+      if (typeof piece === 'string') return piece;
+      if (piece.name === 'workspaceFolder') return directory;
+      if (piece.name === 'userHome') return environment.HOME || homedir();
+      const variable = piece.name.replace(/^env:/, '');
+      const value = Object.hasOwn(environment, variable) ? environment[variable] : undefined;
+      return value || fill(piece.fallback ?? '', naming);
+    })
+    .join('');
+}
+
+interface Found {
+  readonly name: string;
+  /** Where it really is, behind all links. */
+  readonly real: string;
+  readonly stats: BigIntStats;
+}
+
+async function inspect(
+  path: string,
+  { directory, root }: { readonly directory: string; readonly root: string },
+): Promise<Found | undefined> {
+  try {
+    const stats = await stat(path, { bigint: true });
+    if (!stats.isFile()) return undefined;
+    const real = await realpath(path);
+    const name = within(directory, path) ?? within(root, real);
+    return name === undefined ? undefined : { name, real, stats };
+  } catch {
+    return undefined;
+  }
+}
+
+function within(directory: string, path: string): string | undefined {
+  const way = relative(directory, path);
+  return way === '' || way === '..' || /^\.\.[\\/]/.test(way) || isAbsolute(way) ? undefined : way;
+}
+
+/** Contents that were read before, by what changes with them. */
+const known = new Map<string, string>();
+
+async function contentOf({ real, stats }: Found): Promise<string> {
+  const key = `${real}\0${stampOf(stats)}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const hash = createHash('sha256');
+  // Where it leads is part of it: relative imports of the same text mean other files there.
+  hash.update(`${real}\0`);
+  try {
+    for await (const chunk of createReadStream(real)) hash.update(chunk as Buffer);
+  } catch (error) {
+    return `unreadable ${String(Reflect.get(Object(error), 'code'))}`;
+  }
+  const content = hash.digest('hex');
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(key, content);
+  return content;
+}
+
+const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  [dev, ino, size, mtimeNs, ctimeNs].join('-');

@@ -1,0 +1,233 @@
+import { chmod, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { fixture, waitUntil } from '@turnbuckle/testing';
+import type { ConfiguredServer, LoadedConfig } from 'turnbuckle';
+import { describe, expect, it } from 'vitest';
+import { TrustStore } from '../../src/config/trust.js';
+import { startsIn } from './marking-server.js';
+import { createSetting, type Setting } from './setting.js';
+
+function serverIn(config: LoadedConfig, name: string): ConfiguredServer {
+  const server = config.servers.get(name);
+  if (server === undefined) throw new Error(`there is no ${name}`);
+  return server;
+}
+
+/** How an entry can name a file, the file's path from the project, and which file is changed then. */
+const NAMED: ReadonlyArray<
+  readonly [what: string, entry: (project: string) => object, named: string, changed?: string]
+> = [
+  ['the command', () => ({ command: './run.sh' }), 'run.sh'],
+  ['the command, from the project', (project) => ({ command: join(project, 'run.sh') }), 'run.sh'],
+  ['an argument', () => ({ command: 'node', args: ['server.mjs'] }), 'server.mjs'],
+  ['an argument of a runner', () => ({ command: 'npx', args: ['tsx', './x.ts', '--fast'] }), 'x.ts'],
+  ['the value of an option', () => ({ command: 'node', args: ['--import', './x.mjs', 'y'] }), 'x.mjs'],
+  ['the value behind an equals sign', () => ({ command: 'node', args: ['--import=./x.mjs'] }), 'x.mjs'],
+  ['an option with its value in one', () => ({ command: 'node', args: ['-r./x.cjs'] }), 'x.cjs'],
+  ['a line of a shell', () => ({ command: 'sh', args: ['-c', './run.sh --quick'] }), 'run.sh'],
+  [
+    'a longer line of a shell',
+    () => ({ command: 'sh', args: ['-c', 'cd . && A=1 exec "lib/run.sh"'] }),
+    'lib/run.sh',
+  ],
+  [
+    'a file address',
+    (project) => ({ command: 'node', args: ['--import', pathToFileURL(join(project, 'x.mjs')).href] }),
+    'x.mjs',
+  ],
+  ['a placeholder', () => ({ command: '${workspaceFolder}/bin/run' }), 'bin/run'],
+  ['the default of a placeholder', () => ({ command: '${NOT_SET_HERE:-./run.sh}' }), 'run.sh'],
+  ['a variable', () => ({ command: '${PROJECT_PLACE}/run.sh' }), 'run.sh'],
+  ['a path from its directory', () => ({ command: 'python', args: ['s.py'], cwd: 'sub' }), 'sub/s.py'],
+  ['the scripts of a package', () => ({ command: 'npm', args: ['run', 'serve'] }), 'package.json'],
+  ['a link', () => ({ command: './link' }), 'link', 'target.sh'],
+  ['a link that leads out', () => ({ command: './outside-link' }), 'outside-link', '../outside.sh'],
+];
+
+async function stageFor(named: string, changed = named): Promise<{ setting: Setting; touched: string }> {
+  const setting = await createSetting();
+  const touched = await setting.write(join(setting.project, changed), '#!/bin/sh\necho one\n');
+  if (changed !== named) await symlink(touched, join(setting.project, named));
+  return { setting, touched };
+}
+
+describe("the content of a project's file is agreed to when it is named as", () => {
+  it.each(NAMED)('%s', async (_what, entry, named, changed) => {
+    const { setting, touched } = await stageFor(named, changed);
+    const { project, stateDir } = setting;
+    const environment = { ...setting.environment, PROJECT_PLACE: project };
+    const trust = new TrustStore(stateDir, Date.now, environment);
+    const subject = { name: 'one', directory: project, entry: { ...entry(project) } };
+    expect(await trust.changedFiles(subject)).toBeUndefined();
+    await trust.agree([subject]);
+    expect(Object.keys(await trust.namedFiles(subject))).toEqual([named]);
+    expect(await trust.isTrusted(subject)).toBe(true);
+    await setting.write(touched, '#!/bin/sh\necho two\n');
+    expect(await trust.changedFiles(subject)).toEqual([named]);
+    expect(await trust.isTrusted(subject)).toBe(false);
+    await rm(touched);
+    expect(await trust.changedFiles(subject)).toEqual([named]);
+    await setting.write(touched, '#!/bin/sh\necho one\n');
+    expect(await trust.isTrusted(subject)).toBe(true);
+  });
+
+  it('a link that is led elsewhere, to the same text', async () => {
+    const { setting } = await stageFor('link', 'a/run.sh');
+    const { project, stateDir } = setting;
+    const other = await setting.write(join(project, 'b/run.sh'), '#!/bin/sh\necho one\n');
+    const trust = new TrustStore(stateDir);
+    const subject = { name: 'one', directory: project, entry: { command: './link' } };
+    await trust.agree([subject]);
+    await rm(join(project, 'link'));
+    await symlink(other, join(project, 'link'));
+    expect(await trust.changedFiles(subject)).toEqual(['link']);
+  });
+
+  it('one that was not there', async () => {
+    const { write, project, stateDir } = await createSetting();
+    const trust = new TrustStore(stateDir);
+    const subject = { name: 'one', directory: project, entry: { command: 'node', args: ['later.mjs'] } };
+    await trust.agree([subject]);
+    await write(join(project, 'later.mjs'), '');
+    expect(await trust.changedFiles(subject)).toEqual(['later.mjs']);
+  });
+});
+
+it('what is no program of the project is not part of it: data, directories, files elsewhere', async () => {
+  const { write, project, home, stateDir } = await createSetting();
+  const trust = new TrustStore(stateDir);
+  const files = [join(project, 'notes.sqlite3'), join(project, 'data', 'x'), join(home, 'mine.sh')];
+  for (const file of files) await write(file, 'one');
+  const args = ['--db=./notes.sqlite3', './data', files[2], '/etc/hostname', '.', '', 'x\0y', '${secret:a}'];
+  const subject = { name: 'one', directory: project, entry: { command: process.execPath, args } };
+  await trust.agree([subject]);
+  for (const file of files) await write(file, 'two');
+  expect(await trust.namedFiles(subject)).toEqual({});
+  expect(await trust.isTrusted(subject)).toBe(true);
+});
+
+it('an agreement from before files were part of it is asked for again where there are some', async () => {
+  const { write, project, stateDir } = await createSetting();
+  const trust = new TrustStore(stateDir);
+  await write(join(project, 'run.sh'), '');
+  const subjects = ['./run.sh', 'uvx'].map((command) => ({
+    name: command,
+    directory: project,
+    entry: { command },
+  }));
+  await trust.agree(subjects);
+  const all = JSON.parse(await readFile(trust.file, 'utf8'));
+  for (const one of Object.values(all)) delete (one as { files?: unknown }).files;
+  await write(trust.file, all);
+  expect(await Promise.all(subjects.map((subject) => trust.isTrusted(subject)))).toEqual([false, true]);
+});
+
+it('very large files count by size and time', async () => {
+  const { project, stateDir } = await createSetting();
+  const file = join(project, 'huge.bin');
+  await writeFile(file, '');
+  await truncate(file, 200 * 1_024 * 1_024);
+  const trust = new TrustStore(stateDir);
+  const subject = { name: 'one', directory: project, entry: { command: './huge.bin' } };
+  await trust.agree([subject]);
+  expect(await trust.isTrusted(subject)).toBe(true);
+  await truncate(file, 201 * 1_024 * 1_024);
+  expect(await trust.isTrusted(subject)).toBe(false);
+});
+
+describe('a script that changed', () => {
+  /** A project whose server is a script of its own that leaves a line in a file when it runs. */
+  async function scripted(settings: object = {}) {
+    const setting = await createSetting();
+    const { project, home, projectFile, userFile, write } = setting;
+    const marks = { first: join(home, 'first'), second: join(home, 'second') };
+    const { command, args } = fixture('echo');
+    const script = (marker: string): string =>
+      `#!/bin/sh\necho started >> '${marker}'\nexec '${command}' ${args.map((word) => `'${word}'`).join(' ')}\n`;
+    const put = async (marker: string): Promise<void> => {
+      await chmod(await write(join(project, 'run.sh'), script(marker)), 0o755);
+    };
+    await put(marks.first);
+    await write(projectFile, { servers: { own: { command: './run.sh' } } });
+    if (Object.keys(settings).length > 0) await write(userFile, settings);
+    const configured = await setting.open();
+    await configured.trust.agree([serverIn(configured.config(), 'own')]);
+    await configured.reload();
+    expect(startsIn(marks.first)).toBe(1);
+    return { setting, configured, marks, put };
+  }
+
+  it('is not started again before its user agreed: by a reconnect, a call, a reload, another program', async () => {
+    const { setting, configured, marks, put } = await scripted();
+    const { runtime, trust, config, reload } = configured;
+    await put(marks.second);
+    const refused = {
+      code: 'TRUST_REQUIRED',
+      message: expect.stringContaining('"run.sh" changed'),
+      hint: expect.stringContaining('turnbuckle trust own'),
+    };
+    await expect(runtime.reconnect('own')).rejects.toMatchObject(refused);
+    await expect(runtime.callTool('own', 'echo', { text: 'x' })).rejects.toMatchObject({
+      code: 'TRUST_REQUIRED',
+    });
+    expect(serverIn(await setting.load(), 'own').problem).toMatchObject(refused);
+    await trust.agree([serverIn(config(), 'own')]);
+    await waitUntil(async () => (await runtime.execute('mcp__own__echo', { text: 'x' })).success, 20_000);
+    expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 1]);
+    await put(marks.first);
+    expect((await reload()).errors.own).toContain('changed since it was agreed to');
+    await expect(runtime.callTool('own', 'echo', { text: 'x' })).rejects.toMatchObject(refused);
+    expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 1]);
+  });
+
+  it('is not started by the healing of a server that died', async () => {
+    const { configured, marks, put } = await scripted();
+    const { runtime } = configured;
+    await put(marks.second);
+    const [part] = (await runtime.callTool('own', 'pid')).content;
+    process.kill(Number(part?.type === 'text' ? part.text : 0), 'SIGKILL');
+    await waitUntil(() => runtime.serverStatus('own').error?.code === 'TRUST_REQUIRED', 20_000);
+    expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 0]);
+  });
+
+  it('is started and told of where its user wants no more', async () => {
+    const { setting, configured, marks, put } = await scripted({ changedScripts: 'warn' });
+    const { runtime } = configured;
+    await put(marks.second);
+    await runtime.reconnect('own');
+    expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 1]);
+    const { problems, servers } = await setting.load();
+    expect(servers.get('own')?.problem).toBeUndefined();
+    expect(problems).toMatchObject([{ server: 'own', message: expect.stringContaining('"run.sh" changed') }]);
+  });
+
+  it('cannot be said to be no matter by the project itself', async () => {
+    const { setting, marks, put } = await scripted();
+    const { projectFile, write, load } = setting;
+    await write(projectFile, { changedScripts: 'warn', servers: { own: { command: './run.sh' } } });
+    await put(marks.second);
+    const { problems, servers, settings } = await load();
+    expect(settings.changedScripts).toBeUndefined();
+    expect(problems.length).toBe(1);
+    expect(servers.get('own')?.problem).toMatchObject({ code: 'TRUST_REQUIRED' });
+  });
+
+  it('is no matter for who answers for the whole checkout', async () => {
+    const { setting, marks, put } = await scripted();
+    await put(marks.second);
+    const { runtime } = await setting.open({ trustProject: true });
+    await runtime.connect('own');
+    expect(startsIn(marks.second)).toBe(1);
+  });
+});
+
+it('a directory that cannot be read ends nothing', async () => {
+  const { project, stateDir } = await createSetting();
+  await mkdir(join(project, 'closed'), { mode: 0o000 });
+  const trust = new TrustStore(stateDir);
+  const subject = { name: 'one', directory: project, entry: { command: './closed/run.sh', args: [7, null] } };
+  await trust.agree([subject]);
+  expect(await trust.isTrusted(subject)).toBe(true);
+  await chmod(join(project, 'closed'), 0o700);
+});
