@@ -160,6 +160,15 @@ export interface RuntimeEvents {
     readonly told: boolean;
   };
   /**
+   * Something that a server sent was of no use: log lines on stdout, second answers, messages without the shape of
+   * one. Told at once, then at most every second; `count` is how many since the last time.
+   */
+  'server.ignored': {
+    readonly server: string;
+    readonly reason: 'noise' | 'malformed' | 'too-deep' | 'unasked' | 'too-large';
+    readonly count: number;
+  };
+  /**
    * A line that a server's process wrote to stderr: untrusted text, bounded in length. `dropped` counts those that
    * were left out before it because they came too fast.
    */
@@ -195,6 +204,7 @@ export interface RuntimeEvents {
     readonly meanings: readonly string[];
   };
   'resource.updated': { readonly server: string; readonly uri: string };
+  /** A function of the host's threw, or its promise was rejected: a listener, or `onProgress` of a call. */
   'listener.failed': { readonly event: string; readonly error: unknown };
 }
 
@@ -225,10 +235,17 @@ export class Events {
     for (const listener of set) {
       try {
         // The set of a name only ever holds listeners of that name: `on` is its one writer.
-        (listener as Listener<Name>)(event);
+        const made: unknown = (listener as (event: RuntimeEvents[Name]) => unknown)(event);
+        // An async function is a listener too.
+        if (made instanceof Promise) made.catch((error: unknown) => this.failed(name, error));
       } catch (error) {
-        if (name !== 'listener.failed') this.emit('listener.failed', { event: name, error });
+        this.failed(name, error);
       }
     }
+  }
+
+  /** A function of the host's failed: a listener, or one that it gave along with a call. */
+  failed(event: string, error: unknown): void {
+    if (event !== 'listener.failed') this.emit('listener.failed', { event, error });
   }
 }

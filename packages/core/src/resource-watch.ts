@@ -1,10 +1,17 @@
 /** Who wants to know when a resource changes; kept across reconnects. */
 import type { Connection } from './connection/connection.js';
+import { contain } from './contain.js';
 
 export type ResourceListener = (uri: string) => void;
 
 export class ResourceWatch {
+  readonly #onFailure: (error: unknown) => void;
   readonly #listeners = new Map<string, Map<string, Set<ResourceListener>>>();
+
+  /** `onFailure` is told of a listener that throws. */
+  constructor(onFailure: (error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
 
   /** Adds a listener; true when it is the first for this resource, so that the server has to be told. */
   add(server: string, uri: string, listener: ResourceListener): boolean {
@@ -26,7 +33,8 @@ export class ResourceWatch {
   }
 
   notify(server: string, uri: string): void {
-    for (const listener of this.#listeners.get(server)?.get(uri) ?? []) listener(uri);
+    for (const listener of this.#listeners.get(server)?.get(uri) ?? [])
+      contain(() => listener(uri), this.#onFailure);
   }
 
   /** A fresh link knows nothing of earlier subscriptions. */

@@ -62,7 +62,7 @@ export class Runtime {
   readonly #servers: ServerSet;
   readonly #calls: Calls;
   readonly #offerings: Offerings;
-  readonly #watch = new ResourceWatch();
+  readonly #watch = new ResourceWatch((error) => this.#events.failed('resource listener', error));
   readonly #signIns: SignIns;
   readonly #builder: ServerBuilder;
   readonly #parseServers: ParseServers;
@@ -92,6 +92,7 @@ export class Runtime {
       reading: { naming, describePrefix: options.describePrefix ?? false, limits: this.#limits },
       maxPages: this.#limits.maxPages,
       maxItems: this.#limits.maxToolsPerServer,
+      maxDepth: this.#limits.maxDepth,
     });
     this.#builder = new ServerBuilder({
       options,
@@ -140,7 +141,6 @@ export class Runtime {
       guard: this.#guard,
       sender: new Sender({
         limiter: new Limiter(this.#limits),
-        maxDepth: this.#limits.maxDepth,
         now: this.#now,
         signIn: this.#signIns.hasPrompts
           ? (server, error, signal) => this.#signIns.widen(server, error, signal)

@@ -9,7 +9,6 @@ import { requestWithInput } from './connection/input-rounds.js';
 import type { LaneResult, Progress } from './connection/lane.js';
 import type { Link } from './connection/link.js';
 import { type HeaderParameter, headersFor } from './connection/mcp-headers.js';
-import { isDeeperThan } from './connection/message.js';
 import type { Respondent } from './connection/respondents.js';
 import { wasNotSent } from './connection/server-error.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
@@ -59,8 +58,6 @@ const MAX_SIGN_INS = 2;
 export interface SenderOptions {
   /** Places for calls of all servers together. */
   readonly limiter: Limiter;
-  /** How deep a result may be nested. */
-  readonly maxDepth: number;
   readonly now: () => number;
   /** Lets a person sign in, or sign in for more; rejects when that did not come about. Absent: nobody is there. */
   readonly signIn?:
@@ -132,11 +129,10 @@ export class Sender {
     }
   }
 
-  #accept({ breaker, retries, name }: Server, connection: Connection, result: LaneResult): LaneResult {
+  #accept({ breaker, retries }: Server, connection: Connection, result: LaneResult): LaneResult {
     connection.reportAnswer();
     breaker.succeed();
     retries.earn();
-    if (isDeeperThan(result, this.#options.maxDepth)) throw tooDeep(name);
     return result;
   }
 
@@ -295,6 +291,9 @@ export class Sender {
       case 'AUTH_REQUIRED':
       case 'SCOPE_MISSING':
       case 'RUNTIME_CLOSED':
+      // Ours, or the caller's: nothing that the server did.
+      case 'ARGUMENTS_INVALID':
+      case 'INTERNAL':
         breaker.abstain();
         break;
       case 'CALL_TIMEOUT':
@@ -335,14 +334,6 @@ function withCapabilities(
   const meta = isRecord(params._meta) ? params._meta : {};
   const said = keepSpelling(meta, { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta });
   return keepSpelling(params, { ...params, _meta: said });
-}
-
-function tooDeep(server: string): TurnbuckleError {
-  return new TurnbuckleError(
-    'PROTOCOL_VIOLATION',
-    `Server "${server}" answered with a result that is nested too deep.`,
-    { server },
-  );
 }
 
 function breakerOpen(server: Server, waitMs: number): TurnbuckleError {

@@ -34,6 +34,12 @@ export interface ServerBuilderParts {
 const addressOf = (config: ServerConfig): string | undefined =>
   'url' in config ? config.url : 'baseUrl' in config ? config.baseUrl : undefined;
 
+/** Who says something, and over what. */
+interface Speaker {
+  readonly connection: Connection;
+  readonly requests: RequestGuard;
+}
+
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
 
 const MOST_SAID = 16 * 1_024;
@@ -66,7 +72,7 @@ export class ServerBuilder {
         server.breaker.succeed();
         void this.#parts.watch.renew(connection);
       },
-      onNotice: (method, params) => this.#notice(connection, method, params),
+      onNotice: (method, params) => this.#notice({ connection, requests }, method, params),
       onIdle: () => void connection.disconnect(),
     });
     const server = new Server(connection, {
@@ -86,7 +92,7 @@ export class ServerBuilder {
       events: new Events(),
       onOpen: async () => {},
       onReady: () => {},
-      onNotice: (method, params) => this.#tell(connection, method, params),
+      onNotice: (method, params) => this.#tell({ connection, requests }, method, params),
       onIdle,
     });
     return connection;
@@ -108,6 +114,7 @@ export class ServerBuilder {
         environment: options.environment ?? process.env,
         stateDir: options.stateDir ?? defaultStateDirectory(options.environment ?? process.env),
         maxMessageBytes: limits.maxMessageBytes,
+        maxDepth: limits.maxDepth,
         notificationsPerSecond: limits.notificationsPerSecond,
         expressLane: options.expressLane ?? true,
         clientInfo: options.clientInfo ?? CLIENT_INFO,
@@ -138,14 +145,15 @@ export class ServerBuilder {
     return filled;
   }
 
-  #notice(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
+  #notice(speaker: Speaker, method: string, params: Readonly<Record<string, unknown>>): void {
+    const { connection } = speaker;
     const server = connection.name;
     const source = { link: () => connection.link, settings: connection.config };
     if (this.#parts.discovery.noteChange(server, method, source)) return;
     if (method === 'notifications/resources/updated' && typeof params.uri === 'string') {
       this.#parts.events.emit('resource.updated', { server, uri: params.uri });
       this.#parts.watch.notify(server, params.uri);
-    } else this.#tell(connection, method, params);
+    } else this.#tell(speaker, method, params);
   }
 
   /** Searched for secrets, and only its beginning: a server may say much, and often. */
@@ -159,9 +167,9 @@ export class ServerBuilder {
   }
 
   /** What a server says without naming a call goes to who is behind the only one on its way, if it is the only one. */
-  #tell(connection: Connection, method: string, params: Readonly<Record<string, unknown>>): void {
+  #tell({ connection, requests }: Speaker, method: string, params: Readonly<Record<string, unknown>>): void {
     const told = connection.respondents.only;
-    told?.onNotice?.(method, params);
+    requests.notify(told, method, params);
     const { level = 'info', logger } = params;
     if (method !== 'notifications/message' || !this.#parts.events.has('server.notice')) return;
     this.#parts.events.emit('server.notice', {

@@ -2,6 +2,7 @@
 import type { CatalogTool } from './catalog/tool.js';
 import { redactConfig } from './config/redact.js';
 import type { ServerConfig } from './config/schema.js';
+import type { IgnoredCounts } from './connection/ignored-messages.js';
 import { configuredSandbox, type SandboxStatus } from './connection/sandbox/status.js';
 import { describeState, type PublicState, type PublicStatus } from './connection/state.js';
 import type { TurnbuckleError } from './errors.js';
@@ -40,6 +41,8 @@ export interface ServerStatus {
   /** What its process wrote to stderr last. Untrusted text. */
   readonly stderr: string | undefined;
   readonly calls: ServerStats['snapshot'];
+  /** What it said in vain, by why: log lines on stdout, second answers, messages without the shape of one. */
+  readonly ignored: IgnoredCounts;
   /** Calls on their way to it now, and those that wait for a place. */
   readonly inFlight: number;
   readonly queued: number;
@@ -95,6 +98,7 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
     sandbox: link?.carrier.sandbox ?? configuredSandbox(config),
     stderr: link?.carrier.stderr?.tail(4_000),
     calls: server.stats.snapshot,
+    ignored: connection.ignored.counts,
     inFlight: server.limiter.inFlight,
     queued: server.limiter.queued,
     connectionsApart: server.connectionsApart,
@@ -127,6 +131,7 @@ export function describeProblem(name: string, error: TurnbuckleError): ServerSta
     sandbox: undefined,
     stderr: undefined,
     calls: { total: 0, succeeded: 0, failed: 0, averageMs: undefined, lastUsedAt: undefined },
+    ignored: { noise: 0, malformed: 0, 'too-deep': 0, unasked: 0, 'too-large': 0 },
     inFlight: 0,
     queued: 0,
     connectionsApart: 0,

@@ -25,8 +25,32 @@ beforeAll(async () => {
   home = await createHome({ echo: fixture('echo'), kinds: argumentServer, other: tattletale(started) });
 });
 
+/** Tells its progress in words that are none. */
+const TELLER = `
+const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (method === 'initialize')
+    return say({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } });
+  if (method === 'tools/list') return say({ id, result: { tools: [{ name: 'tell', inputSchema: { type: 'object' } }] } });
+  for (const message of [7, null, {}, [], true])
+    say({ method: 'notifications/progress', params: { progressToken: params?._meta?.progressToken, progress: 1, total: message, message } });
+  say({ id, result: { content: [{ type: 'text', text: 'told' }] } });
+});`;
+
 const call = (words: readonly string[], stdin?: string) =>
   turnbuckle(['call', ...words], { home, ...(stdin !== undefined && { stdin }) });
+
+it('a server whose progress is no text is called like any other', async () => {
+  const own = await createHome({
+    teller: { command: process.execPath, args: ['-e', TELLER], era: 'legacy' },
+  });
+  expect(await turnbuckle(['call', 'teller', 'tell'], { home: own })).toMatchObject({
+    code: 0,
+    stdout: 'told\n',
+  });
+});
 
 describe('arguments', () => {
   it('are read as the schema says', async () => {

@@ -7,7 +7,7 @@ import type { Link } from '../connection/link.js';
 import type { Events, RuntimeEvents } from '../events.js';
 import { isRecord } from '../is-record.js';
 import type { Catalog, CatalogItem, ListKind } from './catalog.js';
-import { type Listing, type ListRequest, readListing } from './listing.js';
+import { type Listing, type ListRequest, readListing, TooDeep } from './listing.js';
 import { readTool, type ToolReading } from './tool.js';
 
 /** What a server's configuration says about its lists. */
@@ -24,6 +24,7 @@ export interface DiscoveryOptions {
   readonly reading: Pick<ToolReading, 'naming' | 'describePrefix' | 'limits'>;
   readonly maxPages: number;
   readonly maxItems: number;
+  readonly maxDepth: number;
 }
 
 interface ListSource {
@@ -59,11 +60,14 @@ const SOURCES: Readonly<Record<ListKind, Source>> = {
   prompts: { method: 'prompts/list', key: 'prompts', capability: 'prompts', name: 'name' },
 };
 
-const CHANGES: Readonly<Record<string, readonly ListKind[]>> = {
-  'notifications/tools/list_changed': ['tools'],
-  'notifications/resources/list_changed': ['resources', 'templates'],
-  'notifications/prompts/list_changed': ['prompts'],
-};
+/** A map: methods are named by servers, and every object has a `constructor`. */
+const CHANGES: ReadonlyMap<string, readonly ListKind[]> = new Map([
+  ['notifications/tools/list_changed', ['tools']],
+  ['notifications/resources/list_changed', ['resources', 'templates']],
+  ['notifications/prompts/list_changed', ['prompts']],
+]);
+
+const TOO_DEEP = 'it is nested too deep';
 
 const keyOf = (server: string, kind: ListKind): string => JSON.stringify([server, kind]);
 
@@ -106,7 +110,7 @@ export class Discovery {
 
   /** Reads what a notification says has changed, a moment later; true when it was such a notification. */
   noteChange(server: string, method: string, source: ListSource): boolean {
-    const kinds = CHANGES[method];
+    const kinds = CHANGES.get(method);
     if (kinds === undefined) return false;
     for (const kind of kinds) {
       const { catalog, now } = this.#options;
@@ -173,12 +177,13 @@ export class Discovery {
   }
 
   async #ask(server: string, kind: ListKind, reading: Required<Reading>): Promise<Listing> {
-    const { events, maxPages, maxItems } = this.#options;
+    const { events, maxPages, maxItems, maxDepth } = this.#options;
     const { link, settings, reason } = reading;
     const { method, key } = SOURCES[kind];
     const timeoutMs = settings.listTimeoutMs;
     try {
-      const listing = await readListing(link.lane, { server, method, key, timeoutMs, maxPages, maxItems });
+      const limits = { timeoutMs, maxPages, maxItems, maxDepth };
+      const listing = await readListing(link.lane, { server, method, key, ...limits });
       events.emit('catalog.read', { server, kind, reason, outcome: 'ok' });
       return listing;
     } catch (error) {
@@ -191,8 +196,11 @@ export class Discovery {
     const { events, reading } = this.#options;
     const headersMatter = link.era === 'modern' && link.carrier.hasHeaders;
     const names = new Set<string>();
-    return listing.items.flatMap((entry, index) => {
-      const tool = readTool(entry, { ...reading, server, headersMatter });
+    return listing.items.flatMap((item, index) => {
+      const isDeep = item instanceof TooDeep;
+      const entry = isDeep ? item.entry : item;
+      const read = readTool(entry, { ...reading, server, headersMatter });
+      const tool = isDeep && typeof read !== 'string' ? TOO_DEEP : read;
       const reason =
         typeof tool === 'string' ? tool : names.has(tool.tool) ? 'its name is there twice' : undefined;
       if (typeof tool !== 'string' && reason === undefined) {
@@ -206,14 +214,16 @@ export class Discovery {
 
   #items(server: string, kind: Exclude<ListKind, 'tools'>, listing: Listing): CatalogItem[] {
     const field = SOURCES[kind].name;
-    return listing.items.flatMap((entry, index) => {
+    return listing.items.flatMap((item, index) => {
+      const isDeep = item instanceof TooDeep;
+      const entry = isDeep ? item.entry : item;
       const key = isRecord(entry) ? entry[field] : undefined;
-      if (isRecord(entry) && typeof key === 'string' && key !== '')
+      if (!isDeep && isRecord(entry) && typeof key === 'string' && key !== '')
         return [{ server, key, definition: entry, flags: [] }];
       this.#options.events.emit('catalog.dropped', {
         server,
         item: nameOf(entry, index),
-        reason: `it has no ${field}`,
+        reason: isDeep ? TOO_DEEP : `it has no ${field}`,
       });
       return [];
     });

@@ -1,7 +1,9 @@
 /** Reads a list of a server page by page, within limits, whatever its cursors do. */
 
-import type { Lane } from '../connection/lane.js';
+import type { Lane, LaneRequest, LaneResult } from '../connection/lane.js';
+import { deepResultOf } from '../connection/message.js';
 import { TurnbuckleError } from '../errors.js';
+import { isDeeperThan } from '../json/depth.js';
 import { keepSpellingOfEntries } from '../json/spelling.js';
 
 export interface ListRequest {
@@ -12,6 +14,8 @@ export interface ListRequest {
   readonly timeoutMs: number;
   readonly maxPages: number;
   readonly maxItems: number;
+  /** How deep an entry may be nested. */
+  readonly maxDepth: number;
 }
 
 export interface Listing {
@@ -24,7 +28,7 @@ export interface Listing {
 
 /** All items up to the limits; rejects when a page cannot be had. */
 export async function readListing(lane: Lane, request: ListRequest): Promise<Listing> {
-  const { server, method, key, timeoutMs, maxPages, maxItems } = request;
+  const { server, method, key, timeoutMs, maxPages, maxItems, maxDepth } = request;
   const deadline = Date.now() + timeoutMs;
   const items: unknown[] = [];
   const seen = new Set<string>();
@@ -32,7 +36,7 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
   let cursor: string | undefined;
   for (let page = 1; ; page += 1) {
     const leftMs = Math.max(deadline - Date.now(), 1);
-    const result = await lane.request({
+    const { result, isDeep } = await pageOf(lane, {
       method,
       // The empty string is a cursor like any other.
       params: cursor === undefined ? {} : { cursor },
@@ -42,7 +46,8 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
     const found = result[key];
     if (!Array.isArray(found)) throw notAList(server, method);
     keepSpellingOfEntries(result);
-    items.push(...found.slice(0, maxItems - items.length));
+    for (const entry of found.slice(0, maxItems - items.length))
+      items.push(isDeep && isDeeperThan(entry, maxDepth) ? new TooDeep(entry) : entry);
     const ttl = result.ttlMs;
     if (typeof ttl === 'number' && Number.isFinite(ttl))
       ttlMs = Math.min(ttlMs ?? Infinity, Math.max(ttl, 0));
@@ -52,6 +57,29 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
     if (truncated !== undefined) return { items, ttlMs, truncated };
     seen.add(next);
     cursor = next;
+  }
+}
+
+/** One entry that is nested too deep does not take the others with it. */
+async function pageOf(
+  lane: Lane,
+  request: LaneRequest,
+): Promise<{ readonly result: LaneResult; readonly isDeep: boolean }> {
+  try {
+    return { result: await lane.request(request), isDeep: false };
+  } catch (error) {
+    const result = deepResultOf(error);
+    if (result === undefined) throw error;
+    return { result, isDeep: true };
+  }
+}
+
+/** Stands for an entry that cannot be taken, so that it can be told which. */
+export class TooDeep {
+  readonly entry: unknown;
+
+  constructor(entry: unknown) {
+    this.entry = entry;
   }
 }
 

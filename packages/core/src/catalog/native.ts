@@ -1,5 +1,6 @@
 /** Functions of the host as tools beside those of the servers, under names of their own. */
 import { TurnbuckleError } from '../errors.js';
+import { isTextDeeperThan } from '../json/depth.js';
 import type { Caller } from '../policy/capabilities.js';
 import { isReservedName, isValidName, type NamingPreset } from './names.js';
 import type { CatalogTool, ToolAnnotations } from './tool.js';
@@ -36,6 +37,7 @@ export function toCatalogEntry(naming: NamingPreset, tool: NativeTool): CatalogT
       hint: `Names in the form ${naming} are kept for the tools of servers.`,
     });
   }
+  checkWritable(tool);
   return {
     name: tool.name,
     server: NATIVE_SERVER,
@@ -50,4 +52,18 @@ export function toCatalogEntry(naming: NamingPreset, tool: NativeTool): CatalogT
     flags: [],
     definition: { name: tool.name, description: tool.description, inputSchema: tool.inputSchema },
   };
+}
+
+/** Agents get the definition as JSON. */
+function checkWritable({ name, inputSchema, outputSchema }: NativeTool): void {
+  try {
+    const text = JSON.stringify([inputSchema, outputSchema]);
+    if (!isTextDeeperThan(text)) return;
+  } catch {
+    // Told below.
+  }
+  throw new TurnbuckleError('SCHEMA_UNUSABLE', `A schema of the tool "${name}" cannot be written as JSON.`, {
+    tool: name,
+    hint: 'Give plain data, without rings and BigInts, that is not nested hundreds of levels deep.',
+  });
 }

@@ -93,7 +93,9 @@ function missing(name: string, { server, file, path }: Spot): TurnbuckleError {
       : `the ${kind} "${plain}", which nobody gave`;
   return new TurnbuckleError('VARIABLE_MISSING', `Server "${server}" needs ${what} (${where(path, file)}).`, {
     server,
-    hint: HINTS[kind]?.(plain) ?? `Set ${plain}, or write \${${plain}:-default}.`,
+    hint:
+      (Object.hasOwn(HINTS, kind) ? HINTS[kind]?.(plain) : undefined) ??
+      `Set ${plain}, or write \${${plain}:-default}.`,
     data: { variable: plain, kind, path, file },
   });
 }

@@ -4,6 +4,7 @@ import type { Authorizer } from '../auth/authorizer.js';
 import type { HttpServer, SseServer, WebSocketServer } from '../config/schema.js';
 import type { TurnbuckleError } from '../errors.js';
 import { type Channel, ChannelLane } from './channel-lane.js';
+import type { IgnoredMessages } from './ignored-messages.js';
 import type { Envelope, Lane } from './lane.js';
 import { NotificationGate } from './notification-gate.js';
 import type { ProcessTable } from './processes.js';
@@ -20,6 +21,10 @@ export interface CarrierOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly stateDir: string;
   readonly maxMessageBytes: number;
+  /** How deep what a message says may be nested. */
+  readonly maxDepth: number;
+  /** What the server says in vain is counted there. */
+  readonly ignored: IgnoredMessages;
   readonly notificationsPerSecond: number;
   readonly expressLane: boolean;
   /** What the server asks goes through it. */
@@ -56,8 +61,10 @@ export interface Carrier {
 export function channelCarrier(type: Carrier['type'], channel: Channel, options: CarrierOptions): Carrier {
   const { server, maxMessageBytes: maxBytes } = options;
   const gate = new NotificationGate(options.notificationsPerSecond);
-  const lane = new ChannelLane(channel, { server, maxBytes, gate });
-  return {
+  const { ignored } = options;
+  const onDefect = (error: TurnbuckleError): void => carrier.onBroken?.(error);
+  const lane = new ChannelLane(channel, { server, maxBytes, gate, ignored, onDefect });
+  const carrier: Carrier = {
     type,
     transport: lane,
     hasHeaders: false,
@@ -69,4 +76,5 @@ export function channelCarrier(type: Carrier['type'], channel: Channel, options:
     },
     close: () => lane.close(),
   };
+  return carrier;
 }

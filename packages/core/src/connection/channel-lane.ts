@@ -5,6 +5,7 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 import { type Abandoned, Flight } from './flight.js';
+import type { IgnoredMessages, IgnoredReason } from './ignored-messages.js';
 import {
   completeParams,
   type Envelope,
@@ -13,8 +14,10 @@ import {
   type LaneResult,
   type Progress,
 } from './lane.js';
+import type { MessageEdges } from './message-edges.js';
 import type { NotificationGate } from './notification-gate.js';
-import { connectionLost, toAnswer } from './server-error.js';
+import { requestText } from './request-text.js';
+import { connectionLost, messageDefect, toAnswer } from './server-error.js';
 import { Slots } from './slots.js';
 
 /** Own id space, far from the SDK's small numbers, yet a 32-bit integer for servers that want one. */
@@ -23,7 +26,11 @@ export const LAST_ID = 2_000_000_000;
 
 /** What a channel may tell beyond the SDK's transport interface. */
 export interface Channel extends Transport {
-  onoversized?: (edges: string, bytes: number) => void;
+  onoversized?: (edges: MessageEdges, bytes: number) => void;
+  /** Something came that is no message, or none that can be used. */
+  onignored?: (reason: IgnoredReason) => void;
+  /** Sends the text of a message, where the channel is one of ours. */
+  sendText?: (text: string, id?: unknown) => Promise<void>;
   /** These requests certainly never left. */
   onunsent?: (ids: readonly unknown[]) => void;
 }
@@ -32,6 +39,9 @@ export interface ChannelLaneOptions {
   readonly server: string;
   readonly maxBytes: number;
   readonly gate: NotificationGate;
+  readonly ignored: IgnoredMessages;
+  /** A message could not be handled, by a defect of ours: the connection ends, and nothing else. */
+  readonly onDefect: (error: TurnbuckleError) => void;
 }
 
 export class ChannelLane implements Lane, Transport {
@@ -52,10 +62,13 @@ export class ChannelLane implements Lane, Transport {
   constructor(channel: Channel, options: ChannelLaneOptions) {
     this.#channel = channel;
     this.#options = options;
-    channel.onmessage = (message) => this.#receive(message);
+    channel.onmessage = this.#guarded((message: JSONRPCMessage) => this.#receive(message));
+    channel.onignored = (reason) => options.ignored.note(reason);
     channel.onclose = () => this.#end();
     channel.onerror = (error) => this.onerror?.(error);
-    channel.onoversized = (edges, bytes) => this.#oversized(edges, bytes);
+    channel.onoversized = this.#guarded((edges: MessageEdges, bytes: number) =>
+      this.#oversized(edges, bytes),
+    );
     channel.onunsent = (ids) => this.#unsent(ids);
   }
 
@@ -83,6 +96,15 @@ export class ChannelLane implements Lane, Transport {
     if (this.#closed) return Promise.reject(connectionLost(this.#options.server, { sent: false }));
     const { server } = this.#options;
     const id = this.#flights.reserve();
+    const params = completeParams(request, this.envelope, id);
+    const message: JSONRPCMessage = { jsonrpc: '2.0', id, method: request.method, params };
+    let text: string;
+    try {
+      text = requestText(server, message);
+    } catch (error) {
+      this.#flights.release(id);
+      return Promise.reject(error);
+    }
     const flight = new Flight({
       id,
       server,
@@ -91,8 +113,8 @@ export class ChannelLane implements Lane, Transport {
       onAbandon: this.#onAbandon,
     });
     this.#flights.put(id, flight);
-    const params = completeParams(request, this.envelope, id);
-    this.#channel.send({ jsonrpc: '2.0', id, method: request.method, params }).catch((cause: unknown) => {
+    const sending = this.#channel.sendText?.(text, id) ?? this.#channel.send(message);
+    sending.catch((cause: unknown) => {
       this.#flights.delete(id);
       // A lost connection took nothing with it; any other failure of ours, such as a missing sign-in, says more.
       const known = cause instanceof TurnbuckleError && cause.code !== 'CONNECTION_LOST';
@@ -118,14 +140,31 @@ export class ChannelLane implements Lane, Transport {
     if (!('method' in message)) {
       const { id } = message;
       // The SDK would take "2" for 2; nobody here ever asked as "2".
-      if (typeof id === 'string' && /^\d+$/.test(id)) return;
+      if (typeof id === 'string' && /^\d+$/.test(id)) return this.#options.ignored.note('unasked');
       if (typeof id !== 'number' || id < FIRST_ID) return this.onmessage?.(message);
       const flight = this.#flights.get(id);
+      // A second answer, or one that comes too late.
+      if (flight === undefined) return this.#options.ignored.note('unasked');
       this.#flights.delete(id);
-      return flight?.answer(message);
+      return flight.answer(message);
     }
     if (message.method === 'notifications/progress' && this.#progress(message.params)) return;
-    this.#options.gate.passAny(message, (passed) => this.onmessage?.(passed));
+    // The gate may hand it on later, from a timer of its own.
+    this.#options.gate.passAny(message, this.#passOn);
+  }
+
+  readonly #passOn = this.#guarded((message: JSONRPCMessage) => this.onmessage?.(message));
+
+  /** Whatever goes wrong over a message is the end of this connection at most. */
+  #guarded<Args extends unknown[]>(work: (...args: Args) => void): (...args: Args) => void {
+    return (...args) => {
+      try {
+        work(...args);
+      } catch (cause) {
+        this.#options.onDefect(messageDefect(this.#options.server, cause));
+        void this.close().catch(() => {});
+      }
+    };
   }
 
   #progress(params: unknown): boolean {
@@ -145,7 +184,7 @@ export class ChannelLane implements Lane, Transport {
   };
 
   /** Whose answer was too large is told by the id at either end of it; else nobody can wait any longer. */
-  #oversized(edges: string, bytes: number): void {
+  #oversized(edges: MessageEdges, bytes: number): void {
     const { server, maxBytes } = this.#options;
     const error = new TurnbuckleError(
       'RESPONSE_TOO_LARGE',
@@ -155,13 +194,14 @@ export class ChannelLane implements Lane, Transport {
         hint: 'Ask the tool for less (a page, a range), or raise limits.maxMessageBytes.',
       },
     );
-    const named = /"id"\s*:\s*(\d{1,10})\b/.exec(edges)?.[1];
-    const id = named === undefined ? undefined : Number(named);
-    // One of the SDK's: it gets an answer that says so, and the others go on.
-    if (id !== undefined && id < FIRST_ID)
+    const { id, hasMethod } = edges;
+    if (hasMethod) return this.#options.ignored.note('too-large');
+    // Not one of the lane's: who asked gets an answer that says so, and the others go on.
+    if (id !== undefined && (typeof id === 'string' || id < FIRST_ID))
       return this.onmessage?.({ jsonrpc: '2.0', id, error: toAnswer(error) });
     const only = this.#flights.size === 1 ? this.#flights.values()[0] : undefined;
-    const flight = (id === undefined ? undefined : this.#flights.get(id)) ?? only;
+    const flight = id === undefined ? only : this.#flights.get(id);
+    if (flight === undefined && id !== undefined) return this.#options.ignored.note('too-large');
     if (flight === undefined) return void this.close();
     this.#flights.delete(flight.id);
     flight.fail(error);
@@ -193,6 +233,7 @@ export function isProgress(params: unknown): params is Progress & { readonly pro
     params !== null &&
     'progressToken' in params &&
     'progress' in params &&
-    typeof params.progress === 'number'
+    // 1e999 is read as Infinity, which no JSON can say.
+    Number.isFinite(params.progress)
   );
 }

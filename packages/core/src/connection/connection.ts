@@ -10,6 +10,7 @@ import { backoffDelay, DEFAULT_BACKOFF } from '../resilience/backoff.js';
 import { exitError, explainExit } from './exit.js';
 import { Health } from './health.js';
 import { IdleStop } from './idle-stop.js';
+import { IgnoredMessages } from './ignored-messages.js';
 import { type Link, type LinkOptions, openLink } from './link.js';
 import { Respondents } from './respondents.js';
 import { type ConnectionEvent, type ConnectionState, transition } from './state.js';
@@ -23,7 +24,7 @@ export interface ConnectionOptions {
   readonly random: () => number;
   readonly link: Omit<
     LinkOptions,
-    'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy' | 'respondents'
+    'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy' | 'respondents' | 'ignored'
   >;
   /** The configuration with everything filled in, asked for at each attempt. */
   readonly resolve: () => Promise<ServerConfig>;
@@ -46,6 +47,8 @@ export class Connection {
   readonly name: string;
   readonly health: Health;
   readonly respondents = new Respondents();
+  /** What the server said in vain, over all its links. */
+  readonly ignored: IgnoredMessages;
   /** Entered by each call for as long as it takes. */
   readonly idle: IdleStop;
   readonly #options: ConnectionOptions;
@@ -68,6 +71,9 @@ export class Connection {
     this.#options = options;
     this.name = options.name;
     const { idleMs, share } = options.config;
+    this.ignored = new IgnoredMessages((reason, count) =>
+      options.events.emit('server.ignored', { server: options.name, reason, count }),
+    );
     this.idle = new IdleStop({
       idleMs: idleMs ?? (share === 'shared' ? 0 : IDLE_MS),
       stop: () => {
@@ -198,9 +204,10 @@ export class Connection {
   #linkOptions(config: ServerConfig): LinkOptions {
     const { name, link, onNotice } = this.#options;
     const onCleanup = (done: Promise<void>): void => this.#cleanUp(done);
-    const { respondents } = this;
+    const { respondents, ignored } = this;
     return {
       ...link,
+      ignored,
       server: name,
       config,
       respondents,

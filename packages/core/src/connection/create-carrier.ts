@@ -28,6 +28,7 @@ async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promi
       env,
       endDetached: config.endDetached,
       maxBytes: options.maxMessageBytes,
+      rules: options,
       stderrListener: options.stderrListener,
     },
     options.processes,

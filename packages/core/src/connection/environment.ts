@@ -34,7 +34,7 @@ export function childEnvironment(
     if (OURS.test(name)) continue;
     const value = host[name];
     // An exported shell function is code that a shell-based server would run.
-    if (value !== undefined && !value.startsWith('()')) env[name] = value;
+    if (typeof value === 'string' && !value.startsWith('()')) env[name] = value;
   }
   return { ...env, ...server.env };
 }

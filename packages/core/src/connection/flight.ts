@@ -70,10 +70,12 @@ export class Flight {
   progress(params: Progress): void {
     if (this.#settled) return;
     this.touch();
+    const { total, message } = params;
     this.#options.request.onProgress?.({
       progress: params.progress,
-      ...(params.total !== undefined && { total: params.total }),
-      ...(params.message !== undefined && { message: params.message }),
+      // A server writes what it likes: only what has the right type is told.
+      ...(Number.isFinite(total) && { total }),
+      ...(typeof message === 'string' && { message }),
     });
   }
 

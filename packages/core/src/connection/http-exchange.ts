@@ -5,14 +5,14 @@ import type { Dispatcher } from 'undici';
 import type { Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { GrowingBuffer } from '../fetching/growing-buffer.js';
-import { parseJson } from '../json/parse-json.js';
 import { isProgress } from './channel-lane.js';
 import { EventLines } from './event-lines.js';
 import type { Flight } from './flight.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { refusal } from './http-refusal.js';
-import { isMessage, parseMessage, type ServerQuestion } from './message.js';
-import { connectionLost } from './server-error.js';
+import type { IgnoredMessages } from './ignored-messages.js';
+import { deliverText, type MessageRules, type ServerQuestion } from './message.js';
+import { connectionLost, messageDefect } from './server-error.js';
 
 const MAX_REDIRECTS = 3;
 const MAX_RESUMES = 5;
@@ -25,6 +25,8 @@ export interface ExchangeOptions {
   readonly endpoint: HttpEndpoint;
   readonly flight: Flight;
   readonly maxBytes: number;
+  readonly rules: MessageRules;
+  readonly ignored: IgnoredMessages;
   readonly headers: Record<string, string>;
   /** The older revisions let a broken stream be picked up at its last event. */
   readonly resumable: boolean;
@@ -169,16 +171,24 @@ export class HttpExchange {
     } else if (lines !== undefined) this.#events?.feed(this.#decoder.decode(lines, { stream: true }));
   }
 
+  /** A defect over a message fails this request, and nothing else. */
   #onMessage(text: string): void {
-    const message = parseMessage(text);
-    if (message !== undefined) this.accept(message);
+    const { ignored, rules, server } = this.#options;
+    try {
+      deliverText(text, rules, {
+        onmessage: (message) => this.accept(message),
+        onignored: (reason) => ignored.note(reason),
+      });
+    } catch (cause) {
+      this.#fail(messageDefect(server, cause));
+    }
   }
 
   /** A message on the answer's stream, or one for this request that came another way. */
   accept(message: JSONRPCMessage): void {
     const { flight, deliver } = this.#options;
     if (!('method' in message)) {
-      if (message.id !== flight.id) return;
+      if (message.id !== flight.id || flight.settled) return this.#options.ignored.note('unasked');
       flight.answer(message);
       return this.#finish();
     }
@@ -199,27 +209,9 @@ export class HttpExchange {
     if (this.#events !== undefined) return this.#streamEnded();
     const text = this.#held.take().toString('utf8');
     if (status !== 200) return this.#refused(text);
-    const message = this.#find(text);
-    if (message === undefined)
-      return this.#fail(noAnswer(server, 'the body is not an answer to the request'));
-    flight.answer(message);
-    this.#finish();
-  }
-
-  /** The answer in a JSON body: the message itself, or one of a batch (2025-03-26 allows it). */
-  #find(text: string): JSONRPCMessage | undefined {
-    const { flight } = this.#options;
-    const message = parseMessage(text);
-    if (message !== undefined)
-      return !('method' in message) && message.id === flight.id ? message : undefined;
-    try {
-      const batch: unknown = parseJson(text);
-      return Array.isArray(batch)
-        ? batch.filter(isMessage).find((one) => !('method' in one) && one.id === flight.id)
-        : undefined;
-    } catch {
-      return undefined;
-    }
+    // The message itself, or one of a batch (2025-03-26 allows it).
+    this.#onMessage(text);
+    if (!this.#done) this.#fail(noAnswer(server, 'the body is not an answer to the request'));
   }
 
   #follow(location: string | string[] | undefined): boolean {

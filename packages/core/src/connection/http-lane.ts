@@ -5,14 +5,15 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { TurnbuckleError } from '../errors.js';
-import { writeJson } from '../json/spelling.js';
 import { FIRST_ID, isProgress, LAST_ID } from './channel-lane.js';
 import { type Abandoned, Flight } from './flight.js';
 import type { HttpEndpoint } from './http-endpoint.js';
 import { HttpExchange } from './http-exchange.js';
+import type { IgnoredMessages } from './ignored-messages.js';
 import { completeParams, type Envelope, type Lane, type LaneRequest, type LaneResult } from './lane.js';
 import { encodeHeaderValue } from './mcp-headers.js';
-import type { ServerQuestion } from './message.js';
+import type { MessageRules, ServerQuestion } from './message.js';
+import { requestText } from './request-text.js';
 import type { Respondent } from './respondents.js';
 import { Slots } from './slots.js';
 
@@ -31,18 +32,21 @@ export interface HttpLaneOptions {
   readonly endpoint: HttpEndpoint;
   readonly session: HttpSession;
   readonly maxBytes: number;
+  readonly rules: MessageRules;
+  readonly ignored: IgnoredMessages;
   /** The endpoint cannot be reached, refuses us, or has forgotten the session. */
   readonly onBroken: (error: TurnbuckleError) => void;
 }
 
-const NAMED: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId',
-};
+/** A map: methods are named by clients, and every object has a `constructor`. */
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
 
 /** How long requests may go on after another one found that a person is needed. */
 const DRAIN_MS = 10_000;
@@ -60,8 +64,18 @@ export class HttpLane implements Lane {
   }
 
   request(request: LaneRequest): Promise<LaneResult> {
-    const { server, endpoint, session, maxBytes } = this.#options;
+    const { server, endpoint, session, maxBytes, rules, ignored } = this.#options;
     const id = this.#exchanges.reserve();
+    const params = completeParams(request, this.envelope, id);
+    let text: string;
+    let headers: Record<string, string>;
+    try {
+      text = requestText(server, { jsonrpc: '2.0', id, method: request.method, params });
+      headers = this.#headers(request);
+    } catch (error) {
+      this.#exchanges.release(id);
+      return Promise.reject(error);
+    }
     const flight = new Flight({
       id,
       server,
@@ -74,7 +88,9 @@ export class HttpLane implements Lane {
       endpoint,
       flight,
       maxBytes,
-      headers: this.#headers(request),
+      rules,
+      ignored,
+      headers,
       resumable: this.envelope === undefined,
       hasSession: session.sessionId !== undefined,
       deliver: this.#deliver,
@@ -83,8 +99,7 @@ export class HttpLane implements Lane {
       onDone: () => this.#exchanges.delete(id),
     });
     this.#exchanges.put(id, exchange);
-    const params = completeParams(request, this.envelope, id);
-    exchange.post(writeJson({ jsonrpc: '2.0', id, method: request.method, params }));
+    exchange.post(text);
     return flight.promise;
   }
 
@@ -148,7 +163,7 @@ export class HttpLane implements Lane {
     if (session.sessionId !== undefined) headers['mcp-session-id'] = session.sessionId;
     if (this.envelope === undefined) return headers;
     headers['mcp-method'] = request.method;
-    const named = NAMED[request.method];
+    const named = NAMED.get(request.method);
     const name = named === undefined ? undefined : request.params[named];
     if (typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
     return request.headers === undefined ? headers : { ...headers, ...request.headers };
@@ -158,7 +173,7 @@ export class HttpLane implements Lane {
     this.#exchanges.get(flight.id)?.abort();
     // In the newer revision the closed stream is the cancellation; the older one wants to be told.
     if (this.envelope !== undefined) return;
-    const { endpoint, maxBytes, server, session } = this.#options;
+    const { endpoint, maxBytes, server, session, rules, ignored } = this.#options;
     const params = {
       requestId: flight.id,
       reason: why === 'timeout' ? 'The request timed out' : 'The caller cancelled',
@@ -176,6 +191,8 @@ export class HttpLane implements Lane {
       endpoint,
       flight: notice,
       maxBytes,
+      rules,
+      ignored,
       headers: this.#headers(request),
       resumable: false,
       hasSession: session.sessionId !== undefined,

@@ -3,6 +3,7 @@ import type { Transport } from '@modelcontextprotocol/client';
 import type { InProcessServer } from '../config/schema.js';
 import { reportBrokenStreams } from './broken-streams.js';
 import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
+import { guardMessages } from './guard-messages.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
 import { connectionLost } from './server-error.js';
@@ -15,16 +16,20 @@ export async function inProcessCarrier(config: InProcessServer, options: Carrier
       fetch: (url, init) => target.fetch(new Request(url, init as RequestInit)),
     });
     const { server } = options;
+    guardMessages(transport, { ...options, onDefect: (error) => carrier.onBroken?.(error) });
     reportBrokenStreams(transport, () => connectionLost(server, { sent: true }));
-    return {
+    const carrier: Carrier = {
       type: 'in-process',
       transport,
       hasHeaders: true,
       lane: (client) => new SdkLane(client, { server }),
       close: () => transport.close(),
     };
+    return carrier;
   }
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  // Whatever goes wrong further on is the channel's matter.
+  guardMessages(ours, { ...options, onDefect: () => void ours.close() });
   // The SDK's servers take any transport; the parameter is `never` because their class is not ours to import.
   await (target.connect as (transport: Transport) => Promise<void>).call(target, theirs);
   return channelCarrier('in-process', ours, options);

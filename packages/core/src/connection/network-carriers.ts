@@ -1,5 +1,5 @@
 /** The carriers of remote servers: Streamable HTTP, the older HTTP with SSE, and WebSocket. */
-import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type {
   HttpServer,
   InProcessServer,
@@ -13,8 +13,11 @@ import type { TurnbuckleError } from '../errors.js';
 import { reportBrokenStreams } from './broken-streams.js';
 import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
 import type { Channel } from './channel-lane.js';
+import { guardMessages } from './guard-messages.js';
 import { HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { HttpLane } from './http-lane.js';
+import { deliverText } from './message.js';
+import { NO_EDGES } from './message-edges.js';
 import { NotificationGate } from './notification-gate.js';
 import { Questions } from './questions.js';
 import { loadSdk } from './sdk.js';
@@ -68,6 +71,7 @@ function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Car
       headers,
       connectTimeoutMs,
       maxBytes: options.maxMessageBytes,
+      rules: options,
       authorizer: () => options.authorizer?.(server, config),
     }),
     options,
@@ -76,25 +80,39 @@ function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Car
 
 async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<Carrier> {
   const { SSEClientTransport, SseError } = await loadSdk();
-  const endpoint = await openEndpoint(config, options, (bytes) => channel.onoversized?.('', bytes));
+  const endpoint = await openEndpoint(config, options, (bytes) => channel.onoversized?.(NO_EDGES, bytes));
   const transport = new SSEClientTransport(new URL(config.url), {
     fetch: endpoint.fetch,
     requestInit: { headers: config.headers },
   });
   const channel: Channel = transport;
+  guardMessages(transport, { ...options, onDefect: () => void transport.close() });
   const carrier = channelCarrier('sse', channel, options);
   const start = transport.start.bind(transport);
-  transport.start = () =>
-    start().catch((error: unknown) => {
+  transport.start = async () => {
+    await start().catch((error: unknown) => {
       throw endpoint.refusal ?? error;
     });
+    readOwnEvents(transport, (text) => deliverText(text, options, channel));
+  };
   const report = transport.onerror;
   transport.onerror = (error) => {
     report?.(error);
     // The stream is the session: one that was opened anew by itself knows nothing of us.
     if (error instanceof SseError) void transport.close();
   };
-  return { ...carrier, close: () => carrier.close().finally(() => endpoint.close()) };
+  const close = carrier.close.bind(carrier);
+  return Object.assign(carrier, { close: () => close().finally(() => endpoint.close()) });
+}
+
+/**
+ * The SDK drops what has not the shape of a message without a word to who waits for it. So the events are read here,
+ * as on every other transport; were the SDK to keep its event source elsewhere, its own reading would go on.
+ */
+function readOwnEvents(transport: Transport, read: (text: string) => void): void {
+  const source: unknown = Reflect.get(transport, '_eventSource');
+  if (typeof source !== 'object' || source === null || !('onmessage' in source)) return;
+  source.onmessage = (event: { readonly data: unknown }) => read(String(event.data));
 }
 
 const openEndpoint = async (
@@ -140,6 +158,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     return error;
   });
   const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
+  guardMessages(transport, { ...options, onDefect: onBroken });
   const hasSession = (): boolean => transport.sessionId !== undefined;
   const carrier: Carrier = {
     type: 'http',
@@ -174,6 +193,8 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     server,
     endpoint,
     maxBytes: options.maxMessageBytes,
+    rules: options,
+    ignored: options.ignored,
     session: {
       get sessionId() {
         return transport.sessionId;
@@ -186,7 +207,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
         const { method, params = {} } = message;
         if (method === 'notifications/cancelled') questions.cancel(params.requestId);
         if (respondent?.onNotice === undefined || isForConnection(method)) transport.onmessage?.(message);
-        else gate.pass(message, () => respondent.onNotice?.(method, params));
+        else gate.pass(message, () => options.requests.notify(respondent, method, params));
       },
       answer: (question, respondent) => {
         let answering: Promise<void> | undefined;

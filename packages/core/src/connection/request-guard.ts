@@ -7,12 +7,14 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { CancelSignal } from '../cancel-signal.js';
 import type { RequestKind } from '../config/schema.js';
+import { contain } from '../contain.js';
 import type { Events } from '../events.js';
 import { isRecord } from '../is-record.js';
 import { Limiter } from '../resilience/limiter.js';
 import { type Checked, checkElicited, checkRoots, checkSampled } from './check-answer.js';
 import type { LaneRequest } from './lane.js';
 import { type RequestBounds, readElicitation, readSampling } from './read-request.js';
+import type { Respondent } from './respondents.js';
 import { REQUEST_KINDS, type ServerRequestAnswers, toCapabilities } from './server-requests.js';
 import { TokenBucket } from './token-bucket.js';
 
@@ -120,7 +122,11 @@ export class RequestGuard {
     const { limits, now } = this.#options;
     const answers = respondent?.answers ?? this.#options.answers;
     const isAllowed = this.#allowed.includes(kind);
-    if (isAllowed && answers[kind] === undefined) respondent?.onUnanswerable?.(kind);
+    if (isAllowed && answers[kind] === undefined)
+      contain(
+        () => respondent?.onUnanswerable?.(kind),
+        (error) => this.#options.events.failed('onUnanswerable', error),
+      );
     if (!isAllowed || answers[kind] === undefined)
       return this.#end(kind, { outcome: 'not-offered', reason: 'not offered' });
     const pace = this.#paceOf(answers, respondent === undefined ? 1 : AT_ONCE);
@@ -138,6 +144,14 @@ export class RequestGuard {
     const isAllowed = (key: string): boolean =>
       this.#allowed.some((kind) => kind === key) || !REQUEST_KINDS.some((kind) => kind === key);
     return Object.fromEntries(Object.entries(capabilities).filter(([key]) => isAllowed(key)));
+  }
+
+  /** Tells a respondent what belongs to its call; what it makes of that is its own matter. */
+  notify(respondent: Respondent | undefined, method: string, params: Raw): void {
+    contain(
+      () => respondent?.onNotice?.(method, params),
+      (error) => this.#options.events.failed('onNotice', error),
+    );
   }
 
   #paceOf(answers: ServerRequestAnswers, atOnce: number): Pace {

@@ -4,6 +4,7 @@ import type { Client, RequestOptions, StandardSchemaV1, Transport } from '@model
 import { toAbortSignal } from '../cancel-signal.js';
 import type { TurnbuckleError } from '../errors.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
+import { requestText } from './request-text.js';
 import { timedOut, translate } from './translate.js';
 
 /** Accepts any result: what a call brings back is passed on as it is, checks are made above the lane. */
@@ -35,6 +36,7 @@ export class SdkLane implements Lane {
 
   async request(request: LaneRequest): Promise<LaneResult> {
     const { method, params, timeoutMs, maxTotalMs, signal, onProgress, headers } = request;
+    requestText(this.#options.server, params);
     // The SDK looks at its own maximum only when progress comes.
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), maxTotalMs);

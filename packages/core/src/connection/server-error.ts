@@ -48,6 +48,16 @@ export function connectionLost(
   );
 }
 
+/** A message of the server's that we failed to handle. */
+export function messageDefect(server: string, cause: unknown): TurnbuckleError {
+  const text = cause instanceof Error ? cause.message : typeof cause;
+  return new TurnbuckleError('INTERNAL', `A message of server "${server}" could not be handled: ${text}`, {
+    server,
+    cause,
+    hint: 'This is a defect. Please report it with the cause of this error. The connection is made anew.',
+  });
+}
+
 /** True when the request certainly did not reach the tool, so that repeating it does no harm. */
 export function wasNotSent(error: TurnbuckleError): boolean {
   return error.data?.sent === false;

@@ -40,6 +40,11 @@ export class Slots<Item> {
     this.#size += 1;
   }
 
+  /** Gives back a place that nothing was put into. */
+  release(number: number): void {
+    this.#free.push((number - this.#first) % PLACES);
+  }
+
   get(number: number): Item | undefined {
     const place = (number - this.#first) % PLACES;
     return this.#numbers[place] === number ? this.#items[place] : undefined;

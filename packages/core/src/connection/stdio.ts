@@ -3,8 +3,10 @@ import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
+import type { IgnoredReason } from './ignored-messages.js';
 import { LineFraming } from './line-framing.js';
-import { parseMessage } from './message.js';
+import { deliverText, type MessageRules } from './message.js';
+import { type MessageEdges, readEdges } from './message-edges.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
 import { StderrLines, type StderrListener } from './stderr-lines.js';
 import { TextRing } from './text-ring.js';
@@ -15,6 +17,7 @@ const WHOLE_WRITE_BYTES = 16 * 1_024;
 export interface StdioOptions extends SpawnOptions {
   readonly server: string;
   readonly maxBytes: number;
+  readonly rules: MessageRules;
   readonly stderrListener?: StderrListener | undefined;
 }
 
@@ -23,7 +26,8 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   /** A message over the size limit arrived; `edges` is its beginning and end. */
-  onoversized?: (edges: string, bytes: number) => void;
+  onoversized?: (edges: MessageEdges, bytes: number) => void;
+  onignored?: (reason: IgnoredReason) => void;
   /** Present, with `pid`, because the SDK tells a process-like transport by these two members. */
   readonly stderr = new TextRing(STDERR_BYTES);
   /** These requests certainly never left: the pipe broke under the write. */
@@ -71,7 +75,7 @@ export class StdioTransport implements Transport {
     const framing = new LineFraming(
       {
         onLine: (line) => this.#receive(line),
-        onOversized: (edges, bytes) => this.onoversized?.(edges, bytes),
+        onOversized: (edges, bytes) => this.onoversized?.(readEdges(edges), bytes),
       },
       this.#options.maxBytes,
     );
@@ -98,9 +102,12 @@ export class StdioTransport implements Transport {
     stderr?.once('close', () => lines.end());
   }
 
+  async send(message: JSONRPCMessage): Promise<void> {
+    return this.sendText(writeJson(message), 'id' in message ? message.id : undefined);
+  }
+
   /** Messages of one turn of the event loop leave in one write. */
-  send(message: JSONRPCMessage): Promise<void> {
-    const line = `${writeJson(message)}\n`;
+  sendText(text: string, id?: unknown): Promise<void> {
     const stdin = this.#child?.process.stdin;
     if (this.#closed || stdin == null || !stdin.writable) {
       return Promise.reject(
@@ -108,8 +115,8 @@ export class StdioTransport implements Transport {
       );
     }
     if (this.#outgoing === '') queueMicrotask(() => this.#flush());
-    this.#outgoing += line;
-    if ('id' in message) this.#outgoingIds.push(message.id);
+    this.#outgoing += `${text}\n`;
+    if (id !== undefined) this.#outgoingIds.push(id);
     return Promise.resolve();
   }
 
@@ -136,8 +143,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
-    const message = parseMessage(line);
-    if (message !== undefined) this.onmessage?.(message);
+    deliverText(line, this.#options.rules, this);
   }
 
   /** Once only, whether we closed it, its process ended or its pipe broke. */

@@ -5,13 +5,16 @@ import type { Authorizer, Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
 import { authRequired } from './http-refusal.js';
-import { parseMessage } from './message.js';
+import type { IgnoredReason } from './ignored-messages.js';
+import { deliverText, type MessageRules } from './message.js';
+import { type MessageEdges, NO_EDGES } from './message-edges.js';
 
 export interface WebSocketOptions {
   readonly server: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxBytes: number;
+  readonly rules: MessageRules;
   readonly connectTimeoutMs: number;
   readonly authorizer?: (() => Promise<Authorizer | undefined> | undefined) | undefined;
 }
@@ -29,7 +32,8 @@ export class WebSocketTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   /** A message over the size limit arrived; the socket closes after it. */
-  onoversized?: (edges: string, bytes: number) => void;
+  onoversized?: (edges: MessageEdges, bytes: number) => void;
+  onignored?: (reason: IgnoredReason) => void;
   readonly #options: WebSocketOptions;
   #socket: WebSocket | undefined;
   #closed = false;
@@ -89,28 +93,32 @@ export class WebSocketTransport implements Transport {
     if (refused !== undefined) return refused;
     socket.on('error', (error) => {
       if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
-        this.onoversized?.('', maxBytes);
+        this.onoversized?.(NO_EDGES, maxBytes);
       this.onerror?.(error);
       // What follows cannot be understood any more, and the other side may be slow to admit it.
       socket.terminate();
     });
     socket.on('close', () => this.#end());
     socket.on('message', (data, isBinary) => {
-      if (isBinary) return; // MCP is text
-      const message = parseMessage(String(data));
-      if (message !== undefined) this.onmessage?.(message);
+      // MCP is text.
+      if (isBinary) this.onignored?.('noise');
+      else deliverText(String(data), this.#options.rules, this);
     });
     return undefined;
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage): Promise<void> {
+    return this.sendText(writeJson(message));
+  }
+
+  sendText(text: string): Promise<void> {
     const socket = this.#socket;
     if (socket === undefined || socket.readyState !== socket.OPEN) {
       return Promise.reject(
         new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" is not connected.`),
       );
     }
-    socket.send(writeJson(message));
+    socket.send(text);
     return Promise.resolve();
   }
 

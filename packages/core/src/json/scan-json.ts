@@ -130,7 +130,7 @@ function endOfValue(text: string, start: number): number {
 }
 
 /** The position behind the closing quote of the string that opens here. */
-function endOfString(text: string, open: number): number {
+export function endOfString(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let before = at - 1;
     while (text.charCodeAt(before) === BACKSLASH) before -= 1;

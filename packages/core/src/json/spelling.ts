@@ -5,6 +5,7 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { isTextDeeperThan, MAX_JSON_DEPTH } from './depth.js';
 import { parseJson } from './parse-json.js';
 import { hasEachKeyOnce, partsOf, scanJson } from './scan-json.js';
 
@@ -40,6 +41,10 @@ export function parseSpelled(text: string): unknown {
  * the rules see and what a server does must be the same.
  */
 export function parseStrictly(text: string): unknown {
+  if (isTextDeeperThan(text))
+    throw new TurnbuckleError('REQUEST_INVALID', `The JSON is nested more than ${MAX_JSON_DEPTH} deep.`, {
+      hint: 'Nothing was done. Send flatter data.',
+    });
   const value = parseJson(text);
   if (hasEachKeyOnce(text, value) && !SUSPECT.test(text)) return value;
   const { duplicateKey, hasForeignNumber } = scanJson(text);
@@ -58,6 +63,23 @@ export function keepSpelling<Made extends object>(from: object, to: Made): Made 
   const spelling = hasAny ? spellings.get(from) : undefined;
   if (spelling !== undefined) spellings.set(to, spelling);
   return to;
+}
+
+/** The value is written as this text. */
+export function spelled<Value extends object>(value: Value, text: string): Value {
+  hasAny = true;
+  spellings.set(value, { value, text });
+  return value;
+}
+
+/** A member that is a whole number of more digits than a number holds, exactly; undefined for all others. */
+export function exactInteger(holder: object, key: string): bigint | undefined {
+  const value: unknown = Reflect.get(holder, key);
+  if (!hasAny || typeof value !== 'number' || Number.isSafeInteger(value)) return undefined;
+  const spelling = spellings.get(holder);
+  const text = spelling && partsOf(spelling.text).get(key);
+  // A finite number has a few hundred digits at most.
+  return text !== undefined && Number.isFinite(value) && /^-?\d+$/.test(text) ? BigInt(text) : undefined;
 }
 
 /** Also the entries of the lists in it keep their spelling, wherever they go. */

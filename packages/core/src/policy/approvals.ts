@@ -193,6 +193,13 @@ function nobodyThere(
   );
 }
 
+/** A map: who answered may be called anything. */
+const WHY: ReadonlyMap<string, string> = new Map([
+  ['expiry', ': nobody answered in time'],
+  ['failure', ': asking for it failed'],
+  ['closed', ': the runtime was closed'],
+]);
+
 function refused({ toolName, server, tool, reason }: Question, { by, cause }: Given): TurnbuckleError {
   if (by === 'cancelled')
     return new TurnbuckleError(
@@ -200,19 +207,18 @@ function refused({ toolName, server, tool, reason }: Question, { by, cause }: Gi
       `The call of "${toolName}" was cancelled while its approval was waited for.`,
       { server, tool },
     );
-  const why: Readonly<Record<string, string>> = {
-    expiry: ': nobody answered in time',
-    failure: ': asking for it failed',
-    closed: ': the runtime was closed',
-  };
-  return new TurnbuckleError('CALL_DENIED', `The call of "${toolName}" was not approved${why[by] ?? ''}.`, {
-    server,
-    tool,
-    cause,
-    ...(by === 'expiry' && {
-      hint: `It was asked about because ${reason}. Call again when somebody is there to answer, or allow it by a rule.`,
-    }),
-  });
+  return new TurnbuckleError(
+    'CALL_DENIED',
+    `The call of "${toolName}" was not approved${WHY.get(by) ?? ''}.`,
+    {
+      server,
+      tool,
+      cause,
+      ...(by === 'expiry' && {
+        hint: `It was asked about because ${reason}. Call again when somebody is there to answer, or allow it by a rule.`,
+      }),
+    },
+  );
 }
 
 const closed = (question: Question): TurnbuckleError => refused(question, { answer: 'deny', by: 'closed' });

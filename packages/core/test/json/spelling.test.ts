@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasEachKeyOnce, partsOf, scanJson } from '../../src/json/scan-json.js';
-import { keepSpelling, parseSpelled, parseStrictly, writeJson } from '../../src/json/spelling.js';
+import {
+  exactInteger,
+  keepSpelling,
+  parseSpelled,
+  parseStrictly,
+  writeJson,
+} from '../../src/json/spelling.js';
 
 type Fields = Record<string, unknown>;
 const read = (text: string): Fields => parseStrictly(text) as Fields;
@@ -67,7 +73,7 @@ describe('hasEachKeyOnce', () => {
     String.raw`{"a":1,"\u0061":2}`,
     String.raw`{"a":"\":","a":1}`,
     '{"__proto__":1,"__proto__":1}',
-    `${'['.repeat(5_000)}{"a":1,"a":1}${']'.repeat(5_000)}`,
+    `${'['.repeat(500)}{"a":1,"a":1}${']'.repeat(500)}`,
   ])('is not sure of %.40s', (text) => {
     expect(isSure(text)).toBe(false);
     expect(() => parseStrictly(text)).toThrow('stands twice');
@@ -77,8 +83,24 @@ describe('hasEachKeyOnce', () => {
     const text = String.raw`{"a":"say \"b\": 1","c":1}`;
     expect(isSure(text)).toBe(false);
     expect(parseStrictly(text)).toEqual(JSON.parse(text));
-    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    const deep = `${'['.repeat(500)}${']'.repeat(500)}`;
     expect(parseStrictly(deep)).toBeDefined();
+  });
+
+  it('refuses what is nested so deep that writing it again could fail', () => {
+    const deep = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(parseStrictly(deep(511))).toBeDefined();
+    for (const levels of [512, 5_000, 500_000])
+      expect(() => parseStrictly(deep(levels))).toThrow(
+        expect.objectContaining({ code: 'REQUEST_INVALID', message: expect.stringContaining('512') }),
+      );
+  });
+
+  it('tells whole numbers of any size apart', () => {
+    const { params } = read('{"id":9007199254740993,"params":{"t":-18446744073709551617,"u":1.0,"v":5}}');
+    const holder = params as Fields;
+    expect(exactInteger(holder, 't')).toBe(-18446744073709551617n);
+    for (const key of ['u', 'v', 'w', 'constructor']) expect(exactInteger(holder, key)).toBeUndefined();
   });
 });
 

@@ -1,14 +1,25 @@
 /** What a client sent, told apart by exact keys: a request, a notice, or the answer to a question of ours. */
-import { parseStrictly, TurnbuckleError } from 'turnbuckle';
-import { CODES, isRecord, type RpcAnswer, RpcError, type RpcNotice, type RpcRequest } from './protocol.js';
+import { exactInteger, parseStrictly, TurnbuckleError } from 'turnbuckle';
+import {
+  CODES,
+  isRecord,
+  type RequestId,
+  type RpcAnswer,
+  RpcError,
+  type RpcNotice,
+  type RpcRequest,
+} from './protocol.js';
 
 export type Incoming =
   | { readonly kind: 'request'; readonly message: RpcRequest }
   | { readonly kind: 'notice'; readonly message: RpcNotice }
   | { readonly kind: 'answer'; readonly message: RpcAnswer };
 
-const isId = (value: unknown): value is string | number =>
-  typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+/** More requests of one batch are not answered one by one. */
+const MAX_REFUSED = 1_000;
+
+const isId = (value: unknown): value is RequestId =>
+  typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value);
 
 /** The message in a text. Throws an RpcError when there is none, or when two readers could see two of them. */
 export function parseMessage(text: string): Incoming {
@@ -24,11 +35,30 @@ function parse(text: string): unknown {
   }
 }
 
+/** Whom to tell that a batch is refused: a client waits for the answer to each request in it. */
+export function idsInBatch(text: string): RequestId[] {
+  try {
+    const batch: unknown = parseStrictly(text);
+    return Array.isArray(batch) ? batch.slice(0, MAX_REFUSED).flatMap(requestIdOf) : [];
+  } catch {
+    return [];
+  }
+}
+
+function requestIdOf(value: unknown): RequestId[] {
+  if (!isRecord(value) || value.method === undefined) return [];
+  const id = exactInteger(value, 'id') ?? value.id;
+  return isId(id) ? [id] : [];
+}
+
 /** Throws an RpcError for everything else; batches were taken out of the protocol and are not taken in. */
 export function readMessage(value: unknown): Incoming {
-  if (Array.isArray(value)) throw invalid('Batches are not supported');
+  if (Array.isArray(value)) throw invalid('Batches are not supported: send each message by itself');
   if (!isRecord(value) || value.jsonrpc !== '2.0') throw invalid('This is not a JSON-RPC 2.0 message');
-  const { method, id, params = {}, result, error } = value;
+  const { method, result, error } = value;
+  // Libraries of JSON-RPC 1.0 write null for params that are not there.
+  const params = value.params ?? {};
+  const id = exactInteger(value, 'id') ?? value.id;
   if (method !== undefined) {
     if (typeof method !== 'string') throw invalid('The method is not a string');
     if (!isRecord(params)) throw invalid('The params are not an object');

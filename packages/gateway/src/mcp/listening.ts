@@ -1,8 +1,9 @@
 /** `subscriptions/listen`: one long request for all that a client wants to be told. */
+import { writeJson } from 'turnbuckle';
 import type { ChangeKind } from './changes.js';
 import type { Desk } from './desk.js';
 import type { ModernRequest } from './modern-request.js';
-import { isRecord, META, noticeText, type Params, resultText } from './protocol.js';
+import { idMember, isRecord, META, noticeText, type Params, resultText } from './protocol.js';
 
 const MOST_RESOURCES = 1_000;
 const FILTERS: Readonly<Record<string, ChangeKind>> = {
@@ -15,7 +16,7 @@ const FILTERS: Readonly<Record<string, ChangeKind>> = {
 export async function serveListening(desk: Desk, request: ModernRequest): Promise<void> {
   const { message, reply, caller, signal } = request;
   const wanted = isRecord(message.params.notifications) ? message.params.notifications : {};
-  const about = { [META.subscription]: message.id };
+  const about = idMember(META.subscription, message.id);
   const tell = (method: string, params: Params): void =>
     reply.send(noticeText(method, { ...params, _meta: about }));
   const kinds = Object.keys(FILTERS).filter((key) => wanted[key] === true);
@@ -53,5 +54,5 @@ export async function serveListening(desk: Desk, request: ModernRequest): Promis
   });
   // A server that is gone need not be told that nobody listens.
   for (const end of ends) Promise.resolve(end()).catch(() => {});
-  reply.finish(resultText(message.id, JSON.stringify({ resultType: 'complete', _meta: about })));
+  reply.finish(resultText(message.id, writeJson({ resultType: 'complete', _meta: about })));
 }

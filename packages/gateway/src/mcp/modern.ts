@@ -5,12 +5,14 @@ import { serveListening } from './listening.js';
 import type { ModernRequest } from './modern-request.js';
 import {
   CODES,
+  idIn,
   isRecord,
   META,
   MODERN_VERSION,
   metaOf,
   noticeText,
   type Params,
+  progressText,
   RpcError,
   resultText,
 } from './protocol.js';
@@ -62,7 +64,7 @@ function answer(
   const { method, params } = message;
   const { surface, parked } = desk;
   const meta = metaOf(params);
-  const { progressToken } = meta;
+  const progressToken = idIn(meta, 'progressToken');
   const request: SurfaceRequest = {
     method,
     params,
@@ -70,8 +72,7 @@ function answer(
     era: 'modern',
     signal,
     ...(progressToken !== undefined && {
-      onProgress: (progress) =>
-        reply.send(noticeText('notifications/progress', { progressToken, ...progress })),
+      onProgress: (progress) => reply.send(progressText(progressToken, progress)),
     }),
   };
   if (parked.isOurs(params.requestState)) return parked.resume(request);

@@ -158,6 +158,16 @@ export class Offers {
   }
 }
 
-const listText = (items: readonly Params[]): string => `[${items.map(writeJson).join(',')}]`;
+/** A definition that cannot be written, such as a ring in one of the host's own, does not take the others with it. */
+const listText = (items: readonly Params[]): string =>
+  `[${items.flatMap((item) => textOf(item) ?? []).join(',')}]`;
+
+function textOf(item: Params): string | undefined {
+  try {
+    return writeJson(item);
+  } catch {
+    return undefined;
+  }
+}
 
 const KEYS: Readonly<Record<Kind, string>> = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' };

@@ -1,6 +1,6 @@
 /** The words of the protocol that the endpoints themselves need. */
 
-import { writeJson } from 'turnbuckle';
+import { exactInteger, spelled, writeJson } from 'turnbuckle';
 
 export const MODERN_VERSION = '2026-07-28';
 /** The newest first; what an older client asks for and we do not know is answered with the first. */
@@ -17,7 +17,8 @@ export const META = {
 } as const;
 
 export type Params = Readonly<Record<string, unknown>>;
-export type RequestId = string | number;
+/** A bigint where the number has more digits than a number of JavaScript holds: it goes back as it came. */
+export type RequestId = string | number | bigint;
 export type Era = 'legacy' | 'modern';
 
 export interface RpcRequest {
@@ -78,14 +79,35 @@ export const metaOf = (params: Params): Params => (isRecord(params._meta) ? para
 
 /** The texts of messages, made of the JSON of their parts: a result that is text already is not read again. */
 export const resultText = (id: RequestId, result: string): string =>
-  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+  `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`;
 
 export function errorText(id: RequestId | null, { code, message, data }: RpcError): string {
-  return JSON.stringify({
-    jsonrpc: '2.0',
-    id,
-    error: { code, message, ...(data !== undefined && { data }) },
-  });
+  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${partsOfError(code, message, data)}}`;
+}
+
+function partsOfError(code: number, message: string, data: unknown): string {
+  try {
+    return writeJson({ code, message, ...(data !== undefined && { data }) });
+  } catch {
+    // What cannot be written is no reason not to answer.
+    return JSON.stringify({ code, message });
+  }
+}
+
+const idText = (id: RequestId | null): string => (typeof id === 'bigint' ? String(id) : JSON.stringify(id));
+
+/** A member that names a request or its progress: as exact as an id. */
+export const idIn = (holder: Params, key: string): unknown => exactInteger(holder, key) ?? holder[key];
+
+/** An object whose only member is an id, to be written anywhere in a message. */
+export const idMember = (key: string, id: RequestId): Params =>
+  typeof id === 'bigint' ? spelled({ [key]: Number(id) }, `{${JSON.stringify(key)}:${id}}`) : { [key]: id };
+
+export function progressText(token: unknown, progress: object): string {
+  if (typeof token !== 'bigint')
+    return noticeText('notifications/progress', { progressToken: token, ...progress });
+  const params = `{"progressToken":${token},${JSON.stringify(progress).slice(1)}`;
+  return `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}`;
 }
 
 export const noticeText = (method: string, params: Params): string =>

@@ -14,11 +14,13 @@ import {
   ASKS,
   CODES,
   errorText,
+  idIn,
   isRecord,
   LEGACY_VERSIONS,
   metaOf,
   noticeText,
   type Params,
+  progressText,
   type RequestId,
   type RpcAnswer,
   RpcError,
@@ -174,7 +176,7 @@ export class Session {
   }
 
   #call({ method, params }: RpcRequest, reply: Reply, signal: CancelSignal): Promise<Params | string> {
-    const { progressToken } = metaOf(params);
+    const progressToken = idIn(metaOf(params), 'progressToken');
     return this.#desk.surface.answer({
       method,
       params,
@@ -186,8 +188,7 @@ export class Session {
       onProgress:
         progressToken === undefined
           ? undefined
-          : (progress) =>
-              this.send(noticeText('notifications/progress', { progressToken, ...progress }), reply),
+          : (progress) => this.send(progressText(progressToken, progress), reply),
     });
   }
 
@@ -225,7 +226,7 @@ export class Session {
 
   #noticed(method: string, params: Params): void {
     if (method !== 'notifications/cancelled') return;
-    const { requestId } = params;
+    const requestId = idIn(params, 'requestId');
     this.#running.find(({ id }) => id === requestId)?.cancellation.cancel();
   }
 

@@ -2,9 +2,18 @@
 import type { Readable, Writable } from 'node:stream';
 import { type Caller, Cancellation } from 'turnbuckle';
 import type { Desk } from './desk.js';
-import { type Incoming, parseMessage } from './incoming.js';
+import { type Incoming, idsInBatch, parseMessage } from './incoming.js';
 import { serveModern } from './modern.js';
-import { CODES, errorText, META, metaOf, type RequestId, RpcError, type RpcRequest } from './protocol.js';
+import {
+  CODES,
+  errorText,
+  idIn,
+  META,
+  metaOf,
+  type RequestId,
+  RpcError,
+  type RpcRequest,
+} from './protocol.js';
 import type { Reply } from './reply.js';
 import { checkEnvelope } from './request-headers.js';
 import { toRpcError } from './rpc-error.js';
@@ -54,9 +63,11 @@ class StdioClient {
       const incoming = parseMessage(line);
       if (incoming.kind === 'request') id = incoming.message.id;
       if (isModern(incoming) || (this.#isModern && incoming.kind === 'notice')) this.#takeModern(incoming);
-      else void this.#session.take(incoming, this.#reply);
+      else this.#session.take(incoming, this.#reply).catch(() => {});
     } catch (thrown) {
-      this.#reply.finish(errorText(id, toRpcError(thrown)));
+      const error = toRpcError(thrown);
+      const batch = id === null && line.trimStart().startsWith('[') ? idsInBatch(line) : [];
+      for (const one of batch.length > 0 ? batch : [id]) this.#reply.finish(errorText(one, error));
     }
   }
 
@@ -74,9 +85,8 @@ class StdioClient {
     this.#isModern = true;
     if (incoming.kind === 'request') void this.#serve(incoming.message);
     if (incoming.kind !== 'notice' || incoming.message.method !== 'notifications/cancelled') return;
-    const { requestId } = incoming.message.params;
-    if (typeof requestId === 'string' || typeof requestId === 'number')
-      this.#running.get(requestId)?.cancel();
+    const requestId = idIn(incoming.message.params, 'requestId');
+    for (const [id, cancellation] of this.#running) if (id === requestId) cancellation.cancel();
   }
 
   async #serve(message: RpcRequest): Promise<void> {

@@ -23,7 +23,7 @@ function answerAsked(id, args) {
   write({ jsonrpc: '2.0', result: text('no id') });
   write({ jsonrpc: '1.0', id, result: text('wrong version') });
   write({ JSONRPC: '2.0', Id: id, Result: text('wrong case') });
-  write([result(id, 'in a batch')]);
+  write([result(id + 1_000, 'in a batch'), result(id - 1_000, 'in a batch')]);
   write({
     jsonrpc: '2.0',
     method: 'notifications/progress',

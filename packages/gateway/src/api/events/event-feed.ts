@@ -110,11 +110,11 @@ export class EventFeed {
   }
 }
 
-const KINDS: Readonly<Record<string, Seen['kind']>> = {
-  tool: 'tool',
-  resource: 'resource',
-  prompt: 'prompt',
-};
+const KINDS: ReadonlyMap<string, Seen['kind']> = new Map([
+  ['tool', 'tool'],
+  ['resource', 'resource'],
+  ['prompt', 'prompt'],
+]);
 
 function aboutOf(event: object): Seen | undefined {
   const { server, tool, kind } = event as Readonly<Record<string, unknown>>;
@@ -122,6 +122,6 @@ function aboutOf(event: object): Seen | undefined {
   return {
     server,
     tool: typeof tool === 'string' ? tool : undefined,
-    kind: typeof kind === 'string' ? KINDS[kind] : undefined,
+    kind: typeof kind === 'string' ? KINDS.get(kind) : undefined,
   };
 }

@@ -21,6 +21,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
   'server.toggled': true,
   'server.asked': true,
   'server.notice': true,
+  'server.ignored': true,
   'server.stderr': true,
   'catalog.read': true,
   'catalog.changed': true,

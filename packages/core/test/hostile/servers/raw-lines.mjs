@@ -1,0 +1,77 @@
+// A server over stdio, websocket, http or sse (older HTTP) that says what it is told to. The tool `say` sends each of
+// `lines` as it is, with "$ID" for the id of the call, then, unless `silent`, the answer "said". The tool `list` is not
+// there: `--tools <file>` is what tools/list answers with, letter by letter.
+
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+
+const [way, , toolsFile] = process.argv.slice(2);
+const TOOLS = toolsFile
+  ? readFileSync(toolsFile, 'utf8')
+  : '[{"name":"say","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]';
+
+/** The texts to send for a text that came. */
+function answers(text) {
+  const { id, method, params } = JSON.parse(text);
+  if (id === undefined || method === undefined) return [];
+  const say = (result) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+  if (method === 'initialize')
+    return [
+      say(
+        '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{}},"serverInfo":{"name":"raw","version":"1"}}',
+      ),
+    ];
+  if (method === 'tools/list') return [say(`{"tools":${TOOLS}}`)];
+  if (method === 'ping') return [say('{}')];
+  if (method !== 'tools/call')
+    return [`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":-32601,"message":"no"}}`];
+  const { lines = [], silent = false, text: words = 'said' } = params.arguments;
+  const answer = say(JSON.stringify({ content: [{ type: 'text', text: words }] }));
+  return [...lines.map((line) => line.replaceAll('$ID', JSON.stringify(id))), ...(silent ? [] : [answer])];
+}
+
+function overHttp() {
+  let stream;
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const isStream = way === 'sse' && request.method === 'GET';
+    if (isStream) {
+      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return stream.write('event: endpoint\ndata: /message\n\n');
+    }
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    const texts = answers(body);
+    const events = texts.map((text) => `data: ${text}\n\n`).join('');
+    if (way === 'sse') {
+      // Only the older transport is spoken here.
+      if (request.url !== '/message') return response.writeHead(404).end();
+      response.writeHead(202).end();
+      return stream.write(events);
+    }
+    if (texts.length === 0) return response.writeHead(202).end();
+    const isPlain = texts.length === 1;
+    response
+      .writeHead(200, { 'content-type': isPlain ? 'application/json' : 'text/event-stream' })
+      .end(isPlain ? texts[0] : events);
+  });
+  return server;
+}
+
+if (way === 'stdio') {
+  for await (const line of createInterface({ input: process.stdin }))
+    for (const text of answers(line)) process.stdout.write(`${text}\n`);
+} else {
+  const server = overHttp();
+  if (way === 'websocket') {
+    const { WebSocketServer } = await import('ws');
+    new WebSocketServer({ server }).on('connection', (socket) =>
+      socket.on('message', (data) => {
+        for (const text of answers(String(data))) socket.send(text);
+      }),
+    );
+  }
+  server.listen(0, '127.0.0.1', () => process.stdout.write(`READY ${server.address().port}\n`));
+  process.stdin.on('end', () => process.exit(0)).resume();
+}
