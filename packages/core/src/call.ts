@@ -16,7 +16,6 @@ import { nearest } from './config/nearest.js';
 import type { LaneResult, Progress } from './connection/lane.js';
 import { type HeaderParameter, scanHeaderParameters } from './connection/mcp-headers.js';
 import type { Respondent } from './connection/respondents.js';
-import { contain } from './contain.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
 import type { GuardedCall, Verdict } from './guarded-call.js';
@@ -361,11 +360,7 @@ export class Calls {
   /** Progress is for the caller and for whoever listens to the runtime. */
   #listen(call: Invocation, { onProgress }: CallOptions): Sending['onProgress'] {
     return (progress) => {
-      if (onProgress !== undefined)
-        contain(
-          () => onProgress(progress),
-          (error) => this.#parts.events.failed('onProgress', error),
-        );
+      if (onProgress !== undefined) this.#parts.events.contain('onProgress', () => onProgress(progress));
       const { requestId, server, tool } = call;
       this.#parts.events.emit('call.progress', { requestId, server, tool, ...progress });
     };

@@ -237,15 +237,24 @@ export class Events {
         // The set of a name only ever holds listeners of that name: `on` is its one writer.
         const made: unknown = (listener as (event: RuntimeEvents[Name]) => unknown)(event);
         // An async function is a listener too.
-        if (made instanceof Promise) made.catch((error: unknown) => this.failed(name, error));
+        if (made instanceof Promise) made.catch((error: unknown) => this.#failed(name, error));
       } catch (error) {
-        this.failed(name, error);
+        this.#failed(name, error);
       }
     }
   }
 
-  /** A function of the host's failed: a listener, or one that it gave along with a call. */
-  failed(event: string, error: unknown): void {
+  /** Runs another function of the host's: what it throws, or its promise rejects with, is told and goes no further. */
+  contain(name: string, work: () => unknown): void {
+    try {
+      const made = work();
+      if (made instanceof Promise) made.catch((error: unknown) => this.#failed(name, error));
+    } catch (error) {
+      this.#failed(name, error);
+    }
+  }
+
+  #failed(event: string, error: unknown): void {
     if (event !== 'listener.failed') this.emit('listener.failed', { event, error });
   }
 }

@@ -1,16 +1,15 @@
 /** Who wants to know when a resource changes; kept across reconnects. */
 import type { Connection } from './connection/connection.js';
-import { contain } from './contain.js';
+import type { Events } from './events.js';
 
 export type ResourceListener = (uri: string) => void;
 
 export class ResourceWatch {
-  readonly #onFailure: (error: unknown) => void;
+  readonly #events: Events;
   readonly #listeners = new Map<string, Map<string, Set<ResourceListener>>>();
 
-  /** `onFailure` is told of a listener that throws. */
-  constructor(onFailure: (error: unknown) => void) {
-    this.#onFailure = onFailure;
+  constructor(events: Events) {
+    this.#events = events;
   }
 
   /** Adds a listener; true when it is the first for this resource, so that the server has to be told. */
@@ -34,7 +33,7 @@ export class ResourceWatch {
 
   notify(server: string, uri: string): void {
     for (const listener of this.#listeners.get(server)?.get(uri) ?? [])
-      contain(() => listener(uri), this.#onFailure);
+      this.#events.contain('resource listener', () => listener(uri));
   }
 
   /** A fresh link knows nothing of earlier subscriptions. */

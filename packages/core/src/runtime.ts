@@ -62,7 +62,7 @@ export class Runtime {
   readonly #servers: ServerSet;
   readonly #calls: Calls;
   readonly #offerings: Offerings;
-  readonly #watch = new ResourceWatch((error) => this.#events.failed('resource listener', error));
+  readonly #watch = new ResourceWatch(this.#events);
   readonly #signIns: SignIns;
   readonly #builder: ServerBuilder;
   readonly #parseServers: ParseServers;

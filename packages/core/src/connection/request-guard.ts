@@ -7,7 +7,6 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { CancelSignal } from '../cancel-signal.js';
 import type { RequestKind } from '../config/schema.js';
-import { contain } from '../contain.js';
 import type { Events } from '../events.js';
 import { isRecord } from '../is-record.js';
 import { Limiter } from '../resilience/limiter.js';
@@ -123,10 +122,7 @@ export class RequestGuard {
     const answers = respondent?.answers ?? this.#options.answers;
     const isAllowed = this.#allowed.includes(kind);
     if (isAllowed && answers[kind] === undefined)
-      contain(
-        () => respondent?.onUnanswerable?.(kind),
-        (error) => this.#options.events.failed('onUnanswerable', error),
-      );
+      this.#options.events.contain('onUnanswerable', () => respondent?.onUnanswerable?.(kind));
     if (!isAllowed || answers[kind] === undefined)
       return this.#end(kind, { outcome: 'not-offered', reason: 'not offered' });
     const pace = this.#paceOf(answers, respondent === undefined ? 1 : AT_ONCE);
@@ -148,10 +144,7 @@ export class RequestGuard {
 
   /** Tells a respondent what belongs to its call; what it makes of that is its own matter. */
   notify(respondent: Respondent | undefined, method: string, params: Raw): void {
-    contain(
-      () => respondent?.onNotice?.(method, params),
-      (error) => this.#options.events.failed('onNotice', error),
-    );
+    this.#options.events.contain('onNotice', () => respondent?.onNotice?.(method, params));
   }
 
   #paceOf(answers: ServerRequestAnswers, atOnce: number): Pace {
