@@ -19,6 +19,17 @@ const TRANSPORTS = /** @type {const} */ (['http', 'stdio']);
 const AT_ONCE = 2;
 /** The referee has no way yet to see these, and skips them before any server. */
 const NEVER_PLAYED = 'tasks-status-notifications';
+/**
+ * What no gateway can pass before a server of the older era, by scenario of the newer one.
+ * @type {Readonly<Record<string, import('./referee.mjs').Impossible>>}
+ */
+const IMPOSSIBLE_BEFORE_LEGACY = {
+  'input-required-result-basic-elicitation': {
+    problem: 'inputRequests missing expected key "user_name"',
+    reason:
+      'a question of the older era has no name of its own, and the referee looks for the one that its fixture gives it',
+  },
+};
 
 const options = readOptions();
 /** @param {string} line */
@@ -83,9 +94,21 @@ async function planLegs(referee) {
       const heading = `Gateway before a ${era} server over ${transport}:`;
       const serve = () => serveGateway(era, transport);
       const own = ofRevisions(heading, serve);
-      return era === 'modern' ? [...own, ...ofTasks(heading, serve)] : own;
+      return era === 'modern' ? [...own, ...ofTasks(heading, serve)] : own.map(markImpossible);
     }),
   );
+}
+
+/**
+ * @param {Leg} leg
+ * @returns {Leg}
+ */
+function markImpossible(leg) {
+  const plan = leg.plan.map((scenario) => {
+    const impossible = scenario.revision === NEWEST ? IMPOSSIBLE_BEFORE_LEGACY[scenario.name] : undefined;
+    return impossible === undefined ? scenario : { ...scenario, impossible };
+  });
+  return { ...leg, plan };
 }
 
 /**

@@ -16,7 +16,8 @@ const REFEREE_NODE_MAJOR = 22;
 /**
  * @typedef {{ node: string, script: string }} Referee
  * @typedef {'client' | 'server'} Side
- * @typedef {{ name: string, revision: string, plays: string, required: boolean, isExtension: boolean }} Scenario
+ * @typedef {{ problem: string, reason: string }} Impossible what the referee then says, and why it cannot be otherwise
+ * @typedef {{ name: string, revision: string, plays: string, required: boolean, isExtension: boolean, impossible?: Impossible }} Scenario
  * @typedef {Scenario & { passed: boolean, checks: { passed: number, failed: number, warned: number }, problems: string[], seconds: number }} Verdict
  */
 

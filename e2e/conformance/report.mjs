@@ -5,14 +5,30 @@
  * @typedef {import('./referee.mjs').Verdict} Verdict
  */
 
-/** @param {Verdict} verdict */
-export const failsTheRun = (verdict) => verdict.required && !verdict.passed;
+/**
+ * It cannot pass there, and failed for the reason that is known. It counts as not passed, and is named in the figure.
+ * @param {Verdict} verdict
+ */
+const isImpossible = ({ impossible, passed, problems }) =>
+  impossible !== undefined &&
+  !passed &&
+  problems.length > 0 &&
+  problems.every((problem) => problem.includes(impossible.problem));
+
+/**
+ * What cannot pass and does has to be taken off the list.
+ * @param {Verdict} verdict
+ */
+export const failsTheRun = (verdict) =>
+  verdict.impossible === undefined ? verdict.required && !verdict.passed : !isImpossible(verdict);
 
 /**
  * A scenario whose checks were all skipped was never played: the referee lets it pass, we do not count it.
  * @param {Verdict} verdict
  */
 function word(verdict) {
+  if (isImpossible(verdict)) return 'cannot';
+  if (verdict.impossible !== undefined) return 'FAIL';
   if (verdict.passed) return 'ok';
   return verdict.required || verdict.problems.length > 0 ? 'FAIL' : 'unused';
 }
@@ -25,7 +41,9 @@ export function linesOf(verdict) {
   const { name, revision, required, checks, seconds } = verdict;
   const counted = `${checks.passed} passed, ${checks.failed} failed, ${checks.warned} warned, ${seconds.toFixed(1)} s`;
   const line = `${word(verdict).padEnd(7)} ${revision} ${required ? 'required' : 'optional'} ${name} (${counted})`;
+  if (isImpossible(verdict)) return [line, `        ${verdict.impossible?.reason}`];
   if (word(verdict) !== 'FAIL') return [line];
+  if (verdict.passed) return [line, '        it passes here now: take it off the list of what cannot'];
   return [line, ...verdict.problems.map((problem) => `        ${problem.replaceAll('\n', '\n        ')}`)];
 }
 
@@ -43,7 +61,11 @@ export function summaryOf(title, verdicts) {
     if (names.length > 0) lines.push(`${outcome} (${names.length}): ${names.sort().join(', ')}`);
   }
   const required = share(verdicts.filter((verdict) => verdict.required));
-  lines.push(`${title}: required ${required}${optional.length > 0 ? `, optional ${share(optional)}` : ''}`);
+  const impossible = verdicts.filter(isImpossible).map(({ name }) => name);
+  const cannot = impossible.length > 0 ? ` (cannot pass there: ${impossible.sort().join(', ')})` : '';
+  lines.push(
+    `${title}: required ${required}${cannot}${optional.length > 0 ? `, optional ${share(optional)}` : ''}`,
+  );
   return lines;
 }
 

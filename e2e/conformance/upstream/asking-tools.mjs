@@ -121,10 +121,7 @@ export const ASKING_TOOLS = {
   })),
   test_elicitation_sep1330_enums: asking(() => ({ choices: form('Please choose', CHOICES) })),
   test_missing_capability: asking(() => ({ greeting: inputRequired.createMessage(sampling('Say hello')) })),
-  // The field is called like the question: in the older revision questions have no names of their own.
-  test_input_required_result_elicitation: asking(() => ({
-    user_name: form('What is your name?', formOf({ user_name: { type: 'string' } })),
-  })),
+  test_input_required_result_elicitation: asking(() => ({ user_name: nameForm })),
   test_input_required_result_sampling: asking(() => ({
     capital_question: inputRequired.createMessage(sampling('What is the capital of France?')),
   })),
