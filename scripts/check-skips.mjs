@@ -1,0 +1,40 @@
+// node scripts/check-skips.mjs <results of vitest as JSON> ...
+// Fails when a test was skipped in each of these runs: on a machine that has everything, none has to be. One that only
+// root can run, or only somebody else, is in order when the other run had it.
+// `--files` prints the files that have skipped tests instead.
+import { readFileSync } from 'node:fs';
+
+const [first, ...others] = process.argv.slice(2);
+const listsFiles = first === '--files';
+const paths = listsFiles ? others : [first, ...others].filter((path) => path !== undefined);
+if (paths.length === 0) {
+  console.error('usage: node scripts/check-skips.mjs [--files] <results.json> ...');
+  process.exit(2);
+}
+
+/** Below the root of the repository, which is another one in each run. */
+const inRepository = (file) => /(?:packages|testing|docs|e2e)\/.*$/.exec(file)?.[0] ?? file;
+
+const tests = paths.flatMap((path) =>
+  JSON.parse(readFileSync(path, 'utf8')).testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(({ fullName, status }) => ({ file: inRepository(name), fullName, status })),
+  ),
+);
+const hasRun = ({ status }) => status === 'passed' || status === 'failed';
+const nameOf = ({ file, fullName }) => `${file}: ${fullName}`;
+if (tests.length === 0) {
+  console.error('There is no test in these results.');
+  process.exit(1);
+}
+if (listsFiles) {
+  const files = new Set(tests.filter((test) => !hasRun(test)).map(({ file }) => file));
+  process.stdout.write([...files].map((file) => `${file}\n`).join(''));
+} else {
+  const ran = new Set(tests.filter(hasRun).map(nameOf));
+  const skipped = [...new Set(tests.map(nameOf))].filter((name) => !ran.has(name));
+  for (const name of skipped) console.error(`skipped in every run: ${name}`);
+  console.log(
+    `${ran.size} tests ran in ${paths.length} runs, ${skipped.length} were skipped in each of them.`,
+  );
+  if (skipped.length > 0) process.exit(1);
+}
