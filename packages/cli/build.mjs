@@ -74,7 +74,8 @@ await build({
   output: {
     dir: at('dist.new'),
     format: 'cjs',
-    minify: true,
+    // Names of classes stand in errors and traces.
+    minify: { compress: true, mangle: { keepNames: { class: true, function: false } } },
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
     codeSplitting: {

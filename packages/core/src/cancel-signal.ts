@@ -42,11 +42,53 @@ export class Cancellation implements CancelSignal {
     this.#reason = reason;
     const listeners = this.#listeners;
     this.#listeners = [];
-    for (const listener of listeners) {
-      if (typeof listener === 'function') listener();
-      else listener.handleEvent();
-    }
+    for (const listener of listeners) tell(listener);
   }
+}
+
+/** All that listens to one AbortSignal: one listener on it, however many calls share it. */
+class Fan {
+  readonly #listeners = new Set<CancelListener>();
+
+  add(listener: CancelListener, signal: AbortSignal): void {
+    if (this.#listeners.size === 0) signal.addEventListener('abort', this, { once: true });
+    this.#listeners.add(listener);
+  }
+
+  remove(listener: CancelListener, signal: AbortSignal): void {
+    if (this.#listeners.delete(listener) && this.#listeners.size === 0)
+      signal.removeEventListener('abort', this);
+  }
+
+  handleEvent(): void {
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) tell(listener);
+  }
+}
+
+const fans = new WeakMap<AbortSignal, Fan>();
+
+/**
+ * Tells the listener once when the signal is given. Use it for every signal that somebody else made: of more than ten
+ * listeners on an AbortSignal Node warns on the terminal, and one signal for many calls is quite usual.
+ */
+export function onAbort(signal: CancelSignal | undefined, listener: CancelListener): void {
+  if (!(signal instanceof AbortSignal)) return signal?.addEventListener('abort', listener, { once: true });
+  const fan = fans.get(signal) ?? new Fan();
+  fans.set(signal, fan);
+  fan.add(listener, signal);
+}
+
+/** Takes back what `onAbort` did. */
+export function offAbort(signal: CancelSignal | undefined, listener: CancelListener): void {
+  if (signal instanceof AbortSignal) fans.get(signal)?.remove(listener, signal);
+  else signal?.removeEventListener('abort', listener);
+}
+
+function tell(listener: CancelListener): void {
+  if (typeof listener === 'function') listener();
+  else listener.handleEvent();
 }
 
 /** For those who need the real thing. */

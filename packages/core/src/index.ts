@@ -15,7 +15,13 @@ export type { SignInMethod, SignInPage, SignInPrompts } from './auth/sign-in-pro
 export { createVault, type Vault } from './auth/vault.js';
 export type { CallOptions, CallRequest, ReadRequest } from './call.js';
 export type { DecisionRequest } from './call-guard.js';
-export { type CancelListener, Cancellation, type CancelSignal } from './cancel-signal.js';
+export {
+  type CancelListener,
+  Cancellation,
+  type CancelSignal,
+  offAbort,
+  onAbort,
+} from './cancel-signal.js';
 export { FLAGS } from './catalog/flags.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';

@@ -1,5 +1,5 @@
 /** Waiting that ends early when the caller gives up. */
-import type { CancelSignal } from './cancel-signal.js';
+import { type CancelSignal, offAbort, onAbort } from './cancel-signal.js';
 import { TurnbuckleError } from './errors.js';
 
 const cancelled = (): TurnbuckleError =>
@@ -10,9 +10,9 @@ export function untilAborted<T>(work: Promise<T>, signal: CancelSignal | undefin
   if (signal === undefined) return work;
   if (signal.aborted) return Promise.reject(cancelled());
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(cancelled());
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    const giveUp = (): void => reject(cancelled());
+    onAbort(signal, giveUp);
+    work.then(resolve, reject).finally(() => offAbort(signal, giveUp));
   });
 }
 

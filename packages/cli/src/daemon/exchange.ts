@@ -5,7 +5,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
-import type { CancelSignal } from 'turnbuckle';
+import { type CancelSignal, offAbort, onAbort } from 'turnbuckle';
 import { HttpReader } from './http-reader.js';
 
 export interface ExchangeOptions {
@@ -83,7 +83,7 @@ class Running {
   start(): void {
     const { signal, silenceMs } = this.#options;
     const socket = this.#socket;
-    signal?.addEventListener('abort', this.#abort, { once: true });
+    onAbort(signal, this.#abort);
     socket.once('connect', () => {
       this.#isConnected = true;
     });
@@ -151,7 +151,7 @@ class Running {
   }
 
   #leave(): void {
-    this.#options.signal?.removeEventListener('abort', this.#abort);
+    offAbort(this.#options.signal, this.#abort);
     this.#socket.removeAllListeners();
     // What still comes is nobody's business, errors included.
     this.#socket.on('error', () => {});

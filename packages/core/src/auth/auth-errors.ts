@@ -57,10 +57,9 @@ export function anotherServer(server: string, { was, is }: { was: string; is: st
 export function authFailed(server: string, step: string, cause: unknown): TurnbuckleError {
   if (cause instanceof TurnbuckleError) return cause;
   const code = oauthCode(cause);
-  const detail = cause instanceof Error && code === undefined ? ` (${cause.name})` : '';
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `Signing in at server "${server}" failed while ${step}${code === undefined ? detail : `: ${code}`}.`,
+    `Signing in at server "${server}" failed while ${step}${code === undefined ? inWords(cause) : `: ${code}`}.`,
     {
       server,
       cause,
@@ -68,6 +67,17 @@ export function authFailed(server: string, step: string, cause: unknown): Turnbu
       data: { step, ...(code !== undefined && { error: code }) },
     },
   );
+}
+
+/** By structure: a class of a library says nothing to people, and less once it is minified. */
+function inWords(cause: unknown): string {
+  if (!(cause instanceof Error)) return '';
+  if ('issues' in cause && Array.isArray(cause.issues)) return ': the answer is not as the standard wants it';
+  if (cause instanceof SyntaxError) return ': the answer is not JSON';
+  const { cause: inner } = cause;
+  const reason = typeof inner === 'object' && inner !== null && 'code' in inner ? inner.code : undefined;
+  if (typeof reason === 'string' && /^[A-Z][A-Z0-9_]+$/.test(reason)) return `: no answer (${reason})`;
+  return cause instanceof TypeError ? ': no answer' : '';
 }
 
 /** Passing trouble with the authorization server: worth another try later, unlike a refusal. */

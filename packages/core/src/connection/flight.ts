@@ -1,5 +1,6 @@
 /** One request on its way: a clock that progress resets, the caller's signal, and exactly one settlement. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { offAbort, onAbort } from '../cancel-signal.js';
 import { TurnbuckleError } from '../errors.js';
 import type { LaneRequest, LaneResult, Progress } from './lane.js';
 import { serverError } from './server-error.js';
@@ -37,7 +38,7 @@ export class Flight {
     const { signal, timeoutMs, maxTotalMs } = options.request;
     this.#arm(Math.min(timeoutMs, maxTotalMs));
     // Itself, not a function of its own: objects with such functions outlive many collections of the young.
-    signal?.addEventListener('abort', this, { once: true });
+    onAbort(signal, this);
   }
 
   get request(): LaneRequest {
@@ -83,7 +84,7 @@ export class Flight {
     if (this.#settled) return false;
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#options.request.signal?.removeEventListener('abort', this);
+    offAbort(this.#options.request.signal, this);
     return true;
   }
 

@@ -5,7 +5,7 @@
  */
 
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
-import type { CancelSignal } from '../cancel-signal.js';
+import { type CancelSignal, offAbort, onAbort } from '../cancel-signal.js';
 import type { RequestKind } from '../config/schema.js';
 import type { Events } from '../events.js';
 import { isRecord } from '../is-record.js';
@@ -213,7 +213,7 @@ export class RequestGuard {
     const over = new AbortController();
     const timer = setTimeout(() => over.abort('timeout'), limits.askTimeoutMs).unref();
     const cancel = (): void => over.abort('cancelled');
-    signal?.addEventListener('abort', cancel, { once: true });
+    onAbort(signal, cancel);
     if (signal?.aborted) cancel();
     try {
       if (!turns.tryEnter()) {
@@ -234,7 +234,7 @@ export class RequestGuard {
       return this.#end(kind, this.#unanswered(over.signal), thrown);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', cancel);
+      offAbort(signal, cancel);
       over.abort('over');
     }
   }

@@ -1,3 +1,5 @@
+import { offAbort, onAbort } from '../cancel-signal.js';
+
 /** One clock for a whole request, body and redirects included, joined with the caller's own signal. */
 export class Deadline {
   readonly #controller = new AbortController();
@@ -9,7 +11,7 @@ export class Deadline {
     this.#caller = caller;
     this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), timeoutMs);
     if (caller?.aborted === true) this.#onCallerAbort();
-    else caller?.addEventListener('abort', this.#onCallerAbort, { once: true });
+    else onAbort(caller, this.#onCallerAbort);
   }
 
   get signal(): AbortSignal {
@@ -34,6 +36,6 @@ export class Deadline {
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#caller?.removeEventListener('abort', this.#onCallerAbort);
+    offAbort(this.#caller, this.#onCallerAbort);
   }
 }

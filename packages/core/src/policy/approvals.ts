@@ -2,7 +2,7 @@
  * Asking a person: the question as data, the answer from whoever is there to give it, silence is no. What
  * was answered for the session is remembered here; what holds for ever is kept by others.
  */
-import type { CancelSignal } from '../cancel-signal.js';
+import { type CancelSignal, offAbort, onAbort } from '../cancel-signal.js';
 import { TurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from './approval-request.js';
@@ -141,12 +141,12 @@ export class Approvals {
       const settle = (given: Given): void => {
         if (!this.#pending.delete(request.id)) return;
         clearTimeout(timer);
-        signal?.removeEventListener('abort', cancel);
+        offAbort(signal, cancel);
         resolve(given);
       };
       const { memory } = question;
       this.#pending.set(request.id, { request, memory, asker: askerOf(question), settle });
-      signal?.addEventListener('abort', cancel, { once: true });
+      onAbort(signal, cancel);
       if (signal?.aborted === true) cancel();
     });
   }

@@ -1,6 +1,6 @@
 /** A concurrency limit with a bounded queue: first come, first served, refusal when the queue is full. */
 
-import type { CancelSignal } from '../cancel-signal.js';
+import { type CancelSignal, offAbort, onAbort } from '../cancel-signal.js';
 
 export interface LimiterOptions {
   readonly maxInFlight: number;
@@ -36,7 +36,7 @@ export class Limiter {
     if (this.#queue.length >= this.#options.maxQueued) return undefined;
     return new Promise((resolve, reject) => {
       const turn = (): void => {
-        signal?.removeEventListener('abort', giveUp);
+        offAbort(signal, giveUp);
         resolve();
       };
       const giveUp = (): void => {
@@ -44,7 +44,7 @@ export class Limiter {
         reject(signal?.reason);
       };
       if (signal?.aborted) return reject(signal.reason);
-      signal?.addEventListener('abort', giveUp, { once: true });
+      onAbort(signal, giveUp);
       this.#queue.push(turn);
     });
   }

@@ -24,6 +24,8 @@ const VALUES = [
   'jsonSchema',
   'keepSpelling',
   'loadConfiguration',
+  'offAbort',
+  'onAbort',
   'openBrowser',
   'parseStrictly',
   'preload',

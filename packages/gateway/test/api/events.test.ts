@@ -16,6 +16,19 @@ async function openQuick(options?: Parameters<typeof openStage>[0]): Promise<Sta
 }
 
 describe('the stream of events', () => {
+  it('may have many readers without a warning on the terminal', async () => {
+    const warnings: string[] = [];
+    const keep = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', keep);
+    onTestFinished(() => void process.off('warning', keep));
+    const stage = await openQuick();
+    const readers = await Promise.all(Array.from({ length: 30 }, () => followEvents(stage)));
+    await stage.runtime.execute('quick', { text: 'x' });
+    for (const reader of readers)
+      await waitUntil(() => reader.events().some(({ event }) => event === 'call.settled'));
+    expect(warnings).toEqual([]);
+  });
+
   it('tells what happens', async () => {
     const stage = await openStage();
     const following = await followEvents(stage);

@@ -1,4 +1,5 @@
 /** One who follows the events over HTTP: gets what it may know, as long as it reads and its token is good. */
+import { offAbort, onAbort } from 'turnbuckle';
 import type { Visit } from '../../http/visit.js';
 import type { Sight } from '../sight.js';
 import type { EventFeed, FedEvent } from './event-feed.js';
@@ -38,12 +39,12 @@ export function sendEvents(options: ReaderOptions): void {
   for (const event of events) reader.tell(event);
   const timer = setInterval(() => reader.write(':\n\n'), limits.keepAliveMs).unref();
   const end = (): void => void response.end();
-  closing.addEventListener('abort', end, { once: true });
-  streamSignal.addEventListener('abort', end, { once: true });
+  onAbort(closing, end);
+  onAbort(streamSignal, end);
   response.once('close', () => {
     stop();
     clearInterval(timer);
-    closing.removeEventListener('abort', end);
+    offAbort(closing, end);
   });
   if (closing.aborted || streamSignal.aborted) end();
 }

@@ -1,0 +1,96 @@
+/** One AbortSignal for many calls is usual. Node warns on the terminal of more than ten listeners on one. */
+import { getEventListeners } from 'node:events';
+import { fixture, startFixture, waitUntil } from '@turnbuckle/testing';
+import { createRuntime, offAbort, onAbort, type ServerInput } from 'turnbuckle';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+
+const warnings: string[] = [];
+const keep = ({ name, message }: Error): void => void warnings.push(`${name}: ${message}`);
+beforeEach(() => {
+  warnings.length = 0;
+  process.on('warning', keep);
+});
+afterEach(() => void process.off('warning', keep));
+
+const CALLS = 40;
+
+async function serverOver(transport: string): Promise<ServerInput> {
+  if (transport === 'stdio') return fixture('echo');
+  const { url, stop } = await startFixture('echo', { transport: transport as 'http' });
+  onTestFinished(async () => void (await stop()));
+  return { type: transport as 'http', url };
+}
+
+const each = ['stdio', 'http', 'sse', 'websocket'].flatMap((transport) =>
+  [true, false].map((expressLane) => ({ transport, expressLane })),
+);
+
+describe.each(each)('over $transport, express lane $expressLane', ({ transport, expressLane }) => {
+  const open = async (maxInFlight: number) => {
+    const server = { ...(await serverOver(transport)), maxInFlight } as ServerInput;
+    const runtime = await createRuntime({ servers: { one: server, two: server }, expressLane });
+    onTestFinished(() => runtime.close());
+    await runtime.connectAll();
+    return runtime;
+  };
+
+  it('calls, reads and lists that share a signal do not warn, and leave nothing on it', async () => {
+    const runtime = await open(4);
+    const { signal } = new AbortController();
+    const work = Array.from({ length: CALLS }, (_, index) => [
+      runtime.callTool(index % 2 === 0 ? 'one' : 'two', 'echo', { text: 'hi' }, { signal }),
+      runtime.readResource('one', 'no-such://thing', { signal }).catch(() => {}),
+    ]);
+    await Promise.all(work.flat());
+    expect(warnings).toEqual([]);
+    await waitUntil(() => getEventListeners(signal, 'abort').length === 0);
+  });
+
+  it('all of them end when it is given', async () => {
+    const runtime = await open(CALLS + 1);
+    const abort = new AbortController();
+    const calls = Array.from({ length: CALLS }, () =>
+      runtime
+        .callTool('one', 'sleep', { ms: 60_000 }, { signal: abort.signal })
+        .catch((error: { code?: string }) => error.code),
+    );
+    // Behind the others: when it is answered, they are on their way.
+    await runtime.callTool('one', 'echo', { text: 'hi' });
+    abort.abort();
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['CALL_CANCELLED']));
+    expect(warnings).toEqual([]);
+  });
+});
+
+it('tells every listener once, those that left not at all', () => {
+  const abort = new AbortController();
+  const told: number[] = [];
+  const listeners = Array.from({ length: CALLS }, (_, index) => () => void told.push(index));
+  for (const listener of listeners) onAbort(abort.signal, listener);
+  for (const listener of listeners.slice(0, 10)) offAbort(abort.signal, listener);
+  expect(getEventListeners(abort.signal, 'abort')).toHaveLength(1);
+  abort.abort();
+  abort.abort();
+  expect(told).toEqual(listeners.map((_, index) => index).slice(10));
+  expect(getEventListeners(abort.signal, 'abort')).toHaveLength(0);
+  expect(() => offAbort(abort.signal, () => {})).not.toThrow();
+  expect(() => onAbort(undefined, () => {})).not.toThrow();
+});
+
+it('does not forget a signal on which nobody listened for a while', () => {
+  const abort = new AbortController();
+  let told = 0;
+  const listener = {
+    handleEvent: () => {
+      told += 1;
+    },
+  };
+  for (let count = 0; count < 3; count += 1) {
+    onAbort(abort.signal, listener);
+    offAbort(abort.signal, listener);
+  }
+  expect(getEventListeners(abort.signal, 'abort')).toHaveLength(0);
+  onAbort(abort.signal, listener);
+  abort.abort();
+  expect(told).toBe(1);
+});
