@@ -11,6 +11,7 @@ import { VERSION } from './version.js';
 
 const USAGE_EXIT = 2;
 const INTERRUPTED_EXIT = 130;
+const NAMES = COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
 
 export interface MainOptions {
   readonly words: readonly string[];
@@ -23,7 +24,7 @@ export interface MainOptions {
 export async function main({ words, environment, signal, onOrderlyEnd }: MainOptions): Promise<number> {
   const [first, ...rest] = commandFirst(words);
   const own = beforeDashes(rest);
-  const output = createOutput({ json: own.includes('--json'), environment });
+  const output = createOutput({ json: own.includes('--json'), environment, commands: NAMES });
   if (['--version', '-V', 'version'].includes(first ?? '')) return print(output, VERSION);
   if (first === undefined || first === 'help' || first.startsWith('-'))
     return helpOrUsage(first, rest, output);
@@ -70,10 +71,7 @@ const findCommand = (name: string): Command | undefined =>
   );
 
 function unknownCommand(output: Output, word: string): number {
-  const close = nearestWord(
-    word,
-    COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
-  );
+  const close = nearestWord(word, NAMES);
   const hint =
     close === undefined ? 'turnbuckle --help lists the commands.' : `Did you mean "turnbuckle ${close}"?`;
   return usage(output, `There is no command "${word}".`, hint);

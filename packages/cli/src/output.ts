@@ -1,6 +1,7 @@
 /** The one place that writes: results to stdout, everything else to stderr, colour on a terminal only. */
 import { stripVTControlCharacters } from 'node:util';
 import { createColors } from 'picocolors';
+import { createSpeller } from './how-called.js';
 import { createSpinner, PATIENCE_MS } from './spinner.js';
 import { escapeHidden } from './untrusted-text.js';
 
@@ -17,6 +18,8 @@ export interface Output {
   line(text?: string): void;
   /** The whole result, for programs. */
   data(value: unknown): void;
+  /** The text with the commands that it names as they are called here. Notes and warnings are spelled anyway. */
+  spell(text: string): string;
   /** For people only: what was done, what comes next. Nothing with --json. */
   note(text: string): void;
   /** What must not be missed: errors and warnings, with --json too. */
@@ -32,18 +35,22 @@ export interface Output {
 export interface OutputOptions {
   readonly json: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The names of all commands. */
+  readonly commands: readonly string[];
 }
 
-export function createOutput({ json, environment }: OutputOptions): Output {
+export function createOutput({ json, environment, commands }: OutputOptions): Output {
   const { stdin, stdout, stderr } = process;
   const isDumb = environment.TERM === 'dumb';
   const spinner = createSpinner(stderr);
+  const spell = createSpeller(environment, commands);
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     spinner.clear();
     stream.write(`${text}\n`);
   };
   // The colours are those of stdout; stderr may go to a file all the same.
-  const warn = (text: string): void => write(stderr, stderr.isTTY ? text : stripVTControlCharacters(text));
+  const warn = (text: string): void =>
+    write(stderr, spell(stderr.isTTY ? text : stripVTControlCharacters(text)));
   return {
     json,
     interactive: stdin.isTTY === true && stderr.isTTY === true && !json,
@@ -55,6 +62,7 @@ export function createOutput({ json, environment }: OutputOptions): Output {
       if (!json) warn(text);
     },
     warn,
+    spell,
     during: (text, work) =>
       json ? work : stderr.isTTY && !isDumb ? spinner.during(text, work) : say(`${text} …`, work),
     progress: spinner.progress,

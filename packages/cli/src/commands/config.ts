@@ -47,7 +47,9 @@ function showFiles(
 function showServers({ output }: CommandContext, { servers }: LoadedConfig): void {
   output.line(`\n${output.color.bold('Servers')}`);
   if (servers.size === 0)
-    output.line('  none yet; add one: turnbuckle add <name> -- <command>, or turnbuckle import');
+    output.line(
+      output.spell('  none yet; add one: turnbuckle add <name> -- <command>, or turnbuckle import'),
+    );
   const rows = [...servers.values()].map(({ name, origin, problem, config, shadowed }) => [
     `  ${showLine(name, 60)}`,
     problem === undefined ? (config?.enabled === false ? 'off' : 'ok') : output.color.red(problem.code),

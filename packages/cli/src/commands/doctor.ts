@@ -115,7 +115,9 @@ function showFindings({ output }: CommandContext, { name, flagged = [] }: Check)
     output.line(`  ${output.color.yellow('⚠')} ${showLine(tool ?? 'it', 60)} ${what}`);
   const rest = flagged.length - MOST_FINDINGS;
   if (rest > 0)
-    output.line(`  ${output.color.yellow(`⚠ and ${rest} more`)}: turnbuckle tools ${shellWord(name)}`);
+    output.line(
+      output.spell(`  ${output.color.yellow(`⚠ and ${rest} more`)}: turnbuckle tools ${shellWord(name)}`),
+    );
 }
 
 function show(context: CommandContext, checks: readonly Check[]): void {
@@ -128,7 +130,8 @@ function show(context: CommandContext, checks: readonly Check[]): void {
   const lines = textTable(rows);
   checks.forEach((check, index) => {
     output.line(lines[index]);
-    if (check.next !== undefined) output.line(`  ${output.color.dim('→')} ${showLine(check.next, 400)}`);
+    if (check.next !== undefined)
+      output.line(output.spell(`  ${output.color.dim('→')} ${showLine(check.next, 400)}`));
     showFindings(context, check);
   });
 }

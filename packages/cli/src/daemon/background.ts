@@ -79,7 +79,7 @@ export async function showDaemon(context: CommandContext): Promise<number> {
   const daemon = findDaemon(stateDir);
   if (daemon === undefined) {
     if (output.json) output.data({ running: false });
-    else output.line('No daemon runs. Start one: turnbuckle serve start');
+    else output.line(output.spell('No daemon runs. Start one: turnbuckle serve start'));
     return NOT_RUNNING_EXIT;
   }
   const client = new DaemonClient({ url: daemon.url, token: readToken(stateDir) });
@@ -96,7 +96,7 @@ export async function showDaemon(context: CommandContext): Promise<number> {
   output.line(`Turnbuckle ${showLine(daemon.version, 40)} runs at ${daemon.url}`);
   output.line(`process ${daemon.pid}, since ${showLine(daemon.started, 40)}`);
   if (servers !== undefined) {
-    output.line(`${up} of ${servers.length} servers are up: turnbuckle list`);
+    output.line(output.spell(`${up} of ${servers.length} servers are up: turnbuckle list`));
     await tellProblems(context, client);
     return 0;
   }

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type TemporaryDirectory, temporaryDirectory } from '@turnbuckle/testing';
@@ -44,6 +44,10 @@ export async function createHome(servers?: Readonly<Record<string, unknown>>): P
   };
   const project = directory.file('project');
   await mkdir(project);
+  // As it is once it is installed: what is printed names the command.
+  await mkdir(programsOf(directory));
+  const script = `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`;
+  await writeFile(join(programsOf(directory), 'turnbuckle'), script, { mode: 0o755 });
   if (servers !== undefined) await write('.config/turnbuckle/mcp.json', { servers });
   return {
     ...directory,
@@ -54,8 +58,10 @@ export async function createHome(servers?: Readonly<Record<string, unknown>>): P
   };
 }
 
+const programsOf = ({ path }: { readonly path: string }): string => join(path, '.programs');
+
 export const environmentOf = ({ path }: Home): Record<string, string> => ({
-  PATH: process.env.PATH ?? '',
+  PATH: [programsOf({ path }), process.env.PATH ?? ''].join(delimiter),
   HOME: path,
   XDG_CONFIG_HOME: join(path, '.config'),
   XDG_STATE_HOME: join(path, '.local', 'state'),
