@@ -72,7 +72,7 @@ export const environmentOf = ({ path }: Home): Record<string, string> => ({
 });
 
 /** Nothing on stderr but what is said when a connection takes long, which is up to the machine. */
-export const QUIET: string = expect.stringMatching(/^(Connecting .* …\n)?$/);
+export const QUIET: string = expect.stringMatching(/^(Connecting.* …\n)?$/);
 
 /** The running command; for tests that interrupt it. */
 export function start(words: readonly string[], { home, cwd, stdin, env }: RunOptions): ChildProcess {

@@ -31,7 +31,7 @@ const withAndWithout = async (words: readonly string[], stdin?: string) => {
   const attached = await turnbuckle(words, options);
   const { stderr, ...alone } = await turnbuckle([...words, '--no-daemon'], options);
   // Said when it takes long, which is up to the machine.
-  return { attached, alone: { ...alone, stderr: stderr.replace(/^Connecting .* …\n/, '') } };
+  return { attached, alone: { ...alone, stderr: stderr.replace(/^Connecting.* …\n/, '') } };
 };
 
 describe('a command beside a daemon', () => {
