@@ -50,6 +50,7 @@ export const ERRORS = {
   CONNECT_TIMEOUT: facts(504, -32001, 17, true),
   SERVER_EXITED: facts(502, -32001, 17, true),
   CONNECTION_LOST: facts(502, -32001, 17, true),
+  SERVER_FLOODED: facts(502, -32001, 17),
   BREAKER_OPEN: facts(503, -32001, 17, true),
   OVERLOADED: facts(503, -32001, 18, true),
   RATE_LIMITED: facts(429, -32001, 18, true),

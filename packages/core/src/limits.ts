@@ -12,6 +12,10 @@ export interface RuntimeLimits extends SchemaLimits, RequestLimits {
   readonly maxToolsPerServer: number;
   readonly maxPages: number;
   readonly notificationsPerSecond: number;
+  /** Of one connection: what a server may send for ever without having been asked. Above it, it has to wait. */
+  readonly unaskedBytesPerSecond: number;
+  /** A server that sends more than that for so long is stopped. */
+  readonly maxFloodMs: number;
   /** Calls in flight, all servers together; each server has its own limit in its configuration. */
   readonly maxInFlight: number;
   readonly maxQueued: number;
@@ -27,6 +31,8 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   maxToolsPerServer: 1_000,
   maxPages: 64,
   notificationsPerSecond: 100,
+  unaskedBytesPerSecond: 4 * 1_024 * 1_024,
+  maxFloodMs: 30_000,
   maxInFlight: 1_000,
   maxQueued: 256,
 };

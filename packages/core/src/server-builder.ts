@@ -116,6 +116,7 @@ export class ServerBuilder {
         maxMessageBytes: limits.maxMessageBytes,
         maxDepth: limits.maxDepth,
         notificationsPerSecond: limits.notificationsPerSecond,
+        flood: limits,
         expressLane: options.expressLane ?? true,
         clientInfo: options.clientInfo ?? CLIENT_INFO,
         verdicts: this.#parts.verdicts,

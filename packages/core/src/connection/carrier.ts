@@ -4,6 +4,7 @@ import type { Authorizer } from '../auth/authorizer.js';
 import type { HttpServer, SseServer, WebSocketServer } from '../config/schema.js';
 import type { TurnbuckleError } from '../errors.js';
 import { type Channel, ChannelLane } from './channel-lane.js';
+import type { FloodLimits } from './flood-meter.js';
 import type { IgnoredMessages } from './ignored-messages.js';
 import type { Envelope, Lane } from './lane.js';
 import { NotificationGate } from './notification-gate.js';
@@ -26,6 +27,7 @@ export interface CarrierOptions {
   /** What the server says in vain is counted there. */
   readonly ignored: IgnoredMessages;
   readonly notificationsPerSecond: number;
+  readonly flood: FloodLimits;
   readonly expressLane: boolean;
   /** What the server asks goes through it. */
   readonly requests: RequestGuard;

@@ -289,9 +289,18 @@ export class Connection {
     this.#error = error;
     this.health.noteError(error);
     if (error.code === 'AUTH_REQUIRED') return this.#move('refused-auth', error);
+    if (error.code === 'SERVER_FLOODED') return this.#giveUp(error);
     // Whoever wanted it up wants it back; a lazy server waits for its next call.
     if (!this.#wanted || this.config.start === 'lazy') return this.#move('lost', error);
     this.#retryLater(error);
+  }
+
+  /** It would only do the same again: the next call, or a person, may try. */
+  #giveUp(error: TurnbuckleError): void {
+    const { events, now } = this.#options;
+    this.#failedSince ??= now();
+    this.#move('gave-up', error);
+    events.emit('server.failed', { server: this.name, error });
   }
 
   #retryLater(error: TurnbuckleError): void {

@@ -3,6 +3,8 @@ import { toSandboxPolicy } from '../config/sandbox-schema.js';
 import type { ServerConfig, StdioServer } from '../config/schema.js';
 import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
 import { childEnvironment } from './environment.js';
+import { FloodMeter } from './flood-meter.js';
+import { flooded } from './server-error.js';
 import { StdioTransport } from './stdio.js';
 
 /** Builds the carrier of a configured server; nothing is started or contacted yet. */
@@ -21,6 +23,7 @@ async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promi
     policy === undefined
       ? undefined
       : await (await import('./sandbox/confine.js')).confine({ ...options, config, policy, env });
+  const flood = new FloodMeter(options.flood);
   const transport = new StdioTransport(
     {
       server: options.server,
@@ -30,10 +33,12 @@ async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promi
       maxBytes: options.maxMessageBytes,
       rules: options,
       stderrListener: options.stderrListener,
+      flood,
     },
     options.processes,
   );
   const carrier = channelCarrier('stdio', transport, options);
+  flood.onFlood = () => carrier.onBroken?.(flooded(options.server));
   return Object.defineProperties(carrier, {
     pid: { get: () => transport.pid },
     exit: { get: () => transport.exit },

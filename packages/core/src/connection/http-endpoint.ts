@@ -6,6 +6,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Dispatcher, Pool } from 'undici';
 import type { Authorizer, Credentials, OutgoingRequest } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
+import type { FloodMeter } from './flood-meter.js';
 import { rateLimited } from './http-refusal.js';
 import { limitBody } from './limited-body.js';
 
@@ -17,6 +18,8 @@ export interface EndpointOptions {
   readonly maxBytes: number;
   /** Presents who asks. */
   readonly authorizer?: Authorizer | undefined;
+  /** Weighs what comes on streams. */
+  readonly flood: FloodMeter;
   /** A body went over the limit and was cut off. */
   readonly onTooLarge?: ((bytes: number) => void) | undefined;
 }
@@ -25,6 +28,7 @@ export class HttpEndpoint {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly authorizer: Authorizer | undefined;
+  readonly flood: FloodMeter;
   readonly #pool: Pool;
   readonly #fetch: FetchLike;
   readonly #refusals: { last?: unknown };
@@ -41,6 +45,7 @@ export class HttpEndpoint {
       Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value]),
     );
     this.authorizer = options.authorizer;
+    this.flood = options.flood;
     this.#pool = pool;
     this.#fetch = fetch;
   }
@@ -81,9 +86,13 @@ export class HttpEndpoint {
         : send({}));
       const refused = init?.method === 'POST' ? tryLater(options.server, response) : undefined;
       if (refused !== undefined) throw refused;
-      return limitBody(response, options.maxBytes, () => {
-        options.onTooLarge?.(options.maxBytes);
-        return tooLarge(options);
+      return limitBody(response, {
+        maxBytes: options.maxBytes,
+        flood: options.flood,
+        onExceeded: () => {
+          options.onTooLarge?.(options.maxBytes);
+          return tooLarge(options);
+        },
       });
     };
     return new HttpEndpoint(options, pool, { fetch, refusals });

@@ -8,6 +8,7 @@ import { GrowingBuffer } from '../fetching/growing-buffer.js';
 import { isProgress } from './channel-lane.js';
 import { EventLines } from './event-lines.js';
 import type { Flight } from './flight.js';
+import { Pauses, weigh } from './flood-meter.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { refusal } from './http-refusal.js';
 import type { IgnoredMessages } from './ignored-messages.js';
@@ -45,6 +46,7 @@ interface Head {
 export class HttpExchange {
   readonly #options: ExchangeOptions;
   #controller: Dispatcher.DispatchController | undefined;
+  #pauses: Pauses | undefined;
   #body: string | undefined;
   #path: string;
   #head: Head | undefined;
@@ -119,6 +121,7 @@ export class HttpExchange {
     this.#head = undefined;
     this.#held = new GrowingBuffer();
     this.#events = undefined;
+    this.#pauses = undefined;
     this.#decoder = new TextDecoder();
     endpoint.dispatch(
       {
@@ -168,7 +171,16 @@ export class HttpExchange {
     if (this.#held.length > max) {
       this.#fail(tooLarge({ server, maxBytes: max }));
       controller.abort(new Error('The answer is too large'));
-    } else if (lines !== undefined) this.#events?.feed(this.#decoder.decode(lines, { stream: true }));
+    } else if (lines !== undefined && this.#events !== undefined) {
+      this.#events.feed(this.#decoder.decode(lines, { stream: true }));
+      const pauseMs = this.#done ? 0 : this.#options.endpoint.flood.take(weigh(lines));
+      if (pauseMs > 0) this.#pause(controller, pauseMs);
+    }
+  }
+
+  #pause(controller: Dispatcher.DispatchController, ms: number): void {
+    this.#pauses ??= new Pauses(controller);
+    this.#pauses.hold(ms);
   }
 
   /** A defect over a message fails this request, and nothing else. */
@@ -291,6 +303,7 @@ export class HttpExchange {
     if (this.#done) return;
     this.#done = true;
     clearTimeout(this.#timer);
+    this.#pauses?.end();
     this.#options.onDone();
   }
 }

@@ -1,9 +1,19 @@
 /** Bounds what a response body may bring: in total, or for an event stream between two events. */
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { GrowingBuffer } from '../fetching/growing-buffer.js';
 import { EventLines } from './event-lines.js';
+import { type FloodMeter, weigh } from './flood-meter.js';
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** What the body ends with when it is over the limit. */
+  readonly onExceeded: () => Error;
+  /** Weighs an event stream, which has no end. */
+  readonly flood?: FloodMeter | undefined;
+}
 
 /** The same response with a body that errors once it is over the limit. */
-export function limitBody(response: Response, maxBytes: number, onExceeded: () => Error): Response {
+export function limitBody(response: Response, { maxBytes, onExceeded, flood }: BodyLimits): Response {
   if (response.body === null) return response;
   const perEvent = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
   const held = perEvent ? new EventLines() : new GrowingBuffer();
@@ -14,7 +24,10 @@ export function limitBody(response: Response, maxBytes: number, onExceeded: () =
         if (held.length > maxBytes) return controller.error(onExceeded());
         if (ready !== undefined) controller.enqueue(ready);
         // The reader takes all events of a chunk without a pause; a flood must not hold up everybody else.
-        if (perEvent) await new Promise((resolve) => setImmediate(resolve));
+        if (perEvent) await nextTurn();
+        // An event is weighed when it is whole: it may be an answer, which then is none of this.
+        const pauseMs = perEvent && ready !== undefined ? (flood?.take(weigh(ready)) ?? 0) : 0;
+        if (pauseMs > 0) await delay(pauseMs, undefined, { ref: false });
       },
       flush(controller) {
         if (held.length > 0) controller.enqueue(held.take());

@@ -27,6 +27,11 @@ export class LineFraming {
     this.#maxBytes = maxBytes;
   }
 
+  /** The line that is being sent is over the limit already. */
+  get isTooLong(): boolean {
+    return this.#head !== undefined;
+  }
+
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {

@@ -13,6 +13,7 @@ import type { TurnbuckleError } from '../errors.js';
 import { reportBrokenStreams } from './broken-streams.js';
 import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
 import type { Channel } from './channel-lane.js';
+import { AwaitedAnswers, FloodMeter } from './flood-meter.js';
 import { guardMessages } from './guard-messages.js';
 import { HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { HttpLane } from './http-lane.js';
@@ -22,7 +23,7 @@ import { NotificationGate } from './notification-gate.js';
 import { Questions } from './questions.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
-import { connectionLost } from './server-error.js';
+import { connectionLost, flooded } from './server-error.js';
 import { WebSocketTransport } from './websocket.js';
 
 export async function networkCarrier(
@@ -63,7 +64,8 @@ function proxyTarget({ baseUrl, id, token, ...rest }: ProxyServer): HttpServer {
 function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Carrier {
   const { server } = options;
   const { url, headers, connectTimeoutMs } = config;
-  return channelCarrier(
+  const flood = new FloodMeter(options.flood);
+  const carrier = channelCarrier(
     'websocket',
     new WebSocketTransport({
       server,
@@ -72,10 +74,13 @@ function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Car
       connectTimeoutMs,
       maxBytes: options.maxMessageBytes,
       rules: options,
+      flood,
       authorizer: () => options.authorizer?.(server, config),
     }),
     options,
   );
+  flood.onFlood = () => carrier.onBroken?.(flooded(server));
+  return carrier;
 }
 
 async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<Carrier> {
@@ -88,6 +93,13 @@ async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<C
   const channel: Channel = transport;
   guardMessages(transport, { ...options, onDefect: () => void transport.close() });
   const carrier = channelCarrier('sse', channel, options);
+  const note = refundAnswers(transport, endpoint.flood, options.maxMessageBytes);
+  const receive = channel.onmessage;
+  channel.onmessage = (message: JSONRPCMessage) => {
+    note(message);
+    receive?.(message);
+  };
+  endpoint.flood.onFlood = () => carrier.onBroken?.(flooded(options.server));
   const start = transport.start.bind(transport);
   transport.start = async () => {
     await start().catch((error: unknown) => {
@@ -115,6 +127,23 @@ function readOwnEvents(transport: Transport, read: (text: string) => void): void
   source.onmessage = (event: { readonly data: unknown }) => read(String(event.data));
 }
 
+/** On a stream that brings answers and all else, what was weighed before an answer was that answer. */
+function refundAnswers(
+  transport: Transport,
+  flood: FloodMeter,
+  maxBytes: number,
+): (message: JSONRPCMessage) => void {
+  const awaited = new AwaitedAnswers();
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if ('method' in message && 'id' in message) awaited.sent();
+    return send(message, options);
+  };
+  return (message) => {
+    if (awaited.take(message)) flood.refund(maxBytes);
+  };
+}
+
 const openEndpoint = async (
   config: HttpServer | SseServer,
   options: CarrierOptions,
@@ -128,6 +157,7 @@ const openEndpoint = async (
     headers: config.headers,
     connectTimeoutMs: config.connectTimeoutMs,
     maxBytes: options.maxMessageBytes,
+    flood: new FloodMeter(options.flood),
   });
 
 /** A server may ask for a new stream at once, for ever; it gets one at most this often. */
@@ -157,19 +187,28 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     cutOff = false;
     return error;
   });
+  const note = refundAnswers(transport, endpoint.flood, options.maxMessageBytes);
   const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
   guardMessages(transport, { ...options, onDefect: onBroken });
+  endpoint.flood.onFlood = () => onBroken(flooded(server));
   const hasSession = (): boolean => transport.sessionId !== undefined;
   const carrier: Carrier = {
     type: 'http',
     transport,
     hasHeaders: true,
     lane(client, envelope) {
-      if (!options.expressLane) return new SdkLane(client, { server, hasSession, onBroken });
+      const toClient = transport.onmessage;
+      if (!options.expressLane) {
+        transport.onmessage = (message: JSONRPCMessage) => {
+          note(message);
+          toClient?.(message);
+        };
+        return new SdkLane(client, { server, hasSession, onBroken });
+      }
       lane.envelope = envelope;
       // Older servers may send progress, and resumed answers, on the stream that the SDK keeps open.
-      const toClient = transport.onmessage;
       transport.onmessage = (message: JSONRPCMessage) => {
+        note(message);
         if (!lane.accept(message)) gate.passAny(message, (passed) => toClient?.(passed));
       };
       return lane;

@@ -12,6 +12,18 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
+/** It sent so much unasked, for so long, that it was stopped. */
+export function flooded(server: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'SERVER_FLOODED',
+    `Server "${server}" was stopped: it sent far more than anybody asked for, and did not end when it was made to wait.`,
+    {
+      server,
+      hint: 'Look at what it sends (its stderr, its notifications). Its next call starts it again; limits.unaskedBytesPerSecond and limits.maxFloodMs say how much is too much.',
+    },
+  );
+}
+
 /** The server's own JSON-RPC error; the whole of it is in `data.rpc`, but for what is far too long. */
 export function serverError(server: string, rpc: RpcError): TurnbuckleError {
   const own = isRecord(rpc.data) ? OWN.get(rpc.data) : undefined;

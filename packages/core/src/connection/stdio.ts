@@ -3,15 +3,17 @@ import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
+import { AwaitedAnswers, type FloodMeter, LINE_BYTES, Pauses, READ_BYTES, weigh } from './flood-meter.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import { LineFraming } from './line-framing.js';
-import { deliverText, type MessageRules } from './message.js';
+import { deliverText, type MessageRules, type MessageSink } from './message.js';
 import { type MessageEdges, readEdges } from './message-edges.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
 import { StderrLines, type StderrListener } from './stderr-lines.js';
 import { TextRing } from './text-ring.js';
 
 const STDERR_BYTES = 256 * 1_024;
+const SMALL_READ = 4_096;
 const WHOLE_WRITE_BYTES = 16 * 1_024;
 
 export interface StdioOptions extends SpawnOptions {
@@ -19,6 +21,8 @@ export interface StdioOptions extends SpawnOptions {
   readonly maxBytes: number;
   readonly rules: MessageRules;
   readonly stderrListener?: StderrListener | undefined;
+  /** Weighs what it writes unasked. */
+  readonly flood: FloodMeter;
 }
 
 export class StdioTransport implements Transport {
@@ -38,6 +42,19 @@ export class StdioTransport implements Transport {
   #started: Promise<void> | undefined;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
   #lines: StderrLines | undefined;
+  readonly #awaited = new AwaitedAnswers();
+  readonly #pauses: Pauses[] = [];
+  /** What the chunk that is being read holds unasked, and whether it holds an answer. */
+  #unasked = 0;
+  #isAnswered = false;
+  #isAwaited = false;
+  readonly #sink: MessageSink = {
+    onmessage: (message) => {
+      if (this.#awaited.take(message)) this.#isAwaited = true;
+      this.onmessage?.(message);
+    },
+    onignored: (reason) => this.onignored?.(reason),
+  };
   #outgoing = '';
   #outgoingIds: unknown[] = [];
   #closed = false;
@@ -70,8 +87,7 @@ export class StdioTransport implements Transport {
     this.#child = child;
     const { stdin, stdout, stderr } = child.process;
     stdin?.on('error', () => this.#end());
-    stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk));
-    this.#tellStderr(stderr);
+    this.#readStderr(stderr);
     const framing = new LineFraming(
       {
         onLine: (line) => this.#receive(line),
@@ -79,12 +95,13 @@ export class StdioTransport implements Transport {
       },
       this.#options.maxBytes,
     );
-    stdout?.on('data', (chunk: Buffer) => framing.push(chunk));
+    this.#readStdout(stdout, framing);
     return new Promise((resolve, reject) => {
       child.process.once('spawn', resolve);
       child.process.once('error', (cause) => reject(this.#spawnError(cause)));
       child.process.once('exit', (code, signal) => {
         if (!this.#stopped) this.#exit = { code, signal };
+        for (const pauses of this.#pauses) pauses.end();
       });
       // `close` comes after the last output was read: an answer written just before the end still counts.
       child.process.once('close', () => this.#end());
@@ -93,21 +110,58 @@ export class StdioTransport implements Transport {
     });
   }
 
-  #tellStderr(stderr: Readable | null): void {
+  #readStdout(stdout: Readable | null, framing: LineFraming): void {
+    if (stdout === null) return;
+    const pauses = this.#pausesOf(stdout);
+    stdout.on('data', (chunk: Buffer) => {
+      this.#unasked = framing.isTooLong ? chunk.length : 0;
+      this.#isAnswered = false;
+      framing.push(chunk);
+      // A piece of a large answer and one of a large nuisance look the same, which is weighed when it is whole.
+      if (this.#unasked > 0 || (!this.#isAnswered && chunk.length < SMALL_READ))
+        pauses.hold(this.#options.flood.take(this.#unasked + READ_BYTES));
+    });
+  }
+
+  #readStderr(stderr: Readable | null): void {
+    if (stderr === null) return;
+    const pauses = this.#pausesOf(stderr);
+    stderr.on('data', (chunk: Buffer) => {
+      this.stderr.push(chunk);
+      pauses.hold(this.#options.flood.take(weigh(chunk)));
+    });
+    this.#tellStderr(stderr);
+  }
+
+  #pausesOf(stream: Readable): Pauses {
+    const pauses = new Pauses(stream);
+    this.#pauses.push(pauses);
+    return pauses;
+  }
+
+  #tellStderr(stderr: Readable): void {
     const { stderrListener } = this.#options;
     if (stderrListener === undefined) return;
     const lines = new StderrLines(stderrListener);
     this.#lines = lines;
-    stderr?.on('data', (chunk: Buffer) => lines.push(chunk));
-    stderr?.once('close', () => lines.end());
+    stderr.on('data', (chunk: Buffer) => lines.push(chunk));
+    stderr.once('close', () => lines.end());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    return this.sendText(writeJson(message), 'id' in message ? message.id : undefined);
+    const text = writeJson(message);
+    if ('method' in message && 'id' in message) this.#awaited.sent();
+    return this.#write(text, 'id' in message ? message.id : undefined);
+  }
+
+  /** A request, where it has an id, or a notice. */
+  sendText(text: string, id?: unknown): Promise<void> {
+    if (id !== undefined) this.#awaited.sent();
+    return this.#write(text, id);
   }
 
   /** Messages of one turn of the event loop leave in one write. */
-  sendText(text: string, id?: unknown): Promise<void> {
+  #write(text: string, id: unknown): Promise<void> {
     const stdin = this.#child?.process.stdin;
     if (this.#closed || stdin == null || !stdin.writable) {
       return Promise.reject(
@@ -143,7 +197,10 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
-    deliverText(line, this.#options.rules, this);
+    this.#isAwaited = false;
+    deliverText(line, this.#options.rules, this.#sink);
+    if (this.#isAwaited) this.#isAnswered = true;
+    else this.#unasked += line.length + LINE_BYTES;
   }
 
   /** Once only, whether we closed it, its process ended or its pipe broke. */
@@ -151,6 +208,10 @@ export class StdioTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     this.onclose?.();
+    // Nobody is left to read it for, but a server that cannot write cannot leave either.
+    for (const pauses of this.#pauses) pauses.end();
+    const { stdout } = this.#child?.process ?? {};
+    stdout?.removeAllListeners('data').resume();
     // The server is gone for us; whatever of its tree is left has to go too.
     void this.#child?.stop();
   }

@@ -4,9 +4,10 @@ import type { WebSocket } from 'ws';
 import type { Authorizer, Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
+import { AwaitedAnswers, type FloodMeter, LINE_BYTES, Pauses, READ_BYTES } from './flood-meter.js';
 import { authRequired } from './http-refusal.js';
 import type { IgnoredReason } from './ignored-messages.js';
-import { deliverText, type MessageRules } from './message.js';
+import { deliverText, type MessageRules, type MessageSink } from './message.js';
 import { type MessageEdges, NO_EDGES } from './message-edges.js';
 
 export interface WebSocketOptions {
@@ -16,6 +17,8 @@ export interface WebSocketOptions {
   readonly maxBytes: number;
   readonly rules: MessageRules;
   readonly connectTimeoutMs: number;
+  /** Weighs what it sends unasked. */
+  readonly flood: FloodMeter;
   readonly authorizer?: (() => Promise<Authorizer | undefined> | undefined) | undefined;
 }
 
@@ -35,6 +38,15 @@ export class WebSocketTransport implements Transport {
   onoversized?: (edges: MessageEdges, bytes: number) => void;
   onignored?: (reason: IgnoredReason) => void;
   readonly #options: WebSocketOptions;
+  readonly #awaited = new AwaitedAnswers();
+  #isAwaited = false;
+  readonly #sink: MessageSink = {
+    onmessage: (message) => {
+      if (this.#awaited.take(message)) this.#isAwaited = true;
+      this.onmessage?.(message);
+    },
+    onignored: (reason) => this.onignored?.(reason),
+  };
   #socket: WebSocket | undefined;
   #closed = false;
 
@@ -99,25 +111,40 @@ export class WebSocketTransport implements Transport {
       socket.terminate();
     });
     socket.on('close', () => this.#end());
+    const pauses = new Pauses(socket);
+    socket.once('close', () => pauses.end());
+    const weigh = (bytes: number): void =>
+      pauses.hold(this.#options.flood.take(bytes + LINE_BYTES + READ_BYTES / 10));
+    socket.on('ping', ({ length }) => weigh(length));
+    socket.on('pong', ({ length }) => weigh(length));
     socket.on('message', (data, isBinary) => {
+      this.#isAwaited = false;
       // MCP is text.
       if (isBinary) this.onignored?.('noise');
-      else deliverText(String(data), this.#options.rules, this);
+      else deliverText(String(data), this.#options.rules, this.#sink);
+      if (!this.#isAwaited) weigh('byteLength' in data ? data.byteLength : 0);
     });
     return undefined;
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    return this.sendText(writeJson(message));
+    const text = writeJson(message);
+    return this.#write(text, 'method' in message && 'id' in message);
   }
 
-  sendText(text: string): Promise<void> {
+  /** A request, where it has an id, or a notice. */
+  sendText(text: string, id?: unknown): Promise<void> {
+    return this.#write(text, id !== undefined);
+  }
+
+  #write(text: string, isRequest: boolean): Promise<void> {
     const socket = this.#socket;
     if (socket === undefined || socket.readyState !== socket.OPEN) {
       return Promise.reject(
         new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" is not connected.`),
       );
     }
+    if (isRequest) this.#awaited.sent();
     socket.send(text);
     return Promise.resolve();
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-type OwnServer = 'listed-tools' | 'wrong-answers' | 'endless-stream' | 'piecemeal';
+type OwnServer = 'listed-tools' | 'wrong-answers' | 'endless-stream' | 'piecemeal' | 'flooding';
 
 /** Command and arguments of a server that is too odd to be a fixture. */
 export function ownServer(name: OwnServer, ...args: string[]): { command: string; args: string[] } {
@@ -9,8 +9,11 @@ export function ownServer(name: OwnServer, ...args: string[]): { command: string
   return { command: process.execPath, args: [file, ...args] };
 }
 
-export async function startOwnServer(name: OwnServer): Promise<{ url: string; stop: () => void }> {
-  const { command, args } = ownServer(name);
+export async function startOwnServer(
+  name: OwnServer,
+  ...more: string[]
+): Promise<{ url: string; stop: () => void }> {
+  const { command, args } = ownServer(name, ...more);
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const url = await new Promise<string>((resolve) => {
     child.stdout.on('data', (text: Buffer) => resolve(String(text).replace('READY ', '').trim()));
