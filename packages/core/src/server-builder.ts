@@ -117,6 +117,7 @@ export class ServerBuilder {
         maxDepth: limits.maxDepth,
         notificationsPerSecond: limits.notificationsPerSecond,
         flood: limits,
+        random: options.random,
         expressLane: options.expressLane ?? true,
         clientInfo: options.clientInfo ?? CLIENT_INFO,
         verdicts: this.#parts.verdicts,

@@ -1,6 +1,7 @@
 /** Waiting that ends early when the caller gives up. */
 import { type CancelSignal, offAbort, onAbort } from './cancel-signal.js';
 import { TurnbuckleError } from './errors.js';
+import { timerDelay } from './resilience/timer-delay.js';
 
 const cancelled = (): TurnbuckleError =>
   new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled by the caller.');
@@ -19,7 +20,7 @@ export function untilAborted<T>(work: Promise<T>, signal: CancelSignal | undefin
 export function pause(ms: number, signal: CancelSignal | undefined): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+    timer = setTimeout(resolve, timerDelay(ms));
   });
   return untilAborted(timed, signal).finally(() => clearTimeout(timer));
 }

@@ -28,6 +28,7 @@ export interface CarrierOptions {
   readonly ignored: IgnoredMessages;
   readonly notificationsPerSecond: number;
   readonly flood: FloodLimits;
+  readonly random?: (() => number) | undefined;
   readonly expressLane: boolean;
   /** What the server asks goes through it. */
   readonly requests: RequestGuard;

@@ -19,6 +19,7 @@ import {
   type PeerOptions,
 } from './peer.js';
 import { Questions } from './questions.js';
+import { serverError } from './server-error.js';
 import { timedOut } from './translate.js';
 
 export interface ChannelPeerOptions extends PeerOptions {
@@ -158,8 +159,7 @@ class Conversation {
 
   #receive(message: JSONRPCMessage): void {
     if (!('method' in message)) {
-      const error =
-        'error' in message ? new TurnbuckleError('SERVER_ERROR', String(message.error.message)) : undefined;
+      const error = 'error' in message ? serverError(this.#options.server, message.error) : undefined;
       return this.#listening.get(String(message.id))?.ended(error);
     }
     if ('id' in message) return this.#answer(message as ServerQuestion);

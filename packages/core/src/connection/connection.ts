@@ -246,7 +246,7 @@ export class Connection {
   #ready(link: Link): void {
     const { now, events } = this.#options;
     this.#link = link;
-    this.#subscriptions = new Subscriptions(link);
+    this.#subscriptions = new Subscriptions(link, this.#options.random);
     this.#wasReady = true;
     this.#readyAt = now();
     this.#move('opened');

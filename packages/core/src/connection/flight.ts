@@ -2,6 +2,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { offAbort, onAbort } from '../cancel-signal.js';
 import { TurnbuckleError } from '../errors.js';
+import { timerDelay } from '../resilience/timer-delay.js';
 import type { LaneRequest, LaneResult, Progress } from './lane.js';
 import { serverError } from './server-error.js';
 
@@ -89,7 +90,7 @@ export class Flight {
   }
 
   #arm(delayMs: number): void {
-    this.#timer = setTimeout(expire, delayMs, this);
+    this.#timer = setTimeout(expire, timerDelay(delayMs), this);
   }
 
   /** The timer rang: the time may be over, or progress may have moved it. */

@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import type { Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { GrowingBuffer } from '../fetching/growing-buffer.js';
+import { timerDelay } from '../resilience/timer-delay.js';
 import { isProgress } from './channel-lane.js';
 import { EventLines } from './event-lines.js';
 import type { Flight } from './flight.js';
@@ -17,8 +18,9 @@ import { connectionLost, messageDefect } from './server-error.js';
 
 const MAX_REDIRECTS = 3;
 const MAX_RESUMES = 5;
-const RESUME_FLOOR_MS = 250;
+/** Also the least that a server can ask for: it may end each stream at once. */
 const RESUME_DEFAULT_MS = 1_000;
+const RESUME_MAX_MS = 30_000;
 const REFUSAL_BYTES = 64 * 1_024;
 
 export interface ExchangeOptions {
@@ -159,7 +161,7 @@ export class HttpExchange {
           this.#onMessage(event.data);
       },
       onRetry: (ms) => {
-        this.#retryMs = Math.min(Math.max(ms, RESUME_FLOOR_MS), 30_000);
+        this.#retryMs = timerDelay(ms, { minMs: RESUME_DEFAULT_MS, maxMs: RESUME_MAX_MS });
       },
     });
   }

@@ -21,6 +21,7 @@ import { deliverText } from './message.js';
 import { NO_EDGES } from './message-edges.js';
 import { NotificationGate } from './notification-gate.js';
 import { Questions } from './questions.js';
+import { ReopenPace } from './reopen-pace.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
 import { connectionLost, flooded } from './server-error.js';
@@ -160,13 +161,12 @@ const openEndpoint = async (
     flood: new FloodMeter(options.flood),
   });
 
-/** A server may ask for a new stream at once, for ever; it gets one at most this often. */
-const STREAM_FLOOR_MS = 250;
 const SESSION_END_MS = 1_000;
 
 async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise<Carrier> {
   const { StreamableHTTPClientTransport } = await loadSdk();
   let cutOff = false;
+  const pace = new ReopenPace(options.random);
   const endpoint = await openEndpoint(config, options, () => {
     cutOff = true;
   });
@@ -174,7 +174,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     fetch: endpoint.fetch,
     requestInit: { headers: config.headers },
     reconnectionScheduler: (reconnect, delayMs) => {
-      const timer = setTimeout(reconnect, Math.max(delayMs, STREAM_FLOOR_MS)).unref();
+      const timer = setTimeout(reconnect, pace.next(delayMs)).unref();
       return () => clearTimeout(timer);
     },
   });
@@ -187,7 +187,11 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     cutOff = false;
     return error;
   });
-  const note = refundAnswers(transport, endpoint.flood, options.maxMessageBytes);
+  const refund = refundAnswers(transport, endpoint.flood, options.maxMessageBytes);
+  const note = (message: JSONRPCMessage): void => {
+    refund(message);
+    pace.worked();
+  };
   const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
   guardMessages(transport, { ...options, onDefect: onBroken });
   endpoint.flood.onFlood = () => onBroken(flooded(server));

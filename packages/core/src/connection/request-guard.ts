@@ -10,6 +10,7 @@ import type { RequestKind } from '../config/schema.js';
 import type { Events } from '../events.js';
 import { isRecord } from '../is-record.js';
 import { Limiter } from '../resilience/limiter.js';
+import { timerDelay } from '../resilience/timer-delay.js';
 import { type Checked, checkElicited, checkRoots, checkSampled } from './check-answer.js';
 import type { LaneRequest } from './lane.js';
 import { type RequestBounds, readElicitation, readSampling } from './read-request.js';
@@ -211,7 +212,7 @@ export class RequestGuard {
   ): Promise<Outcome> {
     const { limits } = this.#options;
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort('timeout'), limits.askTimeoutMs).unref();
+    const timer = setTimeout(() => over.abort('timeout'), timerDelay(limits.askTimeoutMs)).unref();
     const cancel = (): void => over.abort('cancelled');
     onAbort(signal, cancel);
     if (signal?.aborted) cancel();

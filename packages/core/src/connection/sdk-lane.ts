@@ -3,6 +3,7 @@
 import type { Client, RequestOptions, StandardSchemaV1, Transport } from '@modelcontextprotocol/client';
 import { toAbortSignal } from '../cancel-signal.js';
 import type { TurnbuckleError } from '../errors.js';
+import { timerDelay } from '../resilience/timer-delay.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
 import { requestText } from './request-text.js';
 import { timedOut, translate } from './translate.js';
@@ -39,9 +40,9 @@ export class SdkLane implements Lane {
     requestText(this.#options.server, params);
     // The SDK looks at its own maximum only when progress comes.
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), maxTotalMs);
+    const timer = setTimeout(() => limit.abort(), timerDelay(maxTotalMs));
     const options: RequestOptions = {
-      timeout: timeoutMs,
+      timeout: timerDelay(timeoutMs),
       resetTimeoutOnProgress: true,
       allowInputRequired: true,
       signal: signal === undefined ? limit.signal : AbortSignal.any([toAbortSignal(signal), limit.signal]),

@@ -3,21 +3,29 @@
  * send list changes unasked and take subscribe requests; the newer revision has one stream for all, which
  * is opened again when it ends.
  */
+import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
 import type { Link } from './link.js';
 import type { Listening } from './peer.js';
+import { ReopenPace } from './reopen-pace.js';
 
-const REOPEN_MS = 1_000;
 const REQUEST_MS = 10_000;
+/** A stream that lived so long was a success. */
+const STEADY_MS = 30_000;
+const METHOD_NOT_FOUND = -32601;
+const NO_SUCH_THING = [404, 405, 501];
 
 export class Subscriptions {
   readonly #link: Link;
   readonly #uris = new Set<string>();
+  readonly #pace: ReopenPace;
   #stream: Listening | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(link: Link) {
+  constructor(link: Link, random?: () => number) {
     this.#link = link;
+    this.#pace = new ReopenPace(random);
   }
 
   /** Somebody wants to know when a resource changes. */
@@ -27,7 +35,7 @@ export class Subscriptions {
 
   /** Starts listening for list changes. Failure is no reason to refuse the server: lists have other triggers. */
   async start(): Promise<void> {
-    if (this.#link.era === 'modern') await this.#open().catch(() => this.#reopenLater());
+    if (this.#link.era === 'modern') await this.#open().catch((error: unknown) => this.#reopenLater(error));
   }
 
   async add(uri: string): Promise<void> {
@@ -66,16 +74,32 @@ export class Subscriptions {
     if (Object.keys(filter).length > 0) {
       const stream = await this.#link.peer.listen(filter, REQUEST_MS);
       this.#stream = stream;
+      const openedAt = performance.now();
       void stream.closed.then(() => {
+        if (performance.now() - openedAt >= STEADY_MS) this.#pace.worked();
         if (this.#stream === stream) this.#reopenLater();
       });
     }
     await previous?.close().catch(() => {});
   }
 
-  #reopenLater(): void {
-    if (this.#closed) return;
+  /** Not where the server has no such thing: it would say so for as long as the link lives. */
+  #reopenLater(error?: unknown): void {
+    if (this.#closed || isUnknownMethod(error)) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#open().catch(() => this.#reopenLater()), REOPEN_MS).unref();
+    const reopen = (): void => void this.#open().catch((thrown: unknown) => this.#reopenLater(thrown));
+    this.#timer = setTimeout(reopen, this.#pace.next()).unref();
   }
+}
+
+/** The server answered that it does not know what was asked: by JSON-RPC, or by HTTP. */
+function isUnknownMethod(thrown: unknown): boolean {
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    const rpc =
+      error instanceof TurnbuckleError && isRecord(error.data?.rpc) ? error.data.rpc.code : undefined;
+    const code = 'code' in error ? error.code : undefined;
+    if (rpc === METHOD_NOT_FOUND || code === METHOD_NOT_FOUND) return true;
+    if ('status' in error && NO_SUCH_THING.includes(Number(error.status))) return true;
+  }
+  return false;
 }

@@ -1,6 +1,8 @@
 import { offAbort, onAbort } from '../cancel-signal.js';
 
 /** One clock for a whole request, body and redirects included, joined with the caller's own signal. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -9,7 +11,7 @@ export class Deadline {
 
   constructor(timeoutMs: number, onTimeout: () => Error, caller?: AbortSignal) {
     this.#caller = caller;
-    this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), timeoutMs);
+    this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), Math.min(timeoutMs, MAX_TIMER_MS));
     if (caller?.aborted === true) this.#onCallerAbort();
     else onAbort(caller, this.#onCallerAbort);
   }

@@ -5,6 +5,7 @@
 import { type CancelSignal, offAbort, onAbort } from '../cancel-signal.js';
 import { TurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
+import { timerDelay } from '../resilience/timer-delay.js';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from './approval-request.js';
 
 export interface ApprovalsOptions {
@@ -137,7 +138,10 @@ export class Approvals {
   #wait(request: ApprovalRequest, question: Question, signal: CancelSignal | undefined): Promise<Given> {
     return new Promise((resolve) => {
       const cancel = (): void => settle({ answer: 'deny', by: 'cancelled' });
-      const timer = setTimeout(() => settle({ answer: 'deny', by: 'expiry' }), this.#options.timeoutMs);
+      const timer = setTimeout(
+        () => settle({ answer: 'deny', by: 'expiry' }),
+        timerDelay(this.#options.timeoutMs),
+      );
       const settle = (given: Given): void => {
         if (!this.#pending.delete(request.id)) return;
         clearTimeout(timer);
