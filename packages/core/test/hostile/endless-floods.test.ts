@@ -90,11 +90,8 @@ describe('a server that floods without an end', () => {
       const limits = { unaskedBytesPerSecond: 1_024 * 1_024, maxFloodMs: 600_000 };
       await withRuntime({ servers, limits }, async (runtime) => {
         runtime.on('server.stderr', () => {});
-        // What may come at once has come.
-        await loadFor(1_500);
-        const load = await loadFor(2_000);
-        // Measured: below 0.04; without a bound 0.6 to 0.9.
-        expect(load).toBeLessThan(0.3);
+        // Once what may come at once has come. Measured: below 0.04; without a bound 0.6 to 0.9, for ever.
+        await expect.poll(() => loadFor(1_000), { timeout: 40_000, interval: 10 }).toBeLessThan(0.3);
         expect(await say(runtime, 'dry', 'meanwhile')).toBe('meanwhile');
         expect(runtime.serverStatus('wet').status).toBe('connected');
       });
