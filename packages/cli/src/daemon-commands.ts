@@ -14,19 +14,30 @@ export const DAEMON: readonly Command[] = [
     mostWords: 1,
     summary: 'Run the daemon: every server behind one address, for agents and programs',
     description:
-      'Without words: until Ctrl-C, with the MCP endpoint at /mcp. start, stop and restart run it in the background; restart keeps the options of the one that runs. While it runs, the other commands use its connections. --stdio serves one MCP client on stdin and stdout, without a daemon.',
+      'Without words: until Ctrl-C, with the MCP endpoint at /mcp. start, stop and restart run it in the background; restart keeps the options of the one that runs. While it runs, the other commands use its connections. --stdio serves one MCP client on stdin and stdout: through the daemon if one runs, with connections of its own if not. Rules, approvals and the log know the client as any other agent.',
     endsBySignal: true,
     options: {
       ...LISTEN_OPTIONS,
       stdio: { type: 'boolean', summary: 'Speak MCP on stdin and stdout instead' },
       view: { type: 'string', value: 'name', summary: '--stdio: only what this view of daemon.views has' },
+      as: {
+        type: 'string',
+        value: 'name',
+        summary: "--stdio: the client's name as a caller (default: stdio: and what it calls itself)",
+      },
+      capability: {
+        type: 'string',
+        multiple: true,
+        value: 'word',
+        summary: '--stdio: what it may know of (default: as its token of that name, or everything)',
+      },
     },
     examples: [
       { line: 'turnbuckle serve', what: 'at http://127.0.0.1:7420, until Ctrl-C' },
       { line: 'turnbuckle serve --demo', what: 'with something to call' },
       { line: 'turnbuckle serve start', what: 'in the background' },
       { line: 'turnbuckle serve status', what: 'exit code 0 if it runs, 3 if not, 1 if it does not answer' },
-      { line: 'turnbuckle serve --stdio', what: 'as the command of an agent' },
+      { line: 'turnbuckle serve --stdio --as zed', what: 'as the command of an agent' },
     ],
     load: () => import('./commands/serve.js'),
   },
@@ -96,7 +107,10 @@ export const DAEMON: readonly Command[] = [
     description:
       'Without a client: those found on this machine. Shows what would change and asks; a token is made for the client. --undo takes it back to the byte and revokes the token; of a file that was changed since, it takes its entry out and leaves the rest.',
     options: {
-      stdio: { type: 'boolean', summary: 'As a command that the client starts, without a daemon' },
+      stdio: {
+        type: 'boolean',
+        summary: 'As a command that the client starts; it uses the daemon where one runs',
+      },
       view: { type: 'string', value: 'name', summary: 'Only what this view of daemon.views has' },
       file: { type: 'string', value: 'file', summary: 'Another file than its usual one' },
       yes: { type: 'boolean', short: 'y', summary: 'Do it without asking' },

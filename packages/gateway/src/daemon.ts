@@ -25,6 +25,7 @@ import { recordCalls } from './log/call-log.js';
 import { recordServers } from './log/server-log.js';
 import { McpFront } from './mcp/mcp-front.js';
 import { createMcpRoutes } from './mcp/mcp-routes.js';
+import { createStdioTunnel } from './mcp/stdio-tunnel.js';
 import { keepTaskKey } from './mcp/task-key.js';
 import { createMetrics, type Metrics } from './metrics/metrics.js';
 import { openCallLog } from './open-call-log.js';
@@ -167,6 +168,7 @@ export class Daemon {
     let isReady = false;
     this.#http = new HttpServer({
       doors: new Doors({ credentials, guide, hosts, origins }),
+      tunnel: createStdioTunnel(this.#front, () => tokens.list()),
       routes: [
         ...others,
         ...createApiRoutes({

@@ -5,6 +5,8 @@ import { nearestWord } from '../nearest-word.js';
 const WORDS = ['start', 'stop', 'restart', 'status'];
 /** What a daemon has and a client on stdin and stdout does not. */
 const OF_DAEMON = ['port', 'host', 'demo'];
+/** The other way round. */
+const OF_STDIO = ['view', 'as', 'capability'];
 
 export async function run(context: CommandContext): Promise<number> {
   const { words, flags } = context;
@@ -39,16 +41,21 @@ export async function run(context: CommandContext): Promise<number> {
 /** Words and options that would be passed over: whoever wrote them wants something that would not happen. */
 function refuseWithoutEffect({ words: [word], flags }: CommandContext): void {
   if (flags.stdio !== true) {
-    if (flags.view === undefined) return;
-    throw new TurnbuckleError('ARGUMENTS_INVALID', '--view is for --stdio: a daemon has all its views.', {
-      hint: 'They are at /mcp/<view>. For one client: turnbuckle serve --stdio --view <view>',
+    const own = OF_STDIO.find((name) => flags[name] !== undefined);
+    if (own === undefined) return;
+    const why = own === 'view' ? 'a daemon has all its views' : 'a daemon knows its callers by their tokens';
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `--${own} is for --stdio: ${why}.`, {
+      hint:
+        own === 'view'
+          ? 'They are at /mcp/<view>. For one client: turnbuckle serve --stdio --view <view>'
+          : 'Make one: turnbuckle token create <name>',
     });
   }
   const named = word ?? OF_DAEMON.find((name) => flags[name] !== undefined);
   if (named === undefined) return;
   throw new TurnbuckleError(
     'ARGUMENTS_INVALID',
-    `--stdio does not go with ${word === undefined ? '--' : ''}${named}: it serves one client, without a daemon.`,
+    `--stdio does not go with ${word === undefined ? '--' : ''}${named}: it serves one client and listens nowhere.`,
     { hint: 'Leave one of them out.' },
   );
 }

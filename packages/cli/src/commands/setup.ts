@@ -57,7 +57,7 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
     output.note(`${client.label} takes servers by command only: it gets one, as with --stdio.`);
   const make = isByAddress
     ? await addressMaker(context)
-    : () => byCommand(viewOf(context), context.environment.PATH);
+    : () => byCommand({ id: client.id, view: viewOf(context), path: context.environment.PATH });
   await checkView(context);
   if (isByAddress) await tellReplaced(context, client);
   // Shown before a token is made: it would be hidden anyway.

@@ -20,9 +20,16 @@ export const byAddress = ({ url, token, view }: EntryOptions): ServerDraft => ({
   headers: { Authorization: `Bearer ${token}` },
 });
 
+export interface CommandEntryOptions {
+  /** Whom the agent is taken for in rules, approvals and the log. */
+  readonly id: string;
+  readonly view: string | undefined;
+  readonly path: string | undefined;
+}
+
 /** By name where that is this program; by its files otherwise, which every agent finds, whatever its PATH. */
-export function byCommand(view: string | undefined, path = ''): ServerDraft {
-  const words = ['serve', '--stdio', ...(view === undefined ? [] : ['--view', view])];
+export function byCommand({ id, view, path = '' }: CommandEntryOptions): ServerDraft {
+  const words = ['serve', '--stdio', '--as', id, ...(view === undefined ? [] : ['--view', view])];
   const isKnown = onPath('turnbuckle', path) === ownFile();
   return { type: 'stdio', ...(isKnown ? { command: 'turnbuckle', args: words } : ownCommand(...words)) };
 }

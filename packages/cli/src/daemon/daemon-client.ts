@@ -32,11 +32,11 @@ export class DaemonClient {
   readonly url: string;
   /** How much was wrong with its configuration when it answered last. */
   problems = 0;
-  readonly #token: string | undefined;
+  readonly token: string | undefined;
 
   constructor({ url, token }: DaemonPlace) {
     this.url = url.replace(/\/+$/, '');
-    this.#token = token;
+    this.token = token;
   }
 
   /** Rejects with the daemon's refusal as a TurnbuckleError, or with NoAnswer. */
@@ -78,7 +78,7 @@ export class DaemonClient {
   }
 
   async #exchange(path: string, options: Omit<ExchangeOptions, 'url' | 'token'>): Promise<Answered> {
-    const answered = await exchange({ ...options, url: this.url + path, token: this.#token });
+    const answered = await exchange({ ...options, url: this.url + path, token: this.token });
     this.problems = answered.problems;
     return answered;
   }

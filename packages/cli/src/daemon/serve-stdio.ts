@@ -1,81 +1,27 @@
-/** The MCP endpoint on stdin and stdout, for an agent that starts it as a command. It has connections of its own. */
+/**
+ * The MCP endpoint on stdin and stdout, for an agent that starts it as a command: through the daemon where one runs,
+ * otherwise with connections of its own. Either way the agent is a caller of its own, not the user.
+ */
 import { Console } from 'node:console';
-import { setTimeout as delay } from 'node:timers/promises';
-import { logCalls, McpFront, OWNER } from '@turnbuckle/gateway';
-import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { nearestWord } from '../nearest-word.js';
-import { configurationOptions } from '../open.js';
-import { rootsHere } from '../roots-here.js';
-import { stateDirectoryOf } from '../state-directory-of.js';
-import { showText } from '../untrusted-text.js';
-import { VERSION } from '../version.js';
-
-/** Many clients ask for the tools once, at the start: servers that come up by then are among them. */
-const START_MS = 5_000;
-const MOST_BYTES = 64 * 1_024 * 1_024;
-const APPROVAL_HINT =
-  'Nobody can be asked over stdio. Allow it by a rule in your configuration (turnbuckle rules shows them), or, where the tool has changed, by turnbuckle rules pin. Or connect the client to the daemon (turnbuckle setup): there such calls wait, and turnbuckle approvals answers them.';
-/** Whoever starts the command is its user in person. */
-const HOST = { id: OWNER, capabilities: ['mcp_integration'] };
+import { throughDaemon } from './attachment.js';
+import { type StdioWho, stdioThroughDaemon } from './stdio-through-daemon.js';
 
 /** Serves until the client leaves or a signal comes. */
 export async function serveStdio(context: CommandContext): Promise<void> {
-  const { output, signal } = context;
   // On stdout is the protocol and nothing else, whatever a library wants to say.
   globalThis.console = new Console(process.stderr, process.stderr);
-  const { runtime, config, follow } = await createConfiguredRuntime({
-    usualNaming: 'server_tool',
-    ...configurationOptions(context),
-    // stdin is the client's: nobody can be asked there but the client.
-    approve: undefined,
-    approvalHint: APPROVAL_HINT,
-    askInput: undefined,
-    handlers: { roots: rootsHere },
-    callersAnswer: true,
+  const { as: name, capability, ...flags } = context.flags;
+  const who: StdioWho = {
+    name: typeof name === 'string' ? name : undefined,
+    capabilities: capability as readonly string[] | undefined,
+  };
+  const view = typeof flags.view === 'string' ? flags.view : undefined;
+  const served = await throughDaemon({ ...context, flags }, async ({ url, token }) => {
+    await stdioThroughDaemon(context, { ...who, url, token, view });
+    return true;
   });
-  const warn = (message: string): void =>
-    output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
-  for (const { message } of config().problems) warn(message);
-  const front = new McpFront({ runtime, version: VERSION, views: config().settings.daemon?.views });
-  const leave = (): unknown => process.stdin.destroy();
-  let stopLog = async (): Promise<void> => {};
-  try {
-    const view = viewOf(context, front, Object.keys(config().settings.daemon?.views ?? {}));
-    const settings = config().settings.daemon?.log;
-    stopLog = logCalls(runtime, { stateDir: stateDirectoryOf(context), settings, onWarning: warn });
-    signal.addEventListener('abort', leave, { once: true });
-    const stopFollowing = await follow(() => {
-      front.setViews(config().settings.daemon?.views ?? {});
-      front.invalidate();
-    });
-    await Promise.race([runtime.connectAll(), delay(START_MS, undefined, { ref: false })]);
-    await serve(front, view);
-    await stopFollowing();
-  } finally {
-    signal.removeEventListener('abort', leave);
-    await front.close();
-    await runtime.close();
-    await stopLog();
-  }
-}
-
-async function serve(front: McpFront, view: string): Promise<void> {
-  const { stdin: input, stdout } = process;
-  await front
-    .serveStdio({ input, output: stdout, maxBytes: MOST_BYTES, caller: HOST }, view)
-    .catch((error: unknown) => {
-      // That the input was cut off is how it ends by a signal.
-      if (!input.destroyed) throw error;
-    });
-}
-
-function viewOf({ flags }: CommandContext, front: McpFront, views: readonly string[]): string {
-  const { view = '' } = flags;
-  if (typeof view === 'string' && front.desk(view) !== undefined) return view;
-  const close = nearestWord(String(view), views);
-  throw new TurnbuckleError('CONFIG_INVALID', `There is no view named "${String(view)}".`, {
-    hint:
-      close === undefined ? 'Views are in daemon.views of your configuration.' : `Did you mean "${close}"?`,
-  });
+  if (served !== undefined) return;
+  const { serveStdioHere } = await import('./serve-stdio-here.js');
+  await serveStdioHere(context, who);
 }

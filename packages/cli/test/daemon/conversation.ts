@@ -22,20 +22,32 @@ export interface Conversation {
   answer(id: number | null): Promise<Message>;
   /** Leaves; answers the exit code. */
   leave(signal?: NodeJS.Signals): Promise<number | null>;
+  /** The exit code when it ends by itself. */
+  ended(): Promise<number | null>;
+  stderr(): string;
 }
 
 export function converse(words: readonly string[], { home, cwd, env }: RunOptions): Conversation {
   const child = spawn(process.execPath, [BIN, ...words], {
     cwd: cwd ?? home.project,
     env: { ...environmentOf(home), ...env },
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: 'pipe',
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     text += part;
   });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    errors += part;
+  });
+  child.stdin.on('error', () => {});
   const closed = once(child, 'close');
+  const ended = async (): Promise<number | null> => {
+    const [code] = await closed;
+    return typeof code === 'number' ? code : null;
+  };
   const messages = (): Message[] =>
     text
       .split('\n')
@@ -56,8 +68,9 @@ export function converse(words: readonly string[], { home, cwd, env }: RunOption
     leave: async (signal) => {
       if (signal === undefined) child.stdin.end();
       else child.kill(signal);
-      const [code] = await closed;
-      return typeof code === 'number' ? code : null;
+      return ended();
     },
+    ended,
+    stderr: () => errors,
   };
 }

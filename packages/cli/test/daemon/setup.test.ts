@@ -44,7 +44,10 @@ describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', 
     expect(servers.map(({ name }) => name)).toEqual(['turnbuckle']);
     const { config } = servers[0] ?? {};
     if (client.dialect.transports.http === undefined)
-      expect(config).toMatchObject({ command: process.execPath, args: [BIN, 'serve', '--stdio'] });
+      expect(config).toMatchObject({
+        command: process.execPath,
+        args: [BIN, 'serve', '--stdio', '--as', id],
+      });
     else {
       expect(config).toMatchObject({ type: 'http', url: 'http://127.0.0.1:7420/mcp' });
       expect(JSON.stringify(config?.headers)).toMatch(/Bearer tbk_[\w-]{40,}/);
@@ -71,7 +74,7 @@ describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', 
     }
     const { servers } = await read(file);
     const entry = servers.find(({ name }) => name === 'turnbuckle');
-    expect(entry?.config).toMatchObject({ type: 'stdio', args: [BIN, 'serve', '--stdio'] });
+    expect(entry?.config).toMatchObject({ type: 'stdio', args: [BIN, 'serve', '--stdio', '--as', id] });
     expect(await readFile(file, 'utf8')).toContain('mine');
     expect((await setup(id, '--undo')).code).toBe(0);
     expect(await readFile(file, 'utf8')).toBe(before);

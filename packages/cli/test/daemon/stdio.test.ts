@@ -4,7 +4,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { descendants, fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { BIN, createHome, environmentOf, type Home, json, turnbuckle } from '../commands/turnbuckle.js';
-import { converse } from './conversation.js';
+import { type Conversation, converse } from './conversation.js';
 import { daemonForTest, post } from './running-daemon.js';
 
 const HELLO = {
@@ -13,12 +13,19 @@ const HELLO = {
   clientInfo: { name: 'test', version: '1.0.0' },
 };
 
+/** Agents are asked about unless a rule says otherwise, those over stdio too. */
+const RULES = [
+  { action: 'deny', tool: 'pid', caller: 'stdio:test' },
+  { action: 'allow', caller: ['stdio:test', 'zed'], tool: ['add', 'echo'] },
+];
+
 let home: Home;
 beforeEach(async () => {
   home = await createHome();
   await home.write('.config/turnbuckle/mcp.json', {
     servers: { echo: fixture('echo'), other: fixture('echo') },
     daemon: { views: { small: { servers: ['echo'], tools: ['echo'], names: 'plain' } } },
+    rules: RULES,
   });
 });
 
@@ -88,7 +95,11 @@ describe('serve --stdio', () => {
   });
 
   it('keeps nothing where the log is switched off', async () => {
-    const settings = { servers: { echo: fixture('echo') }, daemon: { log: { enabled: false } } };
+    const settings = {
+      servers: { echo: fixture('echo') },
+      daemon: { log: { enabled: false } },
+      rules: RULES,
+    };
     await home.write('.config/turnbuckle/mcp.json', settings);
     const client = converse(['serve', '--stdio'], { home });
     client.send(1, 'initialize', HELLO);
@@ -107,29 +118,92 @@ describe('serve --stdio', () => {
     expect(await client.leave()).toBe(0);
   });
 
-  it('says what to do about a call that has to be asked for', async () => {
-    await home.write('.config/turnbuckle/mcp.json', {
-      servers: { echo: fixture('echo') },
-      rules: [{ action: 'ask', caller: 'host', tool: 'echo' }],
+  describe.each(['without a daemon', 'through the daemon'] as const)('%s', (way) => {
+    const begin = async (...words: string[]): Promise<Conversation> => {
+      if (way === 'through the daemon') await daemonForTest([], { home });
+      const client = converse(['serve', '--stdio', ...words], { home });
+      client.send(1, 'initialize', HELLO);
+      await client.answer(1);
+      return client;
+    };
+    interface Logged {
+      readonly caller?: string;
+      readonly tool: string;
+      readonly outcome: string;
+      readonly code?: string;
+    }
+    const lastLogged = async (): Promise<Logged | undefined> =>
+      (await json<Logged[]>(['log'], { home })).at(-1);
+
+    it('calls as an agent by the name that the client gives itself', async () => {
+      const client = await begin();
+      client.send(2, 'tools/call', { name: 'echo_add', arguments: { a: 2, b: 3 } });
+      expect(await client.answer(2)).toMatchObject({ result: { structuredContent: { sum: 5 } } });
+      expect(await lastLogged()).toMatchObject({ caller: 'stdio:test', tool: 'add', outcome: 'ok' });
+      client.send(3, 'tools/call', { name: 'echo_pid', arguments: {} });
+      expect(await client.answer(3)).toMatchObject({ error: { data: { code: 'TOOL_UNKNOWN' } } });
+      expect(await lastLogged()).toMatchObject({ caller: 'stdio:test', code: 'TOOL_UNKNOWN' });
+      const [mine, theirs] = [
+        descendants(client.child.pid ?? 0).length,
+        way === 'through the daemon' ? 0 : 2,
+      ];
+      expect(mine).toBe(theirs);
+      expect(await client.leave()).toBe(0);
     });
+
+    it('is asked about like every agent', async () => {
+      const client = await begin();
+      client.send(2, 'tools/call', { name: 'echo_sleep', arguments: { ms: 1 } });
+      if (way === 'without a daemon') {
+        expect(await client.answer(2)).toMatchObject({
+          result: { isError: true, _meta: { 'turnbuckle/error': { code: 'APPROVAL_NEEDED' } } },
+        });
+        const text = JSON.stringify(await client.answer(2));
+        for (const word of ['turnbuckle serve start', 'turnbuckle approvals', 'turnbuckle rules'])
+          expect(text).toContain(word);
+        expect(text).not.toContain('approve function');
+      } else {
+        const asked = async () =>
+          (await json<{ id: string; callerId: string }[]>(['approvals'], { home }))[0];
+        await expect
+          .poll(asked, { timeout: 20_000 })
+          .toMatchObject({ callerId: 'stdio:test', tool: 'sleep' });
+        await turnbuckle(['approvals', 'answer', (await asked())?.id ?? '', 'once'], { home });
+        expect(await client.answer(2)).toMatchObject({ result: { content: expect.anything() } });
+      }
+      expect(await lastLogged()).toMatchObject({ caller: 'stdio:test', tool: 'sleep' });
+      expect(await client.leave()).toBe(0);
+    });
+
+    it('has the name and the capabilities that it is given, and never more than the token of that name', async () => {
+      await turnbuckle(['token', 'create', 'zed', '--can', 'mcp:echo'], { home });
+      const client = await begin('--as', 'zed', '--capability', 'mcp:echo');
+      client.send(2, 'tools/list', {});
+      const tools = JSON.stringify(await client.answer(2));
+      expect(tools).toContain('echo_add');
+      expect(tools).not.toContain('other_add');
+      client.send(3, 'tools/call', { name: 'other_add', arguments: { a: 2, b: 3 } });
+      expect(await client.answer(3)).toMatchObject({ error: { data: { code: 'TOOL_UNKNOWN' } } });
+      expect(await lastLogged()).toMatchObject({ caller: 'zed', code: 'TOOL_UNKNOWN' });
+      expect(await client.leave()).toBe(0);
+    });
+
+    it.each(['owner', 'host'])('is never "%s"', async (name) => {
+      if (way === 'through the daemon') await daemonForTest([], { home });
+      const { code, stdout, stderr } = await turnbuckle(['serve', '--stdio', '--as', name], { home });
+      expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+      expect(stderr).toContain(`An agent cannot be called "${name}"`);
+    });
+  });
+
+  it('ends with the daemon, and says so', async () => {
+    const daemon = await daemonForTest([], { home });
     const client = converse(['serve', '--stdio'], { home });
     client.send(1, 'initialize', HELLO);
-    client.send(2, 'tools/call', { name: 'echo_echo', arguments: { text: 'hi' } });
-    const { result } = await client.answer(2);
-    expect(result).toMatchObject({
-      isError: true,
-      _meta: { 'turnbuckle/error': { code: 'APPROVAL_NEEDED' } },
-    });
-    const text = JSON.stringify(result);
-    for (const word of [
-      'turnbuckle rules',
-      'turnbuckle rules pin',
-      'turnbuckle setup',
-      'turnbuckle approvals',
-    ])
-      expect(text).toContain(word);
-    expect(text).not.toContain('approve function');
-    expect(await client.leave()).toBe(0);
+    await client.answer(1);
+    await daemon.stop();
+    expect(await client.ended()).toBe(17);
+    expect(client.stderr()).toContain('has ended, and this client with it');
   });
 
   it('names tools as the configuration says', async () => {

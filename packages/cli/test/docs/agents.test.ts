@@ -21,7 +21,7 @@ describe('the pages of docs/agents', () => {
       const { file } = agentAt(client, PLACE);
       const config = takesAddresses(client)
         ? byAddress({ url: 'http://127.0.0.1:7420', token: 'tbk_…', view: undefined })
-        : { type: 'stdio' as const, command: 'turnbuckle', args: ['serve', '--stdio'] };
+        : { type: 'stdio' as const, command: 'turnbuckle', args: ['serve', '--stdio', '--as', id] };
       const { text = '' } = writeClientConfig({ client: id, file }, '', [{ name: ENTRY_NAME, config }]);
       expect(page).toContain(`# ${client.label}\n`);
       expect(page).toContain(`turnbuckle setup ${id} `);

@@ -61,6 +61,11 @@ export class Doors {
     );
   }
 
+  /** The same for what has a target of its own instead of a path, and no body. */
+  refuseTunnel(request: IncomingMessage): Refusal | undefined {
+    return refuseHeaders(request) ?? this.#refuseAddress(request);
+  }
+
   /**
    * The visitor, or why it may not do this; a promise only for a token that has to be looked at for longer. A
    * good token that is known gets in however many wrong ones came from the same address: they are all

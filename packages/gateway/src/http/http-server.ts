@@ -1,6 +1,7 @@
 /** The HTTP server: limits, doors, router, and one way to answer errors. What the routes do is theirs. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Cancellation, identityOf, TurnbuckleError } from 'turnbuckle';
 import { sendJson, sendRefusal } from './answer.js';
 import { answerClientError } from './client-error.js';
@@ -9,8 +10,10 @@ import type { Doors } from './doors.js';
 import { DEFAULT_LIMITS, type HttpLimits, MAX_HEADER_BYTES } from './http-limits.js';
 import { RateLimit } from './rate-limit.js';
 import { type Refusal, slowDown, toRefusal } from './refusal.js';
+import { METHOD_REFUSED } from './request-form.js';
 import type { Route } from './route.js';
 import { type Found, Router } from './router.js';
+import { refuseOn, type TunnelRoute, Tunnels } from './tunnels.js';
 import { Visit } from './visit.js';
 import type { Visitor } from './visitor.js';
 
@@ -18,6 +21,7 @@ export interface HttpServerOptions {
   readonly routes: readonly Route[];
   readonly doors: Doors;
   readonly limits?: Partial<HttpLimits> | undefined;
+  readonly tunnel?: TunnelRoute | undefined;
   /** A route threw something that is not one of our errors, or the socket failed. It must not throw itself. */
   readonly onDefect: (thrown: unknown) => void;
   /** How much is wrong with the configuration now; told in a header to who may look at it. */
@@ -55,10 +59,11 @@ export class HttpServer {
   readonly #connections: Connections;
   /** Nothing more is taken on these. */
   readonly #ending = new WeakSet<Socket>();
+  readonly #tunnels = new Tunnels();
   #closed: Promise<void> | undefined;
   #inFlight = 0;
 
-  constructor({ routes, doors, limits, onDefect, countProblems = () => 0 }: HttpServerOptions) {
+  constructor({ routes, doors, limits, tunnel, onDefect, countProblems = () => 0 }: HttpServerOptions) {
     this.#countProblems = countProblems;
     this.router = new Router(routes);
     this.#doors = doors;
@@ -71,6 +76,13 @@ export class HttpServer {
     this.#server.on('request', this.#meet);
     // Whoever asks before it sends the body is told to go on when a route reads it, not before.
     this.#server.on('checkContinue', this.#meet);
+    this.#server.on('connect', (request, socket, head) => {
+      socket.on('error', () => {});
+      this.#meetTunnel(tunnel, { request, socket, head }).catch((thrown: unknown) => {
+        socket.destroy();
+        this.#onDefect(thrown);
+      });
+    });
     this.#server.on('checkExpectation', (request, response) =>
       this.#turnAway(request, response, EXPECTATION),
     );
@@ -102,7 +114,10 @@ export class HttpServer {
   /** No new requests; those on their way may end within the time, the shortest that anybody gives. */
   async close(graceMs: number): Promise<void> {
     this.#closed ??= this.#stopListening();
-    const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+    const timer = setTimeout(() => {
+      this.#server.closeAllConnections();
+      this.#tunnels.destroy();
+    }, graceMs);
     await this.#closed;
     clearTimeout(timer);
   }
@@ -142,6 +157,21 @@ export class HttpServer {
     if (found === undefined) return this.#refuse(request, response, unknown(this.router.methodsOf(path)));
     if (this.#inFlight >= this.#limits.maxInFlight) return this.#refuse(request, response, TOO_BUSY);
     void this.#serve(come, found, judged);
+  }
+
+  /** The doors are the same; what is not a tunnel is refused as it always was. */
+  async #meetTunnel(route: TunnelRoute | undefined, { request, socket, head }: TunnelCome): Promise<void> {
+    const refusal = this.#closing.aborted ? CLOSING : this.#doors.refuseTunnel(request);
+    if (refusal !== undefined) return refuseOn(socket, refusal);
+    if (route === undefined || request.url !== route.target) return refuseOn(socket, METHOD_REFUSED);
+    const judged = await this.#doors.admit(request, route.access);
+    if ('code' in judged) return refuseOn(socket, judged);
+    this.#connections.know(request.socket);
+    const waitMs = this.#requests.take(identityOf(judged.caller));
+    if (waitMs > 0) return refuseOn(socket, slowDown('Too many requests with this token.', waitMs));
+    const { headers } = request;
+    const ends = this.#closing;
+    await this.#tunnels.serve(route, { headers, visitor: judged, socket, head, ends });
   }
 
   /** Nothing more is taken on the connection of who was not let in. */
@@ -196,6 +226,12 @@ interface Come {
   readonly response: ServerResponse;
   readonly path: string;
   readonly found: Found | undefined;
+}
+
+interface TunnelCome {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
 }
 
 function createNodeServer(limits: HttpLimits): Server {

@@ -49,7 +49,7 @@ export function refuseMethod({ method }: IncomingMessage): Refusal | undefined {
 const SLASH = 47;
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-const METHOD_REFUSED: Refusal = {
+export const METHOD_REFUSED: Refusal = {
   code: 'METHOD_REFUSED',
   error: 'This method is not known here.',
   hint: `There are ${[...METHODS].join(', ')}.`,

@@ -29,7 +29,7 @@ export function callerIn({ surface }: Desk, caller: Caller, run?: string): Calle
 }
 
 /** Who may do everything may do what the view gives. */
-const lesser = (held: readonly string[], most: readonly string[]): readonly string[] =>
+export const lesser = (held: readonly string[], most: readonly string[]): readonly string[] =>
   held.includes('mcp_integration') ? most : held.filter((word) => most.includes(word));
 
 /** What is offered to clients of every revision. */

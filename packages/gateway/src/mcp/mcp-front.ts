@@ -1,5 +1,5 @@
 /** The MCP side of the daemon: one desk for each view, sessions, calls that wait, and the endpoints before them. */
-import type { Caller, Runtime } from 'turnbuckle';
+import type { Runtime } from 'turnbuckle';
 import type { Tracer } from '../traces/tracer.js';
 import { Changes } from './changes.js';
 import type { Desk } from './desk.js';
@@ -80,10 +80,7 @@ export class McpFront {
   }
 
   /** Serves one client over streams until it leaves. */
-  serveStdio(
-    streams: Pick<StdioEndpointOptions, 'input' | 'output' | 'maxBytes'> & { readonly caller: Caller },
-    view = '',
-  ): Promise<void> {
+  serveStdio(streams: Omit<StdioEndpointOptions, 'desk'>, view = ''): Promise<void> {
     const desk = this.desk(view);
     if (desk === undefined) return Promise.reject(new Error(`There is no view named "${view}".`));
     return serveStdio({ ...streams, desk });

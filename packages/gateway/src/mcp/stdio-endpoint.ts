@@ -1,6 +1,8 @@
 /** The MCP endpoint over stdin and stdout, for one client of either revision: its first message says which. */
+import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { type Caller, Cancellation } from 'turnbuckle';
+import { StringDecoder } from 'node:string_decoder';
+import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
 import type { Desk } from './desk.js';
 import { type Incoming, idsInBatch, parseMessage } from './incoming.js';
 import { serveModern } from './modern.js';
@@ -8,6 +10,7 @@ import {
   CODES,
   errorText,
   idIn,
+  isRecord,
   META,
   metaOf,
   type RequestId,
@@ -21,40 +24,66 @@ import { Session } from './session.js';
 
 export interface StdioEndpointOptions {
   readonly desk: Desk;
-  readonly caller: Caller;
+  /** Who the client is, or whom it is taken for by what it calls itself in its first message. */
+  readonly caller: Caller | ((clientName: string) => Caller);
   readonly input: Readable;
   readonly output: Writable;
   readonly maxBytes: number;
+  /** Aborted: nothing more is taken in, and what is on its way is still answered. */
+  readonly ends?: CancelSignal | undefined;
 }
 
 /** Serves until the input ends; then everything that belongs to the client has ended too. */
 export async function serveStdio(options: StdioEndpointOptions): Promise<void> {
-  const { input, maxBytes } = options;
+  const { input, maxBytes, ends } = options;
   const client = new StdioClient(options);
-  let rest = '';
-  input.setEncoding('utf8');
-  for await (const part of input as AsyncIterable<string>) {
-    const lines = (rest + part).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > maxBytes) throw new RpcError(CODES.parse, `A message has more than ${maxBytes} bytes`);
-    for (const line of lines) if (line.trim() !== '') client.take(line);
+  const leave = (): void => void client.drain().then(() => options.output.end());
+  ends?.addEventListener('abort', leave, { once: true });
+  try {
+    for await (const line of linesOf(input, maxBytes)) if (ends?.aborted !== true) client.take(line);
+  } finally {
+    ends?.removeEventListener('abort', leave);
+    await client.close();
   }
-  await client.close();
+}
+
+/** The lines that have something in them. What has come of one is joined once, when its end is there. */
+async function* linesOf(input: Readable, maxBytes: number): AsyncGenerator<string> {
+  // By hand: the socket of an HTTP server does not take an encoding.
+  const decoder = new StringDecoder('utf8');
+  let parts: string[] = [];
+  let length = 0;
+  for await (const bytes of input as AsyncIterable<Buffer>) {
+    const [first = '', ...others] = decoder.write(bytes).split('\n');
+    parts.push(first);
+    length += first.length;
+    for (const next of others) {
+      const line = parts.join('');
+      if (line.trim() !== '') yield line;
+      parts = [next];
+      length = next.length;
+    }
+    if (length > maxBytes) throw new RpcError(CODES.parse, `A message has more than ${maxBytes} bytes`);
+  }
 }
 
 class StdioClient {
   readonly #options: StdioEndpointOptions;
-  readonly #session: Session;
   readonly #running = new Map<RequestId, Cancellation>();
+  readonly #served = new Set<Promise<void>>();
   readonly #reply: Reply;
+  #began: { readonly caller: Caller; readonly session: Session } | undefined;
   #isModern = false;
 
   constructor(options: StdioEndpointOptions) {
     this.#options = options;
-    const { desk, caller, output } = options;
-    const push = (text: string): void => void output.write(`${text}\n`);
+    const { output, maxBytes } = options;
+    const push = (text: string): void => {
+      output.write(`${text}\n`);
+      // Who does not read is not told more and more.
+      if (output.writableLength > maxBytes) output.destroy();
+    };
     this.#reply = { canStream: true, send: push, finish: push };
-    this.#session = new Session({ id: 'stdio', desk, caller, push: (text) => this.#push(text) });
   }
 
   take(line: string): void {
@@ -62,8 +91,9 @@ class StdioClient {
     try {
       const incoming = parseMessage(line);
       if (incoming.kind === 'request') id = incoming.message.id;
+      const { session } = this.#begin(incoming);
       if (isModern(incoming) || (this.#isModern && incoming.kind === 'notice')) this.#takeModern(incoming);
-      else this.#session.take(incoming, this.#reply).catch(() => {});
+      else this.#serve(session.take(incoming, this.#reply));
     } catch (thrown) {
       const error = toRpcError(thrown);
       const batch = id === null && line.trimStart().startsWith('[') ? idsInBatch(line) : [];
@@ -71,9 +101,30 @@ class StdioClient {
     }
   }
 
+  /** Resolves when what was taken in is answered. */
+  async drain(): Promise<void> {
+    await Promise.allSettled(this.#served);
+  }
+
   async close(): Promise<void> {
     for (const cancellation of this.#running.values()) cancellation.cancel();
-    await this.#session.close();
+    await this.#began?.session.close();
+  }
+
+  /** Who it is is said once, by the first message. */
+  #begin(incoming: Incoming): { readonly caller: Caller; readonly session: Session } {
+    if (this.#began !== undefined) return this.#began;
+    const { desk, caller: known } = this.#options;
+    const caller = typeof known === 'function' ? known(clientNameOf(incoming)) : known;
+    const id = `stdio-${randomBytes(9).toString('base64url')}`;
+    const session = new Session({ id, desk, caller, push: (text) => this.#push(text) });
+    this.#began = { caller, session };
+    return this.#began;
+  }
+
+  #serve(served: Promise<void>): void {
+    this.#served.add(served);
+    void served.catch(() => {}).finally(() => this.#served.delete(served));
   }
 
   /** News that nobody asked for are for clients that know them. */
@@ -83,14 +134,16 @@ class StdioClient {
 
   #takeModern(incoming: Incoming): void {
     this.#isModern = true;
-    if (incoming.kind === 'request') void this.#serve(incoming.message);
+    if (incoming.kind === 'request') this.#serve(this.#answer(incoming.message));
     if (incoming.kind !== 'notice' || incoming.message.method !== 'notifications/cancelled') return;
     const requestId = idIn(incoming.message.params, 'requestId');
     for (const [id, cancellation] of this.#running) if (id === requestId) cancellation.cancel();
   }
 
-  async #serve(message: RpcRequest): Promise<void> {
-    const { desk, caller } = this.#options;
+  async #answer(message: RpcRequest): Promise<void> {
+    const { desk } = this.#options;
+    const caller = this.#began?.caller;
+    if (caller === undefined) return;
     const cancellation = new Cancellation();
     this.#running.set(message.id, cancellation);
     try {
@@ -102,6 +155,14 @@ class StdioClient {
       this.#running.delete(message.id);
     }
   }
+}
+
+/** What the client calls itself; a stranger's text. */
+function clientNameOf(incoming: Incoming): string {
+  if (incoming.kind === 'answer') return '';
+  const { method, params } = incoming.message;
+  const told = method === 'initialize' ? params.clientInfo : metaOf(params)[META.clientInfo];
+  return isRecord(told) && typeof told.name === 'string' ? told.name : '';
 }
 
 /** A notice of cancellation looks the same in both; then the id tells whose it is. */

@@ -8,6 +8,7 @@ import {
   type CallRequest,
   type CancelSignal,
   type CatalogTool,
+  identityOf,
   keepSpelling,
   type Progress,
   type Respondent,
@@ -217,7 +218,7 @@ export class Surface {
   async #followTask(request: SurfaceRequest): Promise<Params> {
     const { method, params, era, caller } = request;
     if (method === 'tasks/list') throw unknownMethod(method);
-    const task = this.#tasks.open(params.taskId, caller.id);
+    const task = this.#tasks.open(params.taskId, identityOf(caller));
     if (task === undefined || !this.view.hasServer(task.server)) throw unknownTask();
     const { server, tool, id, approved } = task;
     const found = this.#runtime.catalog.find(server, tool);
@@ -233,7 +234,8 @@ export class Surface {
         isSafe: SAFE_ON_TASKS.has(method),
       },
     });
-    const seal = (of: string): string => this.#tasks.seal({ server, tool, id: of, approved }, caller.id);
+    const seal = (of: string): string =>
+      this.#tasks.seal({ server, tool, id: of, approved }, identityOf(caller));
     return inEra(hasTask(result) ? withTaskIds(result, seal) : result, era);
   }
 
@@ -245,7 +247,7 @@ export class Surface {
     const decided = this.#runtime.decide({ server, tool, arguments: args, caller: hostOrCaller(caller) });
     // It would not be here if a person had not said yes.
     const approved = decided.action === 'ask' && found !== undefined ? definitionMark(found) : undefined;
-    return withTaskIds(result, (id) => this.#tasks.seal({ server, tool, id, approved }, caller.id));
+    return withTaskIds(result, (id) => this.#tasks.seal({ server, tool, id, approved }, identityOf(caller)));
   }
 
   /** What of a request is for the call and not for its server. */

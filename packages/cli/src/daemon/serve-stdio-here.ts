@@ -1,0 +1,83 @@
+/** The MCP endpoint on stdin and stdout without a daemon: it has connections of its own, and ends with its client. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { logCalls, McpFront, stdioCaller, type TokenFacts, TokenStore } from '@turnbuckle/gateway';
+import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import { nearestWord } from '../nearest-word.js';
+import { configurationOptions } from '../open.js';
+import { rootsHere } from '../roots-here.js';
+import { stateDirectoryOf } from '../state-directory-of.js';
+import { showText } from '../untrusted-text.js';
+import { VERSION } from '../version.js';
+import type { StdioWho } from './stdio-through-daemon.js';
+
+/** Many clients ask for the tools once, at the start: servers that come up by then are among them. */
+const START_MS = 5_000;
+const MOST_BYTES = 64 * 1_024 * 1_024;
+const APPROVAL_HINT =
+  'Nobody can be asked over stdio without a daemon. Start one (turnbuckle serve start) and restart the client: then such calls wait, and turnbuckle approvals answers them. Or allow it by a rule in your configuration (turnbuckle rules shows them), or, where the tool has changed, by turnbuckle rules pin.';
+
+/** Serves until the client leaves or a signal comes. */
+export async function serveStdioHere(context: CommandContext, who: StdioWho): Promise<void> {
+  const { output, signal } = context;
+  const { runtime, config, follow } = await createConfiguredRuntime({
+    usualNaming: 'server_tool',
+    ...configurationOptions(context),
+    // stdin is the client's: nobody can be asked there but the client.
+    approve: undefined,
+    approvalHint: APPROVAL_HINT,
+    askInput: undefined,
+    handlers: { roots: rootsHere },
+    callersAnswer: true,
+  });
+  const warn = (message: string): void =>
+    output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+  for (const { message } of config().problems) warn(message);
+  const front = new McpFront({ runtime, version: VERSION, views: config().settings.daemon?.views });
+  const leave = (): unknown => process.stdin.destroy();
+  let stopLog = async (): Promise<void> => {};
+  try {
+    const view = viewOf(context, front, Object.keys(config().settings.daemon?.views ?? {}));
+    const settings = config().settings.daemon?.log;
+    stopLog = logCalls(runtime, { stateDir: stateDirectoryOf(context), settings, onWarning: warn });
+    signal.addEventListener('abort', leave, { once: true });
+    const stopFollowing = await follow(() => {
+      front.setViews(config().settings.daemon?.views ?? {});
+      front.invalidate();
+    });
+    await Promise.race([runtime.connectAll(), delay(START_MS, undefined, { ref: false })]);
+    await serve(front, view, stdioCaller(who, await tokensHere(context)));
+    await stopFollowing();
+  } finally {
+    signal.removeEventListener('abort', leave);
+    await front.close();
+    await runtime.close();
+    await stopLog();
+  }
+}
+
+/** Those that say what a caller of their name may do; none where they cannot be read. */
+async function tokensHere(context: CommandContext): Promise<readonly TokenFacts[]> {
+  const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) }).catch(() => undefined);
+  return store?.list() ?? [];
+}
+
+async function serve(front: McpFront, view: string, caller: ReturnType<typeof stdioCaller>): Promise<void> {
+  const { stdin: input, stdout } = process;
+  await front
+    .serveStdio({ input, output: stdout, maxBytes: MOST_BYTES, caller }, view)
+    .catch((error: unknown) => {
+      // That the input was cut off is how it ends by a signal.
+      if (!input.destroyed) throw error;
+    });
+}
+
+function viewOf({ flags }: CommandContext, front: McpFront, views: readonly string[]): string {
+  const { view = '' } = flags;
+  if (typeof view === 'string' && front.desk(view) !== undefined) return view;
+  const close = nearestWord(String(view), views);
+  throw new TurnbuckleError('CONFIG_INVALID', `There is no view named "${String(view)}".`, {
+    hint:
+      close === undefined ? 'Views are in daemon.views of your configuration.' : `Did you mean "${close}"?`,
+  });
+}
