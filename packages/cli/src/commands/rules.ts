@@ -1,15 +1,11 @@
-import {
-  type CatalogTool,
-  type ConfiguredRuntime,
-  type PinStatus,
-  type PlacedRule,
-  TurnbuckleError,
-} from 'turnbuckle';
+import { type CatalogTool, type ConfiguredRuntime, type PinStatus, TurnbuckleError } from 'turnbuckle';
 import { callerOf } from '../caller-of.js';
 import type { CommandContext } from '../command.js';
 import { connectOneOrAll } from '../connect-servers.js';
+import { makeRule, removeRule, undoRules } from '../edit-rules.js';
 import { nearestWord } from '../nearest-word.js';
 import { withRuntime } from '../open.js';
+import { conditionsOf, idOf, kindOf, placeOf, ruleLine } from '../rule-text.js';
 import { textTable } from '../text-table.js';
 import { readArguments } from '../tool-arguments.js';
 import { unknownServer } from '../unknown-server.js';
@@ -24,9 +20,14 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   pins: listPins,
   pin: pinTools,
   unpin: unpinTools,
+  allow: makeRule,
+  ask: makeRule,
+  deny: makeRule,
+  remove: removeRule,
 };
 
 export async function run(context: CommandContext): Promise<void> {
+  if (context.flags.undo === true) return undoRules(context);
   const [word = 'list'] = context.words;
   const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
   if (action === undefined) {
@@ -45,16 +46,22 @@ export async function run(context: CommandContext): Promise<void> {
 
 async function listRules({ output }: CommandContext, { runtime, config }: ConfiguredRuntime): Promise<void> {
   const { toolApprovalRequired = true, pins = 'approved', flows = 'ask' } = config().settings;
-  if (output.json) return output.data({ rules: runtime.rules, toolApprovalRequired, pins, flows });
+  if (output.json)
+    return output.data({
+      rules: runtime.rules.map((placed) => ({ id: idOf(placed), ...placed })),
+      toolApprovalRequired,
+      pins,
+      flows,
+    });
   const rows = runtime.rules.map((placed, index) => [
     output.color.dim(String(index)),
     paint(placed.rule.action, output),
-    showLine(conditionsOf(placed), 200),
+    showLine(conditionsOf(placed.rule), 200),
     output.color.dim(placeOf(placed)),
   ]);
   for (const line of textTable(rows)) output.line(line);
   if (rows.length === 0)
-    output.note('There are no rules. Write them into a configuration file, under "rules".');
+    output.note('There are no rules. Make one: turnbuckle rules allow|ask|deny <caller> [server] [tool]');
   output.note(
     output.color.dim(
       `Where no rule fits: you are allowed; agents ${toolApprovalRequired ? 'are asked for, unless they only read from a trusted server' : 'are allowed'}. Pins: ${pins}. Flows: ${flows}.`,
@@ -62,22 +69,10 @@ async function listRules({ output }: CommandContext, { runtime, config }: Config
   );
 }
 
-function conditionsOf({ rule: { action: _action, reason, ...conditions } }: PlacedRule): string {
-  const said = Object.entries(conditions).map(
-    ([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  return `${said.length === 0 ? 'everything' : said.join(', ')}${reason === undefined ? '' : `  # ${reason}`}`;
-}
-
-const placeOf = ({ file, line, from }: PlacedRule): string =>
-  file === undefined ? from : showLine(`${file}:${line ?? 1}`, 300);
-
 const paint = (action: string, { color }: CommandContext['output']): string =>
   action === 'allow' ? color.green(action) : action === 'deny' ? color.red(action) : color.yellow(action);
 
 // --- test --------------------------------------------------------------------------------------------
-
-const KINDS = ['tool', 'resource', 'prompt'] as const;
 
 async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime): Promise<void> {
   const { output, flags, words } = context;
@@ -85,11 +80,7 @@ async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime)
   const tool = needWord(context, 2, 'tool');
   const known = runtime.serverNames();
   if (!known.includes(server) && server !== 'native') throw unknownServer(server, known);
-  const kind = KINDS.find((one) => one === (flags.kind ?? 'tool'));
-  if (kind === undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `--kind "${String(flags.kind)}" is none.`, {
-      hint: `One of: ${KINDS.join(', ')}`,
-    });
+  const kind = kindOf(flags) ?? 'tool';
   if (flags.connect === true) await connectOneOrAll(context, runtime, server);
   const found = runtime.catalog.find(server, tool);
   const caller = callerOf(context, 'caller');
@@ -117,9 +108,6 @@ async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime)
 }
 
 const SEVERAL: ReadonlySet<string> = new Set(['arguments', 'annotations', 'flags', 'secrets']);
-
-const ruleLine = (placed: PlacedRule, index: number): string =>
-  `rule ${index}, ${placeOf(placed)}: ${placed.rule.action} ${showLine(conditionsOf(placed), 200)}`;
 
 // --- pins --------------------------------------------------------------------------------------------
 

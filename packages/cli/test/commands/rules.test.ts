@@ -132,7 +132,10 @@ describe('rules test', () => {
     [['rules', 'test'], 'The server is missing'],
     [['rules', 'test', 'demo'], 'The tool is missing'],
     [['rules', 'test', 'dmo', 'x'], 'Did you mean "demo"?'],
-    [['rules', 'test', 'demo', 'x', '--kind', 'file'], '--kind "file" is none'],
+    [
+      ['rules', 'test', 'demo', 'x', '--kind', 'file'],
+      'Invalid --kind "file": expected tool, resource or prompt.',
+    ],
     [['rules', 'test', 'demo', 'x', '--can', 'y'], 'Name one: --caller <id>'],
   ])('tells what is wrong: %j', async (words, message) => {
     const { code, stderr } = await run(...words);
