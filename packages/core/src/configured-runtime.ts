@@ -13,6 +13,7 @@ import { isGone } from './config/keep-last.js';
 import { isOfProject, type LayerPlace, possibleProjectFiles, userFile } from './config/layers.js';
 import { type LoadOptions, loadConfig } from './config/load.js';
 import { type ConfiguredServer, isSameConfig, type LoadedConfig } from './config/loaded-config.js';
+import type { ReadLayer } from './config/read-layer.js';
 import { parseRules } from './config/read-rules.js';
 import type { PlacedRule } from './config/rule-schema.js';
 import type { ServerConfig } from './config/schema.js';
@@ -25,8 +26,9 @@ import type { RuntimeOptions } from './runtime-options.js';
 import type { SetServersResult } from './server-set.js';
 import { defaultStateDirectory } from './state-directory.js';
 
-/** A file that is being replaced is away for a moment: this long nobody believes that it is gone. */
-const GONE_MS = 1_000;
+/** A file that is being replaced is away for a moment: only one that is away for this long is believed to be gone. */
+const GONE_MS = 1_500;
+const GONE_LOOK_MS = 50;
 
 export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'resolve'> {
   readonly cwd?: string | undefined;
@@ -144,7 +146,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   const inTurn = createTurns();
   const load = async (): Promise<LoadedConfig> => {
     await runtime.pins.load();
-    return loadConfiguration(options, config);
+    return whenSettled(config, () => loadConfiguration(options, config));
   };
   const apply = (loaded: LoadedConfig): Taken => {
     config = loaded;
@@ -168,13 +170,11 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
           ...possibleProjectFiles(placeOf(options)),
           trust.file,
         ],
-        look: async () => {
-          if (config.layers.some(({ layer, present }) => present && isGone(layer.file))) await delay(GONE_MS);
-          return inTurn(async () => {
+        look: () =>
+          inTurn(async () => {
             const loaded = await load();
             return isSameConfig(loaded, config) ? undefined : apply(loaded);
-          });
-        },
+          }),
         onReload,
       }),
   };
@@ -222,6 +222,31 @@ function createTurns(): <Result>(work: () => Promise<Result>) => Promise<Result>
     last = next.catch(() => {});
     return next;
   };
+}
+
+/**
+ * What is loaded once no file that was there is only away for a moment: editors delete and create, some more than once.
+ * What was read decides, not a look before or after it.
+ */
+async function whenSettled(before: LoadedConfig, load: () => Promise<LoadedConfig>): Promise<LoadedConfig> {
+  let goneSince = performance.now();
+  for (;;) {
+    const loaded = await load();
+    const lost = lostFiles(before, loaded);
+    if (lost.length === 0 || performance.now() - goneSince >= GONE_MS) return loaded;
+    do await delay(GONE_LOOK_MS);
+    while (lost.every(isGone) && performance.now() - goneSince < GONE_MS);
+    if (!lost.every(isGone)) goneSince = performance.now();
+  }
+}
+
+/** Files that said something then and did not exist now. */
+function lostFiles(before: LoadedConfig, loaded: LoadedConfig): readonly string[] {
+  const isHeld = ({ present, unusable }: ReadLayer): boolean => present || unusable;
+  const held = new Set(loaded.layers.filter(isHeld).map(({ layer }) => layer.file));
+  return before.layers.flatMap((read) =>
+    isHeld(read) && !held.has(read.layer.file) ? [read.layer.file] : [],
+  );
 }
 
 interface Following {

@@ -191,9 +191,9 @@ export class Daemon {
     const { url } = await this.#http.listen(port, host);
     this.#url = url;
     this.#instance.announce(url);
-    void runtime.connectAll().then(() => {
-      isReady = true;
-    });
+    // Calls are taken from now on; one for a server that is not up yet waits for that server alone.
+    isReady = true;
+    runtime.connectAll().catch(() => {});
     this.#ends.push(await this.configured.follow(({ config }) => this.#reloaded(config)));
   }
 

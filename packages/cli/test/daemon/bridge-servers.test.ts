@@ -35,7 +35,9 @@ beforeAll(async () => {
   ] as const)
     made.set(name, (await turnbuckle(['token', 'create', name, ...words], { home })).stdout.trim());
   daemon = await startDaemon([], { home });
-  await waitUntil(async () => (await fetch(`${daemon.url}/ready`)).status === 200, 15_000);
+  const isSettled = async (): Promise<boolean> =>
+    (await servers(daemon.token)).every(({ status }) => status !== 'connecting' && status !== 'pending');
+  await waitUntil(isSettled, 60_000);
 });
 afterAll(() => daemon.stop('SIGKILL'));
 

@@ -7,6 +7,7 @@ import { follow, lazyServers, namesOf } from './followed.js';
 import { createSetting } from './setting.js';
 
 const echo = fixture('echo');
+const NAMINGS = ['mcp__server__tool', 'mcp_server_tool', 'server_tool'];
 
 describe('a file that is empty', () => {
   it.each([
@@ -78,6 +79,36 @@ describe('a file that goes away', () => {
     await waitUntil(() => reloads.length === 1);
     expect(reloads[0]).toMatchObject({ added: ['two'], removed: [], changed: [] });
     expect(runtime.serverStatus('one').pid).toBe(pid);
+  });
+
+  it('again and again, by a program that deletes and creates, takes nothing and loses no call', async () => {
+    const setting = await createSetting();
+    const servers = (count: number) => ({ servers: { one: echo }, naming: NAMINGS[count % NAMINGS.length] });
+    const file = await setting.write(setting.userFile, servers(0));
+    const { runtime, reloads, config, reload } = await follow(setting);
+    const { pid } = runtime.serverStatus('one');
+    let over = false;
+    const failures: unknown[] = [];
+    const calling = (async () => {
+      while (!over) {
+        await runtime.callTool('one', 'echo', { text: 'x' }).catch((error: unknown) => failures.push(error));
+        await delay(5);
+      }
+    })();
+    for (let round = 1; round <= 40; round += 1) {
+      await rm(file);
+      // Somebody may ask for it at the worst moment.
+      if (round % 8 === 0) void reload().catch(() => {});
+      await delay((round * 37) % 61);
+      await writeFile(file, JSON.stringify(servers(round)));
+      await delay((round * 53) % 89);
+    }
+    await waitUntil(() => config().settings.naming === servers(40).naming, 30_000);
+    over = true;
+    await calling;
+    expect(failures).toEqual([]);
+    expect(reloads.flatMap(({ removed, changed }) => [...removed, ...changed])).toEqual([]);
+    expect(runtime.serverStatus('one')).toMatchObject({ status: 'connected', pid });
   });
 
   it('and is a directory, or a link in a circle, keeps what it said last', async () => {

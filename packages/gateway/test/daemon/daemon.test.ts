@@ -27,12 +27,17 @@ function readAll(directory: string): string {
 }
 
 describe('the daemon', () => {
-  it('answers before its servers are up, and is ready when they are', async () => {
+  it('is ready as soon as it takes calls, whatever a silent server does', async () => {
     own = await ownDaemon({
-      servers: { files: fixture('echo'), slow: fixture('slow', '--at', 'initialize') },
+      servers: {
+        files: fixture('echo'),
+        silent: { command: process.execPath, args: ['-e', 'setInterval(() => {}, 60_000)'] },
+      },
     });
     expect((await own.fetch('/health')).status).toBe(200);
+    expect((await own.fetch('/ready')).status).toBe(200);
     expect(await own.post('/mcp/call', echo('early'))).toMatchObject({ body: { success: true } });
+    expect(own.daemon.configured.runtime.serverStatus('silent').status).toBe('pending');
   });
 
   it('follows its configuration: servers, views and what the bridge allows', async () => {
