@@ -20,7 +20,8 @@ import { createBridgeRoutes } from './bridge/bridge-routes.js';
 import { InlineServers } from './bridge/inline-servers.js';
 import { Doors } from './http/doors.js';
 import { HttpServer } from './http/http-server.js';
-import { claimInstance, type Instance } from './instance/instance.js';
+import { isDiskFault } from './instance/disk-fault.js';
+import { claimInstance, type Instance, stateUnusable } from './instance/instance.js';
 import { recordCalls } from './log/call-log.js';
 import { recordServers } from './log/server-log.js';
 import { McpFront } from './mcp/mcp-front.js';
@@ -53,6 +54,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { environment = process.env, version, startedWith, onLost } = options;
   const stateDir = options.stateDir ?? defaultStateDirectory(environment);
   const instance = claimInstance({ stateDir, version, startedWith, onLost });
+  let daemon: Daemon | undefined;
   try {
     const configured = await createConfiguredRuntime({
       usualNaming: 'server_tool',
@@ -61,12 +63,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       callersAnswer: true,
       approvals: 'queue',
     });
-    const daemon = new Daemon({ ...options, stateDir }, configured, instance);
+    daemon = new Daemon({ ...options, stateDir }, configured, instance);
     await daemon.start();
     return daemon;
   } catch (error) {
+    await daemon?.close(0);
     instance.release();
-    throw error;
+    throw isDiskFault(error) ? stateUnusable(stateDir, error) : error;
   }
 }
 
@@ -210,12 +213,27 @@ export class Daemon {
     this.#front.endStreams();
     await drained;
     await this.#front.close();
-    for (const end of this.#ends) await end();
-    await Promise.all([this.configured.runtime.close(), this.#inline.close()]);
-    this.#metrics.close();
-    await this.#tracer?.close();
-    await this.#log?.close();
+    const { runtime } = this.configured;
+    for (const end of [
+      ...this.#ends,
+      () => Promise.all([runtime.close(), this.#inline.close()]),
+      () => this.#metrics.close(),
+      () => this.#tracer?.close(),
+      () => this.#log?.close(),
+    ])
+      await this.#endSafely(end);
     this.#instance.release();
+  }
+
+  /** What fails at its end, such as a write to a full disk, keeps nothing else from ending. */
+  async #endSafely(end: () => unknown): Promise<void> {
+    try {
+      await end();
+    } catch (error) {
+      this.#options.onWarning?.(
+        `Not everything ended in order: ${error instanceof Error ? error.message : error}`,
+      );
+    }
   }
 
   /** Servers that are given in requests: the same rules, log and metrics. */

@@ -64,7 +64,11 @@ export function inTransaction<T>(database: Database, work: () => T): T {
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    database.exec('ROLLBACK');
+    try {
+      database.exec('ROLLBACK');
+    } catch {
+      // SQLite has done so itself, such as on a full disk: what went wrong is what counts.
+    }
     throw error;
   }
 }

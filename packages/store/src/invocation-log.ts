@@ -35,6 +35,8 @@ export interface LogCounts {
 }
 
 const DAY_MS = 24 * 3_600_000;
+/** What is not taken in by then is there for the next one. */
+const CLOSE_MS = 30_000;
 const DEFAULT_RETENTION: Retention = { maxAgeMs: 30 * DAY_MS, maxBytes: 512 * 1_024 * 1_024 };
 
 export class InvocationLog {
@@ -154,13 +156,20 @@ export class InvocationLog {
 
   /** What was appended stays: in the database, or in the journal for the next one. */
   async close(): Promise<void> {
-    this.#journal.rotate();
+    try {
+      this.#journal.rotate();
+    } catch (error) {
+      // On a disk that takes no more writes the segment stays open; the next one to start takes it in.
+      this.#report(error instanceof Error ? error : new Error(String(error)));
+    }
     if (this.#failure !== undefined) return;
     const gone = new Promise((resolve) => this.#worker.once('exit', resolve));
-    await this.#ask({ ask: 'close' });
-    // Nothing else may keep the process until the thread is gone.
+    // Nothing else may keep the process until the thread is gone, and the thread not for ever.
     this.#worker.ref();
+    const timer = setTimeout(() => void this.#worker.terminate(), CLOSE_MS);
+    await this.#ask({ ask: 'close' }).catch(() => {});
     await gone;
+    clearTimeout(timer);
   }
 
   #write(line: string): boolean {

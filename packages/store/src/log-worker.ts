@@ -39,6 +39,7 @@ class LogThread {
   #retryMs = FIRST_RETRY_MS;
   #retainedAt = 0;
   #quiet: NodeJS.Timeout | undefined;
+  #isClosing = false;
 
   constructor(database: Database, { journal, retention, wake }: WorkerData, tell: (it: Trouble) => void) {
     this.#database = database;
@@ -52,6 +53,7 @@ class LogThread {
 
   /** Takes in what there is, behind everybody's back; what goes wrong is told and tried again. */
   start(): void {
+    if (this.#isClosing) return;
     this.#work().then(
       () => {
         this.#retryMs = FIRST_RETRY_MS;
@@ -59,6 +61,8 @@ class LogThread {
       (error: unknown) => {
         this.#tell({ trouble: messageOf(error) });
         clearTimeout(this.#retry);
+        // Work that was under way when the end came: another try would keep the thread for ever.
+        if (this.#isClosing) return;
         this.#retry = setTimeout(() => this.start(), this.#retryMs);
         this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
       },
@@ -93,11 +97,13 @@ class LogThread {
         this.#indexAll();
         return this.#ingester.skipped;
       case 'close':
+        this.#isClosing = true;
         clearTimeout(this.#retry);
         clearInterval(this.#idle);
         clearTimeout(this.#quiet);
         // What cannot be taken in now is there for the next one.
         await this.#work().catch(() => {});
+        clearTimeout(this.#quiet);
         database.close();
         return undefined;
     }

@@ -1,6 +1,7 @@
 /** One daemon for each state directory: it owns the tokens, the log and the connections there. */
 import { TurnbuckleError } from 'turnbuckle';
 import { findDaemon, lockPath, removeRecord, writeRecord } from './daemon-record.js';
+import { isFull, reasonText } from './disk-fault.js';
 import { makePrivateDirectory } from './private-file.js';
 import { errorCode } from './process-identity.js';
 import { claimLock, HeldLock, type LockRecord } from './process-lock.js';
@@ -41,9 +42,13 @@ export class Instance {
   readonly release = (): void => {
     clearInterval(this.#timer);
     process.off('exit', this.release);
-    if (!this.#isOwn()) return;
-    removeRecord(this.#options.stateDir);
-    this.#lock.release();
+    try {
+      if (!this.#isOwn()) return;
+      removeRecord(this.#options.stateDir);
+      this.#lock.release();
+    } catch {
+      // On a disk that takes no more writes they stay; who starts next sees that their process is gone.
+    }
   };
 
   #refresh(): void {
@@ -70,19 +75,26 @@ export function claimInstance(options: InstanceOptions): Instance {
     makePrivateDirectory(stateDir);
     claimed = claimLock(lockPath(stateDir));
   } catch (cause) {
-    const reason = errorCode(cause) ?? 'unknown error';
-    throw new TurnbuckleError(
-      'CONFIG_INVALID',
-      `The state directory ${stateDir} cannot be used (${reason}).`,
-      {
-        hint: 'It must be a directory that you can write to.',
-        cause,
-        data: { stateDir, reason },
-      },
-    );
+    throw stateUnusable(stateDir, cause);
   }
   if (claimed instanceof HeldLock) return new Instance(options, claimed);
   throw alreadyRunning(stateDir, claimed);
+}
+
+/** What the file system refused while the state was written, as CONFIG_INVALID. */
+export function stateUnusable(stateDir: string, cause: unknown): TurnbuckleError {
+  const reason = errorCode(cause) ?? 'unknown error';
+  return new TurnbuckleError(
+    'CONFIG_INVALID',
+    `The state directory ${stateDir} cannot be used (${reasonText(reason)}).`,
+    {
+      hint: isFull(reason)
+        ? 'Make room on the disk, or name another directory by XDG_STATE_HOME.'
+        : 'It must be a directory that you can write to.',
+      cause,
+      data: { stateDir, reason },
+    },
+  );
 }
 
 function alreadyRunning(stateDir: string, { pid, since }: LockRecord): TurnbuckleError {

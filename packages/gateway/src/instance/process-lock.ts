@@ -57,15 +57,24 @@ export class HeldLock {
 export function claimLock(path: string): HeldLock | LockRecord {
   const record = { ...ownIdentity(), token: randomBytes(8).toString('hex') };
   const draft = `${path}.${record.token}.tmp`;
-  writeFileSync(draft, JSON.stringify(record), { flag: 'wx', mode: 0o600 });
   try {
+    writeFileSync(draft, JSON.stringify(record), { flag: 'wx', mode: 0o600 });
     for (let round = 0; round < ROUNDS; round += 1) {
       const outcome = attempt(path, draft, record);
       if (outcome !== undefined) return outcome;
     }
     throw new Error(`The lock ${path} does not come to rest.`);
   } finally {
-    rmSync(draft, { force: true });
+    drop(draft);
+  }
+}
+
+/** Tidiness only: a disk that is read-only must not hide why there was something to tidy. */
+function drop(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // It is removed with the next lock.
   }
 }
 

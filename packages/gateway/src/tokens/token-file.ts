@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import { TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
+import { isDiskFault, isFull, reasonText } from '../instance/disk-fault.js';
 import { readPrivateFile, replacePrivateFile, stampOfFile } from '../instance/private-file.js';
+import { errorCode } from '../instance/process-identity.js';
 import { withLock } from '../instance/process-lock.js';
 import { TokenRecord } from './token-record.js';
 
@@ -57,6 +59,8 @@ export class TokenFile {
       const text = `${JSON.stringify({ version: 1, tokens: after }, undefined, 2)}\n`;
       replacePrivateFile(this.#path, text, { durable: true });
       this.#load();
+    }).catch((error: unknown) => {
+      throw isDiskFault(error) ? cannotWrite(this.#path, error) : error;
     });
     if (done !== undefined) return;
     throw new TurnbuckleError(
@@ -83,4 +87,19 @@ export class TokenFile {
       });
     }
   }
+}
+
+function cannotWrite(path: string, cause: unknown): TurnbuckleError {
+  const reason = errorCode(cause) ?? 'unknown error';
+  return new TurnbuckleError(
+    'SECRETS_UNAVAILABLE',
+    `The tokens in ${path} cannot be written (${reasonText(reason)}). Nothing was changed.`,
+    {
+      hint: isFull(reason)
+        ? 'Make room on the disk, then try again.'
+        : 'Make the directory writable for you, then try again.',
+      cause,
+      data: { file: path, reason },
+    },
+  );
 }

@@ -50,7 +50,13 @@ export function createLock(path: string): string | undefined {
  */
 function createWhole(path: string, record: string, token: string): boolean {
   const draft = `${path}.${process.pid}-${token}.new`;
-  writeFileSync(draft, record, { flag: 'wx', mode: 0o600 });
+  try {
+    writeFileSync(draft, record, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    // A full disk leaves an empty one.
+    dropFile(draft);
+    throw error;
+  }
   try {
     linkSync(draft, path);
     return true;
@@ -61,7 +67,7 @@ function createWhole(path: string, record: string, token: string): boolean {
     if (WITHOUT_LINKS.has(code)) return createInSteps(path, record);
     throw error;
   } finally {
-    removeFile(draft);
+    dropFile(draft);
   }
 }
 
@@ -194,6 +200,15 @@ function parseRecord(text: string): (ProcessIdentity & { token: string }) | unde
 }
 
 const holds = (path: string, token: string): boolean => inspect(path)?.token === token;
+
+/** Tidiness only: what the file system says to it must not hide why there was something to tidy. */
+function dropFile(path: string): void {
+  try {
+    removeFile(path);
+  } catch {
+    // Read-only, for example.
+  }
+}
 
 function removeFile(path: string): void {
   try {
