@@ -45,6 +45,7 @@ export const ERRORS = {
   SECRETS_UNAVAILABLE: facts(500, -32001, 24),
   FETCH_REFUSED: facts(502, -32001, 25),
   SANDBOX_UNAVAILABLE: facts(502, -32001, 26),
+  GATEWAY_LOOP: facts(508, -32001, 17),
   COMMAND_NOT_FOUND: facts(502, -32001, 17),
   CONNECT_FAILED: facts(502, -32001, 17, true),
   CONNECT_TIMEOUT: facts(504, -32001, 17, true),

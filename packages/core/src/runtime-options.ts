@@ -55,6 +55,8 @@ export interface RuntimeOptions {
   readonly breaker?: Partial<BreakerOptions> | undefined;
   /** False: hot requests go through the SDK's client. */
   readonly expressLane?: boolean | undefined;
+  /** Of a gateway: what it is told from others by, made up at its start. Servers that lead back to it are refused. */
+  readonly instance?: string | undefined;
   /** Where it remembers things between runs. */
   readonly stateDir?: string | undefined;
   readonly clientInfo?: { readonly name: string; readonly version: string } | undefined;

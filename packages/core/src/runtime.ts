@@ -21,6 +21,7 @@ import type { ParsedServers } from './config/parse.js';
 import type { PlacedRule } from './config/rule-schema.js';
 import type { ServersInput } from './config/schema.js';
 import { EraVerdicts } from './connection/era-verdicts.js';
+import { routeFrom } from './connection/gateway-route.js';
 import { ProcessTable } from './connection/processes.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { type EventName, Events, type Listener } from './events.js';
@@ -66,11 +67,13 @@ export class Runtime {
   readonly #signIns: SignIns;
   readonly #builder: ServerBuilder;
   readonly #parseServers: ParseServers;
+  readonly #instance: string | undefined;
   #closing: Promise<void> | undefined;
 
   /** Use `createRuntime`. */
   constructor(options: RuntimeOptions, parseServers: ParseServers) {
     this.#parseServers = parseServers;
+    this.#instance = options.instance;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#now = options.now ?? Date.now;
     const environment = options.environment ?? process.env;
@@ -271,6 +274,15 @@ export class Runtime {
 
   serverStatus(server: string): ServerStatus {
     return redactStatus(this.#servers.statusOf(server), this.#redactor);
+  }
+
+  /** What a gateway in front of these servers says of the way through it, for `capabilities.experimental`. */
+  routeThrough(servers: readonly ServerStatus[]): Readonly<Record<string, unknown>> {
+    if (this.#instance === undefined) return {};
+    return routeFrom(
+      this.#instance,
+      servers.map(({ capabilities }) => capabilities),
+    );
   }
 
   // --- tools -----------------------------------------------------------------------------------------

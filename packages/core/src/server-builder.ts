@@ -5,6 +5,7 @@ import type { ServerConfig } from './config/schema.js';
 import { secretValuesOf } from './config/secret-values.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import type { EraVerdicts } from './connection/era-verdicts.js';
+import { checkRoute } from './connection/gateway-route.js';
 import type { ProcessTable } from './connection/processes.js';
 import { RequestGuard } from './connection/request-guard.js';
 import { Events } from './events.js';
@@ -67,7 +68,10 @@ export class ServerBuilder {
     const connection: Connection = new Connection({
       ...this.#connectionParts(name, config, requests),
       events: this.#parts.events,
-      onOpen: (link) => this.#parts.discovery.opened(name, link, config),
+      onOpen: (link) => {
+        checkRoute(name, link.peer.capabilities, options.instance);
+        return this.#parts.discovery.opened(name, link, config);
+      },
       onReady: () => {
         server.breaker.succeed();
         void this.#parts.watch.renew(connection);
@@ -90,7 +94,7 @@ export class ServerBuilder {
     const connection: Connection = new Connection({
       ...this.#connectionParts(main.name, main.config, requests),
       events: new Events(),
-      onOpen: async () => {},
+      onOpen: async (link) => checkRoute(main.name, link.peer.capabilities, this.#parts.options.instance),
       onReady: () => {},
       onNotice: (method, params) => this.#tell({ connection, requests }, method, params),
       onIdle,

@@ -2,6 +2,7 @@
  * The daemon: a runtime of the configured servers behind one address, with its log, its numbers, its tokens and
  * its doors. Owns all of them, from the lock on the state directory to the last record.
  */
+import { randomBytes } from 'node:crypto';
 import type { InvocationLog } from '@turnbuckle/store';
 import {
   type ApprovalAnswer,
@@ -24,6 +25,7 @@ import { isDiskFault } from './instance/disk-fault.js';
 import { claimInstance, type Instance, stateUnusable } from './instance/instance.js';
 import { recordCalls } from './log/call-log.js';
 import { recordServers } from './log/server-log.js';
+import { deeper } from './mcp/depth.js';
 import { McpFront } from './mcp/mcp-front.js';
 import { createMcpRoutes } from './mcp/mcp-routes.js';
 import { createStdioTunnel } from './mcp/stdio-tunnel.js';
@@ -53,17 +55,22 @@ export const DEFAULT_PORT = 7_420;
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { environment = process.env, version, startedWith, onLost } = options;
   const stateDir = options.stateDir ?? defaultStateDirectory(environment);
+  const placed: Placed = {
+    ...options,
+    stateDir,
+    environment: deeper(environment),
+    instance: randomBytes(12).toString('base64url'),
+  };
   const instance = claimInstance({ stateDir, version, startedWith, onLost });
   let daemon: Daemon | undefined;
   try {
     const configured = await createConfiguredRuntime({
       usualNaming: 'server_tool',
-      ...options,
-      stateDir,
+      ...placed,
       callersAnswer: true,
       approvals: 'queue',
     });
-    daemon = new Daemon({ ...options, stateDir }, configured, instance);
+    daemon = new Daemon(placed, configured, instance);
     await daemon.start();
     return daemon;
   } catch (error) {

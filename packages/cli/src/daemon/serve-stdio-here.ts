@@ -1,6 +1,15 @@
 /** The MCP endpoint on stdin and stdout without a daemon: it has connections of its own, and ends with its client. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { logCalls, McpFront, stdioCaller, type TokenFacts, TokenStore } from '@turnbuckle/gateway';
+import {
+  checkDepth,
+  deeper,
+  logCalls,
+  McpFront,
+  stdioCaller,
+  type TokenFacts,
+  TokenStore,
+} from '@turnbuckle/gateway';
 import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { nearestWord } from '../nearest-word.js';
@@ -20,9 +29,12 @@ const APPROVAL_HINT =
 /** Serves until the client leaves or a signal comes. */
 export async function serveStdioHere(context: CommandContext, who: StdioWho): Promise<void> {
   const { output, signal } = context;
+  checkDepth(context.environment);
   const { runtime, config, follow } = await createConfiguredRuntime({
     usualNaming: 'server_tool',
+    instance: randomBytes(12).toString('base64url'),
     ...configurationOptions(context),
+    environment: deeper(context.environment),
     // stdin is the client's: nobody can be asked there but the client.
     approve: undefined,
     approvalHint: APPROVAL_HINT,

@@ -196,6 +196,31 @@ describe('serve --stdio', () => {
     });
   });
 
+  it('is no server of the daemon that it goes through', async () => {
+    const self = { command: process.execPath, args: [BIN, 'serve', '--stdio'], env: environmentOf(home) };
+    await home.write('.config/turnbuckle/mcp.json', { servers: { echo: fixture('echo'), self } });
+    const { url, token } = await daemonForTest([], { home });
+    const status = async () => {
+      const response = await fetch(`${url}/api/servers/self`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      return (await response.json()) as { status: string; error?: { code: string } };
+    };
+    await expect
+      .poll(status, { timeout: 20_000 })
+      .toMatchObject({ status: 'failed', error: { code: 'GATEWAY_LOOP' } });
+  });
+
+  it('does not start itself again and again where it is among its own servers', async () => {
+    const self = { command: process.execPath, args: [BIN, 'serve', '--stdio'], env: environmentOf(home) };
+    await home.write('.config/turnbuckle/mcp.json', { servers: { self } });
+    const client = converse(['serve', '--stdio'], { home });
+    client.send(1, 'initialize', HELLO);
+    await client.answer(1);
+    expect(descendants(client.child.pid ?? 0).length).toBeLessThanOrEqual(3);
+    expect(await client.leave()).toBe(0);
+  });
+
   it('ends with the daemon, and says so', async () => {
     const daemon = await daemonForTest([], { home });
     const client = converse(['serve', '--stdio'], { home });

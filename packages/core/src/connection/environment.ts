@@ -21,6 +21,9 @@ const STANDARD: readonly string[] =
       ]
     : ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
 
+/** How many gateways started each other, where a gateway says so. */
+const DEPTH = 'TURNBUCKLE_DEPTH';
+
 /** What opens the vault is for no server, whoever names it. */
 const OURS = /^TURNBUCKLE_(NEW_)?PASSPHRASE$/;
 
@@ -30,7 +33,7 @@ export function childEnvironment(
   server: { readonly env: Readonly<Record<string, string>>; readonly inheritEnv: readonly string[] },
 ): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const name of [...STANDARD, ...server.inheritEnv]) {
+  for (const name of [...STANDARD, DEPTH, ...server.inheritEnv]) {
     if (OURS.test(name)) continue;
     const value = host[name];
     // An exported shell function is code that a shell-based server would run.

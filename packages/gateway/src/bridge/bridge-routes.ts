@@ -1,5 +1,5 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
-import { type Caller, type Runtime, writeJson } from 'turnbuckle';
+import { type Runtime, type TurnbuckleError, writeJson } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
 import { sendText } from '../http/answer.js';
@@ -81,7 +81,7 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
       path: '/servers',
       access: 'call',
       summary: 'The servers behind them, and how they are',
-      handle: ({ caller }) => ({ servers: serversFor(runtime, caller) }),
+      handle: (visit) => ({ servers: serversFor(runtime, visit) }),
     },
     {
       method: 'GET',
@@ -126,7 +126,7 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
 }
 
 /** A server of which the caller may use nothing is not there. Of one without tools, the word for the server counts. */
-function serversFor(runtime: Runtime, caller: Caller): object[] {
+function serversFor(runtime: Runtime, { caller, visitor }: Visit): object[] {
   const known = new Set(runtime.toolsForAgent(caller).map(({ server }) => server));
   const isOwner = hostOrCaller(caller) === undefined;
   const mayUse = (server: string): boolean => !runtime.decide({ server, tool: '', caller }).hidden;
@@ -136,8 +136,15 @@ function serversFor(runtime: Runtime, caller: Caller): object[] {
     .map(({ name, status, transport, era, tools, error }) => ({
       ...{ name, status, transport, era },
       tools: tools.length,
-      error: error?.message,
+      ...errorFor(error, visitor.access.has('manage')),
     }));
+}
+
+/** Where things are on this machine is for who manages it; an agent learns what is wrong, and that somebody has to look. */
+function errorFor(error: TurnbuckleError | undefined, isManager: boolean): object {
+  if (error === undefined) return {};
+  const { code, message } = error;
+  return { code, error: isManager ? message : 'It cannot be used now: whoever runs the daemon can see why.' };
 }
 
 /** As JSON, or, for who asks for it, as events: `progress` as it comes, then `result`. */

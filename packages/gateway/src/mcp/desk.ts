@@ -35,8 +35,9 @@ export const lesser = (held: readonly string[], most: readonly string[]): readon
 /** What is offered to clients of every revision. */
 export function capabilitiesOf(desk: Desk, caller: Caller): Record<string, unknown> {
   const extensions: Record<string, unknown> = {};
-  for (const { capabilities } of serversFor(desk, caller))
-    Object.assign(extensions, capabilities?.extensions);
+  const servers = serversFor(desk, caller);
+  for (const { capabilities } of servers) Object.assign(extensions, capabilities?.extensions);
+  const experimental = desk.runtime.routeThrough(servers);
   return {
     tools: { listChanged: true },
     resources: { listChanged: true, subscribe: true },
@@ -44,6 +45,7 @@ export function capabilitiesOf(desk: Desk, caller: Caller): Record<string, unkno
     completions: {},
     logging: {},
     ...(Object.keys(extensions).length > 0 && { extensions }),
+    ...(Object.keys(experimental).length > 0 && { experimental }),
   };
 }
 

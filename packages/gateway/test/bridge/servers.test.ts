@@ -1,0 +1,30 @@
+/** What `GET /servers` tells: how each server is, and to agents nothing about the machine that it runs on. */
+import { fixture } from '@turnbuckle/testing';
+import { expect, it, onTestFinished } from 'vitest';
+import { ownDaemon } from '../daemon/own-daemon.js';
+
+const BROKEN = {
+  gone: { command: '/home/somebody/bin/not-there' },
+  wrong: { url: 7 },
+  odd: { command: 'node', cwd: '/srv/nowhere/at/all' },
+  missing: { command: 'node', args: ['${NOT_SET_ANYWHERE}'] },
+};
+
+it('tells an agent nothing of paths, and who manages it everything', async () => {
+  const own = await ownDaemon({ servers: { echo: fixture('echo'), ...BROKEN } });
+  onTestFinished(() => own.close());
+  await own.daemon.configured.runtime.connectAll();
+  const tokenOf = async (name: string, access: string[]): Promise<string> => {
+    const { body } = await own.post('/api/tokens', { name, can: ['mcp_integration'], access });
+    return String(body.token);
+  };
+  const agent = await tokenOf('agent', ['call']);
+  const manager = await tokenOf('manager', ['call', 'manage']);
+  const told = async (token?: string): Promise<string> => (await own.fetch('/servers', { token })).text();
+  const seen = await told(agent);
+  for (const name of Object.keys(BROKEN)) expect(seen).toContain(`"name":"${name}"`);
+  expect(seen).toContain('"code":"COMMAND_NOT_FOUND"');
+  for (const secret of ['mcp.json', '/home/', '/srv/', '/tmp/', 'NOT_SET_ANYWHERE', own.stateDir])
+    expect(seen).not.toContain(secret);
+  for (const token of [undefined, manager]) expect(await told(token)).toContain('/home/somebody/bin');
+});
