@@ -12,21 +12,25 @@ const describe = en().localeError;
 
 /**
  * The body exactly as sent. REQUEST_TOO_LARGE as soon as that is known, REQUEST_INVALID when it is not UTF-8,
- * CALL_CANCELLED when the client goes away before its end, TOKEN_REQUIRED when its token does.
+ * CALL_CANCELLED when the client goes away before its end, TOKEN_REQUIRED when its token does, OVERLOADED when its
+ * identity has too much in memory already.
  */
-export function readText({ request, response, maxBodyBytes, visitor }: Visit): Promise<string> {
+export function readText({ request, response, maxBodyBytes, visitor, place }: Visit): Promise<string> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
     return Promise.reject(tooLarge(maxBodyBytes));
   if (request.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
     const body = new JoinedBody();
     const take = (part: Buffer): void => {
-      if (body.bytes + part.length <= maxBodyBytes) return body.push(part);
+      const isTooLarge = body.bytes + part.length > maxBodyBytes;
+      if (!isTooLarge && place.hold(part.length)) return body.push(part);
       request.off('data', take);
-      reject(tooLarge(maxBodyBytes));
+      reject(isTooLarge ? tooLarge(maxBodyBytes) : tooMuch());
     };
+    place.onEnded = () => reject(tokenGone());
     request.on('data', take);
     request.once('end', () => {
+      place.onEnded = undefined;
       if (visitor.ended?.aborted === true) return reject(tokenGone());
       const whole = body.whole;
       if (isUtf8(whole)) resolve(whole.toString('utf8'));
@@ -85,6 +89,12 @@ function pathText(path: readonly PropertyKey[]): string {
 function invalid(message: string, cause?: unknown): TurnbuckleError {
   return new TurnbuckleError('REQUEST_INVALID', message, { hint: 'Send JSON in UTF-8.', cause });
 }
+
+const tooMuch = (): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', 'Too many bodies of requests are in memory, of this token or in all.', {
+    hint: 'Nothing was done. Send fewer of them at once.',
+    data: { retryAfterMs: 1_000 },
+  });
 
 const tokenGone = (): TurnbuckleError =>
   new TurnbuckleError('TOKEN_REQUIRED', 'The token is not good any more.', {

@@ -8,6 +8,7 @@ import { answerClientError } from './client-error.js';
 import { Connections } from './connections.js';
 import type { Doors } from './doors.js';
 import { DEFAULT_LIMITS, type HttpLimits, MAX_HEADER_BYTES } from './http-limits.js';
+import { Places } from './places.js';
 import { RateLimit } from './rate-limit.js';
 import { type Refusal, slowDown, toRefusal } from './refusal.js';
 import { METHOD_REFUSED } from './request-form.js';
@@ -60,8 +61,8 @@ export class HttpServer {
   /** Nothing more is taken on these. */
   readonly #ending = new WeakSet<Socket>();
   readonly #tunnels = new Tunnels();
+  readonly #places: Places;
   #closed: Promise<void> | undefined;
-  #inFlight = 0;
 
   constructor({ routes, doors, limits, tunnel, onDefect, countProblems = () => 0 }: HttpServerOptions) {
     this.#countProblems = countProblems;
@@ -72,6 +73,7 @@ export class HttpServer {
     this.#onDefect = onDefect;
     this.#server = createNodeServer(this.#limits);
     this.#connections = new Connections(this.#limits.maxConnections);
+    this.#places = new Places(this.#limits);
     this.#server.on('connection', this.#connections.add);
     this.#server.on('request', this.#meet);
     // Whoever asks before it sends the body is told to go on when a route reads it, not before.
@@ -90,7 +92,7 @@ export class HttpServer {
 
   /** Requests that were let in and are not answered yet. */
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#places.size;
   }
 
   /** LISTEN_FAILED when the address cannot be had. */
@@ -150,12 +152,13 @@ export class HttpServer {
   #enter(come: Come, judged: Visitor | Refusal): void {
     const { request, response, path, found } = come;
     if ('code' in judged) return this.#turnAway(request, response, judged);
-    this.#connections.know(request.socket);
+    if (!this.#connections.know(request.socket, judged))
+      return this.#turnAway(request, response, TOO_MANY_CONNECTIONS);
     const waitMs = this.#requests.take(identityOf(judged.caller));
     if (waitMs > 0)
       return this.#refuse(request, response, slowDown('Too many requests with this token.', waitMs));
     if (found === undefined) return this.#refuse(request, response, unknown(this.router.methodsOf(path)));
-    if (this.#inFlight >= this.#limits.maxInFlight) return this.#refuse(request, response, TOO_BUSY);
+    if (!this.#places.hasRoom(judged)) return this.#refuse(request, response, TOO_BUSY);
     void this.#serve(come, found, judged);
   }
 
@@ -166,7 +169,7 @@ export class HttpServer {
     if (route === undefined || request.url !== route.target) return refuseOn(socket, METHOD_REFUSED);
     const judged = await this.#doors.admit(request, route.access);
     if ('code' in judged) return refuseOn(socket, judged);
-    this.#connections.know(request.socket);
+    if (!this.#connections.know(request.socket, judged)) return refuseOn(socket, TOO_MANY_CONNECTIONS);
     const waitMs = this.#requests.take(identityOf(judged.caller));
     if (waitMs > 0) return refuseOn(socket, slowDown('Too many requests with this token.', waitMs));
     const { headers } = request;
@@ -189,8 +192,13 @@ export class HttpServer {
   async #serve({ request, response, path }: Come, found: Found, visitor: Visitor): Promise<void> {
     const { route, parameters } = found;
     if (response.destroyed) return;
-    this.#inFlight += 1;
-    response.once('close', this.#leave);
+    const place = this.#places.enter(request, response, visitor);
+    response.once('close', () => this.#leave(response));
+    // Who has shown no token has no claim to stay once it has its answer.
+    if (visitor === ANYBODY && !this.#connections.isKnown(request.socket)) {
+      response.setHeader('connection', 'close');
+      this.#ending.add(request.socket);
+    }
     const problems = visitor.access.has('look') ? this.#countProblems() : 0;
     if (problems > 0) response.setHeader(PROBLEMS_HEADER, problems);
     try {
@@ -203,21 +211,24 @@ export class HttpServer {
           visitor,
           maxBodyBytes: route.maxBodyBytes ?? this.#limits.maxBodyBytes,
           closing: this.#closing,
+          place,
         }),
       );
-      if (answer === undefined) return;
-      if (this.#closing.aborted) response.setHeader('connection', 'close');
-      sendJson(response, 200, answer);
+      if (answer !== undefined) {
+        if (this.#closing.aborted) response.setHeader('connection', 'close');
+        sendJson(response, 200, answer);
+      }
     } catch (thrown) {
       this.#refuse(request, response, toRefusal(thrown));
       if (!(thrown instanceof TurnbuckleError) || thrown.code === 'INTERNAL') this.#onDefect(thrown);
     }
+    if (response.writableLength > 0) this.#places.linger(response);
   }
 
-  readonly #leave = (): void => {
-    this.#inFlight -= 1;
+  #leave(response: ServerResponse): void {
+    this.#places.leave(response);
     if (this.#closing.aborted) setImmediate(() => this.#server.closeIdleConnections());
-  };
+  }
 }
 
 /** A request at the door, and where it wants to go. */
@@ -264,9 +275,16 @@ const CLOSING: Refusal = {
   hint: 'Send it again when it is back.',
 };
 
+const TOO_MANY_CONNECTIONS: Refusal = {
+  code: 'OVERLOADED',
+  error: 'Too many connections are open with this token.',
+  hint: 'Close some of them, or use them for more than one request.',
+  data: { retryAfterMs: 1_000 },
+};
+
 const TOO_BUSY: Refusal = {
   code: 'OVERLOADED',
-  error: 'Too many requests are on their way.',
+  error: 'Too many requests are on their way, with this token or in all.',
   hint: 'Try again in a moment.',
   data: { retryAfterMs: 1_000 },
 };

@@ -8,6 +8,7 @@ import { type CancelSignal, ERRORS, identityOf } from 'turnbuckle';
 import type { Access } from './access.js';
 import { refusalText } from './answer.js';
 import { type Refusal, toRefusal } from './refusal.js';
+import { mayTake } from './shares.js';
 import type { Visitor } from './visitor.js';
 import { onVisitorEnd } from './visitor-end.js';
 
@@ -38,7 +39,9 @@ export class Tunnels {
     const { socket, head, visitor, ends } = request;
     const id = identityOf(visitor.caller);
     const own = [...this.#open.values()].filter((caller) => caller === id).length;
-    if (this.#open.size >= MAX_TUNNELS || own >= MAX_TUNNELS_OF_CALLER) return refuseOn(socket, TOO_MANY);
+    const { isOwner = false } = visitor;
+    const isFree = mayTake({ own, taken: this.#open.size, max: MAX_TUNNELS, isOwner });
+    if (!isFree || own >= MAX_TUNNELS_OF_CALLER) return refuseOn(socket, TOO_MANY);
     let speak: ReturnType<TunnelRoute['prepare']>;
     try {
       speak = route.prepare(request);

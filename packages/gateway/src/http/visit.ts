@@ -1,6 +1,7 @@
 /** One request on its way through a route: what it asks, who asks, and how to answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
+import type { Place } from './places.js';
 import type { Visitor } from './visitor.js';
 import { onVisitorEnd } from './visitor-end.js';
 
@@ -16,6 +17,8 @@ export interface VisitParts {
   readonly maxBodyBytes: number;
   /** Aborts when the server begins to close: streams without an end then end themselves. */
   readonly closing: CancelSignal;
+  /** What the request holds of what all share. */
+  readonly place: Place;
 }
 
 /** What most routes do not need (`query`, the signals) is made when it is asked for. */
@@ -28,6 +31,7 @@ export class Visit implements VisitParts {
   readonly caller: Caller;
   readonly maxBodyBytes: number;
   readonly closing: CancelSignal;
+  readonly place: Place;
   #query: URLSearchParams | undefined;
   #signal: CancelSignal | undefined;
   #streamSignal: CancelSignal | undefined;
@@ -41,6 +45,7 @@ export class Visit implements VisitParts {
     this.caller = parts.visitor.caller;
     this.maxBodyBytes = parts.maxBodyBytes;
     this.closing = parts.closing;
+    this.place = parts.place;
   }
 
   get query(): URLSearchParams {

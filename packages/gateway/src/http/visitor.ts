@@ -6,6 +6,8 @@ export interface Visitor {
   /** Its identity is that of the token, or of the subject at an issuer; its id is only a name. */
   readonly caller: Caller;
   readonly access: ReadonlySet<TokenAccess>;
+  /** The owner of the daemon: places are kept for it. */
+  readonly isOwner?: boolean | undefined;
   /** Until when the token is good, in milliseconds since 1970; absent: until it is revoked. */
   readonly expiresAt?: number | undefined;
   /**

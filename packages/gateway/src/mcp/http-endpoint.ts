@@ -86,8 +86,8 @@ export class HttpEndpoint {
       // One has no end of its own: it is as good as its token.
       const isStream = message.method === 'subscriptions/listen';
       const signal = isStream ? (visitor.streamSignal ?? visitor.signal) : visitor.signal;
-      const ended = visitor.visitor?.ended;
-      await serveModern(desk, { message, caller, signal, ended, reply: answer });
+      const { ended, isOwner } = visitor.visitor ?? {};
+      await serveModern(desk, { message, caller, signal, ended, isOwner, reply: answer });
     } catch (thrown) {
       const error = toRpcError(thrown);
       answer.finish(errorText(message.id, error), error.http);

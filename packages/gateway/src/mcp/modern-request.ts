@@ -9,5 +9,7 @@ export interface ModernRequest {
   readonly signal: CancelSignal | undefined;
   /** Aborts when the identity of the caller is over: what outlives this request ends too. */
   readonly ended?: CancelSignal | undefined;
+  /** Places are kept for the owner. */
+  readonly isOwner?: boolean | undefined;
   readonly reply: Reply;
 }

@@ -59,7 +59,7 @@ function discover(desk: Desk, caller: Caller): Params {
 
 function answer(
   desk: Desk,
-  { message, caller, signal, ended, reply }: ModernRequest,
+  { message, caller, signal, ended, isOwner, reply }: ModernRequest,
 ): Promise<SurfaceResult> {
   const { method, params } = message;
   const { surface, parked } = desk;
@@ -100,7 +100,7 @@ function answer(
   };
   // A client that can be asked nothing needs nobody to wait for it.
   if (!canBeAsked(capabilities)) return perform({ capabilities, answers: NO_ANSWERS }, signal);
-  return parked.start(request, { capabilities, ended }, perform);
+  return parked.start(request, { capabilities, ended, isOwner }, perform);
 }
 
 const NO_ANSWERS = {};

@@ -10,6 +10,7 @@ import {
   type Respondent,
   type ServerRequestAnswers,
 } from 'turnbuckle';
+import { mayTake } from '../http/shares.js';
 import { ASKS, CODES, isRecord, type Params, RpcError } from './protocol.js';
 import type { SurfaceRequest, SurfaceResult } from './surface.js';
 
@@ -45,8 +46,8 @@ export class ParkedCalls {
 
   /** Begins the call; the answer is its result, or the first question of its server. */
   start(request: SurfaceRequest, client: ParkingClient, perform: Perform): Promise<SurfaceResult> {
-    const call = new ParkedCall(request, client, {
-      mayPark: () => this.#calls.size < MOST_CALLS,
+    const call: ParkedCall = new ParkedCall(request, client, {
+      mayPark: () => this.#hasRoom(client, call.identity),
       onParked: (id) => this.#calls.set(id, call),
       onOver: (id) => this.#calls.delete(id),
     });
@@ -64,6 +65,11 @@ export class ParkedCalls {
     return call.next(request.signal);
   }
 
+  #hasRoom({ isOwner = false }: ParkingClient, identity: string): boolean {
+    const own = [...this.#calls.values()].filter((call) => call.identity === identity).length;
+    return mayTake({ own, taken: this.#calls.size, max: MOST_CALLS, isOwner });
+  }
+
   close(): void {
     for (const call of this.#calls.values()) call.abort();
     this.#calls.clear();
@@ -75,6 +81,7 @@ export interface ParkingClient {
   readonly capabilities: Params;
   /** Aborts when nobody can come back any more. */
   readonly ended?: CancelSignal | undefined;
+  readonly isOwner?: boolean | undefined;
 }
 
 interface ParkedCallOptions {
@@ -84,6 +91,7 @@ interface ParkedCallOptions {
 }
 
 class ParkedCall {
+  readonly identity: string;
   readonly #fingerprint: string;
   readonly #client: ParkingClient;
   readonly #options: ParkedCallOptions;
@@ -97,6 +105,7 @@ class ParkedCall {
   #count = 0;
 
   constructor(request: SurfaceRequest, client: ParkingClient, options: ParkedCallOptions) {
+    this.identity = identityOf(request.caller);
     this.#fingerprint = fingerprintOf(request);
     this.#client = client;
     this.#options = options;

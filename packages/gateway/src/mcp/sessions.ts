@@ -1,6 +1,7 @@
 /** The sessions of older clients over HTTP: bounded, each usable only by whose it is, ended when nobody uses it. */
 import { randomBytes } from 'node:crypto';
 import { identityOf } from 'turnbuckle';
+import { mayTake } from '../http/shares.js';
 import type { Visit } from '../http/visit.js';
 import type { Desk } from './desk.js';
 import { EventStream } from './event-stream.js';
@@ -40,7 +41,7 @@ interface Open {
 
 /** What the endpoints need of a request over HTTP. */
 export interface Visitor extends Pick<Visit, 'request' | 'response' | 'caller' | 'signal'> {
-  readonly visitor?: Pick<Visit['visitor'], 'ended'> | undefined;
+  readonly visitor?: Pick<Visit['visitor'], 'ended' | 'isOwner'> | undefined;
   /** Aborts when a stream has to end; absent: as `signal` does. */
   readonly streamSignal?: Visit['signal'] | undefined;
 }
@@ -112,12 +113,13 @@ export class Sessions {
     await Promise.all([...this.#open.values()].map((open) => this.#drop(open)));
   }
 
-  #begin(desk: Desk, { caller, visitor: { ended } = {} }: Visitor): Open {
+  #begin(desk: Desk, { caller, visitor: { ended, isOwner = false } = {} }: Visitor): Open {
     const { maxSessions, maxSessionsPerCaller } = this.#limits;
     this.sweep();
     const identity = identityOf(caller);
-    const own = [...this.#open.values()].filter((open) => open.identity === identity);
-    if (this.#open.size >= maxSessions || own.length >= maxSessionsPerCaller)
+    const own = [...this.#open.values()].filter((open) => open.identity === identity).length;
+    const isFree = mayTake({ own, taken: this.#open.size, max: maxSessions, isOwner });
+    if (!isFree || own >= maxSessionsPerCaller)
       throw new RpcError(CODES.internal, 'Too many sessions are open', { http: 429 });
     const id = randomBytes(24).toString('base64url');
     const end = (): void => void this.#drop(open);

@@ -233,7 +233,10 @@ function toKnown(record: TokenRecord, before: Known | undefined): Known {
   const caller = { id: name, identity: identityOfToken(record), capabilities: can };
   return {
     record,
-    visitor: { caller, access: new Set(access), expiresAt: ends, ended: end, root },
+    visitor: {
+      ...{ caller, access: new Set(access), expiresAt: ends, ended: end, root },
+      isOwner: name === OWNER,
+    },
     expiresAt: ends ?? Number.POSITIVE_INFINITY,
     end,
   };

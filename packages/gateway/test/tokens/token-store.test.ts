@@ -26,6 +26,7 @@ describe('the token of the owner', () => {
     expect(token).toMatch(/^tbk_[\w-]{43}$/);
     expect(store.find(token)).toEqual({
       caller: { id: 'owner', identity: expect.any(String), capabilities: ['mcp_integration'] },
+      isOwner: true,
       ended: expect.objectContaining({ aborted: false }),
       access: new Set(['call', 'look', 'manage']),
     });
@@ -76,6 +77,7 @@ describe('a token', () => {
     expect(facts).toEqual({ ...ROBOT, createdAt: '2026-11-15T12:00:00.000Z' });
     expect(store.find(token)).toEqual({
       caller: { id: 'robot', identity: expect.any(String), capabilities: ['mcp_github'] },
+      isOwner: false,
       ended: expect.objectContaining({ aborted: false }),
       access: new Set(['call']),
     });

@@ -1,6 +1,7 @@
 /** What happens, as it happens. */
-import { TurnbuckleError } from 'turnbuckle';
+import { identityOf, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
+import { mayTake } from '../../http/shares.js';
 import type { Visit } from '../../http/visit.js';
 import type { ApiParts } from '../api-parts.js';
 import type { ApiRoute } from '../api-route.js';
@@ -28,6 +29,8 @@ export function createEventRoutes(parts: ApiParts, limits: EventLimits = {}): re
   const { runtime } = parts.configured;
   const { keep, lingerMs, maxReaders = MOST_READERS, ...given } = limits;
   const feed = new EventFeed({ runtime, epoch: parts.startedAt.toString(36), keep, lingerMs });
+  /** Who follows, once for each stream. */
+  const readers: string[] = [];
   return [
     {
       method: 'GET',
@@ -38,7 +41,12 @@ export function createEventRoutes(parts: ApiParts, limits: EventLimits = {}): re
       mediaType: 'text/event-stream',
       handle: (visit) => {
         const names = namesOf(visit);
-        if (feed.followers >= maxReaders) throw tooMany(maxReaders);
+        const { isOwner = false } = visit.visitor;
+        const identity = identityOf(visit.caller);
+        const own = readers.filter((one) => one === identity).length;
+        if (!mayTake({ own, taken: readers.length, max: maxReaders, isOwner })) throw tooMany(maxReaders);
+        readers.push(identity);
+        visit.response.once('close', () => readers.splice(readers.indexOf(identity), 1));
         sendEvents({
           visit,
           feed,
@@ -61,6 +69,10 @@ function namesOf(visit: Visit): ReadonlySet<string> | undefined {
 }
 
 const tooMany = (most: number): TurnbuckleError =>
-  new TurnbuckleError('OVERLOADED', `${most} clients follow the events already.`, {
-    hint: 'Close one of them, or try again later.',
-  });
+  new TurnbuckleError(
+    'OVERLOADED',
+    `Too many clients follow the events already, of this token or of all; ${most} can.`,
+    {
+      hint: 'Close one of them, or try again later.',
+    },
+  );
