@@ -3,12 +3,14 @@
  * through the browser of the person at this machine (Host, Origin, content type), nobody without a token.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Access } from './access.js';
 import { HostNames } from './host-names.js';
 import { type Rate, RateLimit } from './rate-limit.js';
 import { type Refusal, slowDown, toRefusal } from './refusal.js';
 import { remoteNetwork } from './remote-network.js';
 import { refuseContent, refuseHeaders, refuseMethod, refuseTarget } from './request-form.js';
+import { Turns } from './turns.js';
 import type { Credentials, Visitor } from './visitor.js';
 
 /** How a client finds out where tokens come from (RFC 9728, RFC 6750). */
@@ -40,6 +42,9 @@ export class Doors {
   readonly #wrongTokens: RateLimit;
   /** A token that many requests bring at once is looked at once. */
   readonly #verifying = new Map<string, Promise<Visitor | Refusal | undefined>>();
+  /** Connections on which a plausible token is looked at; one of them at a time. */
+  readonly #busy = new WeakSet<Socket>();
+  readonly #turns = new Turns(LOOKS_AT_ONCE);
 
   constructor(options: DoorOptions) {
     const { credentials, hosts = [], origins = [], wrongTokens = { perSecond: 1, burst: 20 } } = options;
@@ -92,17 +97,37 @@ export class Doors {
     const verifying = this.#verifying.get(token);
     if (verifying !== undefined) return verifying.then(settle);
     const from = remoteNetwork(request.socket.remoteAddress);
+    if (this.#credentials.isPlausible?.(token) === true)
+      return this.#lookCloser(token, request.socket, from).then(settle);
     const waitMs = this.#wrongTokens.take(from);
-    if (waitMs > 0) return slowDown('Too many wrong tokens came from this address.', waitMs);
+    if (waitMs > 0) return tooManyWrong(waitMs);
     const look = this.#credentials.verify?.(token);
     if (look === undefined) return wrong;
-    const looked = look.catch(toRefusal).then((found) => {
-      this.#verifying.delete(token);
-      if (found !== undefined && !('code' in found)) this.#wrongTokens.giveBack(from);
+    const looked = this.#remember(token, look).then((found) => {
+      if (isGood(found)) this.#wrongTokens.giveBack(from);
       return found;
     });
-    this.#verifying.set(token, looked);
     return looked.then(settle);
+  }
+
+  /**
+   * What others at the same address sent must not keep out who has a good token, so this one is looked at in any case:
+   * in its turn, and one at a time for each connection, so that there are never more of them than connections.
+   */
+  async #lookCloser(token: string, socket: Socket, from: string): Promise<Visitor | Refusal | undefined> {
+    if (this.#busy.has(socket)) return tooManyWrong(1_000);
+    this.#busy.add(socket);
+    const look = this.#turns.take(async () => this.#credentials.verify?.(token));
+    const found = await this.#remember(token, look);
+    this.#busy.delete(socket);
+    const waitMs = found === undefined ? this.#wrongTokens.take(from) : 0;
+    return waitMs > 0 ? tooManyWrong(waitMs) : found;
+  }
+
+  #remember(token: string, look: Promise<Visitor | undefined>): Promise<Visitor | Refusal | undefined> {
+    const looked = look.catch(toRefusal).finally(() => this.#verifying.delete(token));
+    this.#verifying.set(token, looked);
+    return looked;
   }
 
   #judge(visitor: Visitor, access: Access): Visitor | Refusal {
@@ -136,6 +161,14 @@ export class Doors {
     return `Bearer ${given.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
   }
 }
+
+/** Signatures are checked on the few threads that files are read on too. */
+const LOOKS_AT_ONCE = 4;
+
+const tooManyWrong = (waitMs: number): Refusal =>
+  slowDown('Too many wrong tokens came from this address.', waitMs);
+
+const isGood = (found: Visitor | Refusal | undefined): boolean => found !== undefined && !('code' in found);
 
 const HOST_REFUSED: Refusal = {
   code: 'HOST_REFUSED',

@@ -25,4 +25,9 @@ export interface Credentials {
   find(token: string): Visitor | undefined;
   /** A longer look at a token that is not known yet. It is asked so often only as wrong tokens are allowed. */
   verify?(token: string): Promise<Visitor | undefined>;
+  /**
+   * A quick look at what a token says of itself: true where only a longer look can tell. Those are always looked at,
+   * a few at a time, whatever wrong ones came from the same address.
+   */
+  isPlausible?(token: string): boolean;
 }

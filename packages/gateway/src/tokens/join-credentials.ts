@@ -5,6 +5,7 @@ import { isOwnToken } from './token-record.js';
 export function joinCredentials(own: Credentials, issued: Required<Credentials>): Required<Credentials> {
   return {
     find: (token) => (isOwnToken(token) ? own : issued).find(token),
+    isPlausible: (token) => !isOwnToken(token) && issued.isPlausible(token),
     verify: (token) => (isOwnToken(token) ? Promise.resolve(undefined) : issued.verify(token)),
   };
 }

@@ -36,6 +36,7 @@ const ALGORITHMS = [
 const TYPES = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const MAX_LENGTH = 8_192;
+const CLOCK_TOLERANCE_MS = 5_000;
 /** Whom a token is about: the first of these that it has. */
 const SUBJECTS = ['sub', 'client_id', 'azp'] as const;
 const MAX_SUBJECT = 200;
@@ -66,6 +67,25 @@ export class JwtVerifier implements Credentials {
     return undefined;
   }
 
+  /** Whether it says of itself that it is for us and still good: then only its signature can tell. */
+  isPlausible(token: string): boolean {
+    if (token.length > MAX_LENGTH || !JWT.test(token)) return false;
+    const { issuer, resource, clockToleranceMs = CLOCK_TOLERANCE_MS } = this.#options;
+    const [header, claims] = token.split('.', 2).map(decodePart);
+    const { alg, typ = 'jwt' } = header ?? {};
+    const { iss, aud, exp } = claims ?? {};
+    return (
+      typeof alg === 'string' &&
+      ALGORITHMS.includes(alg) &&
+      typeof typ === 'string' &&
+      TYPES.has(typ.toLowerCase()) &&
+      iss === issuer &&
+      (Array.isArray(aud) ? aud.includes(resource) : aud === resource) &&
+      typeof exp === 'number' &&
+      exp * 1_000 > this.#now() - clockToleranceMs
+    );
+  }
+
   /** Undefined for a token that is not good; CONNECT_FAILED when the issuer's keys cannot be had. */
   async verify(token: string): Promise<Visitor | undefined> {
     if (token.length > MAX_LENGTH || !JWT.test(token)) return undefined;
@@ -85,7 +105,7 @@ export class JwtVerifier implements Credentials {
 
   async #payloadOf(token: string): Promise<JWTPayload> {
     const { decodeJwt, decodeProtectedHeader, jwtVerify, errors } = await import('jose');
-    const { issuer, resource, clockToleranceMs = 5_000 } = this.#options;
+    const { issuer, resource, clockToleranceMs = CLOCK_TOLERANCE_MS } = this.#options;
     const { alg = '', typ = 'jwt' } = decodeProtectedHeader(token);
     // Before the issuer is asked for anything.
     const ours = ALGORITHMS.includes(alg) && TYPES.has(typ.toLowerCase()) && decodeJwt(token).iss === issuer;
@@ -126,6 +146,15 @@ export class JwtVerifier implements Credentials {
     if (oldest !== undefined && this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(oldest);
     const until = Math.min(expires * 1_000, this.#now() + REMEMBER_MS);
     this.#remembered.set(hashOf(token), { visitor, until });
+  }
+}
+
+function decodePart(part: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
   }
 }
 
