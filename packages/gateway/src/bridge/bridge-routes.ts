@@ -157,7 +157,7 @@ async function answerCall(visit: Visit, bridge: Bridge, body: CallBody): Promise
   const stream = new EventStream(response);
   const onProgress = (progress: object): void => stream.send(JSON.stringify(progress), 'progress');
   const answer = await bridge.call(body, visit, onProgress);
-  stream.send(writeJson(answer.body), 'result');
+  stream.sendAlways(writeJson(answer.body), 'result');
   stream.end();
   return undefined;
 }

@@ -3,8 +3,10 @@ import type { ServerResponse } from 'node:http';
 
 /** Comments keep proxies and clients from giving up on a quiet stream. */
 const KEEP_ALIVE_MS = 15_000;
-/** What a client that does not read may leave with us. */
+/** What may lie here for a client that reads more slowly than there are news; beyond it, it misses some. */
 const MAX_UNSENT_BYTES = 4 * 1_024 * 1_024;
+/** A client that has read nothing for so long has gone; the comments are there to be read. */
+const STALLED_MS = 60_000;
 
 export class EventStream {
   readonly #response: ServerResponse;
@@ -19,7 +21,8 @@ export class EventStream {
       ...headers,
     });
     response.flushHeaders();
-    this.#timer = setInterval(() => this.#write(': \n\n'), KEEP_ALIVE_MS).unref();
+    response.setTimeout(STALLED_MS);
+    this.#timer = setInterval(() => this.#comment(), KEEP_ALIVE_MS).unref();
     response.once('close', () => clearInterval(this.#timer));
   }
 
@@ -27,8 +30,14 @@ export class EventStream {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  /** JSON text has no line breaks of its own, so it is one data line. */
+  /** News. A client that is far behind gets none; JSON text has no line breaks of its own, so it is one data line. */
   send(json: string, event = 'message'): void {
+    const unsent = this.#response.writableLength;
+    if (unsent === 0 || unsent + json.length <= MAX_UNSENT_BYTES) this.sendAlways(json, event);
+  }
+
+  /** What has to arrive however large it is: an answer, which is bounded where it comes from. */
+  sendAlways(json: string, event = 'message'): void {
     this.#write(`event: ${event}\ndata: ${json}\n\n`);
   }
 
@@ -38,8 +47,11 @@ export class EventStream {
   }
 
   #write(text: string): void {
-    if (!this.isOpen) return;
-    this.#response.write(text);
-    if (this.#response.writableLength > MAX_UNSENT_BYTES) this.#response.destroy();
+    if (this.isOpen) this.#response.write(text);
+  }
+
+  /** One that nobody reads is enough. */
+  #comment(): void {
+    if (this.#response.writableLength === 0) this.#write(': \n\n');
   }
 }

@@ -43,7 +43,7 @@ export class PostAnswer implements Reply {
     clearTimeout(this.#timer);
     if (!this.isOpen) return;
     if (this.#stream !== undefined) {
-      this.#stream.send(text);
+      this.#stream.sendAlways(text);
       return this.#stream.end();
     }
     this.#response.writeHead(http, {
