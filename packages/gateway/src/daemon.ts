@@ -50,6 +50,7 @@ export interface DaemonOptions extends ConfiguredOptions {
 }
 
 export const DEFAULT_PORT = 7_420;
+const DEFAULT_MAX_ENDPOINTS = 50;
 
 /** Starts it; resolves when it answers. DAEMON_RUNNING when there is one already, LISTEN_FAILED when the port is taken. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -127,6 +128,7 @@ export class Daemon {
       () => ({
         commands: this.#settings.bridge?.commands ?? [],
         urls: this.#settings.bridge?.urls ?? [],
+        maxEndpoints: this.#settings.bridge?.maxEndpoints ?? DEFAULT_MAX_ENDPOINTS,
       }),
       (guests) => this.#takeIn(guests),
     );

@@ -28,6 +28,8 @@ const bridge = z.strictObject({
   ),
   /** Addresses that every token may name in a request; the owner's may name any. */
   urls: z.optional(z.array(short(2_048)).check(z.maxLength(200))),
+  /** How many such endpoints may be open at once (50). */
+  maxEndpoints: z.optional(whole(1, 1_000)),
 });
 
 const access = z.array(z.enum(['call', 'look', 'manage'])).check(z.maxLength(3));

@@ -15,7 +15,7 @@ import { hostOrCaller } from '../host-or-caller.js';
 import { ERROR_DATA, toSafeData } from '../http/safe-data.js';
 import { traceMetaOf } from '../traces/trace-context.js';
 import type { Tracer } from '../traces/tracer.js';
-import type { InlineServers } from './inline-servers.js';
+import type { InlineServers, Opened } from './inline-servers.js';
 
 const text = (most: number) => z.string().check(z.maxLength(most));
 
@@ -97,8 +97,11 @@ export class Bridge {
     onProgress?: (progress: Progress) => void,
   ): Promise<BridgeAnswer> {
     const { tool_name: tool, arguments: args, timeout_ms: timeoutMs = TIMEOUT_MS, max_total_ms } = body;
+    let release = (): void => {};
     try {
-      const { runtime, server } = await this.#find(body, asking.caller);
+      const found = await this.#find(body, asking.caller);
+      const { runtime, server } = found;
+      release = found.release;
       const result = await runtime.call({
         ...this.optionsOf(asking),
         timeoutMs,
@@ -117,14 +120,16 @@ export class Bridge {
         http: ERRORS[code].http,
         body: { success: false, error: message, code, hint, server, tool: name, data: toSafeData(data) },
       };
+    } finally {
+      release();
     }
   }
 
   async #find(
     { endpoint: given, server }: CallBody,
     caller: Caller,
-  ): Promise<{ readonly runtime: Runtime; readonly server: string | undefined }> {
-    if (given === undefined) return { runtime: this.runtime, server };
+  ): Promise<Omit<Opened, 'server'> & { readonly server: string | undefined }> {
+    if (given === undefined) return { runtime: this.runtime, server, release: () => {} };
     if (server !== undefined)
       throw new TurnbuckleError('ARGUMENTS_INVALID', 'There are both an endpoint and a server.', {
         hint: 'Give one of them.',

@@ -7,11 +7,13 @@ import { basename } from 'node:path';
 import {
   type Caller,
   createRuntime,
+  identityOf,
   type Runtime,
   type RuntimeOptions,
   type ServerInput,
   TurnbuckleError,
 } from 'turnbuckle';
+import { mayTake } from '../http/shares.js';
 import { OWNER } from '../tokens/token-store.js';
 
 export interface InlineEndpoint {
@@ -27,16 +29,35 @@ export interface InlineRules {
   readonly commands: ReadonlyArray<readonly string[]>;
   /** Addresses that every caller may name. */
   readonly urls: readonly string[];
+  /** How many endpoints may be open at once. */
+  readonly maxEndpoints: number;
+}
+
+/** An endpoint in use, until `release`. */
+export interface Opened {
+  readonly runtime: Runtime;
+  readonly server: string;
+  readonly release: () => void;
+}
+
+interface Entry {
+  readonly config: ServerInput;
+  /** Whose place it takes: that of who named it first. */
+  readonly identity: string;
+  /** Calls on their way to it. */
+  users: number;
 }
 
 const IDLE_MS = 60_000;
-const MOST_SERVERS = 50;
+/** The bound of the configuration can change; that of a runtime cannot. */
+const MAX_SERVERS = 1_000;
 
 export class InlineServers {
   readonly #options: RuntimeOptions;
   readonly #rules: () => InlineRules;
   readonly #onOpened: (runtime: Runtime) => void;
-  readonly #servers = new Map<string, ServerInput>();
+  /** By name; the one that was used longest ago comes first. */
+  readonly #entries = new Map<string, Entry>();
   #runtime: Promise<Runtime> | undefined;
   #setting: Promise<unknown> = Promise.resolve();
 
@@ -47,44 +68,68 @@ export class InlineServers {
     this.#onOpened = onOpened;
   }
 
-  /** The runtime that has it, and its name there. Throws ACCESS_DENIED or ARGUMENTS_INVALID. */
-  async open(
-    endpoint: InlineEndpoint,
-    caller: Caller,
-  ): Promise<{ readonly runtime: Runtime; readonly server: string }> {
+  /** The runtime that has it, and its name there. Throws ACCESS_DENIED, ARGUMENTS_INVALID or OVERLOADED. */
+  async open(endpoint: InlineEndpoint, caller: Caller): Promise<Opened> {
     const config = this.#toConfig(endpoint, caller);
     const server = nameOf(endpoint, config);
-    const runtime = await this.#open();
-    const isNew = !this.#servers.delete(server);
-    this.#servers.set(server, config);
-    if (isNew) {
-      // The one that was named longest ago makes room.
-      const [oldest] = this.#servers.keys();
-      if (this.#servers.size > MOST_SERVERS && oldest !== undefined) this.#servers.delete(oldest);
-      const all = Object.fromEntries(this.#servers);
-      const setting = this.#setting.then(() => runtime.setServers(all));
-      // One that fails is told to who waits for it, not to all who come later.
-      this.#setting = setting.catch(() => void this.#servers.delete(server));
-      await setting;
+    this.#runtime ??= this.#createRuntime();
+    const runtime = await this.#runtime;
+    const known = this.#entries.get(server);
+    const entry = known ?? { config, identity: identityOf(caller), users: 0 };
+    if (known === undefined) this.#makeRoom(caller);
+    // In use from here on, so that nobody takes its place while it is being set up.
+    entry.users += 1;
+    this.#touch(server, entry);
+    const release = (): void => {
+      entry.users -= 1;
+      if (this.#entries.get(server) === entry) this.#touch(server, entry);
+    };
+    try {
+      if (known === undefined) this.#set(runtime);
+      await this.#setting;
+    } catch (error) {
+      // What cannot be set up is not left in the way of the others.
+      if (this.#entries.get(server) === entry) this.#entries.delete(server);
+      throw error;
     }
-    await this.#setting;
-    return { runtime, server };
+    return { runtime, server, release };
   }
 
   async close(): Promise<void> {
     await (await this.#runtime)?.close();
   }
 
-  #open(): Promise<Runtime> {
-    this.#runtime ??= this.#createRuntime().catch((error: unknown) => {
-      this.#runtime = undefined;
-      throw error;
-    });
-    return this.#runtime;
+  #touch(server: string, entry: Entry): void {
+    this.#entries.delete(server);
+    this.#entries.set(server, entry);
+  }
+
+  /** One that nobody uses leaves: of the caller's own where it has its share, else of anybody. Never one in use. */
+  #makeRoom(caller: Caller): void {
+    const max = this.#rules().maxEndpoints;
+    const identity = identityOf(caller);
+    const isOwner = caller.id === OWNER;
+    const own = [...this.#entries.values()].filter((entry) => entry.identity === identity).length;
+    if (mayTake({ own, taken: this.#entries.size, max, isOwner })) return;
+    const idle = [...this.#entries].filter(([, { users }]) => users === 0);
+    const busy = this.#entries.size - idle.length;
+    const ownBusy = own - idle.filter(([, entry]) => entry.identity === identity).length;
+    if (!mayTake({ own: ownBusy, taken: busy, max, isOwner })) throw allInUse(max);
+    const [leaves] = idle.find(([, entry]) => entry.identity === identity) ?? idle[0] ?? [];
+    if (leaves === undefined) throw allInUse(max);
+    this.#entries.delete(leaves);
+  }
+
+  /** One after the other, and one that fails does not keep the next from being tried. */
+  #set(runtime: Runtime): void {
+    const all = (): Record<string, ServerInput> =>
+      Object.fromEntries([...this.#entries].map(([name, { config }]) => [name, config]));
+    this.#setting = this.#setting.catch(() => {}).then(() => runtime.setServers(all()));
+    this.#setting.catch(() => {});
   }
 
   async #createRuntime(): Promise<Runtime> {
-    const limits = { ...this.#options.limits, maxServers: MOST_SERVERS };
+    const limits = { ...this.#options.limits, maxServers: MAX_SERVERS };
     const runtime = await createRuntime({ ...this.#options, limits });
     this.#onOpened(runtime);
     return runtime;
@@ -128,6 +173,12 @@ const addressRefused = (url: string): TurnbuckleError =>
       hint: 'Name it in daemon.bridge.urls of your configuration, or add it as a server.',
     },
   );
+
+const allInUse = (max: number): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', 'Too many endpoints are in use, of this token or of all.', {
+    hint: `There can be ${max} at once: daemon.bridge.maxEndpoints in your configuration. Try again in a moment.`,
+    data: { retryAfterMs: 1_000 },
+  });
 
 const noEndpoint = (): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', 'The endpoint has neither a url nor a command.', {
