@@ -465,7 +465,13 @@ export class Runtime {
     this.#assertOpen();
     const { connection } = this.#servers.require(server);
     await connection.open();
-    if (this.#watch.add(server, uri, listener)) await this.#clean(connection.subscriptions?.add(uri));
+    try {
+      if (this.#watch.add(server, uri, listener)) await this.#clean(connection.subscriptions?.add(uri));
+    } catch (error) {
+      // Else the next one who asks would be taken for the second, and nobody would tell the server.
+      this.#watch.remove(server, uri, listener);
+      throw error;
+    }
     return async () => {
       if (this.#watch.remove(server, uri, listener)) await connection.subscriptions?.remove(uri);
     };

@@ -5,8 +5,12 @@
 import { type Caller, type Runtime, TurnbuckleError } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { Visit } from '../http/visit.js';
+import { knowsServer } from '../knows-server.js';
 
-type Decider = Pick<Runtime, 'decide' | 'toolsForAgent' | 'serverNames' | 'serverStatus'>;
+type Decider = Pick<
+  Runtime,
+  'decide' | 'toolsForAgent' | 'catalog' | 'rules' | 'serverNames' | 'serverStatus'
+>;
 
 /** Something that has a server, and perhaps a name there. */
 export interface Seen {
@@ -50,7 +54,7 @@ export class Sight {
   #seesServer(server: string): boolean {
     const caller = this.#caller;
     if (!this.#runtime.decide({ server, tool: '', caller }).hidden) return true;
-    return this.#runtime.toolsForAgent(caller).some((tool) => tool.server === server);
+    return knowsServer(this.#runtime, server, caller);
   }
 }
 

@@ -25,10 +25,11 @@ export async function serveListening(desk: Desk, request: ModernRequest): Promis
     .slice(0, MOST_RESOURCES);
   const watched: string[] = [];
   const ends: Array<() => unknown> = [];
-  for (const uri of uris) {
+  for (const uri of new Set(uris)) {
+    if (signal?.aborted === true) break;
     try {
       const updated = (): void => tell('notifications/resources/updated', { uri });
-      ends.push(await desk.surface.subscribe(uri, caller, updated));
+      ends.push(await desk.surface.subscribe(uri, () => caller, updated));
       watched.push(uri);
     } catch {
       // What cannot be watched is not in the acknowledgement.

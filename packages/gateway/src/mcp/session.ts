@@ -4,6 +4,7 @@ import {
   Cancellation,
   type CancelSignal,
   type Respondent,
+  type RuntimeEvents,
   type ServerRequestAnswers,
   writeJson,
 } from 'turnbuckle';
@@ -68,7 +69,8 @@ export class Session {
   /** Not a Map: its tables would keep everything that belonged to a request for long. */
   readonly #running: Running[] = [];
   readonly #asked = new Map<RequestId, Asked>();
-  readonly #watched = new Map<string, () => Promise<void>>();
+  /** Also those that are only about to be watched: asked for twice at once, a resource is watched once. */
+  readonly #watched = new Map<string, Promise<() => Promise<void>>>();
   readonly #ends: Array<() => unknown>;
   /** As its last request brought it. */
   #brought: Caller;
@@ -87,9 +89,10 @@ export class Session {
     this.#push = push;
     this.#ends = [
       desk.changes.listen((kind) => push(noticeText(`notifications/${kind}/list_changed`, {}))),
-      desk.runtime.on('server.notice', ({ server, level, logger, data, told }) => {
-        if (!told && desk.surface.view.hasServer(server) && desk.surface.mayKnow(server, this.caller))
-          this.log({ level, data, logger: logger ?? server });
+      desk.runtime.on('server.notice', (notice) => {
+        const { server, level, told } = notice;
+        if (told || !isLoud(level, this.#level) || !desk.surface.view.hasServer(server)) return;
+        if (desk.surface.mayKnow(server, this.caller)) push(serverNoticeText(notice));
       }),
     ];
   }
@@ -137,7 +140,7 @@ export class Session {
     for (const { cancellation } of [...this.#running]) cancellation.cancel();
     for (const { reject } of this.#asked.values()) reject(new Error('The session is over'));
     this.#asked.clear();
-    await Promise.all([...this.#watched.values()].map((end) => end().catch(() => {})));
+    await Promise.all([...this.#watched.values()].map(endWatch));
     await this.#desk.runtime.endRun(this.caller);
   }
 
@@ -242,20 +245,45 @@ export class Session {
 
   async #watch(uri: unknown): Promise<Params> {
     if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'The resource has no uri');
-    if (this.#watched.has(uri)) return {};
-    if (this.#watched.size >= MOST_SUBSCRIPTIONS)
+    const known = this.#watched.get(uri);
+    if (known === undefined && this.#watched.size >= MOST_SUBSCRIPTIONS)
       throw new RpcError(CODES.invalidParams, 'There are too many subscriptions in this session');
     const updated = (): void => this.#push(noticeText('notifications/resources/updated', { uri }));
-    this.#watched.set(uri, await this.#desk.surface.subscribe(uri, this.caller, updated));
+    const watching = known ?? this.#desk.surface.subscribe(uri, () => this.caller, updated);
+    this.#watched.set(uri, watching);
+    try {
+      await watching;
+    } catch (error) {
+      if (this.#watched.get(uri) === watching) this.#watched.delete(uri);
+      throw error;
+    }
     return {};
   }
 
   async #unwatch(uri: unknown): Promise<Params> {
-    const end = typeof uri === 'string' ? this.#watched.get(uri) : undefined;
+    const watching = typeof uri === 'string' ? this.#watched.get(uri) : undefined;
     this.#watched.delete(String(uri));
-    await end?.().catch(() => {});
+    if (watching !== undefined) await endWatch(watching);
     return {};
   }
+}
+
+/** A server that is gone need not be told that nobody listens. */
+const endWatch = (watching: Promise<() => Promise<void>>): Promise<void> =>
+  watching.then((end) => end()).catch(() => {});
+
+type ServerNotice = RuntimeEvents['server.notice'];
+
+/** The same words for all sessions, however many there are. */
+const noticeTexts = new WeakMap<ServerNotice, string>();
+
+function serverNoticeText(notice: ServerNotice): string {
+  const known = noticeTexts.get(notice);
+  if (known !== undefined) return known;
+  const { level, data, logger, server } = notice;
+  const text = noticeText('notifications/message', { level, data, logger: logger ?? server });
+  noticeTexts.set(notice, text);
+  return text;
 }
 
 /** Who is behind a call of a session. A class, so that a call makes one object and no functions. */

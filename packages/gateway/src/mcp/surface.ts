@@ -8,6 +8,7 @@ import {
   type CallRequest,
   type CancelSignal,
   type CatalogTool,
+  type Decision,
   identityOf,
   keepSpelling,
   type Progress,
@@ -16,6 +17,7 @@ import {
   TurnbuckleError,
 } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
+import { knowsServer } from '../knows-server.js';
 import type { Tracer } from '../traces/tracer.js';
 import { type OfferCounts, Offers } from './offers.js';
 import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
@@ -95,14 +97,18 @@ export class Surface {
   }
 
   /** Tells of changes of a resource that the caller may read. Throws what reading it would. */
-  async subscribe(uri: string, caller: Caller, updated: () => void): Promise<() => Promise<void>> {
-    const owner = await this.#offers.ownerOf(uri, caller);
+  async subscribe(uri: string, callerNow: () => Caller, updated: () => void): Promise<() => Promise<void>> {
+    const owner = await this.#offers.ownerOf(uri, callerNow());
     const { server, uri: tool } = owner;
-    const subject = { server, tool, kind: 'resource', caller: hostOrCaller(caller) } as const;
-    const { action, hidden, reason } = this.#runtime.decide(subject);
+    const decide = (): Decision =>
+      this.#runtime.decide({ server, tool, kind: 'resource', caller: hostOrCaller(callerNow()) });
+    const { action, hidden, reason } = decide();
     if (hidden) throw unknownResource(uri);
     if (action !== 'allow') throw notSubscribed(uri, action, reason);
-    return this.#runtime.subscribeResource(owner.server, owner.uri, updated);
+    // What it may know can be less by the time that something changes.
+    return this.#runtime.subscribeResource(server, tool, () => {
+      if (decide().action === 'allow') updated();
+    });
   }
 
   /** Whether a caller may know of the server, or of something that it offers. */
@@ -115,7 +121,7 @@ export class Surface {
 
   /** Whether a caller may know that there is this server. */
   mayKnow(server: string, caller: Caller): boolean {
-    return this.#runtime.toolsForAgent(caller).some((tool) => tool.server === server);
+    return knowsServer(this.#runtime, server, caller);
   }
 
   async #callTool(request: SurfaceRequest): Promise<Params> {

@@ -1,0 +1,54 @@
+/**
+ * Whether a caller may know of a server because of one of its tools. It is asked for every message of every server and
+ * every client that could hear it, so it is decided once and remembered until the rules or the catalog change.
+ */
+import type { Caller, Runtime } from 'turnbuckle';
+
+type Decider = Pick<Runtime, 'toolsForAgent' | 'catalog' | 'rules'>;
+
+/** The servers that callers know of, by caller; for each way in, which bounds its callers. */
+type Known = Map<object | undefined, Map<string, ReadonlySet<string>>>;
+
+interface Memory {
+  /** What it was decided by. The runtime makes new ones whenever something changes. */
+  readonly rules: Decider['rules'];
+  readonly tools: ReturnType<Decider['catalog']['list']>;
+  readonly known: Known;
+}
+
+const MAX_REMEMBERED = 1_000;
+const memories = new WeakMap<object, Memory>();
+const keys = new WeakMap<Caller, string>();
+
+export function knowsServer(runtime: Decider, server: string, caller: Caller): boolean {
+  const known = knownTo(runtime);
+  const byCaller = known.get(caller.limits) ?? new Map<string, ReadonlySet<string>>();
+  known.set(caller.limits, byCaller);
+  const key = keyOf(caller);
+  let servers = byCaller.get(key);
+  if (servers === undefined) {
+    servers = new Set(runtime.toolsForAgent(caller).map((tool) => tool.server));
+    if (byCaller.size >= MAX_REMEMBERED) byCaller.clear();
+    byCaller.set(key, servers);
+  }
+  return servers.has(server);
+}
+
+function knownTo(runtime: Decider): Known {
+  const memory = memories.get(runtime);
+  const { rules } = runtime;
+  const tools = runtime.catalog.list();
+  if (memory?.rules === rules && memory.tools === tools) return memory.known;
+  const known: Known = new Map();
+  memories.set(runtime, { rules, tools, known });
+  return known;
+}
+
+/** What of a caller decides what it may know. */
+function keyOf(caller: Caller): string {
+  const known = keys.get(caller);
+  if (known !== undefined) return known;
+  const key = JSON.stringify([caller.id, caller.isHost === true, caller.capabilities]);
+  keys.set(caller, key);
+  return key;
+}

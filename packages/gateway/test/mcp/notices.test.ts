@@ -1,0 +1,63 @@
+/** What servers say to all: decided once for each caller, and again when the rules or the tools are different. */
+import { fixture } from '@turnbuckle/testing';
+import type { Caller } from 'turnbuckle';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sight } from '../../src/api/sight.js';
+import { openStand, type Stand } from './stand.js';
+
+const MESSAGES = 50;
+const CALLERS: readonly Caller[] = Array.from({ length: 20 }, (_, number) => ({
+  id: `agent-${number}`,
+  // One of them may use the last tool only, most of them nothing at all.
+  capabilities: number === 0 ? ['mcp:many/tool_01000'] : ['mcp:other'],
+}));
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await openStand({
+    servers: { many: fixture('paging', '--tools', '1000', '--page', '1000'), other: fixture('echo') },
+  });
+}, 60_000);
+afterAll(() => stand.close());
+
+describe('a message of a server with a thousand tools', () => {
+  it('costs next to nothing, however many could hear it', () => {
+    const { runtime } = stand;
+    expect(runtime.toolsForAgent({ id: 'all', capabilities: ['mcp:many'] })).toHaveLength(1_000);
+    const surface = stand.front.desk()?.surface;
+    const sights = CALLERS.map((caller) => new Sight(runtime, caller));
+    let heard = 0;
+    let filtered = 0;
+    const all = runtime.toolsForAgent.bind(runtime);
+    runtime.toolsForAgent = (...given) => {
+      filtered += 1;
+      return all(...given);
+    };
+    for (let message = 0; message < MESSAGES; message += 1) {
+      for (const caller of CALLERS) if (surface?.mayKnow('many', caller) === true) heard += 1;
+      for (const sight of sights) if (sight.sees({ server: 'many' })) heard += 1;
+    }
+    expect(heard).toBe(2 * MESSAGES);
+    // All tools were looked at once for each caller, and not for each message.
+    expect(filtered).toBe(CALLERS.length);
+    const again = performance.now();
+    for (let message = 0; message < MESSAGES; message += 1)
+      for (const caller of CALLERS) surface?.mayKnow('many', caller);
+    expect(performance.now() - again).toBeLessThan(50);
+  });
+
+  it('is for others when the rules or the tools change', async () => {
+    const { runtime } = stand;
+    const surface = stand.front.desk()?.surface;
+    const [first, second] = CALLERS as [Caller, Caller];
+    const known = (): unknown[] => [first, second].map((caller) => surface?.mayKnow('many', caller));
+    expect(known()).toEqual([true, false]);
+    runtime.setRules([{ rule: { action: 'deny', server: 'many' }, from: 'user', index: 0 } as never]);
+    expect(known()).toEqual([false, false]);
+    runtime.setRules([]);
+    expect(known()).toEqual([true, false]);
+    expect(surface?.mayKnow('other', second)).toBe(true);
+    await runtime.setServers({ other: fixture('echo') });
+    expect(known()).toEqual([false, false]);
+  });
+});
