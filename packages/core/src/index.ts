@@ -16,7 +16,6 @@ export { createVault, type Vault } from './auth/vault.js';
 export type { CallOptions, CallRequest, ReadRequest } from './call.js';
 export type { DecisionRequest } from './call-guard.js';
 export {
-  type CancelListener,
   Cancellation,
   type CancelSignal,
   offAbort,

@@ -21,6 +21,7 @@ const VALUES = [
   'escapeHidden',
   'exactInteger',
   'findHidden',
+  'identityOf',
   'jsonSchema',
   'keepSpelling',
   'loadConfiguration',

@@ -192,7 +192,7 @@ export class HttpServer {
   async #serve({ request, response, path }: Come, found: Found, visitor: Visitor): Promise<void> {
     const { route, parameters } = found;
     if (response.destroyed) return;
-    const place = this.#places.enter(request, response, visitor);
+    const place = this.#places.enter(response, visitor);
     response.once('close', () => this.#leave(response));
     // Who has shown no token has no claim to stay once it has its answer.
     if (visitor === ANYBODY && !this.#connections.isKnown(request.socket)) {

@@ -1,5 +1,5 @@
 /** The requests that were let in and are not answered yet: whose they are, and what each of them holds here. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { identityOf } from 'turnbuckle';
 import type { HttpLimits } from './http-limits.js';
 import { mayTake } from './shares.js';
@@ -20,7 +20,6 @@ const LEAVE_MS = 1_000;
 
 /** One request. */
 export class Place {
-  readonly request: IncomingMessage;
   readonly share: Share;
   /** Of its body. */
   bytes = 0;
@@ -28,8 +27,7 @@ export class Place {
   onEnded: (() => void) | undefined;
   readonly #places: Places;
 
-  constructor(request: IncomingMessage, share: Share, places: Places) {
-    this.request = request;
+  constructor(share: Share, places: Places) {
     this.share = share;
     this.#places = places;
   }
@@ -63,11 +61,11 @@ export class Places {
   }
 
   /** Until `leave`. */
-  enter(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Place {
+  enter(response: ServerResponse, visitor: Visitor): Place {
     const identity = identityOf(visitor.caller);
     const share = this.#shares.get(identity) ?? this.#begin(identity, visitor);
     share.places += 1;
-    const place = new Place(request, share, this);
+    const place = new Place(share, this);
     this.#open.set(response, place);
     return place;
   }

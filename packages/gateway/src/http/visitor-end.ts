@@ -1,6 +1,8 @@
 /** The end of a visitor: its token is revoked, or has expired. What it began ends with it. */
-import type { CancelListener, CancelSignal } from 'turnbuckle';
+import type { CancelSignal } from 'turnbuckle';
 import type { Visitor } from './visitor.js';
+
+type CancelListener = Parameters<CancelSignal['addEventListener']>[1];
 
 /** A signal for very many who listen and stop listening: both cost the same, however many there are. */
 export class VisitorEnd implements CancelSignal {
