@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
-import { TurnbuckleError } from 'turnbuckle';
+import { parseStrictly, TurnbuckleError } from 'turnbuckle';
 
 /** A JSON object with arguments, from a file or, by `-`, from stdin. */
 export async function readArgumentsFile(file: string): Promise<Record<string, unknown>> {
@@ -14,7 +14,7 @@ export async function readArgumentsFile(file: string): Promise<Record<string, un
           });
         });
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseStrictly(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {

@@ -1,6 +1,6 @@
 /** What a call takes, whether it is made here or by the daemon: its arguments, its time, its hints, its result. */
 import type { CallOptions, CatalogTool, Progress, Runtime } from 'turnbuckle';
-import { TurnbuckleError } from 'turnbuckle';
+import { keepSpelling, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { shellWord } from './shell-word.js';
 import { showContent } from './show-content.js';
@@ -21,7 +21,8 @@ export async function completeArguments(
   tool: CallableTool,
   words: readonly string[],
 ): Promise<Record<string, unknown>> {
-  const args = { ...(await argumentsFile(context)), ...readArguments(words, tool.inputSchema) };
+  const [ofFile, typed] = [await argumentsFile(context), readArguments(words, tool.inputSchema)];
+  const args = keepSpelling(words.length === 0 ? ofFile : typed, { ...ofFile, ...typed });
   const missing = missingArguments(args, tool.inputSchema);
   if (missing.length === 0) return args;
   if (context.output.interactive) {

@@ -1,5 +1,5 @@
 /** Makes a call of the log again, the way that turnbuckle call makes it: the same rules, approvals and output. */
-import { TurnbuckleError } from 'turnbuckle';
+import { keepSpelling, parseStrictly, TurnbuckleError, writeJson } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import type { LoggedCall } from './logged-call.js';
 import { showLine } from './untrusted-text.js';
@@ -23,10 +23,15 @@ function toWords(call: LoggedCall): string[] {
   if (call.arguments === null && call.argumentsBytes > 2) throw notAgain(call, 'its arguments were not kept');
   if (text.endsWith('…')) throw notAgain(call, 'not all of its arguments were kept');
   if (text.includes(REDACTED)) throw notAgain(call, 'its arguments held a secret, which was not kept');
-  const entries = Object.entries(JSON.parse(text) as Record<string, unknown>);
-  if (entries.some(([key]) => key === '' || key.includes('=')))
+  const args = parseStrictly(text) as Record<string, unknown>;
+  const keys = Object.keys(args);
+  if (keys.some((key) => key === '' || key.includes('=')))
     throw notAgain(call, 'the names of its arguments cannot be written on a command line');
-  return entries.map(([key, value]) => `${key}:=${JSON.stringify(value)}`);
+  return keys.map((key) => {
+    // The number that was sent, not what JavaScript makes of it.
+    const member = writeJson(keepSpelling(args, { [key]: args[key] }));
+    return `${key}:=${member.slice(JSON.stringify(key).length + 2, -1)}`;
+  });
 }
 
 const notAgain = ({ id, server, tool }: LoggedCall, why: string): TurnbuckleError =>

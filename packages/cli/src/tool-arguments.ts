@@ -1,19 +1,23 @@
 /** Tool arguments as people type them: `key=value` read by the schema, `key:=json` as JSON. */
-import { TurnbuckleError } from 'turnbuckle';
+import { parseStrictly, TurnbuckleError } from 'turnbuckle';
 import { resolveReference } from './resolve-reference.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** The arguments; a word that fits neither form, or JSON that is none, is an error that names it. */
 export function readArguments(words: readonly string[], schema: Schema): Record<string, unknown> {
-  // Entries, so that no key (`__proto__`) means more than its name.
-  return Object.fromEntries(
-    words.map((word) => {
-      const [, key = '', colon = '', value = ''] = /^([^=]+?)(:?)=([\s\S]*)$/.exec(word) ?? [];
-      if (key === '') throw invalid(`"${word}" is neither key=value nor key:=json.`);
-      return [key, colon === ':' ? readJson(key, value) : coerce(value, propertyOf(schema, key), schema)];
-    }),
-  );
+  const parts = new Map<string, string>();
+  for (const word of words) {
+    const [, key = '', colon = '', value = ''] = /^([^=]+?)(:?)=([\s\S]*)$/.exec(word) ?? [];
+    if (key === '') throw invalid(`"${word}" is neither key=value nor key:=json.`);
+    const text =
+      colon === ':'
+        ? checkJson(key, value)
+        : (JSON.stringify(coerce(value, propertyOf(schema, key), schema)) ?? 'null');
+    parts.set(key, `${JSON.stringify(key)}:${text}`);
+  }
+  // Read as one text: a number that JavaScript cannot hold is sent as it was typed.
+  return parseStrictly(`{${[...parts.values()].join(',')}}`) as Record<string, unknown>;
 }
 
 /** The required arguments that are not there. */
@@ -142,9 +146,10 @@ function propertyOf(schema: Schema, key: string): Schema {
   return isSchema(property) ? property : {};
 }
 
-function readJson(key: string, text: string): unknown {
+function checkJson(key: string, text: string): string {
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
+    return text.trim();
   } catch (cause) {
     throw invalid(`The value of ${key} is not JSON: ${text.slice(0, 60)}`, cause);
   }

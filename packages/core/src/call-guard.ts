@@ -13,6 +13,7 @@ import type { FlowMode, PlacedRule } from './config/rule-schema.js';
 import type { Label, ServerConfig } from './config/schema.js';
 import type { CallKind, Events } from './events.js';
 import type { GuardedCall } from './guarded-call.js';
+import { withExactNumbers } from './json/exact-number.js';
 import type { Redactor } from './observe/redact.js';
 import { PinStore } from './pin-store.js';
 import { Pins } from './pins.js';
@@ -280,7 +281,8 @@ export class CallGuard {
     return labelsOf(this.#options.serverConfig(subject.server), subject);
   }
 
-  #subjectOf({ server, tool, kind = 'tool', arguments: args }: Omit<DecisionRequest, 'caller'>): Subject {
+  #subjectOf({ server, tool, kind = 'tool', arguments: given }: Omit<DecisionRequest, 'caller'>): Subject {
+    const args = given && withExactNumbers(given);
     const found = kind === 'tool' ? this.#options.catalog.find(server, tool) : undefined;
     if (found !== undefined) return toSubject(found, args);
     return { server, tool, kind, hints: 'unknown', arguments: args };
@@ -352,7 +354,7 @@ const toSubject = (tool: CatalogTool, args?: Subject['arguments'], beside?: Subj
   beside,
 });
 
-const subjectOf = ({ kind, server, tool, definition, arguments: args, beside }: GuardedCall): Subject =>
+const subjectOf = ({ kind, server, tool, definition, exactly: args, beside }: GuardedCall): Subject =>
   definition === undefined
     ? { server, tool, kind, hints: undefined, arguments: args, beside }
     : toSubject(definition, args, beside);

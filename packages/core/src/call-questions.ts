@@ -5,6 +5,7 @@ import type { PlacedRule, Rule } from './config/rule-schema.js';
 import type { Events } from './events.js';
 import type { GuardedCall, Permit } from './guarded-call.js';
 import { isRecord } from './is-record.js';
+import { withNumbersAsText } from './json/exact-number.js';
 import type { Redactor } from './observe/redact.js';
 import type { Pins } from './pins.js';
 import type { ApprovalAnswer } from './policy/approval-request.js';
@@ -73,7 +74,8 @@ export class CallQuestions {
     const { requestId, kind, server, tool, toolName, definition } = call;
     const caller = agentOf(call.caller);
     const change = decision.pin === 'changed' && definition && this.#options.pins.changeOf(definition);
-    const shown = this.#options.redactor.value(call.arguments);
+    const sent = definition?.native === true ? call.arguments : withNumbersAsText(call.arguments);
+    const shown = this.#options.redactor.value(sent);
     return {
       memory,
       requestId,

@@ -20,6 +20,7 @@ import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
 import type { GuardedCall, Verdict } from './guarded-call.js';
 import { isRecord } from './is-record.js';
+import { withExactNumbers } from './json/exact-number.js';
 import { keepSpelling } from './json/spelling.js';
 import { runNative } from './native-call.js';
 import { agentOf, type Caller } from './policy/capabilities.js';
@@ -422,6 +423,8 @@ function guardedCall(
     toolName: call.toolName,
     definition: what.definition,
     arguments: what.arguments,
+    // A function of the host gets what JavaScript makes of them.
+    exactly: what.definition?.native === true ? what.arguments : withExactNumbers(what.arguments),
     beside: besideOf(request),
     caller: request.caller,
     signal: request.signal,

@@ -24,7 +24,10 @@ export interface GuardedCall {
   readonly toolName: string;
   /** Absent for what has no definition: resources and prompts. The one that was decided about. */
   definition: CatalogTool | undefined;
+  /** What is sent. */
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** The same with every number as it is sent, also those that JavaScript cannot hold: what rules compare. */
+  readonly exactly: Readonly<Record<string, unknown>>;
   /** What else goes to the server with them. */
   readonly beside: readonly unknown[] | undefined;
   readonly caller: Caller | undefined;

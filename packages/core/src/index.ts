@@ -57,6 +57,7 @@ export type { RuntimeEvents } from './events.js';
 export type { Execution } from './execution.js';
 export { createGuardedFetch } from './fetching/guarded-fetch.js';
 export { openBrowser } from './fetching/open-browser.js';
+export { writeShown } from './json/exact-number.js';
 export { exactInteger, keepSpelling, parseStrictly, spelled, writeJson } from './json/spelling.js';
 export { createRedactor, type Redactor } from './observe/redact.js';
 export type { PinStatus } from './pins.js';

@@ -5,7 +5,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
-import { type CancelSignal, offAbort, onAbort } from 'turnbuckle';
+import { type CancelSignal, offAbort, onAbort, writeJson } from 'turnbuckle';
 import { HttpReader } from './http-reader.js';
 
 export interface ExchangeOptions {
@@ -99,7 +99,7 @@ class Running {
 
   #request(): string {
     const { method = 'GET', target, token, body, accept = 'application/json' } = this.#options;
-    const text = body === undefined ? '' : JSON.stringify(body);
+    const text = body === undefined ? '' : writeJson(body);
     return [
       `${method} ${target.pathname}${target.search} HTTP/1.1`,
       `host: ${target.host}`,

@@ -85,6 +85,23 @@ function countKeys(value: unknown, levels: number): number {
   return count;
 }
 
+/** The same text with its numbers replaced. */
+export function replaceNumbers(text: string, replace: (number: string) => string): string {
+  let result = '';
+  let done = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      const end = endOfNumber(text, at);
+      result += text.slice(done, at) + replace(text.slice(at, end));
+      done = end;
+      at = end - 1;
+    }
+  }
+  return result + text.slice(done);
+}
+
 /** The parts of an object or list in JSON text by their keys or places, each value as it is written there. */
 export function partsOf(text: string): Map<string, string> {
   const parts = new Map<string, string>();

@@ -95,6 +95,11 @@ export function writeJson(value: unknown): string {
     : JSON.stringify(value);
 }
 
+/** The text of a value that has a spelling of its own in any part; undefined, nearly always, when it has none. */
+export function spelledText(value: object): string | undefined {
+  return hasAny && isRecord(value) && holdsSpelling(value, LEVELS) ? write(value, LEVELS) : undefined;
+}
+
 function remember(value: object, text: string, levels: number): void {
   hasAny = true;
   spellings.set(value, { value, text: text.replace(/[\r\n]/g, ' ') });

@@ -4,6 +4,7 @@
  */
 import type { ArgumentPattern } from '../config/rule-schema.js';
 import { isRecord } from '../is-record.js';
+import { compareNumbers, ExactNumber } from '../json/exact-number.js';
 import { addressesMeant, isAddress, patternsMeant } from './address.js';
 import { compileGlob, type Glob } from './glob.js';
 
@@ -23,7 +24,7 @@ export function strictTest(pattern: ArgumentPattern): Test {
   return (value) => {
     if (typeof value === 'string')
       return value.length <= MOST_STRICT && test(value) && (exact || !isTricky(value));
-    return (typeof value === 'number' || typeof value === 'boolean' || value === null) && test(value);
+    return (isNumber(value) || typeof value === 'boolean' || value === null) && test(value);
   };
 }
 
@@ -31,6 +32,8 @@ export function strictTest(pattern: ArgumentPattern): Test {
 export function wideTest(pattern: ArgumentPattern): Test {
   const test = compare(pattern, { wide: true });
   const scalar: Test = (value) => {
+    // What a server makes of a number that JavaScript cannot hold may be the nearest that it can.
+    if (value instanceof ExactNumber) return test(value) || test(Number(value.text));
     if (typeof value !== 'string') return test(value);
     if (value.length > MOST_WIDE || test(value)) return true;
     const path = pathMeant(value);
@@ -41,11 +44,12 @@ export function wideTest(pattern: ArgumentPattern): Test {
   };
   return (value) => {
     if (typeof value === 'string') return scalar(value);
-    if (typeof value !== 'object' || value === null) return test(value);
+    if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return scalar(value);
     let left = MOST_VALUES;
     const look = (part: unknown, depth: number): boolean => {
       left -= 1;
       if (left < 0 || depth > MOST_DEPTH) return true;
+      if (part instanceof ExactNumber) return scalar(part);
       if (Array.isArray(part)) return part.some((item) => look(item, depth + 1));
       return isRecord(part) ? Object.values(part).some((item) => look(item, depth + 1)) : scalar(part);
     };
@@ -59,17 +63,29 @@ function compare(pattern: ArgumentPattern, { wide }: { readonly wide: boolean })
     return (value) => fits(typeof value === 'string' ? value : String(value));
   }
   if ('glob' in pattern) return compare(pattern.glob, { wide });
-  const same = (left: unknown, right: unknown): boolean =>
-    wide ? String(left) === String(right) : left === right;
+  const same = (left: unknown, right: unknown): boolean => {
+    if (left instanceof ExactNumber) return isNumber(right) && compareNumbers(left.text, String(right)) === 0;
+    return wide ? String(left) === String(right) : left === right;
+  };
   if ('equals' in pattern) return (value) => same(value, pattern.equals);
   if ('oneOf' in pattern) return (value) => pattern.oneOf.some((one) => same(value, one));
   if ('startsWith' in pattern) return (value) => String(value).startsWith(pattern.startsWith);
   const { greaterThan = -Infinity, lessThan = Infinity } = pattern;
+  const isBetween = (text: string): boolean =>
+    compareNumbers(text, String(greaterThan)) > 0 && compareNumbers(text, String(lessThan)) < 0;
   return (value) => {
+    if (value instanceof ExactNumber) return isBetween(value.text);
     const isAmount = typeof value === 'number' || (wide && typeof value === 'string' && value.trim() !== '');
-    return isAmount && Number(value) > greaterThan && Number(value) < lessThan;
+    if (isAmount && Number(value) > greaterThan && Number(value) < lessThan) return true;
+    return wide && typeof value === 'string' && PLAIN_NUMBER.test(value) && isBetween(value);
   };
 }
+
+/** Of a length that a number can have; longer texts are none that anybody means. */
+const PLAIN_NUMBER = /^\s{0,9}[-+]?\d{1,400}(?:\.\d{1,400})?(?:e[-+]?\d{1,9})?\s{0,9}$/i;
+
+const isNumber = (value: unknown): value is number | ExactNumber =>
+  typeof value === 'number' || value instanceof ExactNumber;
 
 /** An address in a pattern is written in the way of those that are compared with it, too. */
 function wideGlob(pattern: string): Glob {

@@ -49,6 +49,7 @@ const VALUES = [
   'toToolCall',
   'toTurnbuckleError',
   'writeJson',
+  'writeShown',
 ];
 
 const TYPES = [

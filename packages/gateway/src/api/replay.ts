@@ -1,6 +1,6 @@
 /** Makes a call of the log again, by the one path of calls. */
 import { randomUUID } from 'node:crypto';
-import { type Runtime, TurnbuckleError } from 'turnbuckle';
+import { keepSpelling, parseStrictly, type Runtime, TurnbuckleError } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { Visit } from '../http/visit.js';
 import { cleanData } from './clean.js';
@@ -39,8 +39,9 @@ function argumentsOf(call: LoggedCall): Record<string, unknown> {
   if (text?.includes(REDACTED) === true)
     throw notAgain(call, 'its arguments held a secret, which was not kept');
   try {
-    const value: unknown = JSON.parse(text ?? '{}');
-    if (typeof value === 'object' && value !== null) return { ...value };
+    // The numbers that were sent, also those that JavaScript cannot hold.
+    const value: unknown = parseStrictly(text ?? '{}');
+    if (typeof value === 'object' && value !== null) return keepSpelling(value, { ...value });
   } catch {
     // Told below.
   }

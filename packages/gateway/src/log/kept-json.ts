@@ -1,4 +1,5 @@
 /** What is kept of arguments and results: JSON without secrets, cut off at a limit, whatever its size was. */
+import { writeShown } from 'turnbuckle';
 
 export interface KeepOptions {
   /** Characters. 0: nothing is kept, only how much it was. */
@@ -36,7 +37,9 @@ function keep(value: unknown, { limit, redact }: KeepOptions): KeptJson {
   const bytes = measure(value, { parts: 0 }, 0);
   if (limit === 0) return { text: undefined, bytes };
   const isWhole = bytes <= limit + MARGIN;
-  const text = JSON.stringify(redact(isWhole ? value : prune(value, { left: limit + MARGIN }, 0))) ?? 'null';
+  const text =
+    writeShown(value, (whole) => redact(isWhole ? whole : prune(whole, { left: limit + MARGIN }, 0))) ??
+    'null';
   if (isWhole && text.length <= limit) return { text, bytes };
   return { text: text.slice(0, limit) + CUT, bytes };
 }

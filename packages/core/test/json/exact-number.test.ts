@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  compareNumbers,
+  ExactNumber,
+  withExactNumbers,
+  withNumbersAsText,
+  writeShown,
+} from '../../src/json/exact-number.js';
+import { parseStrictly } from '../../src/json/spelling.js';
+
+const read = (text: string): Record<string, unknown> => parseStrictly(text) as Record<string, unknown>;
+
+describe('numbers that JavaScript cannot hold', () => {
+  const text =
+    '{"id":90071992547409931,"one":1.0,"huge":1e400,"deep":[{"fine":0.1000000000000000055}],"plain":7}';
+
+  it('are there by their digits, and only they', () => {
+    const value = read(text);
+    const exact = withExactNumbers(value);
+    expect(exact).toEqual({
+      id: new ExactNumber('90071992547409931'),
+      one: 1,
+      huge: new ExactNumber('1e400'),
+      deep: [{ fine: new ExactNumber('0.1000000000000000055') }],
+      plain: 7,
+    });
+    expect(withNumbersAsText(value)).toMatchObject({ id: '90071992547409931', one: 1, huge: '1e400' });
+    expect(value.id).toBe(90071992547409940);
+  });
+
+  it('cost nothing where there are none: the same object comes back', () => {
+    const value = read('{"one":1.0,"text":"90071992547409931"}');
+    expect(withExactNumbers(value)).toBe(value);
+    const own = { id: 90071992547409940 };
+    expect(withExactNumbers(own)).toBe(own);
+  });
+
+  it('are written as they were spelled in what is shown of a value', () => {
+    const hide = (value: unknown): unknown => ({ ...(value as object), one: '[redacted]' });
+    expect(writeShown(read(text), hide)).toBe(text.replace('1.0,', '"[redacted]",'));
+    expect(writeShown({ a: 1 }, (value) => value)).toBe('{"a":1}');
+    expect(writeShown(undefined, (value) => value)).toBeUndefined();
+  });
+
+  it('cannot be feigned by a text', () => {
+    const value = read('{"id":90071992547409931,"text":"\ufdd312"}');
+    expect(writeShown(value, (shown) => shown)).toContain('"\ufdd312"');
+  });
+});
+
+describe('compareNumbers', () => {
+  it('agrees with JavaScript where that can tell, and with whole numbers of any size', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true }), fc.double({ noNaN: true }), (left, right) => {
+        expect(Math.sign(compareNumbers(String(left), String(right)))).toBe(
+          left === right ? 0 : left < right ? -1 : 1,
+        );
+      }),
+      { numRuns: 5_000, seed: 1 },
+    );
+    fc.assert(
+      fc.property(fc.bigInt(), fc.bigInt(), fc.nat(5), (left, right, zeros) => {
+        const written = `${left}.${'0'.repeat(zeros)}`;
+        expect(Math.sign(compareNumbers(written, `${right}e0`))).toBe(
+          left === right ? 0 : left < right ? -1 : 1,
+        );
+      }),
+      { numRuns: 5_000, seed: 1 },
+    );
+  });
+
+  it.each([
+    ['1e400', '1e399', 1],
+    ['1e400', 'Infinity', -1],
+    ['-1e999999999', '1', -1],
+    ['0.000', '-0', 0],
+    ['1.50', '15e-1', 0],
+  ])('%s and %s: %i', (left, right, expected) => {
+    expect(Math.sign(compareNumbers(left, right))).toBe(expected);
+  });
+
+  it('takes no longer for digits that are made to', () => {
+    const started = performance.now();
+    const long = `1${'0'.repeat(1_000_000)}1`;
+    expect(compareNumbers(long, long)).toBe(0);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,27 @@
+/** What is kept of a call is the number that was sent. */
+import { parseStrictly } from 'turnbuckle';
+import { expect, it } from 'vitest';
+import { toKeptJson } from '../../src/log/kept-json.js';
+import { openRecorded } from './recorded-runtime.js';
+
+const TEXT = '{"id":90071992547409931,"rate":1.0,"huge":1e400,"password":"hunter2-hunter2"}';
+const read = (text: string): Record<string, unknown> => parseStrictly(text) as Record<string, unknown>;
+
+it('the log keeps numbers as they were spelled, and secrets not at all', async () => {
+  const { runtime, log } = await openRecorded();
+  await runtime.connectAll();
+  await runtime.callTool('demo', 'echo', { ...read('{"text":"x"}') });
+  await runtime.callTool('demo', 'echo', read(TEXT)).catch(() => {});
+  await log.flush();
+  const rows = await log.find({});
+  const kept = rows.map((row) => String(row.arguments)).find((text) => text.includes('9007'));
+  expect(kept).toContain('"id":90071992547409931,"rate":1.0,"huge":1e400');
+  expect(kept).not.toContain('hunter2');
+});
+
+it('also where only the beginning is kept', () => {
+  const args = read(`{"id":90071992547409931,"text":"${'x'.repeat(9_000)}"}`);
+  expect(toKeptJson(args, { limit: 100, redact: (value) => value }).text).toMatch(
+    /^\{"id":90071992547409931,/,
+  );
+});
