@@ -7,76 +7,30 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { checkArguments, checkResult } from './call-checks.js';
 import { disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { CallGuard } from './call-guard.js';
-import { type CancelSignal, toAbortSignal } from './cancel-signal.js';
+import {
+  type CallOptions,
+  type CallRequest,
+  checkOptions,
+  type ReadRequest,
+  withMeta,
+} from './call-request.js';
+import { toAbortSignal } from './cancel-signal.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
 import { type NamingPreset, parseToolName } from './catalog/names.js';
 import type { CatalogTool } from './catalog/tool.js';
 import { nearest } from './config/nearest.js';
-import type { LaneResult, Progress } from './connection/lane.js';
+import type { LaneResult } from './connection/lane.js';
 import { type HeaderParameter, scanHeaderParameters } from './connection/mcp-headers.js';
-import type { Respondent } from './connection/respondents.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
-import type { GuardedCall, Verdict } from './guarded-call.js';
+import { type GuardedCall, guardedCall, type Verdict } from './guarded-call.js';
 import { isRecord } from './is-record.js';
-import { withExactNumbers } from './json/exact-number.js';
-import { keepSpelling } from './json/spelling.js';
 import { runNative } from './native-call.js';
 import { agentOf, type Caller } from './policy/capabilities.js';
+import { CallClock } from './resilience/call-clock.js';
 import type { Sender, Sending } from './send.js';
 import type { Server } from './server.js';
-
-export interface CallOptions {
-  /** Names the call in events and records; made up when absent. */
-  readonly requestId?: string | undefined;
-  /** Who asks. Absent: the host itself. */
-  readonly caller?: Caller | undefined;
-  readonly signal?: CancelSignal | undefined;
-  /** Longest silence of the server; progress starts it anew. */
-  readonly timeoutMs?: number | undefined;
-  /** Longest duration in all. */
-  readonly maxTotalMs?: number | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Further params of the request, passed as they are. */
-  readonly more?: Readonly<Record<string, unknown>> | undefined;
-  /** Extra `_meta` for the server. */
-  readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** A server that asks back is answered by the runtime's handlers, or the question is the result. */
-  readonly inputRequired?: 'answer' | 'return' | undefined;
-  /** Answers to an earlier question, with the state that came with it. */
-  readonly inputResponses?: Readonly<Record<string, unknown>> | undefined;
-  readonly requestState?: unknown;
-  /** Who is asked and told what belongs to this call. Absent: the runtime's handlers. */
-  readonly respondent?: Respondent | undefined;
-}
-
-export interface CallRequest extends CallOptions {
-  /** The name an agent sees; or, with `server`, the tool's name there. */
-  readonly tool: string;
-  readonly server?: string | undefined;
-  /** Nothing has this name on the way that the caller came: refused and recorded, whatever has it elsewhere. */
-  readonly isUnlisted?: boolean | undefined;
-  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** A resource to read, a prompt to get, or any other request: the same path without a schema. */
-export interface ReadRequest extends CallOptions {
-  readonly kind: CallKind;
-  readonly server: string;
-  readonly method: string;
-  readonly item: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  /** It is about a task that a call of the tool `item` began: decided like that call. */
-  readonly task?: TaskFacts | undefined;
-}
-
-export interface TaskFacts {
-  /** The call was approved by a person: that holds for its task too. */
-  readonly isApproved: boolean;
-  /** It changes nothing, and may be sent again. */
-  readonly isSafe: boolean;
-}
 
 export interface CallParts {
   readonly catalog: Catalog;
@@ -107,6 +61,8 @@ interface Invocation extends Verdict {
   readonly run: string | undefined;
   readonly startedAt: number;
   readonly started: number;
+  /** How long it may take. */
+  readonly clock: CallClock;
   /** How long somebody was asked. */
   waitedMs: number;
   /** The way to the server, once it is on it. */
@@ -131,6 +87,7 @@ export class Calls {
       request,
     );
     try {
+      checkOptions(request);
       if (request.isUnlisted === true) throw this.#unknownTool(request);
       const tool = this.#find(request) ?? (await this.#findByConnecting(call, request));
       call.server = tool.server;
@@ -166,6 +123,7 @@ export class Calls {
       request,
     );
     try {
+      checkOptions(request);
       const unknown = (): TurnbuckleError => unknownItem(request);
       const server = this.#knownServer({ ...call, verdict: call }, request.caller, unknown);
       this.#announce(call);
@@ -182,6 +140,7 @@ export class Calls {
         params: withMeta(request.params, request),
         safe: request.task?.isSafe ?? request.kind !== 'tool',
         options: request,
+        clock: call.clock,
         confirm: () => {
           const again = this.#parts.guard.checkAgain(guarded);
           return again && untilAnswered(call, again);
@@ -212,7 +171,10 @@ export class Calls {
     const server = this.#knownServer({ ...call, ...identity, verdict: call }, caller, () =>
       this.#unknownTool(request),
     );
-    if (server.connection.link === undefined) await this.#parts.sender.connect(server, request.signal);
+    call.clock.atMost(server.config.maxCallMs);
+    if (server.connection.link === undefined) {
+      await this.#parts.sender.connect(server, { clock: call.clock, options: { signal: request.signal } });
+    }
     const found = catalog.find(identity.server, identity.tool);
     if (found === undefined) throw this.#unknownTool(request);
     return found;
@@ -268,6 +230,7 @@ export class Calls {
       params: withMeta({ name: tool.tool, arguments: args }, request),
       safe: isSafe(server, tool),
       options: request,
+      clock: call.clock,
       headerParameters: this.#headersOf(tool),
       headerArguments: args,
       confirm: () => this.#confirm(call, guarded),
@@ -314,11 +277,19 @@ export class Calls {
     const native = this.#parts.catalog.nativeTool(guarded.tool);
     if (native === undefined) throw this.#unknownTool(request);
     const { signal, caller } = request;
-    return runNative(native, guarded.arguments, {
-      signal: signal && toAbortSignal(signal),
+    const { leftMs } = call.clock;
+    const over = leftMs === Number.POSITIVE_INFINITY ? undefined : new AbortController();
+    const signals = [signal && toAbortSignal(signal), over?.signal].filter((one) => one !== undefined);
+    const running = runNative(native, guarded.arguments, {
+      signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
       callerId: caller?.id,
       caller,
     });
+    if (over === undefined) return running;
+    // There is no silence to it, only an end.
+    const clock = new CallClock({ maxTotalMs: Math.max(leftMs, 0) });
+    const waiting = { what: `the tool "${guarded.tool}"`, begun: true };
+    return clock.until(running, waiting).finally(() => over.abort());
   }
 
   // --- settle ----------------------------------------------------------------------------------------
@@ -331,7 +302,7 @@ export class Calls {
 
   #begin(
     what: Pick<Invocation, 'kind' | 'server' | 'tool' | 'arguments'>,
-    { requestId, caller }: CallOptions,
+    { requestId, caller, timeoutMs, maxTotalMs }: CallOptions,
   ): Invocation {
     return {
       requestId: requestId ?? this.nextRequestId(),
@@ -343,6 +314,7 @@ export class Calls {
       run: caller?.run,
       startedAt: this.#parts.now(),
       started: performance.now(),
+      clock: new CallClock({ timeoutMs, maxTotalMs }),
       waitedMs: 0,
       sending: undefined,
       arguments: what.arguments,
@@ -409,36 +381,6 @@ export class Calls {
   }
 }
 
-/** The same fields in the same order for every call: such objects are cheap to make. */
-function guardedCall(
-  call: Invocation,
-  request: CallOptions,
-  what: Pick<GuardedCall, 'definition' | 'arguments' | 'unknown' | 'isApproved'>,
-): GuardedCall {
-  return {
-    requestId: call.requestId,
-    kind: call.kind,
-    server: call.server,
-    tool: call.tool,
-    toolName: call.toolName,
-    definition: what.definition,
-    arguments: what.arguments,
-    // A function of the host gets what JavaScript makes of them.
-    exactly: what.definition?.native === true ? what.arguments : withExactNumbers(what.arguments),
-    beside: besideOf(request),
-    caller: request.caller,
-    signal: request.signal,
-    unknown: what.unknown,
-    isApproved: what.isApproved,
-    verdict: call,
-    version: Number.NaN,
-    config: undefined,
-    permits: NO_PERMITS,
-  };
-}
-
-const NO_PERMITS: GuardedCall['permits'] = [];
-
 /** Doing it twice does no harm, by a word that is trusted. */
 const isSafe = ({ config }: Server, { annotations }: CatalogTool): boolean =>
   config.trusted && (annotations?.idempotentHint === true || annotations?.readOnlyHint === true);
@@ -449,28 +391,8 @@ async function untilAnswered(call: Invocation, asked: Promise<void>): Promise<vo
   try {
     await asked;
   } finally {
-    call.waitedMs += performance.now() - from;
+    const waitedMs = performance.now() - from;
+    call.waitedMs += waitedMs;
+    call.clock.leaveOut(waitedMs);
   }
-}
-
-/** What goes to the server beside the arguments; undefined, nearly always, when there is nothing. */
-function besideOf({ more, meta, inputResponses, requestState }: CallOptions): readonly unknown[] | undefined {
-  if (more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined)
-    return undefined;
-  return [more, meta, inputResponses, requestState];
-}
-
-function withMeta(
-  params: Readonly<Record<string, unknown>>,
-  options: CallOptions,
-): Readonly<Record<string, unknown>> {
-  if (besideOf(options) === undefined) return params;
-  const { more, meta, inputResponses, requestState } = options;
-  return keepSpelling(more ?? params, {
-    ...more,
-    ...params,
-    ...(meta !== undefined && { _meta: meta }),
-    ...(inputResponses !== undefined && { inputResponses }),
-    ...(requestState !== undefined && { requestState }),
-  });
 }

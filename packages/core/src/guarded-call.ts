@@ -1,9 +1,11 @@
 /** What the step "decide" of a call is about, and what it notes on it. */
+import { besideOf, type CallOptions } from './call-request.js';
 import type { CancelSignal } from './cancel-signal.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
 import type { TurnbuckleError } from './errors.js';
 import type { CallKind } from './events.js';
+import { withExactNumbers } from './json/exact-number.js';
 import type { Caller } from './policy/capabilities.js';
 import type { Decision } from './policy/decide.js';
 
@@ -52,3 +54,33 @@ export interface Permit {
   readonly pin: Decision['pin'];
   readonly flow: boolean;
 }
+
+/** The same fields in the same order for every call: such objects are cheap to make. */
+export function guardedCall(
+  call: Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool' | 'toolName'> & Verdict,
+  request: CallOptions,
+  what: Pick<GuardedCall, 'definition' | 'arguments' | 'unknown' | 'isApproved'>,
+): GuardedCall {
+  return {
+    requestId: call.requestId,
+    kind: call.kind,
+    server: call.server,
+    tool: call.tool,
+    toolName: call.toolName,
+    definition: what.definition,
+    arguments: what.arguments,
+    // A function of the host gets what JavaScript makes of them.
+    exactly: what.definition?.native === true ? what.arguments : withExactNumbers(what.arguments),
+    beside: besideOf(request),
+    caller: request.caller,
+    signal: request.signal,
+    unknown: what.unknown,
+    isApproved: what.isApproved,
+    verdict: call,
+    version: Number.NaN,
+    config: undefined,
+    permits: NO_PERMITS,
+  };
+}
+
+const NO_PERMITS: GuardedCall['permits'] = [];

@@ -13,8 +13,8 @@ export {
 } from './adapters/index.js';
 export type { SignInMethod, SignInPage, SignInPrompts } from './auth/sign-in-prompts.js';
 export { createVault, type Vault } from './auth/vault.js';
-export type { CallOptions, CallRequest, ReadRequest } from './call.js';
 export type { DecisionRequest } from './call-guard.js';
+export type { CallOptions, CallRequest, ReadRequest } from './call-request.js';
 export {
   Cancellation,
   type CancelSignal,

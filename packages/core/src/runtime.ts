@@ -10,8 +10,9 @@ import type {
   Resource,
   ResourceTemplateType,
 } from '@modelcontextprotocol/client';
-import { type CallOptions, type CallRequest, Calls, type ReadRequest } from './call.js';
+import { Calls } from './call.js';
 import { CallGuard, type DecisionRequest, type PolicySettings } from './call-guard.js';
+import type { CallOptions, CallRequest, ReadRequest } from './call-request.js';
 import { Catalog, type ListKind } from './catalog/catalog.js';
 import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';

@@ -3,7 +3,7 @@
  * the repeat where it is safe. Knows servers and wires, not tools.
  */
 
-import type { CancelSignal } from './cancel-signal.js';
+import { Cancellation, type CancelSignal } from './cancel-signal.js';
 import type { Connection } from './connection/connection.js';
 import { requestWithInput } from './connection/input-rounds.js';
 import type { LaneResult, Progress } from './connection/lane.js';
@@ -15,10 +15,13 @@ import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { isRecord } from './is-record.js';
 import { keepSpelling } from './json/spelling.js';
 import type { Caller } from './policy/capabilities.js';
+import { type CallClock, LONGEST_TIMER_MS, type Waiting } from './resilience/call-clock.js';
 import type { Limiter } from './resilience/limiter.js';
 import { type RetryPlan, retryPlan } from './resilience/retry-plan.js';
+import { FailureAccount, whoOf } from './send-account.js';
+import { breakerOpen, cancelledInQueue, outcomeUnknown, overloaded } from './send-errors.js';
 import type { Server } from './server.js';
-import { pause, untilAborted } from './until-aborted.js';
+import { pause } from './until-aborted.js';
 
 export interface Sending {
   readonly method: string;
@@ -28,11 +31,12 @@ export interface Sending {
   readonly options: {
     readonly signal?: CancelSignal | undefined;
     readonly timeoutMs?: number | undefined;
-    readonly maxTotalMs?: number | undefined;
     readonly inputRequired?: 'answer' | 'return' | undefined;
     readonly caller?: Caller | undefined;
     readonly respondent?: Respondent | undefined;
   };
+  /** Runs since the caller's first word. */
+  readonly clock: CallClock;
   headerParameters?: readonly HeaderParameter[];
   readonly headerArguments?: unknown;
   /**
@@ -45,10 +49,12 @@ export interface Sending {
   /** Counted here. */
   attempts: number;
   signIns?: number;
+  /** How long the last request had to be answered, in silence. */
+  patienceMs?: number;
 }
 
 /** What a sign-in in the middle of something needs to know of it. */
-type SignedIn = Pick<Sending, 'signIns'> & {
+type SignedIn = Pick<Sending, 'signIns' | 'clock'> & {
   readonly options: Pick<Sending['options'], 'signal' | 'caller'>;
 };
 
@@ -71,48 +77,66 @@ export interface SenderOptions {
 
 export class Sender {
   readonly #options: SenderOptions;
-  /** Lost links and failed attempts that were counted: one event, however many calls it took along. */
-  readonly #counted = new WeakSet<object>();
+  readonly #failures: FailureAccount;
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#failures = new FailureAccount(options.now);
   }
 
   /** The result as the server wrote it; rejects with a TurnbuckleError. */
   async send(server: Server, sending: Sending): Promise<LaneResult> {
-    const { signal, caller, respondent } = sending.options;
+    const { signal, caller } = sending.options;
     if (signal?.aborted)
       throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
+    sending.clock.atMost(server.config.maxCallMs);
     this.#admit(server);
     const { limiter } = this.#options;
-    if (!limiter.tryEnter()) await this.#queue(limiter, server, signal);
+    const who = whoOf(caller);
+    // First the server's own: whoever waits for a slow server takes no place from the others.
+    if (!server.limiter.tryEnter(who)) await this.#queue(server.limiter, server, sending);
     let inside = false;
-    let connection: Connection | undefined;
     try {
-      if (!server.limiter.tryEnter()) await this.#queue(server.limiter, server, signal);
+      if (!limiter.tryEnter(who)) await this.#queue(limiter, server, sending);
       inside = true;
-      connection = server.connectionFor(caller);
-      connection.idle.enter();
-      if (respondent !== undefined) connection.respondents.add(respondent);
-      const startedAt = Date.now();
+      return await this.#sendInside(server, sending);
+    } finally {
+      if (inside) limiter.leave(who);
+      server.limiter.leave(who);
+    }
+  }
+
+  async #sendInside(server: Server, sending: Sending): Promise<LaneResult> {
+    const { caller, respondent } = sending.options;
+    const connection = this.#connectionFor(server, caller);
+    connection.idle.enter();
+    if (respondent !== undefined) connection.respondents.add(respondent);
+    try {
       for (;;) {
         sending.attempts += 1;
         const link = connection.link ?? (await this.#signedInLink(server, sending));
         const confirmed = this.#confirm(server, sending);
         // Whoever answered took their time: what is there now is looked at once more.
-        if (confirmed !== undefined && (await confirmed.then(() => connection?.link !== link))) continue;
+        if (confirmed !== undefined && (await confirmed.then(() => connection.link !== link))) continue;
         try {
-          return this.#accept(server, connection, await this.#request(server, link, sending, startedAt));
+          return this.#accept(server, connection, await this.#request(server, link, sending));
         } catch (thrown) {
           if (await this.#signedIn(server, sending, thrown)) continue;
-          await this.#retryOrThrow(server, link, sending, { thrown, startedAt, connection });
+          await this.#retryOrThrow(server, link, sending, { thrown, connection });
         }
       }
     } finally {
-      if (respondent !== undefined) connection?.respondents.remove(respondent);
-      connection?.idle.leave();
-      if (inside) server.limiter.leave();
-      limiter.leave();
+      if (respondent !== undefined) connection.respondents.remove(respondent);
+      connection.idle.leave();
+    }
+  }
+
+  #connectionFor(server: Server, caller: Caller | undefined): Connection {
+    try {
+      return server.connectionFor(caller);
+    } catch (error) {
+      server.breaker.abstain();
+      throw error;
     }
   }
 
@@ -141,31 +165,31 @@ export class Sender {
     server: Server,
     link: Link,
     sending: Sending,
-    failed: { thrown: unknown; startedAt: number; connection: Connection },
+    failed: { thrown: unknown; connection: Connection },
   ): Promise<void> {
     const error = toTurnbuckleError(failed.thrown);
     const { connection } = failed;
     // A link that takes no request is gone, whether or not it has noticed.
     if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) connection.reportBroken(link, error);
     // Where the link lives on, each loss counts.
-    this.#account(server, error, { connection, event: connection.link === link ? error : link });
+    this.#failures.note(server, error, {
+      connection,
+      event: connection.link === link ? error : link,
+      caller: sending.options.caller,
+      patienceMs: sending.patienceMs,
+    });
     // A pause is silence too.
-    const { timeoutMs = Number.POSITIVE_INFINITY } = sending.options;
-    const leftMs = Math.min(timeoutMs, this.#leftMs(server, sending, failed.startedAt));
+    const leftMs = sending.clock.patienceMs;
     const plan = retryPlan(describeFailure(error), { safe: sending.safe, attempt: sending.attempts, leftMs });
     if (plan.kind === 'outcome-unknown') throw outcomeUnknown(server, error);
     if (plan.kind === 'give-up' || !server.retries.spend()) throw error;
-    await this.#prepareRetry(server, link, plan, sending.options.signal);
-  }
-
-  #leftMs({ config }: Server, { options }: Sending, startedAt: number): number {
-    return (options.maxTotalMs ?? config.maxCallMs) - (Date.now() - startedAt);
+    await this.#prepareRetry(server, link, plan, sending);
   }
 
   /** Brings a server up before its tools are known, guarded by the breaker like a call. */
-  async connect(server: Server, signal: CancelSignal | undefined): Promise<void> {
+  async connect(server: Server, sending: SignedIn): Promise<void> {
     this.#admit(server);
-    await this.#signedInLink(server, { options: { signal } });
+    await this.#signedInLink(server, sending);
     server.breaker.succeed();
   }
 
@@ -176,38 +200,58 @@ export class Sender {
     if (waitMs > 0) throw breakerOpen(server, waitMs);
   }
 
-  async #queue(limiter: Limiter, server: Server, signal: CancelSignal | undefined): Promise<void> {
-    const turn = limiter.enter(signal);
+  async #queue(limiter: Limiter, server: Server, { clock, options }: Sending): Promise<void> {
+    const { signal } = options;
+    const who = whoOf(options.caller);
+    // Whoever does not wait any longer gives up its place in the queue.
+    const over = new Cancellation();
+    const turn = limiter.enter(who, over);
     if (turn === undefined) {
       server.breaker.abstain();
-      throw new TurnbuckleError('OVERLOADED', `Too many calls wait for server "${server.name}".`, {
-        server: server.name,
-        hint: `${limiter.inFlight} are in flight and ${limiter.queued} wait. Try again later, or raise maxInFlight.`,
-      });
+      throw overloaded(server, limiter);
     }
-    await turn.catch(() => {
+    try {
+      await clock.until(turn, { what: 'its turn', server: server.name, signal });
+    } catch (error) {
+      over.cancel();
+      // It came in the same moment, and nobody takes it.
+      turn.then(
+        () => limiter.leave(who),
+        () => {},
+      );
       server.breaker.abstain();
-      throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled while it waited for its turn.');
-    });
+      throw signal?.aborted === true ? cancelledInQueue() : error;
+    }
   }
 
-  #request(server: Server, link: Link, sending: Sending, startedAt: number): Promise<LaneResult> {
-    const { method, options, headerParameters = [], headerArguments } = sending;
+  #request(server: Server, link: Link, sending: Sending): Promise<LaneResult> {
+    const { method, options, clock, headerParameters = [], headerArguments } = sending;
     const passOn = options.inputRequired === 'return';
     const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.carrier.hasHeaders;
+    const { name, config, requests } = server;
+    const timeoutMs = Math.min(options.timeoutMs ?? config.callTimeoutMs, LONGEST_TIMER_MS);
+    const maxTotalMs = leftOf(clock);
+    sending.patienceMs = Math.min(timeoutMs, maxTotalMs);
     return requestWithInput(
       link.lane,
       {
         method,
         params: this.#offering(server, link, sending),
-        timeoutMs: options.timeoutMs ?? server.config.callTimeoutMs,
-        maxTotalMs: Math.max(this.#leftMs(server, sending, startedAt), 1),
+        timeoutMs,
+        maxTotalMs,
         signal: options.signal,
         onProgress: sending.onProgress,
         respondent: options.respondent,
         headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
       },
-      { guard: server.requests, passOn, confirm: sending.confirm },
+      {
+        guard: requests,
+        passOn,
+        confirm: sending.confirm,
+        leftMs: () => leftOf(clock),
+        answered: (answers) =>
+          clock.until(answers, { what: 'an answer to what its server asked', server: name, begun: true }),
+      },
     );
   }
 
@@ -220,16 +264,18 @@ export class Sender {
   }
 
   /** The link, opened if need be. A server that wants a sign-in is not bothered again. */
-  async #link(server: Server, { signal, caller }: SignedIn['options']): Promise<Link> {
-    const connection = server.connectionFor(caller);
+  async #link(server: Server, { clock, options }: SignedIn): Promise<Link> {
+    const { signal, caller } = options;
+    const connection = this.#connectionFor(server, caller);
     try {
       if (connection.state === 'needs-auth' && connection.error !== undefined) {
-        if (!(await this.#options.hasNewSignIn(server))) throw connection.error;
+        const looking = this.#options.hasNewSignIn(server);
+        if (!(await clock.until(looking, toSignIn(server, signal)))) throw connection.error;
       }
-      return await untilAborted(connection.open(), signal);
+      return await clock.until(connection.open(), toConnection(server, signal));
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
-      this.#account(server, error, { connection, event: error });
+      this.#failures.note(server, error, { connection, event: error, caller, patienceMs: undefined });
       throw error;
     }
   }
@@ -237,12 +283,13 @@ export class Sender {
   async #signedInLink(server: Server, sending: SignedIn): Promise<Link> {
     const { signal, caller } = sending.options;
     try {
-      return await this.#link(server, sending.options);
+      return await this.#link(server, sending);
     } catch (error) {
       for (let refused: unknown = error; ; ) {
         if (!(await this.#signedIn(server, sending, refused))) throw refused;
         try {
-          return await untilAborted(server.connectionFor(caller).open(), signal);
+          const opening = server.connectionFor(caller).open();
+          return await sending.clock.until(opening, toConnection(server, signal));
         } catch (again) {
           refused = again;
         }
@@ -259,7 +306,9 @@ export class Sender {
     const before = sending.signIns ?? 0;
     if (before >= MAX_SIGN_INS) return false;
     sending.signIns = before + 1;
-    await signIn(server, error, sending.options.signal);
+    // Whoever runs out of time leaves the sign-in to the person: the next call finds it made.
+    const { signal } = sending.options;
+    await sending.clock.until(signIn(server, error, signal), toSignIn(server, signal));
     return true;
   }
 
@@ -267,53 +316,27 @@ export class Sender {
     server: Server,
     link: Link,
     plan: RetryPlan & { kind: 'retry' },
-    signal: CancelSignal | undefined,
+    { clock, options: { signal } }: Sending,
   ): Promise<void> {
-    if (plan.relist) await this.#options.relist(server, link);
+    const waiting = { what: 'the list of its tools', server: server.name, signal };
+    if (plan.relist) await clock.until(this.#options.relist(server, link), waiting);
     if (plan.delayMs > 0) await pause(plan.delayMs, signal);
   }
-
-  /** What a failure says about the server: that it is alive, that it is not, or nothing. */
-  #account(
-    { breaker }: Server,
-    error: TurnbuckleError,
-    { connection, event }: { readonly connection: Connection; readonly event: object },
-  ): void {
-    switch (error.code) {
-      case 'SERVER_ERROR':
-      case 'RESPONSE_TOO_LARGE':
-      case 'INPUT_REQUIRED':
-        connection.reportAnswer();
-        breaker.succeed();
-        break;
-      case 'CALL_CANCELLED':
-      case 'RATE_LIMITED':
-      case 'AUTH_REQUIRED':
-      case 'SCOPE_MISSING':
-      case 'RUNTIME_CLOSED':
-      // Ours, or the caller's: nothing that the server did.
-      case 'ARGUMENTS_INVALID':
-      case 'INTERNAL':
-        breaker.abstain();
-        break;
-      case 'CALL_TIMEOUT':
-        breaker.fail(this.#options.now());
-        // Slow, or gone? A question nobody waits for finds out.
-        void connection.health.ping();
-        break;
-      case 'CONNECTION_LOST':
-      case 'SERVER_EXITED':
-      case 'CONNECT_FAILED':
-      case 'CONNECT_TIMEOUT':
-        if (this.#counted.has(event)) return breaker.abstain();
-        this.#counted.add(event);
-        breaker.fail(this.#options.now());
-        break;
-      default:
-        breaker.fail(this.#options.now());
-    }
-  }
 }
+
+const leftOf = ({ leftMs }: CallClock): number => Math.ceil(Math.min(Math.max(leftMs, 1), LONGEST_TIMER_MS));
+
+const toConnection = ({ name }: Server, signal: CancelSignal | undefined): Waiting => ({
+  what: `the connection to server "${name}"`,
+  server: name,
+  signal,
+});
+
+const toSignIn = ({ name }: Server, signal: CancelSignal | undefined): Waiting => ({
+  what: `a person to sign in at server "${name}"`,
+  server: name,
+  signal,
+});
 
 function describeFailure(error: TurnbuckleError): Parameters<typeof retryPlan>[0] {
   const rpc = error.data?.rpc;
@@ -334,30 +357,4 @@ function withCapabilities(
   const meta = isRecord(params._meta) ? params._meta : {};
   const said = keepSpelling(meta, { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta });
   return keepSpelling(params, { ...params, _meta: said });
-}
-
-function breakerOpen(server: Server, waitMs: number): TurnbuckleError {
-  const { name, connection } = server;
-  return new TurnbuckleError(
-    'BREAKER_OPEN',
-    `Server "${name}" failed several times in a row and is left alone for a while.`,
-    {
-      server: name,
-      cause: connection.error,
-      hint: `It is tried again in ${Math.ceil(waitMs / 1_000)} s. Its last error: ${connection.error?.message ?? 'see its recent errors'}`,
-    },
-  );
-}
-
-function outcomeUnknown(server: Server, cause: TurnbuckleError): TurnbuckleError {
-  const why = server.connection.error?.message ?? cause.message;
-  return new TurnbuckleError(
-    'CALL_OUTCOME_UNKNOWN',
-    `The connection to server "${server.name}" was lost before it answered: the call may or may not have happened.`,
-    {
-      server: server.name,
-      cause,
-      hint: `Find out before you repeat it. ${why}`,
-    },
-  );
 }

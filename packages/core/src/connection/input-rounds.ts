@@ -76,6 +76,10 @@ export interface InputRoundOptions {
   readonly passOn: boolean;
   /** Asked before each further round leaves: throws when it may not. */
   readonly confirm: () => Promise<void> | undefined;
+  /** What is left of the time for all rounds together. */
+  readonly leftMs: () => number;
+  /** The answers, or a rejection when they take too long. */
+  readonly answered: <Answers>(answers: Promise<Answers>) => Promise<Answers>;
 }
 
 /** Sends the request, and again with the answers as long as the server asks for more, in bounded rounds. */
@@ -105,7 +109,7 @@ export async function requestWithInput(
         { server },
       );
     }
-    const inputResponses = await answerAll(questions, request, options.guard);
+    const inputResponses = await options.answered(answerAll(questions, request, options.guard));
     await options.confirm();
     const { requestState } = result;
     const answered = {
@@ -113,7 +117,8 @@ export async function requestWithInput(
       inputResponses,
       ...(requestState !== undefined && { requestState }),
     };
-    result = await lane.request({ ...request, params: keepSpelling(request.params, answered) });
+    const params = keepSpelling(request.params, answered);
+    result = await lane.request({ ...request, params, maxTotalMs: options.leftMs() });
   }
   return result;
 }

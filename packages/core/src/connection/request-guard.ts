@@ -218,7 +218,7 @@ export class RequestGuard {
     if (signal?.aborted) cancel();
     try {
       if (!turns.tryEnter()) {
-        const turn = turns.enter(over.signal);
+        const turn = turns.enter(undefined, over.signal);
         if (turn === undefined)
           return this.#end(kind, { outcome: 'limited', reason: 'too many questions wait' });
         await turn;

@@ -1,26 +1,50 @@
 import { readFileSync } from 'node:fs';
 import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
-import type { Runtime } from 'turnbuckle';
-import { expect, it, onTestFinished } from 'vitest';
+import fc from 'fast-check';
+import type { Caller, Runtime } from 'turnbuckle';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Breaker } from '../../src/resilience/breaker.js';
+import { TinyServer, toolNamed } from '../policy/tiny-server.js';
 import { ONCE, openRuntime } from './open-runtime.js';
 
-async function outcome(
-  runtime: Runtime,
-  tool = 'echo',
-  args: Record<string, unknown> = { text: 'x' },
-): Promise<string> {
-  return runtime.callTool('server', tool, args, { timeoutMs: 150 }).then(
+/** What a server is given before its silence counts. */
+const PATIENCE = { callTimeoutMs: 150, pingMs: 0 };
+
+/** What comes of a call that is given all the time it needs. */
+function outcome(runtime: Runtime, tool = 'echo', args: object = { text: 'x' }): Promise<string> {
+  return codeOf(runtime.callTool('server', tool, { ...args }, { timeoutMs: 20_000 }));
+}
+
+const codeOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
     () => 'ok',
     (error: { code: string }) => error.code,
   );
+
+/** Calls that take longer than the server is given, by one caller after the other. */
+function slowCalls(runtime: Runtime, callers: readonly (Caller | undefined)[] = [undefined, agent('a')]) {
+  let count = 0;
+  return (): Promise<string> => {
+    const caller = callers[count % callers.length];
+    count += 1;
+    return codeOf(runtime.callTool('server', 'sleep', { ms: 5_000, everyMs: 5_000 }, { caller }));
+  };
 }
+
+const agent = (id: string): Caller => ({ id, capabilities: ['mcp_integration'] });
+const rules = [{ action: 'allow' as const }];
 
 it('opens after five failures in a row, refuses at once, lets one probe through, and closes', async () => {
   let now = 1_000_000;
-  const server = { ...fixture('echo'), pingMs: 0 };
-  const runtime = await openRuntime({ servers: { server }, now: () => now, breaker: { openMs: 30_000 } });
+  const server = { ...fixture('echo'), ...PATIENCE };
+  const runtime = await openRuntime({
+    servers: { server },
+    rules,
+    now: () => now,
+    breaker: { openMs: 30_000 },
+  });
   await runtime.connectAll();
-  const sleep = (): Promise<string> => outcome(runtime, 'sleep', { ms: 5_000, everyMs: 5_000 });
+  const sleep = slowCalls(runtime);
 
   for (let failure = 1; failure <= 4; failure += 1) expect(await sleep()).toBe('CALL_TIMEOUT');
   // A success in between starts the count anew.
@@ -40,17 +64,20 @@ it('opens after five failures in a row, refuses at once, lets one probe through,
 
 it('a failed probe opens it again, for longer', async () => {
   let now = 1_000_000;
-  const server = { ...fixture('echo'), pingMs: 0 };
+  const server = { ...fixture('echo'), ...PATIENCE };
   const runtime = await openRuntime({
     servers: { server },
+    rules,
     now: () => now,
     breaker: { failures: 2, openMs: 1_000, maxOpenMs: 60_000 },
   });
   await runtime.connectAll();
-  const sleep = (): Promise<string> => outcome(runtime, 'sleep', { ms: 5_000, everyMs: 5_000 });
+  const sleep = slowCalls(runtime);
   await sleep();
   await sleep();
   now += 1_000;
+  // One alone is not believed: the next call is the probe then.
+  expect(await sleep()).toBe('CALL_TIMEOUT');
   expect(await sleep()).toBe('CALL_TIMEOUT');
   now += 1_999;
   expect(await outcome(runtime)).toBe('BREAKER_OPEN');
@@ -84,10 +111,12 @@ it('a server that never came up is left alone as well: calls do not start it ove
 });
 
 it('a refusal costs no time: a thousand are answered at once', async () => {
-  const server = { ...fixture('echo'), pingMs: 0 };
-  const runtime = await openRuntime({ servers: { server }, breaker: { failures: 1 } });
+  const server = { ...fixture('echo'), ...PATIENCE };
+  const runtime = await openRuntime({ servers: { server }, rules, breaker: { failures: 2 } });
   await runtime.connectAll();
-  await outcome(runtime, 'sleep', { ms: 5_000, everyMs: 5_000 });
+  const sleep = slowCalls(runtime);
+  await sleep();
+  await sleep();
   const started = performance.now();
   const codes = await Promise.all(Array.from({ length: 1_000 }, () => outcome(runtime)));
   expect(new Set(codes)).toEqual(new Set(['BREAKER_OPEN']));
@@ -130,4 +159,117 @@ it('a failed attempt to connect is one failure, however many callers shared it',
   const first = await Promise.all(Array.from({ length: 16 }, () => outcome(runtime)));
   expect(new Set(first)).toEqual(new Set(['SERVER_EXITED']));
   expect(await outcome(runtime)).toBe('ok');
+});
+
+describe('one caller', () => {
+  it('does not open it for others by not waiting, however often', async () => {
+    const server = { ...fixture('echo'), pingMs: 0 };
+    const runtime = await openRuntime({ servers: { server }, rules });
+    await runtime.connectAll();
+    for (const limits of [{ timeoutMs: 1 }, { maxTotalMs: 1 }, { timeoutMs: 50 }]) {
+      const calls = Array.from({ length: 10 }, (_, count) =>
+        codeOf(
+          runtime.callTool(
+            'server',
+            'sleep',
+            { ms: 2_000, everyMs: 2_000 },
+            { caller: agent(`${count}`), ...limits },
+          ),
+        ),
+      );
+      expect(new Set(await Promise.all(calls))).toEqual(new Set(['CALL_TIMEOUT']));
+    }
+    expect(runtime.serverStatus('server').breaker).toBe('closed');
+    expect(await outcome(runtime)).toBe('ok');
+  });
+
+  it('does not open it for others by a tool that never answers, while its server is alive', async () => {
+    const server = { ...fixture('echo'), ...PATIENCE };
+    const runtime = await openRuntime({ servers: { server }, rules, breaker: { failures: 2 } });
+    await runtime.connectAll();
+    for (const caller of [undefined, agent('a')]) {
+      const sleep = slowCalls(runtime, [caller]);
+      for (let count = 0; count < 5; count += 1) expect(await sleep()).toBe('CALL_TIMEOUT');
+      expect(runtime.serverStatus('server').breaker).toBe('closed');
+      expect(await outcome(runtime)).toBe('ok');
+    }
+  });
+
+  it('opens it when the server does not answer anything else either', async () => {
+    const silent = new TinyServer([toolNamed('sleep')]);
+    const server = silent.config({ callTimeoutMs: 100, pingMs: 100 });
+    const runtime = await openRuntime({ servers: { server }, breaker: { failures: 2 } });
+    await runtime.connectAll();
+    silent.isSilent = true;
+    const sleep = slowCalls(runtime, [undefined]);
+    await waitUntil(async () => {
+      await sleep();
+      return runtime.serverStatus('server').breaker === 'open';
+    });
+  });
+});
+
+describe('the table of it', () => {
+  const event = fc.record({
+    what: fc.constantFrom('fail', 'failFor', 'confirm', 'succeed', 'abstain', 'admit', 'later'),
+    who: fc.constantFrom('a', 'b', 'c'),
+  });
+  type Step = { readonly what: string; readonly who: string };
+  const play = (steps: readonly Step[], look: (breaker: Breaker) => void): void => {
+    const breaker = new Breaker({ failures: 3, openMs: 10, maxOpenMs: 100 });
+    let now = 0;
+    for (const { what, who } of steps) {
+      if (what === 'later') now += 7;
+      else if (what === 'failFor') breaker.failFor(who, now);
+      else if (what === 'admit') breaker.admit(now);
+      else if (what === 'fail' || what === 'confirm') breaker[what](now);
+      else if (what === 'succeed' || what === 'abstain') breaker[what]();
+      look(breaker);
+    }
+  };
+
+  it('never opens by the failures of one caller alone', () => {
+    const alone = event.filter(({ what, who }) => what !== 'fail' && what !== 'confirm' && who === 'a');
+    fc.assert(
+      fc.property(fc.array(alone, { maxLength: 60 }), (steps) => {
+        play(steps, (breaker) => expect(breaker.state).toBe('closed'));
+      }),
+      { numRuns: 2_000, seed: 1 },
+    );
+  });
+
+  it('opens after three of two callers, or of the server itself', () => {
+    const states = (steps: readonly string[]): string => {
+      let last = '';
+      play(
+        steps.map((step) => ({ what: step.length === 1 ? 'failFor' : step, who: step })),
+        ({ state }) => {
+          last = state;
+        },
+      );
+      return last;
+    };
+    expect(states(['a', 'a', 'b'])).toBe('open');
+    expect(states(['a', 'b', 'succeed', 'a', 'a', 'a'])).toBe('closed');
+    expect(states(['a', 'a', 'a', 'a', 'b'])).toBe('open');
+    expect(states(['fail', 'fail', 'fail'])).toBe('open');
+    expect(states(['a', 'a', 'a', 'confirm'])).toBe('open');
+    expect(states(['a', 'confirm', 'a'])).toBe('closed');
+    expect(states(['confirm', 'a', 'a', 'a', 'a'])).toBe('closed');
+  });
+
+  it('lets somebody in again whatever happened, and one at a time while it is half open', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (steps) => {
+        let last: Breaker | undefined;
+        play(steps, (breaker) => {
+          last = breaker;
+        });
+        last?.abstain();
+        expect(last?.admit(1_000_000) ?? 0).toBe(0);
+        if (last?.state === 'half-open') expect(last.admit(1_000_000)).toBeGreaterThan(0);
+      }),
+      { numRuns: 2_000, seed: 1 },
+    );
+  });
 });

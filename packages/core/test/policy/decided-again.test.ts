@@ -190,9 +190,15 @@ it('a further round of a server that asks back is confirmed as well', async () =
   };
   const guard = { server: 'x' } as RequestGuard;
   const request = { method: 'tools/call', params: {}, timeoutMs: 1_000, maxTotalMs: 1_000 };
-  await expect(requestWithInput(lane as never, request, { guard, passOn: false, confirm })).rejects.toThrow(
-    'not any more',
-  );
+  await expect(
+    requestWithInput(lane as never, request, {
+      guard,
+      passOn: false,
+      confirm,
+      leftMs: () => 1_000,
+      answered: (answers) => answers,
+    }),
+  ).rejects.toThrow('not any more');
   expect(sent).toHaveLength(2);
 });
 

@@ -22,6 +22,10 @@ export class TinyServer {
   /** What was asked for beside lists. */
   readonly requests: string[] = [];
   onRequest: ((method: string) => void) | undefined;
+  /** It answers nothing any more. */
+  isSilent = false;
+  /** A method that it does not answer. */
+  silentAbout: string | undefined;
   /** Its calls are not answered before this is over. */
   held: Promise<void> | undefined;
   /** How often its tools were listed. */
@@ -51,7 +55,7 @@ export class TinyServer {
   }
 
   #answer({ id, method, params }: Message): void {
-    if (id === undefined) return;
+    if (id === undefined || this.isSilent || method === this.silentAbout) return;
     const wire = this.#wire;
     if (method !== undefined) this.onRequest?.(method);
     if (/^(?:tools\/call|resources\/read|prompts\/get)$/.test(method ?? '')) this.requests.push(method ?? '');

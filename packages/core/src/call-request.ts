@@ -1,0 +1,118 @@
+/** What a caller asks for: the options of a call, their check, and what of them goes to the server. */
+import type { CancelSignal } from './cancel-signal.js';
+import type { Progress } from './connection/lane.js';
+import type { Respondent } from './connection/respondents.js';
+import { TurnbuckleError } from './errors.js';
+import type { CallKind } from './events.js';
+import { keepSpelling } from './json/spelling.js';
+import type { Caller } from './policy/capabilities.js';
+
+export interface CallOptions {
+  /** Names the call in events and records; made up when absent. */
+  readonly requestId?: string | undefined;
+  /** Who asks. Absent: the host itself. */
+  readonly caller?: Caller | undefined;
+  readonly signal?: CancelSignal | undefined;
+  /** Longest silence, of the server and of each wait before it; progress starts it anew. */
+  readonly timeoutMs?: number | undefined;
+  /** Longest duration in all, from the first word to the answer; only a person's approval does not count. */
+  readonly maxTotalMs?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Further params of the request, passed as they are. */
+  readonly more?: Readonly<Record<string, unknown>> | undefined;
+  /** Extra `_meta` for the server. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+  /** A server that asks back is answered by the runtime's handlers, or the question is the result. */
+  readonly inputRequired?: 'answer' | 'return' | undefined;
+  /** Answers to an earlier question, with the state that came with it. */
+  readonly inputResponses?: Readonly<Record<string, unknown>> | undefined;
+  readonly requestState?: unknown;
+  /** Who is asked and told what belongs to this call. Absent: the runtime's handlers. */
+  readonly respondent?: Respondent | undefined;
+}
+
+export interface CallRequest extends CallOptions {
+  /** The name an agent sees; or, with `server`, the tool's name there. */
+  readonly tool: string;
+  readonly server?: string | undefined;
+  /** Nothing has this name on the way that the caller came: refused and recorded, whatever has it elsewhere. */
+  readonly isUnlisted?: boolean | undefined;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A resource to read, a prompt to get, or any other request: the same path without a schema. */
+export interface ReadRequest extends CallOptions {
+  readonly kind: CallKind;
+  readonly server: string;
+  readonly method: string;
+  readonly item: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** It is about a task that a call of the tool `item` began: decided like that call. */
+  readonly task?: TaskFacts | undefined;
+}
+
+export interface TaskFacts {
+  /** The call was approved by a person: that holds for its task too. */
+  readonly isApproved: boolean;
+  /** It changes nothing, and may be sent again. */
+  readonly isSafe: boolean;
+}
+
+/** Throws REQUEST_INVALID for options that are none: what a typo would make of a time limit is no limit. */
+export function checkOptions(options: CallOptions): void {
+  const { requestId, timeoutMs, maxTotalMs, onProgress, signal, caller } = options;
+  checkMs('timeoutMs', timeoutMs);
+  checkMs('maxTotalMs', maxTotalMs);
+  if (requestId !== undefined && typeof requestId !== 'string')
+    throw invalid('requestId', 'a text', requestId);
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw invalid('onProgress', 'a function', onProgress);
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function')
+    throw invalid('signal', 'an AbortSignal', signal);
+  if (caller !== undefined && (typeof caller?.id !== 'string' || !Array.isArray(caller.capabilities)))
+    throw invalid('caller', '{ id, capabilities }', caller);
+}
+
+function checkMs(name: string, value: unknown): void {
+  if (value === undefined || (typeof value === 'number' && value > 0)) return;
+  throw invalid(name, 'a number of milliseconds above 0', value);
+}
+
+function invalid(name: string, expected: string, found: unknown): TurnbuckleError {
+  const shown =
+    typeof found === 'number' ? String(found) : found === null ? 'null' : `a value of type ${typeof found}`;
+  return new TurnbuckleError(
+    'REQUEST_INVALID',
+    `The option ${name} of a call is ${expected}, not ${shown}.`,
+    {
+      hint: 'Nothing was sent. Correct the option, or leave it out.',
+    },
+  );
+}
+
+/** What goes to the server beside the arguments; undefined, nearly always, when there is nothing. */
+export function besideOf({
+  more,
+  meta,
+  inputResponses,
+  requestState,
+}: CallOptions): readonly unknown[] | undefined {
+  if (more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined)
+    return undefined;
+  return [more, meta, inputResponses, requestState];
+}
+
+export function withMeta(
+  params: Readonly<Record<string, unknown>>,
+  options: CallOptions,
+): Readonly<Record<string, unknown>> {
+  if (besideOf(options) === undefined) return params;
+  const { more, meta, inputResponses, requestState } = options;
+  return keepSpelling(more ?? params, {
+    ...more,
+    ...params,
+    ...(meta !== undefined && { _meta: meta }),
+    ...(inputResponses !== undefined && { inputResponses }),
+    ...(requestState !== undefined && { requestState }),
+  });
+}

@@ -1,0 +1,40 @@
+/** The errors of the steps "connect" and "send" that come from us. */
+import { TurnbuckleError } from './errors.js';
+import type { Limiter } from './resilience/limiter.js';
+import type { Server } from './server.js';
+
+export function overloaded({ name }: Server, { inFlight, queued }: Limiter): TurnbuckleError {
+  return new TurnbuckleError('OVERLOADED', `Too many calls wait for server "${name}".`, {
+    server: name,
+    hint: `${inFlight} are in flight and ${queued} wait; each agent has a share of that. Try again later, or raise maxInFlight.`,
+  });
+}
+
+export const cancelledInQueue = (): TurnbuckleError =>
+  new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled while it waited for its turn.');
+
+export function breakerOpen(server: Server, waitMs: number): TurnbuckleError {
+  const { name, connection } = server;
+  return new TurnbuckleError(
+    'BREAKER_OPEN',
+    `Server "${name}" failed several times in a row and is left alone for a while.`,
+    {
+      server: name,
+      cause: connection.error,
+      hint: `It is tried again in ${Math.ceil(waitMs / 1_000)} s. Its last error: ${connection.error?.message ?? 'see its recent errors'}`,
+    },
+  );
+}
+
+export function outcomeUnknown(server: Server, cause: TurnbuckleError): TurnbuckleError {
+  const why = server.connection.error?.message ?? cause.message;
+  return new TurnbuckleError(
+    'CALL_OUTCOME_UNKNOWN',
+    `The connection to server "${server.name}" was lost before it answered: the call may or may not have happened.`,
+    {
+      server: server.name,
+      cause,
+      hint: `Find out before you repeat it. ${why}`,
+    },
+  );
+}
