@@ -178,13 +178,13 @@ export class CallGuard {
 
   /** What would be decided, without a call, an event or a question. */
   preview({ caller, ...request }: DecisionRequest): Decision {
-    return decide(caller, this.#subjectOf(request), this.#policyFor(request));
+    return decide(caller, this.#subjectOf(request), this.policy);
   }
 
   /** The same, with the rules that were looked at on the way. */
   explain({ caller, ...request }: DecisionRequest): Explanation {
     const subject = this.#subjectOf(request);
-    const explanation = explain(caller, subject, this.#policyFor(request));
+    const explanation = explain(caller, subject, this.policy);
     const isHeld = subject.hints === 'unknown' && this.pins.holds(request.server, request.tool);
     const unsure = explanation.unsure || (isHeld && explanation.decision.action !== 'deny');
     return { ...explanation, unsure, labels: this.#labelsOf(subject) };
@@ -200,7 +200,12 @@ export class CallGuard {
   #createPolicy(): PolicyOptions {
     const { catalog, serverConfig } = this.#options;
     const guard = this;
-    const native = { trusted: true, requires: [], scope: 'native', open: true } as const;
+    const native = {
+      trusted: true,
+      requires: [],
+      scope: 'native' as const,
+      isPublic: (tool: string) => catalog.nativeTool(tool)?.public === true,
+    };
     const nowhere = { trusted: false, requires: [] } as const;
     const faultOf = this.pins.faultOf.bind(this.pins);
     return {
@@ -216,10 +221,7 @@ export class CallGuard {
       limitRules: (rules) => this.#compileLimits(rules),
       flow: this.#flows.faultOf.bind(this.#flows),
       secrets: this.#secrets,
-      known: {
-        hasServer: (name) => serverConfig(name) !== undefined,
-        hasTool: (server, tool) => catalog.find(server, tool) !== undefined,
-      },
+      known: { hasServer: (name) => name === NATIVE_SERVER || serverConfig(name) !== undefined },
       serverPolicy: (name) => serverConfig(name) ?? (name === NATIVE_SERVER ? native : nowhere),
     };
   }
@@ -286,16 +288,6 @@ export class CallGuard {
     const found = kind === 'tool' ? this.#options.catalog.find(server, tool) : undefined;
     if (found !== undefined) return toSubject(found, args);
     return { server, tool, kind, hints: 'unknown', arguments: args };
-  }
-
-  /** Of a tool that is asked about before its server was, it is taken for granted that it exists. */
-  #policyFor({ server, tool }: Omit<DecisionRequest, 'caller'>): PolicyOptions {
-    const { policy } = this;
-    const hasTool = (ofServer: string, name: string): boolean =>
-      (ofServer === server && name === tool) || policy.known.hasTool(ofServer, name);
-    const { defaultDecision, rules, limitRules, pinFault, flow, secrets, serverPolicy } = policy;
-    const known = { hasServer: policy.known.hasServer, hasTool };
-    return { defaultDecision, rules, limitRules, pinFault, flow, secrets, serverPolicy, known };
   }
 
   #tell(

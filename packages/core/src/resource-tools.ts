@@ -10,6 +10,8 @@ export function registerResourceTools(runtime: Runtime): void {
     description: 'Lists the resources (files, records, documents) that the connected MCP servers offer.',
     inputSchema: { type: 'object', properties: { server }, additionalProperties: false },
     annotations: readOnly,
+    // What they show is what the caller may see anyway.
+    public: true,
     run: async (input, { caller }) => ({
       resources: await runtime.listResources(text(input.server), caller),
       templates: await runtime.listResourceTemplates(text(input.server), caller),
@@ -28,6 +30,7 @@ export function registerResourceTools(runtime: Runtime): void {
       additionalProperties: false,
     },
     annotations: readOnly,
+    public: true,
     run: (input, { signal, caller }) =>
       runtime.readResource(String(input.server), String(input.uri), { signal, caller }),
   });
@@ -36,6 +39,7 @@ export function registerResourceTools(runtime: Runtime): void {
     description: 'Lists the prompts that the connected MCP servers offer.',
     inputSchema: { type: 'object', properties: { server }, additionalProperties: false },
     annotations: readOnly,
+    public: true,
     run: async (input, { caller }) => ({ prompts: await runtime.listPrompts(text(input.server), caller) }),
   });
 }

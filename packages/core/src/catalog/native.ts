@@ -12,6 +12,11 @@ export interface NativeTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly annotations?: ToolAnnotations | undefined;
+  /**
+   * For every caller that has any capability. Absent: for those with `mcp_integration`, `mcp:native` or
+   * `mcp:native/<name>`.
+   */
+  readonly public?: boolean | undefined;
   /** Answers a value (becomes the result's data) or an MCP result. What it throws is the tool's failure. */
   readonly run: (input: Readonly<Record<string, unknown>>, context: NativeContext) => unknown;
 }

@@ -50,10 +50,9 @@ export function isWithin(
 /** The key of everything that is kept for a caller; its id is only its name. */
 export const identityOf = ({ identity, id }: Caller): string => identity ?? id;
 
-/** Does this server exist, and has it this tool? Needed to tell whether a word has two meanings. */
-export interface KnownTools {
+/** Is there such a server, up or not? What a word means must not depend on who happens to be up. */
+export interface KnownServers {
   hasServer(server: string): boolean;
-  hasTool(server: string, tool: string): boolean;
 }
 
 export type Grant =
@@ -67,7 +66,7 @@ export type Grant =
 export function findGrant(
   caller: Pick<Caller, 'capabilities'>,
   { server, tool }: { server: string; tool: string },
-  known: KnownTools,
+  known: KnownServers,
 ): Grant {
   const held = new Set(caller.capabilities);
   const exact = ['mcp_integration', `mcp:${server}/${tool}`, `mcp:${server}`].find((word) => held.has(word));
@@ -82,14 +81,17 @@ export function findGrant(
   return { granted: false, ambiguous };
 }
 
-/** Everything that a word like `mcp_a_b_c` can stand for, in the exact spelling. */
-export function meaningsOf(word: string, known: KnownTools): string[] {
+/**
+ * Everything that a word like `mcp_a_b_c` can stand for, in the exact spelling: any tool of that name, whether its
+ * server has one now or not.
+ */
+export function meaningsOf(word: string, known: KnownServers): string[] {
   const rest = word.slice('mcp_'.length);
   const meanings = known.hasServer(rest) ? [`mcp:${rest}`] : [];
   for (let at = rest.indexOf('_'); at !== -1; at = rest.indexOf('_', at + 1)) {
     const server = rest.slice(0, at);
     const tool = rest.slice(at + 1);
-    if (known.hasServer(server) && known.hasTool(server, tool)) meanings.push(`mcp:${server}/${tool}`);
+    if (known.hasServer(server) && tool !== '') meanings.push(`mcp:${server}/${tool}`);
   }
   return meanings;
 }

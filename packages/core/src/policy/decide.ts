@@ -6,7 +6,7 @@
  */
 import type { FlowMode, PlacedRule, RuleFlag } from '../config/rule-schema.js';
 import type { DecidingRule } from '../events.js';
-import { agentOf, type Caller, findGrant, isWithin, type KnownTools } from './capabilities.js';
+import { agentOf, type Caller, findGrant, isWithin, type KnownServers } from './capabilities.js';
 import type { CompiledRule, Found, RuleContext, RuleSet, RuleSubject, SecretSearch } from './rules.js';
 
 export type Action = 'allow' | 'ask' | 'deny';
@@ -41,15 +41,15 @@ export interface ServerPolicy {
   readonly trusted: boolean;
   readonly requires: readonly string[];
   readonly scope?: RuleContext['scope'];
-  /** Needs no capability: the host's own functions, registered for its agents. */
-  readonly open?: boolean;
+  /** Of the host's own functions: whether one is for every agent that has any capability. */
+  readonly isPublic?: ((tool: string) => boolean) | undefined;
 }
 
 export interface PolicyOptions {
   /** What holds when nothing more special does; absent: allow for the host, ask for agents. */
   readonly defaultDecision?: Action | undefined;
   readonly rules?: RuleSet | undefined;
-  readonly known: KnownTools;
+  readonly known: KnownServers;
   /** What the server's configuration says: is its word believed, what does it require? */
   readonly serverPolicy: (server: string) => ServerPolicy;
   /** What is wrong with a tool's definition; absent when nothing is pinned. */
@@ -107,8 +107,9 @@ function grant(caller: Caller, subject: RuleSubject, options: PolicyOptions): De
   if (!isWithin(caller.limits, subject)) return hide('it is not in this view');
   const capabilities = caller.isHost === true ? caller.limits?.capabilities : caller.capabilities;
   if (capabilities === undefined) return HOST_ALLOWED;
-  const { requires, open } = options.serverPolicy(subject.server);
-  if (open === true) return allow('a function of the host');
+  const { requires, isPublic } = options.serverPolicy(subject.server);
+  if (capabilities.length > 0 && isPublic?.(subject.tool) === true)
+    return allow('a public function of the host');
   const found = findGrant({ capabilities }, subject, options.known);
   if (!found.granted) {
     const [ambiguous] = found.ambiguous;

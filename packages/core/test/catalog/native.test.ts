@@ -28,13 +28,14 @@ afterAll(async () => {
 
 describe('resources and prompts as tools', () => {
   const nobody = { id: 'nobody', capabilities: [] };
+  const stranger = { id: 'stranger', capabilities: ['mcp:elsewhere'] };
   const reader = { id: 'reader', capabilities: ['mcp_echo'] };
 
   it('show a caller what it may know, and nothing else', async () => {
     const [resource] = await runtime.listResources('echo');
     const uri = String(resource?.uri);
     for (const [caller, sees] of [
-      [nobody, false],
+      [stranger, false],
       [reader, true],
     ] as const) {
       const listed = await runtime.execute('list_mcp_resources', {}, { caller });
@@ -44,13 +45,47 @@ describe('resources and prompts as tools', () => {
       const prompts = await runtime.execute('list_mcp_prompts', { server: 'echo' }, { caller });
       expect((prompts.result as { prompts: unknown[] }).prompts.length > 0).toBe(sees);
     }
-    const hidden = await runtime.execute('list_mcp_resources', { server: 'echo' }, { caller: nobody });
-    const missing = await runtime.execute('list_mcp_resources', { server: 'no-such' }, { caller: nobody });
+    const hidden = await runtime.execute('list_mcp_resources', { server: 'echo' }, { caller: stranger });
+    const missing = await runtime.execute('list_mcp_resources', { server: 'no-such' }, { caller: stranger });
     expect(hidden.result).toEqual(missing.result);
+    const none = await runtime.execute('list_mcp_resources', {}, { caller: nobody });
+    expect(none.failure?.code).toBe('TOOL_UNKNOWN');
   });
 });
 
 describe('native tools', () => {
+  it.each([
+    [[], 'no', 'no'],
+    [['mcp:echo'], 'no', 'public'],
+    [['mcp_integration'], 'own', 'public'],
+    [['mcp:native'], 'own', 'public'],
+    [['mcp_native'], 'own', 'public'],
+    [['mcp:native/own_tool'], 'own', 'public'],
+    [['mcp_native_own_tool'], 'own', 'public'],
+    [['mcp:native/other'], 'no', 'public'],
+  ])('show to a caller with %j: %s, %s', async (capabilities, own, open) => {
+    const local = await createRuntime({ stateDir: home.path, rules: [{ action: 'allow' }] });
+    try {
+      const inputSchema = { type: 'object' };
+      local.registerTool({ name: 'own_tool', inputSchema, run: () => 'own' });
+      local.registerTool({ name: 'public_tool', inputSchema, public: true, run: () => 'public' });
+      const caller = { id: 'x', capabilities };
+      const seen = local.toolsForAgent(caller).map(({ name }) => name);
+      const ran = async (tool: string): Promise<unknown> => {
+        const { result, failure } = await local.execute(tool, {}, { caller });
+        return failure?.code === 'TOOL_UNKNOWN' ? 'no' : result;
+      };
+      expect(await ran('own_tool')).toBe(own);
+      expect(await ran('public_tool')).toBe(open);
+      expect(seen).toEqual([
+        ...(own === 'no' ? [] : ['own_tool']),
+        ...(open === 'no' ? [] : ['public_tool']),
+      ]);
+    } finally {
+      await local.close();
+    }
+  });
+
   it('live in the same catalog under their own name', () => {
     const names = runtime.tools().map((tool) => tool.name);
     expect(names).toContain('echo_add');

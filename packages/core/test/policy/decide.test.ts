@@ -8,10 +8,7 @@ const servers: Record<string, string[]> = {
   a_b: ['c'],
   x: [],
 };
-const known = {
-  hasServer: (name: string) => name in servers,
-  hasTool: (server: string, tool: string) => servers[server]?.includes(tool) ?? false,
-};
+const known = { hasServer: (name: string) => name in servers };
 const options = (more: Partial<PolicyOptions> = {}): PolicyOptions => ({
   known,
   serverPolicy: () => ({ trusted: false, requires: [] }),
@@ -43,6 +40,17 @@ describe('capabilities', () => {
     expect(findGrant(agent('mcp_a_b'), { server: 'a_b', tool: 'c' }, known).granted).toBe(false);
     expect(findGrant(agent('mcp_a_b_c'), { server: 'a_b', tool: 'c' }, known).granted).toBe(false);
     expect(findGrant(agent('mcp:a/b'), { server: 'a', tool: 'b' }, known).granted).toBe(true);
+  });
+});
+
+describe('a word of a caller', () => {
+  it('means the same whoever is up: only the configured servers count', () => {
+    // The same word for a server that has the tool, has not, or was never asked.
+    const one = { hasServer: (name: string) => name === 'a' };
+    expect(meaningsOf('mcp_a_b_c', one)).toEqual(['mcp:a/b_c']);
+    const two = { hasServer: (name: string) => name === 'a' || name === 'a_b' };
+    expect(meaningsOf('mcp_a_b_c', two)).toEqual(['mcp:a/b_c', 'mcp:a_b/c']);
+    expect(meaningsOf('mcp_a_b', two)).toEqual(['mcp:a_b', 'mcp:a/b']);
   });
 });
 

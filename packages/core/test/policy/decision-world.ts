@@ -13,7 +13,7 @@ const SERVERS: Readonly<Record<string, ReturnType<PolicyOptions['serverPolicy']>
   proj: { trusted: false, requires: [], scope: 'project' },
   corp: { trusted: true, requires: ['staff'], scope: 'managed' },
   'a/b': { trusted: false, requires: [], scope: 'local' },
-  native: { trusted: true, requires: [], scope: 'native', open: true },
+  native: { trusted: true, requires: [], scope: 'native', isPublic: (tool) => tool === 'safe' },
 };
 
 export const HINTS: Readonly<Record<string, Hints | undefined>> = {
@@ -70,7 +70,7 @@ export function policyOf(
   { defaultDecision, pin, flow }: Extras = {},
 ): PolicyOptions {
   return {
-    known: { hasServer: (name) => name in SERVERS, hasTool: (_, tool) => tool in HINTS },
+    known: { hasServer: (name) => name in SERVERS },
     serverPolicy: (name) => SERVERS[name] ?? { trusted: false, requires: [] },
     defaultDecision,
     rules: rules.length === 0 ? undefined : new RuleSet(rules, SECRETS),

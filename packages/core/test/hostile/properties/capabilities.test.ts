@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findGrant, type KnownTools, meaningsOf } from '../../../src/policy/capabilities.js';
+import { findGrant, type KnownServers, meaningsOf } from '../../../src/policy/capabilities.js';
 
 const RUNS = { numRuns: 10_000 };
 const word = fc.string({ unit: fc.constantFrom('a', 'b', '_'), minLength: 1, maxLength: 4 });
@@ -10,10 +10,9 @@ const world = fc.uniqueArray(fc.record({ server: word, tool: word }), {
   maxLength: 12,
 });
 
-function knownTools(pairs: ReadonlyArray<{ server: string; tool: string }>): KnownTools {
+function knownTools(pairs: ReadonlyArray<{ server: string; tool: string }>): KnownServers {
   return {
     hasServer: (server) => pairs.some((pair) => pair.server === server),
-    hasTool: (server, tool) => pairs.some((pair) => pair.server === server && pair.tool === tool),
   };
 }
 
@@ -23,9 +22,12 @@ function everyMeaning(
   pairs: ReadonlyArray<{ server: string; tool: string }>,
 ): Set<string> {
   return new Set(
-    pairs.flatMap(({ server, tool }) => [
+    pairs.flatMap(({ server }) => [
       ...(capability === `mcp_${server}` ? [`mcp:${server}`] : []),
-      ...(capability === `mcp_${server}_${tool}` ? [`mcp:${server}/${tool}`] : []),
+      // Any tool of that name: whether the server has it is not known before it is up.
+      ...(capability.startsWith(`mcp_${server}_`) && capability !== `mcp_${server}_`
+        ? [`mcp:${server}/${capability.slice(server.length + 5)}`]
+        : []),
     ]),
   );
 }
