@@ -46,13 +46,16 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
     const found = result[key];
     if (!Array.isArray(found)) throw notAList(server, method);
     keepSpellingOfEntries(result);
-    for (const entry of found.slice(0, maxItems - items.length))
+    const room = maxItems - items.length;
+    for (const entry of found.slice(0, room))
       items.push(isDeep && isDeeperThan(entry, maxDepth) ? new TooDeep(entry) : entry);
     const ttl = result.ttlMs;
     if (typeof ttl === 'number' && Number.isFinite(ttl))
       ttlMs = Math.min(ttlMs ?? Infinity, Math.max(ttl, 0));
     const next = result.nextCursor;
-    if (typeof next !== 'string') return { items, ttlMs, truncated: undefined };
+    const isCut = found.length > room;
+    if (typeof next !== 'string' && !isCut) return { items, ttlMs, truncated: undefined };
+    if (typeof next !== 'string') return { items, ttlMs, truncated: whyStop(true, false, false, request) };
     const truncated = whyStop(items.length >= maxItems, page >= maxPages, seen.has(next), request);
     if (truncated !== undefined) return { items, ttlMs, truncated };
     seen.add(next);

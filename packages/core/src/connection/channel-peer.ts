@@ -17,6 +17,7 @@ import {
   OLDER_REVISIONS,
   type Peer,
   type PeerOptions,
+  unknownRevision,
 } from './peer.js';
 import { Questions } from './questions.js';
 import { serverError } from './server-error.js';
@@ -122,14 +123,6 @@ function probeFailed(error: TurnbuckleError, only: boolean): Error {
   return Object.assign(new Error('The server ended during the probe', { cause: error }), {
     code: 'ERA_NEGOTIATION_FAILED',
   });
-}
-
-function unknownRevision(server: string, found: unknown): TurnbuckleError {
-  return new TurnbuckleError(
-    'PROTOCOL_VIOLATION',
-    `Server "${server}" speaks a protocol revision that is not known here: ${JSON.stringify(found) ?? 'none'}.`,
-    { server },
-  );
 }
 
 /** Everything that comes from the server beside answers to the lane. */

@@ -7,7 +7,7 @@ import type { Dispatcher, Pool } from 'undici';
 import type { Authorizer, Credentials, OutgoingRequest } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
 import type { FloodMeter } from './flood-meter.js';
-import { rateLimited } from './http-refusal.js';
+import { rateLimited, redirectedAway } from './http-refusal.js';
 import { limitBody } from './limited-body.js';
 
 export interface EndpointOptions {
@@ -29,13 +29,13 @@ export class HttpEndpoint {
   readonly headers: Readonly<Record<string, string>>;
   readonly authorizer: Authorizer | undefined;
   readonly flood: FloodMeter;
-  readonly #pool: Pool;
+  readonly #sockets: Sockets;
   readonly #fetch: FetchLike;
   readonly #refusals: { last?: unknown };
 
   private constructor(
     options: EndpointOptions,
-    pool: Pool,
+    sockets: Sockets,
     { fetch, refusals }: { fetch: FetchLike; refusals: { last?: unknown } },
   ) {
     this.#refusals = refusals;
@@ -46,7 +46,7 @@ export class HttpEndpoint {
     );
     this.authorizer = options.authorizer;
     this.flood = options.flood;
-    this.#pool = pool;
+    this.#sockets = sockets;
     this.#fetch = fetch;
   }
 
@@ -54,13 +54,15 @@ export class HttpEndpoint {
   static async open(options: EndpointOptions): Promise<HttpEndpoint> {
     // The default export: a bundle of the library has no other names of a CommonJS package.
     const { default: undici } = await import('undici');
-    const pool = new undici.Pool(new URL(options.url).origin, {
-      connections: 256,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: options.connectTimeoutMs },
-    });
+    const open = (): Pool =>
+      new undici.Pool(new URL(options.url).origin, {
+        connections: 256,
+        pipelining: 1,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        connect: { timeout: options.connectTimeoutMs },
+      });
+    const sockets: Sockets = { open, pool: open() };
     const { origin } = new URL(options.url);
     // The SDK is given a standard fetch; undici's own types differ from the platform's in name only.
     const raw = undici.fetch as unknown as (url: string | URL, init: unknown) => Promise<Response>;
@@ -71,7 +73,7 @@ export class HttpEndpoint {
       const send = (credentials: Readonly<Record<string, string>>): Promise<Response> => {
         const headers = new Headers(init?.headers);
         for (const [name, value] of Object.entries(credentials)) headers.set(name, value);
-        return raw(url, { ...init, headers, dispatcher: inside ? pool : agent });
+        return raw(url, { ...init, headers, dispatcher: inside ? sockets.pool : agent });
       };
       // Credentials never leave the origin they were configured for.
       const response = await (inside && options.authorizer !== undefined
@@ -84,6 +86,11 @@ export class HttpEndpoint {
             throw error;
           })
         : send({}));
+      const elsewhere = redirectedAway(options.server, response.status, {
+        url: new URL(url),
+        location: response.headers.get('location'),
+      });
+      if (inside && elsewhere !== undefined) throw elsewhere;
       const refused = init?.method === 'POST' ? tryLater(options.server, response) : undefined;
       if (refused !== undefined) throw refused;
       return limitBody(response, {
@@ -95,7 +102,7 @@ export class HttpEndpoint {
         },
       });
     };
-    return new HttpEndpoint(options, pool, { fetch, refusals });
+    return new HttpEndpoint(options, sockets, { fetch, refusals });
   }
 
   /** Why a request was last not made for want of a credential: the SDK's event source does not pass it on. */
@@ -116,12 +123,25 @@ export class HttpEndpoint {
     },
     sink: Dispatcher.DispatchHandler,
   ): void {
-    this.#pool.dispatch(request, sink);
+    this.#sockets.pool.dispatch(request, sink);
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#sockets.pool.destroy();
   }
+
+  /** An answer came that was not for its request: who knows what comes next on that socket. Others end in peace. */
+  renew(): void {
+    const { pool, open } = this.#sockets;
+    this.#sockets.pool = open();
+    pool.close().catch(() => {});
+  }
+}
+
+/** The sockets to the endpoint, and how to get others. */
+interface Sockets {
+  pool: Pool;
+  readonly open: () => Pool;
 }
 
 interface AuthorizedRequest extends OutgoingRequest {

@@ -11,7 +11,7 @@ import { EventLines } from './event-lines.js';
 import type { Flight } from './flight.js';
 import { Pauses, weigh } from './flood-meter.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
-import { refusal } from './http-refusal.js';
+import { redirectedAway, refusal } from './http-refusal.js';
 import type { IgnoredMessages } from './ignored-messages.js';
 import { deliverText, type MessageRules, type ServerQuestion } from './message.js';
 import { connectionLost, messageDefect } from './server-error.js';
@@ -218,6 +218,11 @@ export class HttpExchange {
     const { flight, server } = this.#options;
     const { status, headers } = this.#head ?? { status: 0, headers: {} };
     if (status >= 300 && status < 400 && this.#follow(headers.location)) return;
+    const elsewhere = redirectedAway(server, status, {
+      url: this.#options.endpoint.url,
+      location: textOf(headers.location),
+    });
+    if (elsewhere !== undefined) return this.#fail(elsewhere);
     if (flight.id === 0 || status === 202)
       return this.#fail(noAnswer(server, `HTTP ${status} without an answer`));
     if (this.#events !== undefined) return this.#streamEnded();
@@ -225,7 +230,9 @@ export class HttpExchange {
     if (status !== 200) return this.#refused(text);
     // The message itself, or one of a batch (2025-03-26 allows it).
     this.#onMessage(text);
-    if (!this.#done) this.#fail(noAnswer(server, 'the body is not an answer to the request'));
+    if (this.#done) return;
+    this.#options.endpoint.renew();
+    this.#fail(noAnswer(server, 'the body is not an answer to the request'));
   }
 
   #follow(location: string | string[] | undefined): boolean {

@@ -95,3 +95,24 @@ function rpcError({
     return undefined;
   }
 }
+
+/** A redirect to another origin, where neither headers nor credentials may go; undefined for anything else. */
+export function redirectedAway(
+  server: string,
+  status: number,
+  { url, location }: { readonly url: URL; readonly location: string | null | undefined },
+): TurnbuckleError | undefined {
+  if (status < 300 || status >= 400 || location == null || !URL.canParse(location, url.href))
+    return undefined;
+  const { origin } = new URL(location, url);
+  if (origin === url.origin) return undefined;
+  return new TurnbuckleError(
+    'CONNECT_FAILED',
+    `Server "${server}" sends requests on to another origin, ${origin.slice(0, 200)} (HTTP ${status}), which is not followed.`,
+    {
+      server,
+      hint: 'Nothing of its headers or credentials went there. If that is where the server is now, put that address into its configuration.',
+      data: { status, origin: origin.slice(0, 200), sent: false },
+    },
+  );
+}

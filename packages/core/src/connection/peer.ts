@@ -1,5 +1,7 @@
 /** The other side of a link: what was negotiated with it, and how it tells us about changes. */
+
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import { TurnbuckleError } from '../errors.js';
 import type { Era } from './era-verdicts.js';
 import type { Lane } from './lane.js';
 import type { RequestGuard } from './request-guard.js';
@@ -56,3 +58,15 @@ export const OLDER_REVISIONS: readonly string[] = [
   '2024-11-05',
   '2024-10-07',
 ];
+
+/** It answered, in a revision that is not spoken here. */
+export function unknownRevision(server: string, found: unknown): TurnbuckleError {
+  return new TurnbuckleError(
+    'PROTOCOL_VIOLATION',
+    `Server "${server}" speaks a protocol revision that is not known here: ${JSON.stringify(found) ?? 'none'}.`,
+    {
+      server,
+      hint: 'It is too old or too new for this program.',
+    },
+  );
+}

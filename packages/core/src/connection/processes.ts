@@ -12,6 +12,7 @@ import spawn from 'cross-spawn';
 import { strayDescriptors } from './descriptors.js';
 import { END_ALL, endingWithServer } from './let-go.js';
 import { findByEnvironment, inspectProcess, isGroupAlive, processSpace } from './proc.js';
+import { takeTurn } from './spawn-turns.js';
 
 const TAG = 'TURNBUCKLE_TAG';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -57,6 +58,11 @@ export class ProcessTable {
   constructor(options: ProcessTableOptions = {}) {
     this.#leaveMs = options.leaveMs ?? 1_000;
     this.#termMs = options.termMs ?? 2_000;
+  }
+
+  /** When a process may be started; undefined: now. */
+  turn(): Promise<void> | undefined {
+    return takeTurn();
   }
 
   spawn(options: SpawnOptions): Child {

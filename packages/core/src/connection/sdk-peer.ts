@@ -1,9 +1,10 @@
 /** The handshake by the SDK's client: for HTTP, for what needs a sign-in, and where the express lane is off. */
 import type { Client } from '@modelcontextprotocol/client';
+import { isRecord } from '../is-record.js';
 import type { Carrier } from './carrier.js';
 import { serveRequests } from './input-rounds.js';
 import type { Envelope } from './lane.js';
-import type { Peer, PeerOptions } from './peer.js';
+import { OLDER_REVISIONS, type Peer, type PeerOptions, unknownRevision } from './peer.js';
 import { loadSdk } from './sdk.js';
 
 export interface SdkPeerOptions extends PeerOptions {
@@ -14,7 +15,8 @@ export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
   const { Client, SdkError, SdkErrorCode } = await loadSdk();
   const { carrier, capabilities, era, leftMs, signal } = options;
   const startedAt = Date.now();
-  const probeMs = Math.ceil(leftMs / 2);
+  // Over HTTP nothing else is tried after a question without an answer: it has all the time there is.
+  const probeMs = carrier.type === 'http' ? leftMs : Math.ceil(leftMs / 2);
   const client = new Client(options.clientInfo, {
     capabilities,
     versionNegotiation: {
@@ -29,6 +31,15 @@ export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
   serveRequests(client, options.requests, options.respondents);
   client.onerror = () => {}; // every failure that matters also fails a request or closes the transport
   client.fallbackNotificationHandler = async ({ method, params }) => options.onNotice(method, params ?? {});
+  let offered: unknown;
+  const request = client.request.bind(client) as (...parts: unknown[]) => Promise<unknown>;
+  const noting = async (asked: { readonly method?: unknown }, ...rest: unknown[]): Promise<unknown> => {
+    const result = await request(asked, ...rest);
+    if (asked.method === 'initialize' && isRecord(result)) offered = result.protocolVersion;
+    return result;
+  };
+  // The SDK refuses a revision that it does not know with an error that says so in its text only.
+  Object.assign(client, { request: noting });
   const prior = era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {};
   try {
     await client.connect(carrier.transport, { timeout: leftMs, signal, ...prior });
@@ -38,8 +49,11 @@ export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
       thrown instanceof SdkError &&
       thrown.code === SdkErrorCode.EraNegotiationFailed &&
       Date.now() - startedAt >= probeMs;
+    if (typeof offered === 'string' && !OLDER_REVISIONS.includes(offered))
+      throw unknownRevision(options.server, offered);
     throw silent ? new SdkError(SdkErrorCode.RequestTimeout, 'The server did not answer') : thrown;
   }
+  Object.assign(client, { request });
   return toPeer(client, options);
 }
 

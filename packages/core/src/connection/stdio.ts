@@ -1,4 +1,5 @@
 /** The stdio transport: one child process, messages as lines of JSON, junk between them tolerated. */
+import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
@@ -76,10 +77,20 @@ export class StdioTransport implements Transport {
 
   /** Starts the process, once; may be called ahead of the SDK, so that both load at the same time. */
   start(): Promise<void> {
-    this.#started ??= this.#spawn();
+    this.#started ??= this.#inTurn();
     // Whoever awaits it sees the failure; started ahead, nobody does yet.
     this.#started.catch(() => {});
     return this.#started;
+  }
+
+  /** Starting a process holds up everything else: many at once take turns with the rest of the host. */
+  #inTurn(): Promise<void> {
+    const turn = this.#processes.turn();
+    if (turn === undefined) return this.#spawn();
+    return turn.then(() => {
+      if (!this.#closed) return this.#spawn();
+      throw new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" was stopped.`);
+    });
   }
 
   #spawn(): Promise<void> {
@@ -226,17 +237,24 @@ export class StdioTransport implements Transport {
         server,
         cause,
       });
+    // The system says the same of both.
+    if (cwd !== undefined && !isDirectory(cwd))
+      return new TurnbuckleError(
+        'COMMAND_NOT_FOUND',
+        `Server "${server}" could not be started: its working directory ${cwd} is not a directory that exists.`,
+        { server, cause, hint: 'Correct "cwd" in its configuration, or make the directory.' },
+      );
     return new TurnbuckleError(
       'COMMAND_NOT_FOUND',
       `Server "${server}" could not be started: the command "${command}" ${what}.`,
       {
         server,
         cause,
-        hint:
-          cwd === undefined
-            ? `Install "${command}", or give its full path.`
-            : `Install "${command}", give its full path, or check that the working directory ${cwd} exists.`,
+        hint: `Install "${command}", or give its full path.`,
       },
     );
   }
 }
+
+const isDirectory = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -1,45 +1,15 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ReopenPace } from '../../src/connection/reopen-pace.js';
 import { MAX_TIMER_MS, timerDelay } from '../../src/resilience/timer-delay.js';
 import { openRuntime, textOf } from './open-runtime.js';
+import { type Answer, answerAsOlder, ownHttpServer } from './own-http-server.js';
 
+const older: Answer = (asked, response) => answerAsOlder(asked, response, []);
 const WATCH_MS = 3_500;
 const UNLISTENED = fileURLToPath(new URL('unlistened-server.mjs', import.meta.url));
-
-type Answer = (message: { id?: number; method: string }, response: ServerResponse) => void;
-
-/** A server over HTTP; `onGet` has the stream that a client opens. */
-async function httpServer(answer: Answer, onGet: (response: ServerResponse) => void): Promise<string> {
-  const server = createServer(async (request: IncomingMessage, response) => {
-    if (request.method === 'GET') return onGet(response);
-    if (request.method !== 'POST') return void response.writeHead(405).end();
-    answer(JSON.parse(await text(request)), response);
-  });
-  onTestFinished(() => void server.close(() => {}).closeAllConnections());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/mcp`;
-}
-
-const legacy: Answer = ({ id, method }, response) => {
-  if (id === undefined) return void response.writeHead(202).end();
-  const result =
-    method === 'initialize'
-      ? {
-          protocolVersion: '2025-11-25',
-          capabilities: { tools: { listChanged: true } },
-          serverInfo: { name: 'retrying', version: '1.0.0' },
-        }
-      : { tools: [] };
-  response
-    .writeHead(200, { 'content-type': 'application/json' })
-    .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-};
 
 describe('a stream that the server ends at once', () => {
   it.each([
@@ -52,7 +22,7 @@ describe('a stream that the server ends at once', () => {
     'is opened again after a second at the least, and ever later (retry: %s)',
     async (retry, least, most) => {
       let gets = 0;
-      const url = await httpServer(legacy, (response) => {
+      const url = await ownHttpServer(older, (response) => {
         gets += 1;
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end(`retry: ${retry}\nid: ${gets}\ndata:\n\n`);
@@ -72,7 +42,7 @@ describe('a stream that the server ends at once', () => {
   it('is opened again each second where it brought something', async () => {
     let gets = 0;
     const notice = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } };
-    const url = await httpServer(legacy, (response) => {
+    const url = await ownHttpServer(older, (response) => {
       gets += 1;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(`retry: 10\nid: ${gets}\ndata: ${JSON.stringify(notice)}\n\n`);
@@ -106,7 +76,7 @@ describe('a server that does not tell of changes', () => {
     ['as another error', { error: { code: -32603, message: 'no' } }, 200, 3],
   ])('is asked for it once, or ever later (http, %s)', async (_how, outcome, status, most) => {
     let listens = 0;
-    const url = await httpServer(
+    const url = await ownHttpServer(
       ({ id, method }, response) => {
         if (id === undefined) return void response.writeHead(202).end();
         const send = (body: object, code = 200): void =>

@@ -23,7 +23,7 @@ const line = LINES[kind];
 
 const RESULTS = {
   initialize: ({ protocolVersion }) => ({
-    protocolVersion,
+    protocolVersion: process.env.REVISION ?? protocolVersion,
     capabilities: { tools: {} },
     serverInfo: { name: 'flooding', version: '1.0.0' },
   }),
@@ -39,6 +39,7 @@ function answerTo({ id, method, params }) {
 
 /** Writes the block for as long as anybody takes it; in between, the server is heard. */
 async function pour(stream, block) {
+  stream.setMaxListeners(0);
   while (!stream.destroyed) {
     if (!stream.write(block))
       await new Promise((resolve) => stream.once('drain', resolve).once('close', resolve));
