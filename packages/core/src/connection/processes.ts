@@ -11,7 +11,7 @@ import { Writable } from 'node:stream';
 import spawn from 'cross-spawn';
 import { strayDescriptors } from './descriptors.js';
 import { END_ALL, endingWithServer } from './let-go.js';
-import { findByEnvironment, inspectProcess, isGroupAlive, processSpace } from './proc.js';
+import { findByEnvironment, inspectProcess, isGroupAlive, processSpace, type Tagged } from './proc.js';
 import { takeTurn } from './spawn-turns.js';
 
 const TAG = 'TURNBUCKLE_TAG';
@@ -166,12 +166,25 @@ function askInside(sandbox: number, tag: string): void {
     if (value === tag && pid !== sandbox) kill(pid, 'SIGTERM');
 }
 
+let looking: Promise<Tagged[]> | undefined;
+
+/** Looked up after this was asked, once for all who ask meanwhile: it reads something of every process there is. */
+function findTagged(): Promise<Tagged[]> {
+  looking ??= new Promise((resolve) => {
+    setImmediate(() => {
+      looking = undefined;
+      resolve(findByEnvironment(TAG));
+    });
+  });
+  return looking;
+}
+
 /** Kills what is left of a group and what left it, until nothing is: a dying process may have forked once more. */
 async function forceTree(group: number, tag: string): Promise<void> {
   const deadline = Date.now() + GONE_MS;
   for (let pauseMs = 1; Date.now() < deadline; pauseMs = Math.min(pauseMs * 2, 50)) {
+    const tagged = endingWithServer((await findTagged()).filter(({ value }) => value === tag));
     const grouped = process.platform !== 'win32' && isGroupAlive(group);
-    const tagged = endingWithServer(findByEnvironment(TAG).filter(({ value }) => value === tag));
     if (!grouped && tagged.length === 0) return;
     if (grouped) kill(-group, 'SIGKILL');
     for (const { pid } of tagged) kill(pid, 'SIGKILL');
