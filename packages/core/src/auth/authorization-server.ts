@@ -35,6 +35,7 @@ export async function findAuthorizationServer(options: DiscoveryOptions): Promis
   // Metadata is a matter of HTTP, whatever carries the messages.
   const serverUrl = options.serverUrl.replace(/^ws/i, 'http');
   if (places.tokenUrl !== undefined) return explicitServer(serverUrl, places, places.tokenUrl);
+  requireTokenUrl(server, places);
   const { resourceMetadataUrl } = challenge ?? {};
   const info = await discoverOAuthServerInfo(serverUrl, {
     fetchFn: fetch,
@@ -99,10 +100,24 @@ export function requirePkce(server: string, { metadata }: AuthorizationServer): 
     throw distrusted(server, 'its authorization server does not offer PKCE with S256');
 }
 
+/** Other endpoints without it would be passed over in silence. */
+function requireTokenUrl(server: string, places: Places): void {
+  const given = (['authUrl', 'deviceUrl', 'registrationUrl', 'revocationUrl'] as const).find(
+    (key) => places[key] !== undefined,
+  );
+  if (given === undefined) return;
+  throw new TurnbuckleError(
+    'CONFIG_INVALID',
+    `The auth of server "${server}" has ${given} and no tokenUrl: its endpoints are either all looked up or all named.`,
+    { server, hint: `Add auth.tokenUrl, the address where codes are traded for tokens, or remove ${given}.` },
+  );
+}
+
 function explicitServer(serverUrl: string, places: Places, tokenUrl: string): AuthorizationServer {
   const issuer = places.issuer ?? new URL(tokenUrl).origin;
   return {
     issuer,
+    ...(places.issuer === undefined && { isIssuerGuessed: true }),
     url: issuer,
     resource: resourceUrlFromServerUrl(serverUrl).href,
     metadata: {

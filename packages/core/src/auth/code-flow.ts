@@ -36,7 +36,7 @@ export interface CodeFlowOptions {
 
 export async function runCodeFlow(options: CodeFlowOptions): Promise<Tokens> {
   const { server, authorizationServer, client, redirectUri, scope, dpop, fetch, now } = options;
-  const { url, metadata, resource } = authorizationServer;
+  const { url, metadata, resource, isIssuerGuessed } = authorizationServer;
   const known = metadata === undefined ? {} : { metadata };
   const state = randomBytes(32).toString('base64url');
   const { authorizationUrl, codeVerifier } = await startAuthorization(url, {
@@ -51,7 +51,8 @@ export async function runCodeFlow(options: CodeFlowOptions): Promise<Tokens> {
   });
   await requireSafePage(authorizationUrl.href, options);
   const answer = await visit(authorizationUrl.href, state, options);
-  const iss = answer.get('iss') ?? undefined;
+  // Without an issuer in the configuration there is none to compare with, and no other to be mistaken for.
+  const iss = isIssuerGuessed === true ? undefined : (answer.get('iss') ?? undefined);
   try {
     validateAuthorizationResponseIssuer({
       iss,

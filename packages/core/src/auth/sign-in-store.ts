@@ -10,6 +10,8 @@ import type { Tokens } from './tokens.js';
 /** The authorization server as it was when the sign-in was made: credentials are for it alone. */
 export interface AuthorizationServer {
   readonly issuer: string;
+  /** The configuration names endpoints and no issuer: `issuer` is a guess that nothing is held to. */
+  readonly isIssuerGuessed?: boolean | undefined;
   readonly url: string;
   readonly metadata?: AuthorizationServerMetadata | undefined;
   /** The name of the server in requests for tokens (RFC 8707). */

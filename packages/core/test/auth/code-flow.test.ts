@@ -1,4 +1,4 @@
-import { visit } from '@turnbuckle/testing/authorization-server';
+import { callbackIssuer, visit } from '@turnbuckle/testing/authorization-server';
 import type { SignInPrompts } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
 import { echo, setStage } from './stage.js';
@@ -108,6 +108,40 @@ it('where nothing can be discovered, the addresses of the configuration are used
   expect(await echo(runtime)).toBe('hi');
   expect(authorization.tally.count('metadata')).toBe(0);
 });
+
+it.each(['https://login.example/tenant', undefined])(
+  'with addresses and no issuer in the configuration, whatever the issuer calls itself: %s',
+  async (named) => {
+    const { authorization, server, open, prompts, pages } = await setStage({ clients: [KNOWN] });
+    server.metadata = null;
+    server.wall.challenge = 'Bearer';
+    authorization.faults.set('authorize', callbackIssuer(named));
+    const { issuer } = authorization;
+    const places = { authUrl: `${issuer}/authorize`, tokenUrl: `${issuer}/token` };
+    const runtime = await open({ type: 'oauth', clientId: 'known', ...places, scopes: ['tools:read'] });
+    expect(await runtime.signIn('web', { prompts })).toBe(true);
+    expect(await echo(runtime)).toBe('hi');
+    // A refused token is renewed: nothing has to be looked up for that either.
+    const [token = ''] = server.wall.admitted;
+    await (await authorization.provider.AccessToken.find(token))?.destroy();
+    expect(await echo(runtime)).toBe('hi');
+    expect(authorization.tally.count('metadata')).toBe(0);
+    expect([authorization.tally.granted('refresh_token'), pages.length]).toEqual([1, 1]);
+  },
+);
+
+it.each(['authUrl', 'deviceUrl', 'registrationUrl', 'revocationUrl'])(
+  '%s without tokenUrl is told, not passed over',
+  async (key) => {
+    const { authorization, open, prompts, pages } = await setStage();
+    const runtime = await open({ type: 'oauth', [key]: `${authorization.issuer}/x` });
+    await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      hint: expect.stringContaining('auth.tokenUrl'),
+    });
+    expect(pages).toEqual([]);
+  },
+);
 
 it('tokens that are JWTs work the same', async () => {
   const { open, prompts } = await setStage({ format: 'jwt' });
