@@ -147,7 +147,7 @@ export class Runtime {
         limiter: new Limiter(this.#limits),
         now: this.#now,
         signIn: this.#signIns.hasPrompts
-          ? (server, error, signal) => this.#signIns.widen(server, error, signal)
+          ? (server, error, asked) => this.#signIns.widen(server, error, asked)
           : undefined,
         hasNewSignIn: (server) => this.#signIns.hasNews(server.name),
         relist: (server, link) =>

@@ -21,6 +21,7 @@ import { type RetryPlan, retryPlan } from './resilience/retry-plan.js';
 import { FailureAccount, whoOf } from './send-account.js';
 import { breakerOpen, cancelledInQueue, outcomeUnknown, overloaded } from './send-errors.js';
 import type { Server } from './server.js';
+import type { SignInAsked } from './sign-ins.js';
 import { pause } from './until-aborted.js';
 
 export interface Sending {
@@ -48,26 +49,23 @@ export interface Sending {
   readonly onProgress: (progress: Progress) => void;
   /** Counted here. */
   attempts: number;
-  signIns?: number;
+  signedInFor?: Set<TurnbuckleError['code']>;
   /** How long the last request had to be answered, in silence. */
   patienceMs?: number;
 }
 
 /** What a sign-in in the middle of something needs to know of it. */
-type SignedIn = Pick<Sending, 'signIns' | 'clock'> & {
+type SignedIn = Pick<Sending, 'signedInFor' | 'clock'> & {
   readonly options: Pick<Sending['options'], 'signal' | 'caller'>;
 };
-
-/** How often a person is asked to sign in for one call. */
-const MAX_SIGN_INS = 2;
 
 export interface SenderOptions {
   /** Places for calls of all servers together. */
   readonly limiter: Limiter;
   readonly now: () => number;
-  /** Lets a person sign in, or sign in for more; rejects when that did not come about. Absent: nobody is there. */
+  /** Lets a person sign in, or sign in for more; false when nobody is asked, rejects when it did not come about. */
   readonly signIn?:
-    | ((server: Server, error: TurnbuckleError, signal: CancelSignal | undefined) => Promise<void>)
+    | ((server: Server, error: TurnbuckleError, asked: SignInAsked) => Promise<boolean>)
     | undefined;
   /** Somebody signed in elsewhere, in another program of this user, since the server refused us. */
   readonly hasNewSignIn: (server: Server) => Promise<boolean>;
@@ -303,13 +301,12 @@ export class Sender {
     const error = toTurnbuckleError(thrown);
     if (signIn === undefined || (error.code !== 'AUTH_REQUIRED' && error.code !== 'SCOPE_MISSING'))
       return false;
-    const before = sending.signIns ?? 0;
-    if (before >= MAX_SIGN_INS) return false;
-    sending.signIns = before + 1;
+    sending.signedInFor ??= new Set();
+    const isRepeated = sending.signedInFor.has(error.code);
+    sending.signedInFor.add(error.code);
     // Whoever runs out of time leaves the sign-in to the person: the next call finds it made.
     const { signal } = sending.options;
-    await sending.clock.until(signIn(server, error, signal), toSignIn(server, signal));
-    return true;
+    return sending.clock.until(signIn(server, error, { isRepeated, signal }), toSignIn(server, signal));
   }
 
   async #prepareRetry(

@@ -6,15 +6,17 @@
 import type { Challenge } from './auth/auth-errors.js';
 import type { Authorizer, Credentials } from './auth/authorizer.js';
 import type { OAuthAuthorizer } from './auth/oauth-authorizer.js';
+import { givenUp, nobodyThere, nothingToSignIn, tooLate } from './auth/sign-in-errors.js';
 import type { SignInNetwork } from './auth/sign-in-network.js';
 import type { SignInMethod, SignInPrompts } from './auth/sign-in-prompts.js';
+import { SignInRest } from './auth/sign-in-rest.js';
 import type { SignInStore, VaultLike, VaultSource } from './auth/sign-in-store.js';
 import { staticCredential } from './auth/static-credential.js';
 import type { TokenFile } from './auth/token-file.js';
 import { type CancelSignal, toAbortSignal } from './cancel-signal.js';
 import type { AuthConfig, MachineConfig, OAuthConfig } from './config/auth-schema.js';
 import type { HttpServer, SseServer, WebSocketServer } from './config/schema.js';
-import { TurnbuckleError, toTurnbuckleError } from './errors.js';
+import { type TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { retryableOnce } from './retryable-once.js';
 import type { Server } from './server.js';
 import { untilAborted } from './until-aborted.js';
@@ -71,6 +73,13 @@ interface Running {
   waiting: number;
 }
 
+/** A call that was refused, and wants a person to sign in. */
+export interface SignInAsked {
+  /** Somebody has signed in for this very reason in the middle of this call. */
+  readonly isRepeated: boolean;
+  readonly signal: CancelSignal | undefined;
+}
+
 const MAX_VISITS = 2;
 const SIGN_IN_MS = 5 * 60_000;
 const DEFAULT_OAUTH: OAuthConfig = { type: 'oauth' };
@@ -80,9 +89,11 @@ export class SignIns {
   readonly #known = new Map<string, { readonly made: string; readonly known: Promise<Known> }>();
   readonly #running = new Map<string, Running>();
   readonly #openStore: () => Promise<SignInStore>;
+  readonly #rest: SignInRest;
 
   constructor(options: SignInsOptions) {
     this.#options = options;
+    this.#rest = new SignInRest(options.now);
     this.#openStore = retryableOnce(() => createStore(options));
   }
 
@@ -98,6 +109,7 @@ export class SignIns {
 
   /** Signs in; false when it was not needed. Many who ask at once share one sign-in. */
   signIn(server: Server, request: SignInRequest): Promise<boolean> {
+    this.#rest.end(server.name);
     return this.#together(server.name, request.signal, (signal) =>
       this.#signIn(server, { ...request, signal }),
     );
@@ -146,17 +158,27 @@ export class SignIns {
     if (refused === undefined && !wider) return false;
     // A server may ask for more once it knows who asks, or send us on to another authorization server.
     for (let visit = 0; visit < MAX_VISITS; visit += 1) {
-      await this.#visit(server, request, refused?.data?.challenge as Challenge | undefined);
+      const asked = refused;
+      await this.#visit(server, request, asked?.data?.challenge as Challenge | undefined);
       refused = await this.#whyRefused(server);
       if (refused === undefined) return true;
+      // The same answer again: a second page would change nothing.
+      if (asked !== undefined && isSameRefusal(asked, refused)) break;
     }
     throw refused;
   }
 
-  /** A call was refused for want of a sign-in, or of a wider one. */
-  async widen(server: Server, error: TurnbuckleError, signal: CancelSignal | undefined): Promise<void> {
+  /**
+   * A call was refused for want of a sign-in, or of a wider one. False when nobody is asked: it was done and did not
+   * help, in this call or in one a while ago.
+   */
+  async widen(server: Server, error: TurnbuckleError, { isRepeated, signal }: SignInAsked): Promise<boolean> {
+    if (isRepeated) this.#rest.begin(server.name, error);
+    if (this.#rest.isOn(server.name, error)) return false;
+    // Refused with what there was before somebody signed in a moment ago.
+    if (!isRepeated && error.code === 'AUTH_REQUIRED' && this.#rest.isSignedInAnew(server.name)) return true;
     const challenge = error.data?.challenge as Challenge | undefined;
-    await this.#together(server.name, signal && toAbortSignal(signal), (shared) =>
+    return this.#together(server.name, signal && toAbortSignal(signal), (shared) =>
       this.#visit(server, { signal: shared }, challenge).then(() => true),
     );
   }
@@ -189,6 +211,7 @@ export class SignIns {
     });
     await store.exclusively(oauth.key, () => store.save(oauth.key, done));
     await oauth.adopt(done);
+    this.#rest.signedIn(server.name);
   }
 
   /** True when another program of this user has signed in since we looked. */
@@ -317,6 +340,15 @@ function authOf({ auth, headers }: RemoteServer): AuthConfig {
   return said ? { type: 'none' } : DEFAULT_OAUTH;
 }
 
+/** For the same reason, with the same word about what is asked for and where. */
+function isSameRefusal(before: TurnbuckleError, after: TurnbuckleError): boolean {
+  const tell = ({ code, data }: TurnbuckleError): string => {
+    const challenge = data?.challenge as Challenge | undefined;
+    return JSON.stringify([code, data?.scope, challenge?.scope, challenge?.resourceMetadataUrl]);
+  };
+  return tell(before) === tell(after);
+}
+
 const accountOf = (auth: AuthConfig): string => ('account' in auth ? auth.account : undefined) ?? 'default';
 
 const presenting = (credentials: Readonly<Record<string, string>>): Authorizer => ({
@@ -344,38 +376,4 @@ function telling(file: TokenFile, onSecret: (value: string) => void): Authorizer
 async function networkOf(serverUrl: string, auth: AuthConfig): Promise<SignInNetwork> {
   const { createSignInNetwork } = await import('./auth/sign-in-network.js');
   return createSignInNetwork(serverUrl, auth);
-}
-
-function nothingToSignIn(server: string, type: string): TurnbuckleError {
-  return new TurnbuckleError('AUTH_FAILED', `There is nothing to sign in at server "${server}".`, {
-    server,
-    hint:
-      type === 'none'
-        ? 'It asks for no sign-in.'
-        : `Its auth is of type ${type}: the credential is in its configuration.`,
-  });
-}
-
-function nobodyThere(server: string): TurnbuckleError {
-  return new TurnbuckleError('AUTH_REQUIRED', `Signing in at server "${server}" needs a person.`, {
-    server,
-    hint: `Run: turnbuckle login ${server}`,
-  });
-}
-
-function givenUp(server: string): TurnbuckleError {
-  return new TurnbuckleError(
-    'CALL_CANCELLED',
-    `Nobody waits for the sign-in at server "${server}" any more.`,
-    {
-      server,
-    },
-  );
-}
-
-function tooLate(server: string): TurnbuckleError {
-  return new TurnbuckleError('AUTH_FAILED', `The sign-in at server "${server}" was not finished in time.`, {
-    server,
-    hint: `Try again: turnbuckle login ${server}`,
-  });
 }

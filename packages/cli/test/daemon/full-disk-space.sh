@@ -49,11 +49,11 @@ step api node -e 'fetch(process.argv[1] + "/api/tokens", { method: "POST",
   .then(async (answer) => console.log(answer.status, await answer.text()))' "$url" "$(cat "$disk/state/turnbuckle/daemon-token")"
 step call node "$bin" call demo echo text=hi
 kill -TERM $daemon
-(sleep 60; kill -KILL $daemon 2>/dev/null) &
-guard=$!
+tries=0
+while kill -0 $daemon 2>/dev/null && [ $tries -lt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+kill -KILL $daemon 2>/dev/null
 wait $daemon
 ended=$?
-kill $guard 2>/dev/null
 printf '== stop exit %s\n' "$ended"
 cat "$spoken"
 printf '== left\n'
