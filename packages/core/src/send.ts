@@ -84,7 +84,7 @@ export class Sender {
 
   /** The result as the server wrote it; rejects with a TurnbuckleError. */
   async send(server: Server, sending: Sending): Promise<LaneResult> {
-    const { signal, caller } = sending.options;
+    const { signal, caller, respondent } = sending.options;
     if (signal?.aborted)
       throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
     sending.clock.atMost(server.config.maxCallMs);
@@ -94,28 +94,19 @@ export class Sender {
     // First the server's own: whoever waits for a slow server takes no place from the others.
     if (!server.limiter.tryEnter(who)) await this.#queue(server.limiter, server, sending);
     let inside = false;
+    let connection: Connection | undefined;
     try {
       if (!limiter.tryEnter(who)) await this.#queue(limiter, server, sending);
       inside = true;
-      return await this.#sendInside(server, sending);
-    } finally {
-      if (inside) limiter.leave(who);
-      server.limiter.leave(who);
-    }
-  }
-
-  async #sendInside(server: Server, sending: Sending): Promise<LaneResult> {
-    const { caller, respondent } = sending.options;
-    const connection = this.#connectionFor(server, caller);
-    connection.idle.enter();
-    if (respondent !== undefined) connection.respondents.add(respondent);
-    try {
+      connection = this.#connectionFor(server, caller);
+      connection.idle.enter();
+      if (respondent !== undefined) connection.respondents.add(respondent);
       for (;;) {
         sending.attempts += 1;
         const link = connection.link ?? (await this.#signedInLink(server, sending));
         const confirmed = this.#confirm(server, sending);
         // Whoever answered took their time: what is there now is looked at once more.
-        if (confirmed !== undefined && (await confirmed.then(() => connection.link !== link))) continue;
+        if (confirmed !== undefined && (await confirmed.then(() => connection?.link !== link))) continue;
         try {
           return this.#accept(server, connection, await this.#request(server, link, sending));
         } catch (thrown) {
@@ -124,8 +115,10 @@ export class Sender {
         }
       }
     } finally {
-      if (respondent !== undefined) connection.respondents.remove(respondent);
-      connection.idle.leave();
+      if (respondent !== undefined) connection?.respondents.remove(respondent);
+      connection?.idle.leave();
+      if (inside) limiter.leave(who);
+      server.limiter.leave(who);
     }
   }
 
@@ -140,14 +133,14 @@ export class Sender {
 
   /** What may not leave any more says nothing about the server. */
   #confirm({ breaker }: Server, { confirm }: Sending): Promise<void> | undefined {
-    const abstain = (error: unknown): never => {
+    try {
+      return confirm()?.catch((error: unknown) => {
+        breaker.abstain();
+        throw error;
+      });
+    } catch (error) {
       breaker.abstain();
       throw error;
-    };
-    try {
-      return confirm()?.catch(abstain);
-    } catch (error) {
-      return abstain(error);
     }
   }
 
@@ -226,9 +219,8 @@ export class Sender {
     const { method, options, clock, headerParameters = [], headerArguments } = sending;
     const passOn = options.inputRequired === 'return';
     const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.carrier.hasHeaders;
-    const { name, config, requests } = server;
-    const timeoutMs = Math.min(options.timeoutMs ?? config.callTimeoutMs, LONGEST_TIMER_MS);
-    const maxTotalMs = leftOf(clock);
+    const timeoutMs = Math.min(options.timeoutMs ?? server.config.callTimeoutMs, LONGEST_TIMER_MS);
+    const maxTotalMs = clock.timerMs;
     sending.patienceMs = Math.min(timeoutMs, maxTotalMs);
     return requestWithInput(
       link.lane,
@@ -242,14 +234,7 @@ export class Sender {
         respondent: options.respondent,
         headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
       },
-      {
-        guard: requests,
-        passOn,
-        confirm: sending.confirm,
-        leftMs: () => leftOf(clock),
-        answered: (answers) =>
-          clock.until(answers, { what: 'an answer to what its server asked', server: name, begun: true }),
-      },
+      { guard: server.requests, passOn, confirm: sending.confirm, clock },
     );
   }
 
@@ -320,8 +305,6 @@ export class Sender {
     if (plan.delayMs > 0) await pause(plan.delayMs, signal);
   }
 }
-
-const leftOf = ({ leftMs }: CallClock): number => Math.ceil(Math.min(Math.max(leftMs, 1), LONGEST_TIMER_MS));
 
 const toConnection = ({ name }: Server, signal: CancelSignal | undefined): Waiting => ({
   what: `the connection to server "${name}"`,

@@ -8,6 +8,7 @@ import type { RequestKind } from '../config/schema.js';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { keepSpelling } from '../json/spelling.js';
+import type { CallClock } from '../resilience/call-clock.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
 import { type AskOptions, type Outcome, paramsOf, type RequestGuard } from './request-guard.js';
 import type { Respondents } from './respondents.js';
@@ -76,10 +77,8 @@ export interface InputRoundOptions {
   readonly passOn: boolean;
   /** Asked before each further round leaves: throws when it may not. */
   readonly confirm: () => Promise<void> | undefined;
-  /** What is left of the time for all rounds together. */
-  readonly leftMs: () => number;
-  /** The answers, or a rejection when they take too long. */
-  readonly answered: <Answers>(answers: Promise<Answers>) => Promise<Answers>;
+  /** For all rounds together. */
+  readonly clock: CallClock;
 }
 
 /** Sends the request, and again with the answers as long as the server asks for more, in bounded rounds. */
@@ -109,7 +108,9 @@ export async function requestWithInput(
         { server },
       );
     }
-    const inputResponses = await options.answered(answerAll(questions, request, options.guard));
+    const answers = answerAll(questions, request, options.guard);
+    const waiting = { what: 'an answer to what its server asked', server, begun: true };
+    const inputResponses = await options.clock.until(answers, waiting);
     await options.confirm();
     const { requestState } = result;
     const answered = {
@@ -118,7 +119,7 @@ export async function requestWithInput(
       ...(requestState !== undefined && { requestState }),
     };
     const params = keepSpelling(request.params, answered);
-    result = await lane.request({ ...request, params, maxTotalMs: options.leftMs() });
+    result = await lane.request({ ...request, params, maxTotalMs: options.clock.timerMs });
   }
   return result;
 }

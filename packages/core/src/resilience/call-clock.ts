@@ -24,6 +24,9 @@ export interface Waiting {
 /** The longest that a timer can wait: a longer one rings at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** One function for all clocks: a call makes as few objects as it can. */
+const monotonic = (): number => performance.now();
+
 export class CallClock {
   readonly #limits: ClockLimits;
   readonly #now: () => number;
@@ -32,7 +35,7 @@ export class CallClock {
   /** What somebody took to approve it. */
   #apartMs = 0;
 
-  constructor(limits: ClockLimits, now: () => number = () => performance.now()) {
+  constructor(limits: ClockLimits, now: () => number = monotonic) {
     this.#limits = limits;
     this.#now = now;
     this.#startedAt = now();
@@ -52,6 +55,11 @@ export class CallClock {
   /** Of the whole. */
   get leftMs(): number {
     return this.#totalMs - (this.#now() - this.#startedAt - this.#apartMs);
+  }
+
+  /** The same for a timer. */
+  get timerMs(): number {
+    return Math.ceil(Math.min(Math.max(this.leftMs, 1), LONGEST_TIMER_MS));
   }
 
   /** How long the next wait may take, if there is nothing but silence. */

@@ -5,6 +5,7 @@ import { type ApprovalAnswer, type Caller, createRuntime, type Rule, type Runtim
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { requestWithInput } from '../../src/connection/input-rounds.js';
 import type { RequestGuard } from '../../src/connection/request-guard.js';
+import { CallClock } from '../../src/resilience/call-clock.js';
 import { placed } from './decision-world.js';
 import { TinyServer, toolNamed } from './tiny-server.js';
 
@@ -195,8 +196,7 @@ it('a further round of a server that asks back is confirmed as well', async () =
       guard,
       passOn: false,
       confirm,
-      leftMs: () => 1_000,
-      answered: (answers) => answers,
+      clock: new CallClock({}),
     }),
   ).rejects.toThrow('not any more');
   expect(sent).toHaveLength(2);
