@@ -11,6 +11,7 @@ export type FixtureName =
   | 'crash-mid-call'
   | 'echo'
   | 'flaky'
+  | 'fuzzing'
   | 'hostile-text'
   | 'junk-on-stdout'
   | 'list-changing'

@@ -2,7 +2,9 @@
 export type { FixtureName, RunningFixture, StartFixtureOptions } from './fixture.js';
 export { fixture, readPids, startFixture } from './fixture.js';
 export { ISSUED_SECRETS } from './issued-secrets.js';
+export { OddMessages } from './fuzz/odd-messages.js';
 export { descendants, isAlive, processesWithEnvironment } from './processes.js';
+export { createRandom } from './seeded-random.js';
 export type { TemporaryDirectory } from './temporary-directory.js';
 export { temporaryDirectory } from './temporary-directory.js';
 export { EVERY_CONTENT } from './tools/content-tool.js';

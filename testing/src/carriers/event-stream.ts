@@ -49,7 +49,7 @@ export class EventStream {
     this.#write(text, this.#kept.length);
   }
 
-  leak(bytes: string): void {
+  leak(bytes: string | Uint8Array): void {
     this.#response?.write(bytes);
   }
 

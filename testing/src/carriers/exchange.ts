@@ -41,7 +41,7 @@ export class Exchange implements Channel {
     }
   }
 
-  leak(bytes: string): void {
+  leak(bytes: string | Uint8Array): void {
     if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'application/json' });
     this.#response.write(bytes);
   }

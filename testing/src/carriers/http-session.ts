@@ -53,7 +53,7 @@ export class HttpSession implements Channel {
     this.#standing?.push(text);
   }
 
-  leak(bytes: string): void {
+  leak(bytes: string | Uint8Array): void {
     this.#standing?.leak(bytes);
   }
 

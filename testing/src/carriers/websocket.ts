@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Channel } from '../kernel/channel.js';
 import type { FixtureServer } from '../kernel/fixture-server.js';
@@ -16,14 +17,15 @@ export async function serveWebSocket(server: FixtureServer, options: LoopbackOpt
     verifyClient: ({ req }: { req: IncomingMessage }) =>
       /(^|,)\s*mcp\s*(,|$)/.test(String(req.headers['sec-websocket-protocol'])),
   });
-  sockets.on('connection', (socket) => serveSocket(server, socket));
+  sockets.on('connection', (socket, { socket: tcp }) => serveSocket(server, socket, tcp));
   announceReady(`${origin.replace('http', 'ws')}/ws`, options);
 }
 
-function serveSocket(server: FixtureServer, socket: WebSocket): void {
+function serveSocket(server: FixtureServer, socket: WebSocket, tcp: Socket): void {
   const channel: Channel = {
     deliver: (text) => socket.send(text),
-    leak: (bytes) => socket.send(bytes),
+    // Text is a frame of its own; bytes go out as they are, whatever frame they make.
+    leak: (bytes) => (typeof bytes === 'string' ? socket.send(bytes) : void tcp.write(bytes)),
     drop: () => socket.terminate(),
   };
   const session = server.open(channel);

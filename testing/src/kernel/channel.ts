@@ -11,7 +11,7 @@ export interface Channel {
   /** Sends one whole message in the carrier's framing. */
   deliver(text: string, note: DeliveryNote): void;
   /** Writes bytes outside any framing; only hostile behaviours do this. */
-  leak(bytes: string): void;
+  leak(bytes: string | Uint8Array): void;
   /** Breaks the line without a goodbye. */
   drop(): void;
 }
