@@ -12,6 +12,7 @@ export default defineConfig({
     include: [
       'e2e/soak/*.test.ts',
       'packages/core/test/hostile/*.test.ts',
+      'packages/gateway/test/fuzz/*.test.ts',
       'packages/core/test/observe/redact-properties.test.ts',
     ],
     pool: 'threads',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createRandom, fixture, OddMessages, temporaryDirectory } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type FuzzDaemon, serveNeighbour, startFuzzDaemon } from './fuzz-daemon.js';
-import { CASES, SEED, SLOWEST_MS } from './settings.js';
+import { LINES, REQUESTS, SEED, SLOWEST_MS } from './settings.js';
 
 const NAMES = ['good_echo', 'good', 'echo', 'good_add', 'good_greet', 'note://a', 'file:///a'];
 const ACCEPT = { accept: 'application/json, text/event-stream' };
@@ -92,7 +92,7 @@ it('no request of any client ends the daemon, and its neighbours are served', as
   const client = async (place: number): Promise<void> => {
     const messages = new OddMessages(createRandom(SEED + place));
     let session = await initialize(daemon);
-    while (sent < CASES / 4 && daemon.exit() === undefined) {
+    while (sent < REQUESTS && daemon.exit() === undefined) {
       sent += 1;
       // A session may have been ended by what was sent in it.
       if (messages.json.chance(0.02)) session = await initialize(daemon);
@@ -154,8 +154,7 @@ it('no line on stdin ends `serve --stdio`', async () => {
     child.stdin.write(`${JSON.stringify(asked)}\n`);
     await expect.poll(() => last, { timeout: 30_000 }).toContain(`"${id}"`);
   };
-  const total = Math.max(CASES / 4, 500);
-  for (let count = 0; count < total; count += 500) {
+  for (let count = 0; count < LINES; count += 500) {
     for (let line = 0; line < 500; line += 1)
       child.stdin.write(
         `${messages.ofClient({ ids: [0, 1, 'x'], names: NAMES, modern: line % 2 === 0 }).replaceAll('\n', ' ')}\n`,
