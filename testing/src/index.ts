@@ -1,8 +1,8 @@
 // What tests use: real fixture servers to start, and eyes for processes. The servers themselves are run, not imported.
 export type { FixtureName, RunningFixture, StartFixtureOptions } from './fixture.js';
 export { fixture, readPids, startFixture } from './fixture.js';
-export { ISSUED_SECRETS } from './issued-secrets.js';
 export { OddMessages } from './fuzz/odd-messages.js';
+export { ISSUED_SECRETS } from './issued-secrets.js';
 export { descendants, isAlive, processesWithEnvironment } from './processes.js';
 export { createRandom } from './seeded-random.js';
 export type { TemporaryDirectory } from './temporary-directory.js';
