@@ -160,7 +160,7 @@ const INSIDE = [
   'https://both.example/x',
 ];
 
-describe('B10: no word of a server elsewhere opens or asks for a page of this machine or its network', () => {
+describe('no word of a server elsewhere opens or asks for a page of this machine or its network', () => {
   it.each(
     SPOTS.flatMap(
       (spot) =>
