@@ -115,6 +115,7 @@ export class CallGuard {
       serverPolicy: this.policy.serverPolicy,
       placed: () => this.#placed,
       onAlways: settings.onAlways,
+      patienceMs: settings.approvalWaitMs,
     });
   }
 

@@ -1,4 +1,5 @@
 /** Asking a person about a call: what is shown, what the answer holds for, and what becomes of "always". */
+import { createHash } from 'node:crypto';
 import { changedMeanwhile } from './call-errors.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { PlacedRule, Rule } from './config/rule-schema.js';
@@ -6,6 +7,7 @@ import type { Events } from './events.js';
 import type { GuardedCall, Permit } from './guarded-call.js';
 import { isRecord } from './is-record.js';
 import { withNumbersAsText } from './json/exact-number.js';
+import { writeJson } from './json/spelling.js';
 import type { Redactor } from './observe/redact.js';
 import type { Pins } from './pins.js';
 import type { ApprovalAnswer } from './policy/approval-request.js';
@@ -26,10 +28,19 @@ export interface CallQuestionsOptions {
   /** The rules in effect. */
   readonly placed: () => readonly PlacedRule[];
   readonly onAlways: RuntimeOptions['onAlways'];
+  /** How long an agent's call waits before it is told that it does. */
+  readonly patienceMs: number | undefined;
 }
 
 /** Rules that stand above what "always" can write. */
 const ABOVE_ALWAYS: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
+
+/** The same caller, tool, definition and reason, with the same arguments. `_meta` is another one with each request. */
+function keyOf({ arguments: args, beside = [] }: GuardedCall, memory: string): string {
+  const [more, _meta, inputResponses, requestState] = beside;
+  const sent = writeJson([args, more ?? null, inputResponses ?? null, requestState ?? null]);
+  return createHash('sha256').update(memory).update(sent).digest('base64url');
+}
 
 export class CallQuestions {
   readonly #options: CallQuestionsOptions;
@@ -53,7 +64,14 @@ export class CallQuestions {
     const memory = this.#memoryOf(call, decision);
     const permit = this.#permitFor(call, decision);
     const rule = this.#askedBy(decision);
-    const answer = await approvals.ask(this.#toQuestion(call, decision, memory), call.signal);
+    const question = {
+      ...this.#toQuestion(call, decision, memory),
+      key: keyOf(call, memory),
+      keep: () => this.#keep(call, decision, rule),
+    };
+    // A program waits for its own calls; an agent's client gives up after a while.
+    const patienceMs = agentOf(call.caller) === undefined ? undefined : this.#options.patienceMs;
+    const answer = await approvals.ask(question, call.signal, { patienceMs, onAsked: call.onApproval });
     this.#assertSame(call);
     call.permits = [...call.permits, permit];
     if (answer !== 'once') approvals.remember(memory);

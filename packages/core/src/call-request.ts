@@ -3,7 +3,7 @@ import type { CancelSignal } from './cancel-signal.js';
 import type { Progress } from './connection/lane.js';
 import type { Respondent } from './connection/respondents.js';
 import { TurnbuckleError } from './errors.js';
-import type { CallKind } from './events.js';
+import type { AskedApproval, CallKind } from './events.js';
 import { keepSpelling } from './json/spelling.js';
 import type { Caller } from './policy/capabilities.js';
 
@@ -18,6 +18,8 @@ export interface CallOptions {
   /** Longest duration in all, from the first word to the answer; only a person's approval does not count. */
   readonly maxTotalMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** A person is asked whether the call may be made; it waits. */
+  readonly onApproval?: ((asked: AskedApproval) => void) | undefined;
   /** Further params of the request, passed as they are. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
   /** Extra `_meta` for the server. */

@@ -39,6 +39,8 @@ export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'res
   readonly trustProject?: boolean | undefined;
   /** How tools are named where neither `naming` nor a file says it. */
   readonly usualNaming?: RuntimeOptions['naming'];
+  /** Of a daemon, where its settings do not say how long an agent's call waits for its approval. */
+  readonly usualApprovalWaitMs?: number | undefined;
   /** Asks for an `${input:id}`; absent: only what the environment gives. */
   readonly askInput?: FillInSource['askInput'];
 }
@@ -115,6 +117,8 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
     naming: options.naming ?? settings.naming ?? options.usualNaming,
     ...(options.describePrefix === undefined && { describePrefix: settings.describePrefix }),
     pins: options.pins ?? settings.pins,
+    approvalWaitMs:
+      options.usualApprovalWaitMs && (settings.daemon?.approvalWaitMs ?? options.usualApprovalWaitMs),
     onAlways:
       options.onAlways ??
       (async (rule, asked) => {

@@ -39,6 +39,7 @@ export const ERRORS = {
   SCHEMA_UNUSABLE: facts(502, -32603, 14),
   CALL_DENIED: facts(403, -32003, 15),
   APPROVAL_NEEDED: facts(403, -32003, 15),
+  APPROVAL_PENDING: facts(409, -32003, 15, true),
   AUTH_REQUIRED: facts(401, -32003, 16),
   AUTH_FAILED: facts(401, -32003, 16),
   SCOPE_MISSING: facts(403, -32003, 16),

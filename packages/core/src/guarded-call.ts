@@ -4,7 +4,7 @@ import type { CancelSignal } from './cancel-signal.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
 import type { TurnbuckleError } from './errors.js';
-import type { CallKind } from './events.js';
+import type { AskedApproval, CallKind } from './events.js';
 import { withExactNumbers } from './json/exact-number.js';
 import type { Caller } from './policy/capabilities.js';
 import type { Decision } from './policy/decide.js';
@@ -36,6 +36,8 @@ export interface GuardedCall {
   /** A person has approved what this belongs to. */
   readonly isApproved?: boolean | undefined;
   readonly signal: CancelSignal | undefined;
+  /** Told what somebody is asked about it. */
+  readonly onApproval?: ((asked: AskedApproval) => void) | undefined;
   /** What to say when the caller may not know that it exists. */
   readonly unknown: () => TurnbuckleError;
   readonly verdict: Verdict;
@@ -74,6 +76,7 @@ export function guardedCall(
     beside: besideOf(request),
     caller: request.caller,
     signal: request.signal,
+    onApproval: request.onApproval,
     unknown: what.unknown,
     isApproved: what.isApproved,
     verdict: call,

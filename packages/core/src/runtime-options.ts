@@ -35,6 +35,11 @@ export interface RuntimeOptions {
   readonly approvalHint?: string | undefined;
   /** Silence is a no after this time; 120,000 unless told otherwise. */
   readonly approvalTimeoutMs?: number | undefined;
+  /**
+   * How long an agent's call waits for its approval before it ends with APPROVAL_PENDING; the question stays open, and
+   * the same call goes on with it. Absent: as long as the question is open.
+   */
+  readonly approvalWaitMs?: number | undefined;
   /** Keeps what was answered with "always": the rule to write, and the one that asked, which it has to precede. */
   readonly onAlways?: ((rule: Rule, asked: PlacedRule | undefined) => Promise<void> | void) | undefined;
   /** Which tools are held to the definition that was approved; those answered with "always" unless told otherwise. */

@@ -51,6 +51,10 @@ export interface DaemonOptions extends ConfiguredOptions {
 
 export const DEFAULT_PORT = 7_420;
 const DEFAULT_MAX_ENDPOINTS = 50;
+/** Shorter than the minute after which most clients give up, and say nothing of why. */
+const APPROVAL_WAIT_MS = 50_000;
+/** Nobody sits before the daemon all the time. */
+const APPROVAL_MS = 600_000;
 
 /** Starts it; resolves when it answers. DAEMON_RUNNING when there is one already, LISTEN_FAILED when the port is taken. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -60,6 +64,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ...options,
     stateDir,
     environment: deeper(environment),
+    approvalTimeoutMs: options.approvalTimeoutMs ?? APPROVAL_MS,
     instance: randomBytes(12).toString('base64url'),
   };
   const instance = claimInstance({ stateDir, version, startedWith, onLost });
@@ -67,6 +72,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     const configured = await createConfiguredRuntime({
       usualNaming: 'server_tool',
+      usualApprovalWaitMs: APPROVAL_WAIT_MS,
       ...placed,
       callersAnswer: true,
       approvals: 'queue',
@@ -120,6 +126,7 @@ export class Daemon {
       views,
       tracer: this.#tracer,
       taskKey: keepTaskKey(options.stateDir),
+      approvalForms: () => this.#settings.approvalForms,
       ...(sessionIdleMs !== undefined && { sessionLimits: { idleMs: sessionIdleMs } }),
     });
     this.#log = openCallLog({ stateDir: options.stateDir, settings: log, onWarning });

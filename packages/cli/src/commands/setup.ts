@@ -4,6 +4,7 @@ import { DEFAULT_PORT, TokenStore } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { AGENTS, agentAt, agentsHere, placeOf } from '../daemon/agent-clients.js';
+import { agentDecisions } from '../daemon/agent-decisions.js';
 import { byAddress, byCommand, ENTRY_NAME, takesAddresses } from '../daemon/agent-entry.js';
 import { findDaemon, reachable } from '../daemon/find-daemon.js';
 import type { Client } from '../imports/client.js';
@@ -76,6 +77,7 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
   if (output.json) output.data({ client: client.id, file, type: preview.type });
   else output.line(`${client.label} is connected: ${file}`);
   if (isByAddress) await tellReaders(context, file);
+  output.note(agentDecisions(await loadCommandConfig(context, { warn: false })));
   tellNext(context, client, isByAddress);
 }
 

@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext, Flags } from '../command.js';
+import { loadCommandConfig } from '../open.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { showLine, showText } from '../untrusted-text.js';
+import { agentDecisions } from './agent-decisions.js';
 import { DaemonClient, type Refusal, refusalOf } from './daemon-client.js';
 import { findDaemon, isLive, type RunningDaemon, readToken } from './find-daemon.js';
 import { ownCommand } from './own-command.js';
@@ -37,6 +39,7 @@ export async function startDaemonProcess(context: CommandContext, before?: Start
     const { url, warnings } = await output.during('Starting the daemon', firstWords(child, context, log));
     if (output.json) output.data({ url, mcp: `${url}/mcp`, pid: child.pid, log, warnings });
     else output.line(`Turnbuckle runs at ${url}, process ${child.pid}`);
+    output.note(agentDecisions(await loadCommandConfig(context, { warn: false })));
     output.note(output.color.dim(`Its log: ${log}. End it: turnbuckle serve stop`));
     return 0;
   } finally {

@@ -9,10 +9,12 @@ import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { showText } from '../untrusted-text.js';
 import { VERSION } from '../version.js';
+import { agentDecisions } from './agent-decisions.js';
 import { reachable } from './find-daemon.js';
 import { ownCommand } from './own-command.js';
 import { portOf } from './port-of.js';
 import { flagsForDaemon, type StartedWith } from './started-with.js';
+import { showApprovals } from './terminal-approvals.js';
 
 /** Calls on their way have so long to end. */
 const DRAIN_MS = 10_000;
@@ -26,10 +28,12 @@ export async function serveHere(context: CommandContext, usualPort?: number): Pr
   const lost = new AbortController();
   const { daemon, isDemo } = await start(context, usualPort, () => lost.abort());
   announce(context, daemon, isDemo);
+  const stopAsking = showApprovals(context, daemon);
   const ends = AbortSignal.any([signal, lost.signal]);
   if (!ends.aborted) await once(ends, 'abort');
   if (lost.signal.aborted) output.warn('Another daemon has taken over the state directory: this one ends.');
   else output.note('Ending: no new requests; those on their way have 10 s.');
+  stopAsking();
   await daemon.close(DRAIN_MS);
   return lost.signal.aborted ? 1 : 0;
 }
@@ -103,6 +107,7 @@ function announce(context: CommandContext, daemon: Daemon, isDemo: boolean): voi
   output.line('');
   output.line(curlLine({ url, tokenFile, isDemo }));
   output.line('');
+  output.note(agentDecisions(daemon.configured.config()));
   output.note(
     'Next: turnbuckle setup connects an agent, turnbuckle token create makes a token. Ctrl-C ends it.',
   );

@@ -67,6 +67,10 @@ export const DAEMON_SCHEMA = z.strictObject({
   log: z.optional(log),
   /** Sessions of older clients end when unused for so long. */
   sessionIdleMs: z.optional(whole(1_000, DAY_MS)),
+  /** How long an agent's call waits for its approval before its client is told how to give it. */
+  approvalWaitMs: z.optional(whole(1_000, 600_000)),
+  /** What clients that can show forms are for an approval: nothing, told of it and able to refuse, or able to give it. */
+  approvalForms: z.optional(z.enum(['off', 'inform', 'approve'])),
   /** Where OpenTelemetry traces are sent (OTLP over HTTP). */
   traces: z.optional(
     z.strictObject({ endpoint: short(2_048), headers: z.optional(z.record(short(256), short(4_096))) }),

@@ -26,6 +26,18 @@ export interface Question extends Omit<ApprovalRequest, 'id' | 'createdAt' | 'ex
   readonly memory: string;
   /** Whose share of the questions it takes; absent: that of the caller's name. */
   readonly identity?: string | undefined;
+  /** The same for the same call, made again; absent: no other is the same. */
+  readonly key?: string | undefined;
+  /** Keeps an "always" that comes when the call does not wait any more. Never rejects. */
+  readonly keep?: (() => Promise<void>) | undefined;
+}
+
+/** How a call waits for the answer. */
+export interface Waiting {
+  /** After so long the call ends with APPROVAL_PENDING, and the question stays; absent: it waits to the end. */
+  readonly patienceMs?: number | undefined;
+  /** What is asked, as soon as it is. */
+  readonly onAsked?: ((request: ApprovalRequest) => void) | undefined;
 }
 
 /** Who gave an answer, or what stood in for one. */
@@ -33,9 +45,12 @@ export type AnsweredBy = 'approver' | 'expiry' | 'cancelled' | 'closed' | 'failu
 
 interface Pending {
   readonly request: ApprovalRequest;
-  readonly memory: string;
-  readonly asker: string | undefined;
+  readonly question: Question;
   readonly settle: (answer: Given) => void;
+  /** Aborts when it is answered. */
+  readonly over: AbortSignal;
+  /** The call that waits for it; undefined when that could not wait any longer. */
+  waiter: ((given: Given) => void) | undefined;
 }
 
 interface Given {
@@ -48,11 +63,15 @@ const ANSWERS: ReadonlySet<unknown> = new Set<ApprovalAnswer>(['once', 'session'
 const MOST_PENDING = 1_000;
 const MOST_PENDING_OF_CALLER = 100;
 const MOST_REMEMBERED = 10_000;
+/** A yes to a call that did not wait any more is good for so long, for that call once. */
+const GRANT_MS = 600_000;
 
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #pending = new Map<string, Pending>();
   readonly #session = new Set<string>();
+  /** When each yes runs out that nobody has used yet. */
+  readonly #granted = new Map<string, number>();
   #closed = false;
 
   constructor(options: ApprovalsOptions) {
@@ -84,37 +103,34 @@ export class Approvals {
     if (this.#session.size >= MOST_REMEMBERED && oldest !== undefined) this.#session.delete(oldest);
     this.#session.add(memory);
     for (const pending of [...this.#pending.values()])
-      if (pending.memory === memory) pending.settle({ answer: 'session', by: 'an answer for the session' });
+      if (pending.question.memory === memory)
+        pending.settle({ answer: 'session', by: 'an answer for the session' });
   }
 
-  /** Resolves with a yes; rejects with APPROVAL_NEEDED, CALL_DENIED, CALL_CANCELLED or OVERLOADED. */
-  async ask(question: Question, signal: CancelSignal | undefined): Promise<Exclude<ApprovalAnswer, 'deny'>> {
-    const { approve, queue, events, now } = this.#options;
+  /**
+   * Resolves with a yes; rejects with APPROVAL_NEEDED, APPROVAL_PENDING, CALL_DENIED, CALL_CANCELLED or OVERLOADED. The
+   * same call, made again, goes on with a question that nobody waits for, or with the yes that it got meanwhile.
+   */
+  async ask(
+    question: Question,
+    signal: CancelSignal | undefined,
+    { patienceMs, onAsked }: Waiting = {},
+  ): Promise<Exclude<ApprovalAnswer, 'deny'>> {
+    const { approve, queue } = this.#options;
     if (this.#closed) throw closed(question);
     if (approve === undefined && !queue) throw nobodyThere(question, this.#options.hint);
-    this.#assertRoom(question);
-    const request = this.#toRequest(question);
-    const started = now();
-    const over = new AbortController();
-    const waiting = this.#wait(request, question, signal);
-    events.emit('approval.asked', request);
-    if (approve !== undefined) this.#askApprover(approve, request, over.signal);
+    if (this.#takeGrant(question.key)) return 'once';
+    const left = this.#left(question.key);
+    const pending = left ?? this.#open(question);
+    // Before anybody hears of it: who does may answer at once.
+    const waiting = this.#wait(pending, signal, patienceMs);
+    if (left === undefined) this.#put(pending);
+    if (this.#pending.has(pending.request.id)) onAsked?.(pending.request);
     const given = await waiting;
-    over.abort();
-    events.emit('approval.answered', {
-      id: request.id,
-      requestId: request.requestId,
-      server: request.server,
-      tool: request.tool,
-      callerId: request.callerId,
-      answer: given.answer,
-      by: given.by,
-      waitedMs: now() - started,
-    });
+    if (given === undefined) throw stillOpen(pending.request);
     if (given.answer === 'deny') throw refused(question, given);
     // What was not offered was not agreed to.
-    if (given.answer === 'always' && !request.answers.includes('always')) return 'session';
-    return given.answer;
+    return offered(given.answer, pending.request);
   }
 
   /** Nobody will answer any more: everything that waits is refused. */
@@ -122,9 +138,11 @@ export class Approvals {
     this.#closed = true;
     for (const { settle } of [...this.#pending.values()]) settle({ answer: 'deny', by: 'closed' });
     this.#session.clear();
+    this.#granted.clear();
   }
 
-  #toRequest({ memory: _memory, identity: _identity, ...question }: Question): ApprovalRequest {
+  #toRequest(asked: Question): ApprovalRequest {
+    const { memory: _memory, identity: _identity, key: _key, keep: _keep, ...question } = asked;
     const { now, createId, timeoutMs } = this.#options;
     const time = now();
     return {
@@ -135,24 +153,85 @@ export class Approvals {
     };
   }
 
-  #wait(request: ApprovalRequest, question: Question, signal: CancelSignal | undefined): Promise<Given> {
+  /** A question that is there already, and nobody waits for: two calls never share one. */
+  #left(key: string | undefined): Pending | undefined {
+    if (key === undefined) return undefined;
+    for (const pending of this.#pending.values())
+      if (pending.question.key === key && pending.waiter === undefined) return pending;
+    return undefined;
+  }
+
+  /** It is open until it is answered or its time is over. */
+  #open(question: Question): Pending {
+    this.#assertRoom(question);
+    const { events, now, timeoutMs } = this.#options;
+    const request = this.#toRequest(question);
+    const started = now();
+    const over = new AbortController();
+    const timer = setTimeout(() => settle({ answer: 'deny', by: 'expiry' }), timerDelay(timeoutMs));
+    const settle = (given: Given): void => {
+      if (!this.#pending.delete(request.id)) return;
+      clearTimeout(timer);
+      over.abort();
+      const { id, requestId, server, tool, callerId } = request;
+      const { answer, by } = given;
+      const waitedMs = now() - started;
+      events.emit('approval.answered', { id, requestId, server, tool, callerId, answer, by, waitedMs });
+      if (pending.waiter === undefined) this.#keepFor(pending, given);
+      else pending.waiter(given);
+    };
+    const pending: Pending = { request, question, settle, over: over.signal, waiter: undefined };
+    this.#pending.set(request.id, pending);
+    return pending;
+  }
+
+  #put({ request, over }: Pending): void {
+    const { approve, events } = this.#options;
+    events.emit('approval.asked', request);
+    if (approve !== undefined) this.#askApprover(approve, request, over);
+  }
+
+  /** The answer; undefined when it did not come within the patience. Who goes away takes the question along. */
+  #wait(
+    pending: Pending,
+    signal: CancelSignal | undefined,
+    patienceMs: number | undefined,
+  ): Promise<Given | undefined> {
     return new Promise((resolve) => {
-      const cancel = (): void => settle({ answer: 'deny', by: 'cancelled' });
-      const timer = setTimeout(
-        () => settle({ answer: 'deny', by: 'expiry' }),
-        timerDelay(this.#options.timeoutMs),
-      );
-      const settle = (given: Given): void => {
-        if (!this.#pending.delete(request.id)) return;
+      const cancel = (): void => pending.settle({ answer: 'deny', by: 'cancelled' });
+      const leave = (given: Given | undefined): void => {
         clearTimeout(timer);
         offAbort(signal, cancel);
+        pending.waiter = undefined;
         resolve(given);
       };
-      const { memory } = question;
-      this.#pending.set(request.id, { request, memory, asker: askerOf(question), settle });
+      const timer =
+        patienceMs === undefined ? undefined : setTimeout(() => leave(undefined), timerDelay(patienceMs));
+      pending.waiter = leave;
       onAbort(signal, cancel);
       if (signal?.aborted === true) cancel();
     });
+  }
+
+  /** An answer that no call waits for is kept for the same call, made again. */
+  #keepFor({ request, question: { key, memory, keep } }: Pending, { answer }: Given): void {
+    if (answer === 'deny') return;
+    const given = offered(answer, request);
+    if (given === 'once') {
+      const [oldest] = this.#granted.keys();
+      if (this.#granted.size >= MOST_REMEMBERED && oldest !== undefined) this.#granted.delete(oldest);
+      if (key !== undefined) this.#granted.set(key, this.#options.now() + GRANT_MS);
+      return;
+    }
+    this.remember(memory);
+    if (given === 'always') void keep?.();
+  }
+
+  #takeGrant(key: string | undefined): boolean {
+    const until = key === undefined ? undefined : this.#granted.get(key);
+    if (key === undefined || until === undefined) return false;
+    this.#granted.delete(key);
+    return until > this.#options.now();
   }
 
   #askApprover(approve: Approve, request: ApprovalRequest, signal: AbortSignal): void {
@@ -167,7 +246,7 @@ export class Approvals {
   #assertRoom(question: Question): void {
     const { server, tool } = question;
     const own = askerOf(question);
-    const ofCaller = [...this.#pending.values()].filter(({ asker }) => asker === own);
+    const ofCaller = [...this.#pending.values()].filter(({ question: other }) => askerOf(other) === own);
     if (this.#pending.size < MOST_PENDING && ofCaller.length < MOST_PENDING_OF_CALLER) return;
     throw new TurnbuckleError('OVERLOADED', 'Too many calls wait for an approval already.', {
       server,
@@ -176,6 +255,12 @@ export class Approvals {
     });
   }
 }
+
+const offered = (
+  answer: Exclude<ApprovalAnswer, 'deny'>,
+  { answers }: ApprovalRequest,
+): Exclude<ApprovalAnswer, 'deny'> =>
+  answer === 'always' && !answers.includes('always') ? 'session' : answer;
 
 const askerOf = ({ identity, callerId }: Question): string | undefined => identity ?? callerId;
 
@@ -193,6 +278,20 @@ function nobodyThere(
       tool,
       hint,
       data: { reason, ...(rule !== undefined && { rule }), ...(change !== undefined && { change }) },
+    },
+  );
+}
+
+/** The call has waited as long as its client would; the question has not. */
+function stillOpen({ id, toolName, server, tool, reason, expiresAt }: ApprovalRequest): TurnbuckleError {
+  return new TurnbuckleError(
+    'APPROVAL_PENDING',
+    `The call of "${toolName}" waits for a person to approve it (${reason}). It was not made yet.`,
+    {
+      server,
+      tool,
+      hint: `Approve it: turnbuckle approvals answer ${id} once. Then make the same call again: it goes on where it was.`,
+      data: { reason, approval: id, expiresAt },
     },
   );
 }

@@ -18,6 +18,9 @@ export const ERROR_DATA = z.object({
   status: z.optional(z.unknown()),
   /** The JSON-RPC error of the server. */
   rpc: z.optional(z.unknown()),
+  /** The question that a call waits for, and until when it can be answered. */
+  approval: z.optional(z.string()),
+  expiresAt: z.optional(z.string()),
   /** How long to wait, if that is known. */
   retryAfterMs: z.optional(z.number()),
 });

@@ -1,6 +1,7 @@
 /** The MCP side of the daemon: one desk for each view, sessions, calls that wait, and the endpoints before them. */
 import type { Runtime } from 'turnbuckle';
 import type { Tracer } from '../traces/tracer.js';
+import { type ApprovalForms, ApprovalNotices } from './approval-notice.js';
 import { Changes } from './changes.js';
 import type { Desk } from './desk.js';
 import { HttpEndpoint } from './http-endpoint.js';
@@ -22,6 +23,8 @@ export interface McpFrontOptions {
   readonly tracer?: Tracer | undefined;
   /** What ids of tasks are sealed with; absent: they are good as long as this lives. */
   readonly taskKey?: Buffer | undefined;
+  /** What clients that can show forms are for an approval; absent: told of it, and able to refuse. */
+  readonly approvalForms?: (() => ApprovalForms | undefined) | undefined;
 }
 
 export class McpFront {
@@ -34,6 +37,7 @@ export class McpFront {
   readonly #parked = new ParkedCalls();
   readonly #changes: Changes;
   readonly #taskIds: TaskIds;
+  readonly #notices: ApprovalNotices;
   readonly #tracer: Tracer | undefined;
   readonly #desks = new Map<string, ChangingDesk>();
   #views: ReadonlySet<string> = new Set();
@@ -46,7 +50,9 @@ export class McpFront {
     now = Date.now,
     tracer,
     taskKey,
+    approvalForms,
   }: McpFrontOptions) {
+    this.#notices = new ApprovalNotices(runtime, () => approvalForms?.() ?? 'inform');
     this.#taskIds = new TaskIds(taskKey ?? makeTaskKey());
     this.#tracer = tracer;
     this.#runtime = runtime;
@@ -103,6 +109,7 @@ export class McpFront {
       tracer: this.#tracer,
       offerCounts: this.offerCounts,
       taskIds: this.#taskIds,
+      notices: this.#notices,
     });
   }
 

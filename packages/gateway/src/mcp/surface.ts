@@ -19,6 +19,7 @@ import {
 import { hostOrCaller } from '../host-or-caller.js';
 import { knowsServer } from '../knows-server.js';
 import type { Tracer } from '../traces/tracer.js';
+import type { ApprovalNotices } from './approval-notice.js';
 import { type OfferCounts, Offers } from './offers.js';
 import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
@@ -48,6 +49,7 @@ export interface SurfaceOptions {
   /** Where its lists are counted. */
   readonly offerCounts: OfferCounts;
   readonly taskIds: TaskIds;
+  readonly notices: ApprovalNotices;
 }
 
 export class Surface {
@@ -56,8 +58,10 @@ export class Surface {
   readonly #offers: Offers;
   readonly #tracer: Tracer | undefined;
   readonly #tasks: TaskIds;
+  readonly #notices: ApprovalNotices;
 
-  constructor(view: View, runtime: Runtime, { tracer, offerCounts, taskIds }: SurfaceOptions) {
+  constructor(view: View, runtime: Runtime, { tracer, offerCounts, taskIds, notices }: SurfaceOptions) {
+    this.#notices = notices;
     this.#tasks = taskIds;
     this.view = view;
     this.#tracer = tracer;
@@ -270,6 +274,8 @@ export class Surface {
       signal,
       respondent,
       onProgress,
+      onApproval: (asked) =>
+        this.#notices.tell(asked, { callerId: caller.id, onProgress, respondent, signal }),
       inputRequired: era === 'modern' ? 'return' : 'answer',
       inputResponses: isRecord(inputResponses) ? inputResponses : undefined,
       requestState,

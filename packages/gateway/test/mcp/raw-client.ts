@@ -44,7 +44,8 @@ export async function send(stand: Stand, body: unknown, options: RawOptions = {}
 
 function readBody(text: string): RawAnswer['body'] {
   if (text === '') return {};
-  const data = /^data: (.*)$/m.exec(text)?.[1];
+  // On a stream, notices may come before the answer.
+  const data = [...text.matchAll(/^data: (.*)$/gm)].at(-1)?.[1];
   return JSON.parse(data ?? text);
 }
 

@@ -1,0 +1,181 @@
+/** A call that waits for an approval: its client hears of it at once, is told how to give it in time, and goes on with it. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
+import { openUpstream, type Upstream } from '../threats/upstream.js';
+
+let server: Upstream;
+let own: OwnDaemon;
+let token: string;
+
+async function open(daemon: object = {}): Promise<void> {
+  own = await ownDaemon({
+    servers: { up: { url: server.url } },
+    daemon: { approvalWaitMs: 1_000, ...daemon },
+  });
+  await own.daemon.configured.runtime.connectAll();
+  const made = await own.post('/api/tokens', { name: 'agent', can: ['mcp_integration'], access: ['call'] });
+  token = String(made.body.token);
+}
+
+beforeEach(async () => {
+  server = await openUpstream({ tools: [{ name: 'wipe', inputSchema: { type: 'object' } }] });
+});
+afterEach(async () => {
+  await own.close();
+  await server.close();
+});
+
+const approvals = () => own.daemon.configured.runtime.approvals;
+const call = { name: 'up_wipe', arguments: { path: '/a' } };
+
+async function connect(era: 'legacy' | 'modern', capabilities: object = {}): Promise<Client> {
+  const client = new Client(
+    { name: 'client', version: '1' },
+    { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+  );
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${own.daemon.url}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  );
+  return client;
+}
+
+describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
+  it('hears at once what its call waits for, and how to approve it before it gives up', async () => {
+    await open();
+    const client = await connect(era);
+    const told: string[] = [];
+    const from = performance.now();
+    let heardAfterMs = Number.POSITIVE_INFINITY;
+    const calling = client.callTool(call, {
+      onprogress: ({ message }) => {
+        heardAfterMs = Math.min(heardAfterMs, performance.now() - from);
+        told.push(String(message));
+      },
+    });
+    const result = await calling;
+    const [question] = approvals().pending();
+    expect(told[0]).toContain(`turnbuckle approvals answer ${question?.id} once`);
+    expect(heardAfterMs).toBeLessThan(900);
+    expect(result.isError).toBe(true);
+    expect(result._meta).toMatchObject({ 'turnbuckle/error': { code: 'APPROVAL_PENDING' } });
+    expect(JSON.stringify(result.content)).toContain(`turnbuckle approvals answer ${question?.id} once`);
+    expect(server.calls()).toHaveLength(0);
+    await client.close();
+  });
+
+  it('goes on with the question when it calls again, and with an answer that came meanwhile, once', async () => {
+    await open();
+    const client = await connect(era);
+    await client.callTool(call);
+    const [question] = approvals().pending();
+    // Again: the same question, not another one.
+    await client.callTool(call);
+    expect(
+      approvals()
+        .pending()
+        .map(({ id }) => id),
+    ).toEqual([question?.id]);
+    // With other arguments: another question.
+    await client.callTool({ ...call, arguments: { path: '/b' } });
+    expect(approvals().pending()).toHaveLength(2);
+    expect(approvals().answer(question?.id ?? '', 'once')).toBe(true);
+    expect(server.calls()).toHaveLength(0);
+    expect((await client.callTool(call)).isError).toBeUndefined();
+    expect(server.calls().map(({ params }) => params.arguments)).toEqual([{ path: '/a' }]);
+    // It was for one call.
+    expect((await client.callTool(call))._meta).toMatchObject({
+      'turnbuckle/error': { code: 'APPROVAL_PENDING' },
+    });
+    expect(server.calls()).toHaveLength(1);
+    await client.close();
+  });
+
+  it.each(['session', 'always'] as const)(
+    'is not asked again after "%s", given when nobody waited',
+    async (answer) => {
+      await open();
+      const client = await connect(era);
+      await client.callTool(call);
+      approvals().answer(approvals().pending()[0]?.id ?? '', answer);
+      for (const path of ['/a', '/c'])
+        expect((await client.callTool({ ...call, arguments: { path } })).isError).toBeUndefined();
+      if (answer === 'always')
+        await expect
+          .poll(
+            () =>
+              own.daemon.configured.runtime.decide({
+                server: 'up',
+                tool: 'wipe',
+                caller: { id: 'agent', capabilities: ['mcp_integration'] },
+              }).action,
+          )
+          .toBe('allow');
+      await client.close();
+    },
+  );
+
+  it.each([
+    ['inform', 'accept', 'APPROVAL_PENDING'],
+    ['inform', 'decline', 'CALL_DENIED'],
+    ['approve', 'accept', undefined],
+    ['approve', 'decline', 'CALL_DENIED'],
+  ] as const)(
+    'with forms set to "%s" shows one, and "%s" makes it %s',
+    async (approvalForms, action, code) => {
+      await open({ approvalForms, approvalWaitMs: 2_000 });
+      const client = await connect(era, { elicitation: { form: {} } });
+      const shown: string[] = [];
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        shown.push(params.message);
+        return action === 'accept' ? { action, content: {} } : { action };
+      });
+      const result = await client.callTool(call);
+      expect(shown).toHaveLength(1);
+      expect(shown[0]).toContain('turnbuckle approvals answer');
+      const failure = result._meta?.['turnbuckle/error'] as { code?: string } | undefined;
+      expect(failure?.code).toBe(code);
+      expect(server.calls()).toHaveLength(code === undefined ? 1 : 0);
+      await client.close();
+    },
+  );
+});
+
+it('holds for the bridge too, and not for the owner, who waits', async () => {
+  await open();
+  const body = { server: 'up', tool_name: 'wipe', arguments: { path: '/a' } };
+  const first = await own.post('/mcp/call', body, token);
+  const [question] = approvals().pending();
+  expect(first).toMatchObject({
+    status: 409,
+    body: { code: 'APPROVAL_PENDING', data: { approval: question?.id } },
+  });
+  approvals().answer(question?.id ?? '', 'once');
+  expect(await own.post('/mcp/call', body, token)).toMatchObject({ status: 200, body: { success: true } });
+  own.configure({ servers: { up: { url: server.url } }, rules: [{ action: 'ask', caller: 'host' }] });
+  await expect
+    .poll(() => own.daemon.configured.runtime.decide({ server: 'up', tool: 'wipe' }).action)
+    .toBe('ask');
+  let isOver = false;
+  const waiting = own.post('/mcp/call', body).finally(() => {
+    isOver = true;
+  });
+  await expect.poll(() => approvals().pending().length).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 1_300));
+  expect(isOver).toBe(false);
+  approvals().answer(approvals().pending()[0]?.id ?? '', 'once');
+  expect(await waiting).toMatchObject({ status: 200 });
+});
+
+it('takes a question along when its client leaves while it waits', async () => {
+  await open({ approvalWaitMs: 600_000 });
+  const client = await connect('legacy');
+  const calling = client.callTool(call);
+  calling.catch(() => {});
+  await expect.poll(() => approvals().pending().length).toBe(1);
+  await client.close();
+  await own.fetch('/api/tokens/agent', { method: 'DELETE' });
+  await expect.poll(() => approvals().pending().length).toBe(0);
+});
