@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Fault, SchemaChecks } from './catalog/check.js';
 import type { CatalogTool } from './catalog/tool.js';
 import { TurnbuckleError } from './errors.js';
+import { hasMoreParts } from './json/write-large.js';
 
 /** Throws ARGUMENTS_INVALID, or SCHEMA_UNUSABLE when there is nothing to check against. */
 export function checkArguments(checks: SchemaChecks, tool: CatalogTool, args: unknown): void {
@@ -30,6 +31,8 @@ export function checkArguments(checks: SchemaChecks, tool: CatalogTool, args: un
   );
 }
 
+const MAX_SHOWN = 20_000;
+
 /** Throws RESULT_INVALID with the whole result in it: the tool did run. */
 export function checkResult(checks: SchemaChecks, tool: CatalogTool, result: CallToolResult): void {
   const about = { server: tool.server, tool: tool.tool };
@@ -54,11 +57,17 @@ export function checkResult(checks: SchemaChecks, tool: CatalogTool, result: Cal
     `The result of "${tool.name}" does not fit its output schema: ${list(faults)}.`,
     {
       ...about,
-      hint: 'The tool did run; its whole result is in data.result.',
-      data: { faults, result },
+      // Errors are searched for secrets, which takes long for a large result.
+      ...(hasMoreParts(result, MAX_SHOWN)
+        ? { hint: 'The tool did run; its result is too large to be told here.', data: { faults } }
+        : { hint: 'The tool did run; its whole result is in data.result.', data: { faults, result } }),
     },
   );
 }
 
 const list = (faults: readonly Fault[]): string =>
   faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
+
+/** What is done with a large result takes time at each step: between them others have their turn. */
+export const giveWay = (result: unknown): Promise<void> | undefined =>
+  hasMoreParts(result, MAX_SHOWN) ? new Promise((resolve) => setImmediate(resolve)) : undefined;

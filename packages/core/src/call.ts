@@ -4,7 +4,7 @@
  */
 
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { checkArguments, checkResult } from './call-checks.js';
+import { checkArguments, checkResult, giveWay } from './call-checks.js';
 import { disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { CallGuard } from './call-guard.js';
 import {
@@ -108,6 +108,8 @@ export class Calls {
         ? await this.#runNative(call, guarded, request)
         : await this.#sendTool(call, guarded, request);
       checkResult(this.#parts.checks, guarded.definition ?? tool, received);
+      const turn = giveWay(received);
+      if (turn !== undefined) await turn;
       const result = this.#parts.clean(tool.server, received);
       this.#settle(call, result, undefined);
       return result;

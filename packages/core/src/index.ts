@@ -58,7 +58,15 @@ export type { Execution } from './execution.js';
 export { createGuardedFetch } from './fetching/guarded-fetch.js';
 export { openBrowser } from './fetching/open-browser.js';
 export { writeShown } from './json/exact-number.js';
-export { exactInteger, keepSpelling, parseStrictly, spelled, writeJson } from './json/spelling.js';
+export {
+  exactInteger,
+  keepSpelling,
+  parseInSlices,
+  parseStrictly,
+  spelled,
+  writeJson,
+} from './json/spelling.js';
+export { writeInSlices } from './json/write-large.js';
 export { createRedactor, type Redactor } from './observe/redact.js';
 export type { PinStatus } from './pins.js';
 export type { ApprovalAnswer, ApprovalRequest, Approve } from './policy/approval-request.js';

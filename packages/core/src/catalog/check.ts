@@ -3,6 +3,7 @@
  * first time its tool is called, never a whole list, and the compiled form goes with the tool.
  */
 import { isRecord } from '../is-record.js';
+import { hasMoreParts } from '../json/write-large.js';
 import { retryableOnce } from '../retryable-once.js';
 import { type CheckCost, guardSchema } from './schema-guard.js';
 import type { CatalogTool } from './tool.js';
@@ -22,9 +23,28 @@ type Compile = (schema: Record<string, unknown>) => {
 };
 
 const MAX_FAULTS = 8;
+/** What has more parts is told to be wrong, not where. */
+const MAX_EXPLAINED = 10_000;
+const UNEXPLAINED: readonly Fault[] = [
+  { path: '', message: 'does not match the schema (it is too large to say where)' },
+];
 /** A recursive schema is only applied to values that it can be done with in so many steps, and so deep. */
 const RECURSIVE_STEPS = 200_000;
 const RECURSIVE_DEPTH = 64;
+/** A schema with choices is applied to values of so many parts times its own. */
+const BRANCHING_STEPS = 20_000_000;
+/** Telling whether each item is there once costs as much as so many choices. */
+const UNIQUE_WEIGHT = 400;
+const CHOICES = new Set([
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  'contains',
+  'patternProperties',
+  'dependentSchemas',
+]);
 
 export class SchemaChecks {
   readonly #inputs = new WeakMap<CatalogTool, Compiled>();
@@ -72,10 +92,14 @@ export class SchemaChecks {
     if (this.#compile === undefined) throw new Error('The schema compiler is not loaded');
     try {
       const validator = this.#compile(guarded.schema);
+      const weight = weightOf(guarded.schema);
       return {
         check(value) {
           if (guarded.growth > 0 && !isAffordable(value, guarded)) return undefined;
-          return validator.Check(value) ? undefined : describe(validator.Errors(value)[1]);
+          if (weight > 0 && hasMoreParts(value, BRANCHING_STEPS / weight)) return undefined;
+          if (validator.Check(value)) return undefined;
+          // Finding out what is wrong goes through all of it, and takes a thousand times as long as the check.
+          return hasMoreParts(value, MAX_EXPLAINED) ? UNEXPLAINED : describe(validator.Errors(value)[1]);
         },
       };
     } catch {
@@ -117,6 +141,24 @@ function withoutNulls(value: unknown, required: unknown): unknown {
   const needed = Array.isArray(required) ? required : [];
   const kept = Object.entries(value).filter(([key, part]) => part !== null || needed.includes(key));
   return kept.length === Object.keys(value).length ? value : Object.fromEntries(kept);
+}
+
+/** How often each part of a value may be looked at; 0 where that is a handful of times, whatever the schema's size. */
+function weightOf(schema: unknown): number {
+  let parts = 0;
+  let hasChoices = false;
+  let isUnique = false;
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    parts += 1;
+    for (const [key, part] of Object.entries(node)) {
+      hasChoices ||= CHOICES.has(key);
+      isUnique ||= key === 'uniqueItems' && part === true;
+      visit(part);
+    }
+  };
+  visit(schema);
+  return Math.max(hasChoices ? parts : 0, isUnique ? UNIQUE_WEIGHT : 0);
 }
 
 function isAffordable(root: unknown, { cost, growth }: CheckCost): boolean {

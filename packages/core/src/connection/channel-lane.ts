@@ -29,6 +29,8 @@ export interface Channel extends Transport {
   onoversized?: (edges: MessageEdges, bytes: number) => void;
   /** Something came that is no message, or none that can be used. */
   onignored?: (reason: IgnoredReason) => void;
+  /** Does somebody wait for the answer to this request? */
+  isawaited?: (id: string | number) => boolean;
   /** Sends the text of a message, where the channel is one of ours. */
   sendText?: (text: string, id?: unknown) => Promise<void>;
   /** These requests certainly never left. */
@@ -64,6 +66,9 @@ export class ChannelLane implements Lane, Transport {
     this.#options = options;
     channel.onmessage = this.#guarded((message: JSONRPCMessage) => this.#receive(message));
     channel.onignored = (reason) => options.ignored.note(reason);
+    // The ids of others are not known here.
+    channel.isawaited = (id) =>
+      typeof id === 'number' && id >= FIRST_ID ? this.#flights.get(id) !== undefined : true;
     channel.onclose = () => this.#end();
     channel.onerror = (error) => this.onerror?.(error);
     channel.onoversized = this.#guarded((edges: MessageEdges, bytes: number) =>

@@ -87,6 +87,7 @@ export class Pauses {
   readonly #stream: { pause(): unknown; resume(): unknown };
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
+  #isBusy = false;
 
   constructor(stream: { pause(): unknown; resume(): unknown }) {
     this.#stream = stream;
@@ -97,8 +98,15 @@ export class Pauses {
     this.#stream.pause();
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#stream.resume();
+      if (!this.#isBusy) this.#stream.resume();
     }, ms);
+  }
+
+  /** Nothing more is read until what has come has been dealt with. */
+  wait(isBusy: boolean): void {
+    this.#isBusy = isBusy;
+    if (isBusy) this.#stream.pause();
+    else if (this.#timer === undefined) this.#stream.resume();
   }
 
   /** No more pauses: what is left is read at once. */
@@ -107,7 +115,7 @@ export class Pauses {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#stream.resume();
+    if (!this.#isBusy) this.#stream.resume();
   }
 }
 

@@ -12,8 +12,9 @@ import type { Flight } from './flight.js';
 import { Pauses, weigh } from './flood-meter.js';
 import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { redirectedAway, refusal } from './http-refusal.js';
-import type { IgnoredMessages } from './ignored-messages.js';
-import { deliverText, type MessageRules, type ServerQuestion } from './message.js';
+import type { IgnoredMessages, IgnoredReason } from './ignored-messages.js';
+import type { MessageRules, ServerQuestion } from './message.js';
+import { MessageReader } from './message-reader.js';
 import { connectionLost, messageDefect } from './server-error.js';
 
 const MAX_REDIRECTS = 3;
@@ -66,9 +67,12 @@ export class HttpExchange {
   /** Until there is a credential nothing is with the server: not sent yet, or refused. */
   #isHeld = false;
   #done = false;
+  #isEnded = false;
+  readonly #reader: MessageReader;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
+    this.#reader = new MessageReader(options.rules, this, { onBusy: this.#onBusy });
     this.#path = options.endpoint.url.pathname + options.endpoint.url.search;
   }
 
@@ -119,6 +123,7 @@ export class HttpExchange {
     const headers = { ...this.#options.headers, ...credentials };
     this.#credentials = credentials;
     this.#isHeld = false;
+    this.#isEnded = false;
     const resumed = method === 'GET' && this.#lastEventId !== undefined;
     this.#head = undefined;
     this.#held = new GrowingBuffer();
@@ -158,7 +163,7 @@ export class HttpExchange {
       onEvent: (event) => {
         if (event.id !== undefined) this.#lastEventId = event.id;
         if (event.data !== '' && (event.event === undefined || event.event === 'message'))
-          this.#onMessage(event.data);
+          this.#reader.push(event.data);
       },
       onRetry: (ms) => {
         this.#retryMs = timerDelay(ms, { minMs: RESUME_DEFAULT_MS, maxMs: RESUME_MAX_MS });
@@ -175,8 +180,11 @@ export class HttpExchange {
       controller.abort(new Error('The answer is too large'));
     } else if (lines !== undefined && this.#events !== undefined) {
       this.#events.feed(this.#decoder.decode(lines, { stream: true }));
-      const pauseMs = this.#done ? 0 : this.#options.endpoint.flood.take(weigh(lines));
-      if (pauseMs > 0) this.#pause(controller, pauseMs);
+      // A large message is known for the answer only when it has been read.
+      this.#reader.whenIdle(() => {
+        const pauseMs = this.#done ? 0 : this.#options.endpoint.flood.take(weigh(lines));
+        if (pauseMs > 0 && !this.#isEnded) this.#pause(controller, pauseMs);
+      });
     }
   }
 
@@ -186,17 +194,24 @@ export class HttpExchange {
   }
 
   /** A defect over a message fails this request, and nothing else. */
-  #onMessage(text: string): void {
-    const { ignored, rules, server } = this.#options;
+  readonly onmessage = (message: JSONRPCMessage): void => {
     try {
-      deliverText(text, rules, {
-        onmessage: (message) => this.accept(message),
-        onignored: (reason) => ignored.note(reason),
-      });
+      this.accept(message);
     } catch (cause) {
-      this.#fail(messageDefect(server, cause));
+      this.#fail(messageDefect(this.#options.server, cause));
     }
-  }
+  };
+
+  readonly onignored = (reason: IgnoredReason): void => this.#options.ignored.note(reason);
+
+  readonly isawaited = (id: string | number): boolean => !this.#done && id === this.#options.flight.id;
+
+  readonly #onBusy = (isBusy: boolean): void => {
+    // What has come to its end has nothing to wait for.
+    if (this.#isEnded || this.#controller === undefined) return;
+    this.#pauses ??= new Pauses(this.#controller);
+    this.#pauses.wait(isBusy);
+  };
 
   /** A message on the answer's stream, or one for this request that came another way. */
   accept(message: JSONRPCMessage): void {
@@ -214,6 +229,7 @@ export class HttpExchange {
   }
 
   #onEnd(): void {
+    this.#isEnded = true;
     if (this.#done) return;
     const { flight, server } = this.#options;
     const { status, headers } = this.#head ?? { status: 0, headers: {} };
@@ -225,14 +241,19 @@ export class HttpExchange {
     if (elsewhere !== undefined) return this.#fail(elsewhere);
     if (flight.id === 0 || status === 202)
       return this.#fail(noAnswer(server, `HTTP ${status} without an answer`));
-    if (this.#events !== undefined) return this.#streamEnded();
+    if (this.#events !== undefined)
+      return this.#reader.whenIdle(() => {
+        if (!this.#done) this.#streamEnded();
+      });
     const text = this.#held.take().toString('utf8');
     if (status !== 200) return this.#refused(text);
     // The message itself, or one of a batch (2025-03-26 allows it).
-    this.#onMessage(text);
-    if (this.#done) return;
-    this.#options.endpoint.renew();
-    this.#fail(noAnswer(server, 'the body is not an answer to the request'));
+    this.#reader.push(text);
+    this.#reader.whenIdle(() => {
+      if (this.#done) return;
+      this.#options.endpoint.renew();
+      this.#fail(noAnswer(server, 'the body is not an answer to the request'));
+    });
   }
 
   #follow(location: string | string[] | undefined): boolean {

@@ -12,12 +12,11 @@ const MEMBER = String.raw`"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?[\d.eE+
 const FIRST = new RegExp(String.raw`^\s*\{\s*((?:${MEMBER}\s*,\s*)*)`);
 const LAST = new RegExp(String.raw`((?:,\s*${MEMBER}\s*)*)\}\s*$`);
 
-/**
- * From the beginning and the end of a line, with a line break between them. Exact: only members of the message
- * itself count, however many others have the same names.
- */
-export function readEdges(edges: string): MessageEdges {
-  const [head = '', tail = ''] = edges.split('\n');
+/** So much of either end is enough. */
+export const EDGE_LENGTH = 1_024;
+
+/** Exact: only members of the message itself count, however many others have the same names. */
+export function readEdges(head: string, tail: string): MessageEdges {
   const members = { ...membersOf(FIRST.exec(head)?.[1]), ...membersOf(LAST.exec(tail)?.[1]) };
   const { id } = members;
   return {

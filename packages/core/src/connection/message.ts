@@ -30,7 +30,7 @@ type Id = string | number;
 const isId = (id: unknown): id is Id => typeof id === 'string' || Number.isFinite(id);
 
 /** The message, and its result or params, are two levels of a text. */
-const levelsOf = ({ maxDepth }: MessageRules): number => Math.min(maxDepth, MAX_JSON_DEPTH) + 2;
+export const levelsOf = ({ maxDepth }: MessageRules): number => Math.min(maxDepth, MAX_JSON_DEPTH) + 2;
 
 /**
  * The messages in a text: one, or those of a batch (2025-03-26 has them). An answer that cannot be used comes out as
@@ -44,11 +44,19 @@ export function readText(text: string, rules: MessageRules): ReadMessage | ReadM
   try {
     // The plain parser knows no depth; what it reads is only asked whose answer it is.
     const value: unknown = isDeep ? JSON.parse(text.slice(start)) : parseSpelled(text.slice(start));
-    if (!Array.isArray(value)) return isDeep ? unusable(value, 'too-deep', rules) : checkShape(value, rules);
-    return value.length === 0 ? 'malformed' : value.map((one) => readValue(one, rules));
+    return readParsed({ value, isDeep }, rules);
   } catch {
     return 'noise';
   }
+}
+
+/** The same for a text that was read elsewhere. */
+export function readParsed(
+  { value, isDeep }: { readonly value: unknown; readonly isDeep: boolean },
+  rules: MessageRules,
+): ReadMessage | ReadMessage[] {
+  if (!Array.isArray(value)) return isDeep ? unusable(value, 'too-deep', rules) : checkShape(value, rules);
+  return value.length === 0 ? 'malformed' : value.map((one) => readValue(one, rules));
 }
 
 /** Who takes the messages of a transport. */

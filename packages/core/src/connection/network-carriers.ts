@@ -17,8 +17,8 @@ import { AwaitedAnswers, FloodMeter } from './flood-meter.js';
 import { guardMessages } from './guard-messages.js';
 import { HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { HttpLane } from './http-lane.js';
-import { deliverText } from './message.js';
 import { NO_EDGES } from './message-edges.js';
+import { MessageReader } from './message-reader.js';
 import { NotificationGate } from './notification-gate.js';
 import { Questions } from './questions.js';
 import { ReopenPace } from './reopen-pace.js';
@@ -92,6 +92,7 @@ async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<C
     requestInit: { headers: config.headers },
   });
   const channel: Channel = transport;
+  const reader = new MessageReader(options, channel);
   guardMessages(transport, { ...options, onDefect: () => void transport.close() });
   const carrier = channelCarrier('sse', channel, options);
   const note = refundAnswers(transport, endpoint.flood, options.maxMessageBytes);
@@ -106,7 +107,11 @@ async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<C
     await start().catch((error: unknown) => {
       throw endpoint.refusal ?? error;
     });
-    readOwnEvents(transport, (text) => deliverText(text, options, channel));
+    readOwnEvents(transport, (text) => {
+      // Such a stream cannot be told to wait.
+      if (reader.waiting > options.maxMessageBytes * MAX_WAITING) void transport.close();
+      else reader.push(text);
+    });
   };
   const report = transport.onerror;
   transport.onerror = (error) => {
@@ -117,6 +122,9 @@ async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<C
   const close = carrier.close.bind(carrier);
   return Object.assign(carrier, { close: () => close().finally(() => endpoint.close()) });
 }
+
+/** Messages of the largest size that may wait while one is read. */
+const MAX_WAITING = 4;
 
 /**
  * The SDK drops what has not the shape of a message without a word to who waits for it. So the events are read here,

@@ -1,6 +1,7 @@
 /** Failures of the wire as TurnbuckleErrors, made in one place so that both lanes say the same. */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { hasMoreParts } from '../json/write-large.js';
 
 const MAX_FOREIGN_TEXT = 500;
 const MOST_MESSAGE = 64 * 1_024;
@@ -38,7 +39,8 @@ export function serverError(server: string, rpc: RpcError): TurnbuckleError {
 /** Errors are searched for secrets: a server must not be able to hold up everybody with one. */
 function bounded(rpc: RpcError): RpcError {
   const message = String(rpc.message);
-  const isLarge = (JSON.stringify(rpc.data)?.length ?? 0) > MOST_DATA;
+  const isLarge =
+    hasMoreParts(rpc.data, MOST_DATA / 16) || (JSON.stringify(rpc.data)?.length ?? 0) > MOST_DATA;
   if (message.length <= MOST_MESSAGE && !isLarge) return rpc;
   return {
     code: rpc.code,

@@ -7,8 +7,9 @@ import { writeJson } from '../json/spelling.js';
 import { AwaitedAnswers, type FloodMeter, LINE_BYTES, Pauses, READ_BYTES, weigh } from './flood-meter.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import { LineFraming } from './line-framing.js';
-import { deliverText, type MessageRules, type MessageSink } from './message.js';
+import type { MessageRules } from './message.js';
 import { type MessageEdges, readEdges } from './message-edges.js';
+import { MessageReader, type ReaderSink } from './message-reader.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
 import { StderrLines, type StderrListener } from './stderr-lines.js';
 import { TextRing } from './text-ring.js';
@@ -33,6 +34,7 @@ export class StdioTransport implements Transport {
   /** A message over the size limit arrived; `edges` is its beginning and end. */
   onoversized?: (edges: MessageEdges, bytes: number) => void;
   onignored?: (reason: IgnoredReason) => void;
+  isawaited?: (id: string | number) => boolean;
   /** Present, with `pid`, because the SDK tells a process-like transport by these two members. */
   readonly stderr = new TextRing(STDERR_BYTES);
   /** These requests certainly never left: the pipe broke under the write. */
@@ -49,12 +51,13 @@ export class StdioTransport implements Transport {
   #unasked = 0;
   #isAnswered = false;
   #isAwaited = false;
-  readonly #sink: MessageSink = {
+  readonly #sink: ReaderSink = {
     onmessage: (message) => {
       if (this.#awaited.take(message)) this.#isAwaited = true;
       this.onmessage?.(message);
     },
     onignored: (reason) => this.onignored?.(reason),
+    isawaited: (id) => this.isawaited?.(id) ?? true,
   };
   #outgoing = '';
   #outgoingIds: unknown[] = [];
@@ -99,14 +102,7 @@ export class StdioTransport implements Transport {
     const { stdin, stdout, stderr } = child.process;
     stdin?.on('error', () => this.#end());
     this.#readStderr(stderr);
-    const framing = new LineFraming(
-      {
-        onLine: (line) => this.#receive(line),
-        onOversized: (edges, bytes) => this.onoversized?.(readEdges(edges), bytes),
-      },
-      this.#options.maxBytes,
-    );
-    this.#readStdout(stdout, framing);
+    const reader = this.#readStdout(stdout);
     return new Promise((resolve, reject) => {
       child.process.once('spawn', resolve);
       child.process.once('error', (cause) => reject(this.#spawnError(cause)));
@@ -115,23 +111,44 @@ export class StdioTransport implements Transport {
         for (const pauses of this.#pauses) pauses.end();
       });
       // `close` comes after the last output was read: an answer written just before the end still counts.
-      child.process.once('close', () => this.#end());
+      child.process.once('close', () => reader.whenIdle(() => this.#end()));
       // A descendant may hold the pipes open after the server itself is gone.
-      child.process.once('exit', () => setTimeout(() => this.#end(), 100).unref());
+      child.process.once('exit', () => setTimeout(() => reader.whenIdle(() => this.#end()), 100).unref());
     });
   }
 
-  #readStdout(stdout: Readable | null, framing: LineFraming): void {
-    if (stdout === null) return;
-    const pauses = this.#pausesOf(stdout);
-    stdout.on('data', (chunk: Buffer) => {
+  #readStdout(stdout: Readable | null): MessageReader {
+    const pauses = stdout === null ? undefined : this.#pausesOf(stdout);
+    const reader = new MessageReader(this.#options.rules, this.#sink, {
+      // What is not taken out of the pipe waits in it, and holds up its server only.
+      onBusy: (isBusy) => pauses?.wait(isBusy),
+      around: (deliver, length, isLate) => {
+        this.#isAwaited = false;
+        deliver();
+        if (this.#isAwaited) this.#isAnswered = true;
+        else if (isLate) pauses?.hold(this.#options.flood.take(length + LINE_BYTES));
+        else this.#unasked += length + LINE_BYTES;
+      },
+    });
+    const framing = new LineFraming(
+      {
+        onLine: (line) => reader.push(line),
+        onOversized: (edges, bytes) => {
+          const [head = '', tail = ''] = edges.split('\n');
+          this.onoversized?.(readEdges(head, tail), bytes);
+        },
+      },
+      this.#options.maxBytes,
+    );
+    stdout?.on('data', (chunk: Buffer) => {
       this.#unasked = framing.isTooLong ? chunk.length : 0;
       this.#isAnswered = false;
       framing.push(chunk);
       // A piece of a large answer and one of a large nuisance look the same, which is weighed when it is whole.
       if (this.#unasked > 0 || (!this.#isAnswered && chunk.length < SMALL_READ))
-        pauses.hold(this.#options.flood.take(this.#unasked + READ_BYTES));
+        pauses?.hold(this.#options.flood.take(this.#unasked + READ_BYTES));
     });
+    return reader;
   }
 
   #readStderr(stderr: Readable | null): void {
@@ -205,13 +222,6 @@ export class StdioTransport implements Transport {
     stdin?.write(text, (error) => {
       if (error != null && whole) this.onunsent?.(ids);
     });
-  }
-
-  #receive(line: string): void {
-    this.#isAwaited = false;
-    deliverText(line, this.#options.rules, this.#sink);
-    if (this.#isAwaited) this.#isAnswered = true;
-    else this.#unasked += line.length + LINE_BYTES;
   }
 
   /** Once only, whether we closed it, its process ended or its pipe broke. */

@@ -7,8 +7,9 @@ import { writeJson } from '../json/spelling.js';
 import { AwaitedAnswers, type FloodMeter, LINE_BYTES, Pauses, READ_BYTES } from './flood-meter.js';
 import { authRequired } from './http-refusal.js';
 import type { IgnoredReason } from './ignored-messages.js';
-import { deliverText, type MessageRules, type MessageSink } from './message.js';
+import type { MessageRules } from './message.js';
 import { type MessageEdges, NO_EDGES } from './message-edges.js';
+import { MessageReader, type ReaderSink } from './message-reader.js';
 
 export interface WebSocketOptions {
   readonly server: string;
@@ -37,15 +38,17 @@ export class WebSocketTransport implements Transport {
   /** A message over the size limit arrived; the socket closes after it. */
   onoversized?: (edges: MessageEdges, bytes: number) => void;
   onignored?: (reason: IgnoredReason) => void;
+  isawaited?: (id: string | number) => boolean;
   readonly #options: WebSocketOptions;
   readonly #awaited = new AwaitedAnswers();
   #isAwaited = false;
-  readonly #sink: MessageSink = {
+  readonly #sink: ReaderSink = {
     onmessage: (message) => {
       if (this.#awaited.take(message)) this.#isAwaited = true;
       this.onmessage?.(message);
     },
     onignored: (reason) => this.onignored?.(reason),
+    isawaited: (id) => this.isawaited?.(id) ?? true,
   };
   #socket: WebSocket | undefined;
   #closed = false;
@@ -110,19 +113,26 @@ export class WebSocketTransport implements Transport {
       // What follows cannot be understood any more, and the other side may be slow to admit it.
       socket.terminate();
     });
-    socket.on('close', () => this.#end());
     const pauses = new Pauses(socket);
     socket.once('close', () => pauses.end());
     const weigh = (bytes: number): void =>
       pauses.hold(this.#options.flood.take(bytes + LINE_BYTES + READ_BYTES / 10));
     socket.on('ping', ({ length }) => weigh(length));
     socket.on('pong', ({ length }) => weigh(length));
+    const reader = new MessageReader(this.#options.rules, this.#sink, {
+      onBusy: (isBusy) => pauses.wait(isBusy),
+      around: (deliver, length) => {
+        this.#isAwaited = false;
+        deliver();
+        if (!this.#isAwaited) weigh(length);
+      },
+    });
+    socket.on('close', () => reader.whenIdle(() => this.#end()));
     socket.on('message', (data, isBinary) => {
-      this.#isAwaited = false;
+      if (!isBinary) return reader.push(String(data));
       // MCP is text.
-      if (isBinary) this.onignored?.('noise');
-      else deliverText(String(data), this.#options.rules, this.#sink);
-      if (!this.#isAwaited) weigh('byteLength' in data ? data.byteLength : 0);
+      this.onignored?.('noise');
+      weigh('byteLength' in data ? data.byteLength : 0);
     });
     return undefined;
   }

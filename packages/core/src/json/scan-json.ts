@@ -1,5 +1,7 @@
 /** One pass over JSON text that `JSON.parse` has accepted, for what `JSON.parse` does not tell. */
 
+import { atOnce, type Steps } from './slices.js';
+
 export interface JsonScan {
   /** A key that stands twice in one object: two readers may see two different things. */
   readonly duplicateKey?: string;
@@ -19,16 +21,24 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 /** Deeper nesting is left to the scan, which needs no stack. */
 const DEEPEST = 100;
+const STEP = 8_192;
 /** So many digits every double holds. */
 const SAFE_DIGITS = 15;
 
-export function scanJson(text: string): JsonScan {
+export const scanJson = (text: string): JsonScan => atOnce(scanSteps(text));
+
+/** The same, a piece at a time. */
+export function* scanSteps(text: string): Steps<JsonScan> {
   // The keys of each object that is open; undefined for an array.
   const open: (Set<string> | undefined)[] = [];
   let keys: Set<string> | undefined;
   let isKeyNext = false;
   let hasForeignNumber = false;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = 0, left = STEP; at < text.length; at += 1, left -= 1) {
+    if (left === 0) {
+      left = STEP;
+      yield;
+    }
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);

@@ -7,7 +7,9 @@ import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { isTextDeeperThan, MAX_JSON_DEPTH } from './depth.js';
 import { parseJson } from './parse-json.js';
-import { hasEachKeyOnce, partsOf, scanJson } from './scan-json.js';
+import { parseLarge } from './parse-large.js';
+import { hasEachKeyOnce, partsOf, scanJson, scanSteps } from './scan-json.js';
+import { inSlices, LARGE_TEXT, type Steps } from './slices.js';
 
 interface Spelling {
   /** What was read from the text. */
@@ -21,6 +23,8 @@ let hasAny = false;
 
 /** Longer texts cost more to look through than their numbers are worth to anybody. */
 const LONGEST = 4 * 1_024 * 1_024;
+/** Of what a client sends; each part is looked at several times on its way. */
+const MAX_PARTS_SENT = 250_000;
 /** Of a message: its params, of those the arguments, `_meta` and so on. Of a batch: the list, a call, its arguments. */
 const LEVELS = 3;
 /** A number that may be spelled otherwise than JavaScript does; inside of strings too, which costs only time. */
@@ -36,27 +40,52 @@ export function parseSpelled(text: string): unknown {
   return value;
 }
 
+/** Remembers, a piece at a time, what parseSpelled would remember of a value that was read from this text. */
+export function* rememberLarge(value: object, text: string): Steps<void> {
+  if (text.length > LONGEST || !SUSPECT.test(text)) return;
+  const { duplicateKey, hasForeignNumber } = yield* scanSteps(text);
+  if (hasForeignNumber && duplicateKey === undefined) remember(value, text, 1);
+}
+
+/** As parseStrictly, for texts of any size: a large one holds up nobody. REQUEST_TOO_LARGE where it has too many parts. */
+export function parseInSlices(text: string): Promise<unknown> | unknown {
+  return text.length > LARGE_TEXT ? inSlices(parseLargeStrictly(text)) : parseStrictly(text);
+}
+
+function* parseLargeStrictly(text: string): Steps<unknown> {
+  const { value, isDeep } = yield* parseLarge(text, { maxDepth: MAX_JSON_DEPTH, maxParts: MAX_PARTS_SENT });
+  if (isDeep) throw tooDeep();
+  const { duplicateKey, hasForeignNumber } = yield* scanSteps(text);
+  if (duplicateKey !== undefined) throw duplicate(duplicateKey);
+  if (hasForeignNumber && isRecord(value)) remember(value, text, LEVELS);
+  return value;
+}
+
 /**
  * As parseSpelled, for what a client sends: REQUEST_INVALID for a key that stands twice in an object, because what
  * the rules see and what a server does must be the same.
  */
 export function parseStrictly(text: string): unknown {
-  if (isTextDeeperThan(text))
-    throw new TurnbuckleError('REQUEST_INVALID', `The JSON is nested more than ${MAX_JSON_DEPTH} deep.`, {
-      hint: 'Nothing was done. Send flatter data.',
-    });
+  if (isTextDeeperThan(text)) throw tooDeep();
   const value = parseJson(text);
   if (hasEachKeyOnce(text, value) && !SUSPECT.test(text)) return value;
   const { duplicateKey, hasForeignNumber } = scanJson(text);
-  if (duplicateKey !== undefined)
-    throw new TurnbuckleError(
-      'REQUEST_INVALID',
-      `The key ${JSON.stringify(duplicateKey.slice(0, 100))} stands twice in one object.`,
-      { hint: 'Nothing was done. Send each key once.' },
-    );
+  if (duplicateKey !== undefined) throw duplicate(duplicateKey);
   if (hasForeignNumber && isRecord(value)) remember(value, text, LEVELS);
   return value;
 }
+
+const tooDeep = (): TurnbuckleError =>
+  new TurnbuckleError('REQUEST_INVALID', `The JSON is nested more than ${MAX_JSON_DEPTH} deep.`, {
+    hint: 'Nothing was done. Send flatter data.',
+  });
+
+const duplicate = (key: string): TurnbuckleError =>
+  new TurnbuckleError(
+    'REQUEST_INVALID',
+    `The key ${JSON.stringify(key.slice(0, 100))} stands twice in one object.`,
+    { hint: 'Nothing was done. Send each key once.' },
+  );
 
 /** `to` was made of the parts of `from`: what both have is written as it was. */
 export function keepSpelling<Made extends object>(from: object, to: Made): Made {
@@ -87,6 +116,10 @@ export function keepSpellingOfEntries(value: object): void {
   const spelling = hasAny ? spellings.get(value) : undefined;
   if (spelling !== undefined) remember(value, spelling.text, 2);
 }
+
+/** Something in it is to be written as it was spelled. */
+export const hasSpelling = (value: unknown): boolean =>
+  hasAny && isRecord(value) && holdsSpelling(value, LEVELS);
 
 /** `JSON.stringify`, with every part that has a spelling of its own in that. */
 export function writeJson(value: unknown): string {

@@ -28,6 +28,7 @@ const VALUES = [
   'offAbort',
   'onAbort',
   'openBrowser',
+  'parseInSlices',
   'parseStrictly',
   'preload',
   'redactConfig',
@@ -48,6 +49,7 @@ const VALUES = [
   'toOpenAiTools',
   'toToolCall',
   'toTurnbuckleError',
+  'writeInSlices',
   'writeJson',
   'writeShown',
 ];

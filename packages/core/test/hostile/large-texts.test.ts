@@ -1,9 +1,10 @@
 import { createRuntime, type RuntimeEvents } from 'turnbuckle';
 import { expect, it, onTestFinished } from 'vitest';
 
-/** Answers every call with an error of some megabytes, after a log message of as many. */
+/** Answers every call with an error of some megabytes, after log messages that are not much shorter. */
 const TALKER = `
 const big = 'key=value&'.repeat(200_000);
+const long = 'key=value&'.repeat(90_000);
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
@@ -11,8 +12,8 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
     return say({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } });
   if (method === 'tools/list') return say({ id, result: { tools: [{ name: 'talk', inputSchema: { type: 'object' } }] } });
   if (method !== 'tools/call') return id === undefined ? undefined : say({ id, error: { code: -32601, message: 'no' } });
-  say({ method: 'notifications/message', params: { level: 'error', data: big } });
-  say({ method: 'notifications/message', params: { level: 'error', data: { big } } });
+  say({ method: 'notifications/message', params: { level: 'error', data: long } });
+  say({ method: 'notifications/message', params: { level: 'error', data: { long } } });
   say({ method: 'notifications/message', params: { level: 'error', data: { small: 1 } } });
   say({ id, error: { code: -32000, message: big, data: { big } } });
 });`;

@@ -29,7 +29,9 @@ describe('an answer in pieces of one byte', () => {
     'costs about its size (%s, express lane: %s)',
     async (kind, expressLane) => {
       const servers = { far: { type: 'http', url: server?.url ?? '', era: 'legacy' as const } };
-      await withRuntime({ servers, expressLane }, async (runtime) => {
+      // So many lines are a flood, which is another test's matter.
+      const limits = { unaskedBytesPerSecond: 1_024 * MB };
+      await withRuntime({ servers, expressLane, limits }, async (runtime) => {
         const strain = await strainOf(async () => {
           const { content } = await runtime.callTool(
             'far',

@@ -1,5 +1,5 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
-import { type Runtime, type TurnbuckleError, writeJson } from 'turnbuckle';
+import { type Runtime, type TurnbuckleError, writeInSlices } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
 import { sendText } from '../http/answer.js';
@@ -45,11 +45,8 @@ export function createBridgeRoutes(bridge: Bridge): readonly Route[] {
       handle: async (visit) => {
         const { calls } = await readJson(visit, CALLS_BODY);
         const answers = await inParallel(calls, (body) => bridge.call(body, visit));
-        sendText(
-          visit.response,
-          200,
-          `{"results":[${answers.map(({ body }) => writeJson(body)).join(',')}]}`,
-        );
+        const texts = await Promise.all(answers.map(({ body }) => writeInSlices(body)));
+        sendText(visit.response, 200, `{"results":[${texts.join(',')}]}`);
         return undefined;
       },
     },
@@ -151,21 +148,23 @@ function errorFor(error: TurnbuckleError | undefined, isManager: boolean): objec
 async function answerCall(visit: Visit, bridge: Bridge, body: CallBody): Promise<undefined> {
   const { request, response } = visit;
   if (request.headers.accept?.includes('text/event-stream') !== true) {
-    send(visit, await bridge.call(body, visit));
+    await send(visit, await bridge.call(body, visit));
     return undefined;
   }
   const stream = new EventStream(response);
   const onProgress = (progress: object): void => stream.send(JSON.stringify(progress), 'progress');
   const answer = await bridge.call(body, visit, onProgress);
-  stream.sendAlways(writeJson(answer.body), 'result');
+  stream.sendAlways(await writeInSlices(answer.body), 'result');
   stream.end();
   return undefined;
 }
 
-function send({ response }: Visit, { http, body }: BridgeAnswer): void {
+async function send({ response }: Visit, { http, body }: BridgeAnswer): Promise<void> {
   const retryAfter = retryAfterSeconds(body.data);
   if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
-  sendText(response, http, writeJson(body));
+  const text = await writeInSlices(body);
+  // The client may have gone away meanwhile.
+  if (!response.destroyed) sendText(response, http, text);
 }
 
 async function inParallel<Item, Result>(

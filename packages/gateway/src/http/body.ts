@@ -1,6 +1,6 @@
 /** The body of a request: read within its limit, as text or as JSON that fits a schema. */
 import { isUtf8 } from 'node:buffer';
-import { keepSpelling, parseStrictly, TurnbuckleError } from 'turnbuckle';
+import { keepSpelling, parseInSlices, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { JoinedBody } from './joined-body.js';
@@ -44,7 +44,7 @@ export function readText({ request, response, maxBodyBytes, visitor, place }: Vi
 
 /** The body as JSON that fits the schema; REQUEST_INVALID when it is no JSON, ARGUMENTS_INVALID with each key that is wrong. */
 export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promise<T> {
-  const sent = parseText(await readText(visit));
+  const sent = await parseText(await readText(visit));
   const checked = z.safeParse(schema, sent, { error: describe });
   if (checked.success) return asSpelled(sent, checked.data);
   const faults = checked.error.issues
@@ -69,9 +69,9 @@ function asSpelled<T>(sent: unknown, checked: T): T {
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** The text of a body as JSON; REQUEST_INVALID when it is none. */
-export function parseText(text: string): unknown {
+export async function parseText(text: string): Promise<unknown> {
   try {
-    return parseStrictly(text);
+    return await parseInSlices(text);
   } catch (cause) {
     if (cause instanceof TurnbuckleError) throw cause;
     throw invalid('The body is not JSON.', cause);

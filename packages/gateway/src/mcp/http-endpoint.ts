@@ -34,7 +34,7 @@ export class HttpEndpoint {
   async post(desk: Desk, visitor: Visitor, body: string): Promise<void> {
     let id: RequestId | null = null;
     try {
-      const incoming = parseMessage(body);
+      const incoming = await parseMessage(body);
       if (incoming.kind === 'request') id = incoming.message.id;
       if (isModern(visitor, incoming)) await this.#modern(desk, visitor, incoming);
       else await this.#sessions.post(desk, visitor, incoming);

@@ -1,5 +1,5 @@
 /** What a client sent, told apart by exact keys: a request, a notice, or the answer to a question of ours. */
-import { exactInteger, parseStrictly, TurnbuckleError } from 'turnbuckle';
+import { exactInteger, parseInSlices, parseStrictly, TurnbuckleError } from 'turnbuckle';
 import {
   CODES,
   isRecord,
@@ -22,13 +22,13 @@ const isId = (value: unknown): value is RequestId =>
   typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value);
 
 /** The message in a text. Throws an RpcError when there is none, or when two readers could see two of them. */
-export function parseMessage(text: string): Incoming {
-  return readMessage(parse(text));
+export async function parseMessage(text: string): Promise<Incoming> {
+  return readMessage(await parse(text));
 }
 
-function parse(text: string): unknown {
+async function parse(text: string): Promise<unknown> {
   try {
-    return parseStrictly(text);
+    return await parseInSlices(text);
   } catch (thrown) {
     if (thrown instanceof TurnbuckleError) throw invalid(thrown.message);
     throw new RpcError(CODES.parse, 'This is not JSON', { http: 400 });

@@ -1,5 +1,5 @@
 /** A client of the 2026-07-28 revision: every request stands alone and says who it is from. */
-import { type Caller, type CancelSignal, identityOf, type Respondent, writeJson } from 'turnbuckle';
+import { type Caller, type CancelSignal, identityOf, type Respondent, writeInSlices } from 'turnbuckle';
 import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
 import { serveListening } from './listening.js';
 import type { ModernRequest } from './modern-request.js';
@@ -41,7 +41,8 @@ export async function serveModern(desk: Desk, request: ModernRequest): Promise<v
     method === 'server/discover'
       ? discover(desk, callerIn(desk, request.caller))
       : await answer(desk, request);
-  reply.finish(resultText(id, typeof result === 'string' ? result : writeJson(result)));
+  const text = typeof result === 'string' ? result : await writeInSlices(result);
+  reply.finish(resultText(id, text));
 }
 
 function discover(desk: Desk, caller: Caller): Params {

@@ -6,6 +6,7 @@ import {
   type Respondent,
   type RuntimeEvents,
   type ServerRequestAnswers,
+  writeInSlices,
   writeJson,
 } from 'turnbuckle';
 import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
@@ -127,7 +128,8 @@ export class Session {
     this.#running.push(running);
     try {
       const result = await this.#answer(message, reply, cancellation);
-      reply.finish(resultText(message.id, typeof result === 'string' ? result : writeJson(result)));
+      const text = typeof result === 'string' ? result : writeInSlices(result);
+      reply.finish(resultText(message.id, typeof text === 'string' ? text : await text));
     } catch (thrown) {
       reply.finish(errorText(message.id, toRpcError(thrown)));
     } finally {

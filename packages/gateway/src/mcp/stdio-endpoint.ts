@@ -40,7 +40,7 @@ export async function serveStdio(options: StdioEndpointOptions): Promise<void> {
   const leave = (): void => void client.drain().then(() => options.output.end());
   ends?.addEventListener('abort', leave, { once: true });
   try {
-    for await (const line of linesOf(input, maxBytes)) if (ends?.aborted !== true) client.take(line);
+    for await (const line of linesOf(input, maxBytes)) if (ends?.aborted !== true) await client.take(line);
   } finally {
     ends?.removeEventListener('abort', leave);
     await client.close();
@@ -86,10 +86,11 @@ class StdioClient {
     this.#reply = { canStream: true, send: push, finish: push };
   }
 
-  take(line: string): void {
+  /** Resolves when it is taken, not when it is answered. Never rejects. */
+  async take(line: string): Promise<void> {
     let id: RequestId | null = null;
     try {
-      const incoming = parseMessage(line);
+      const incoming = await parseMessage(line);
       if (incoming.kind === 'request') id = incoming.message.id;
       const { session } = this.#begin(incoming);
       if (isModern(incoming) || (this.#isModern && incoming.kind === 'notice')) this.#takeModern(incoming);

@@ -56,10 +56,12 @@ async function crumbs(socket, id, { kind, bytes }) {
   // An event of many lines of data is joined by line breaks, which JSON allows between its words.
   const event = kind === 'lines' ? `data: ${whole}\n${'data:\n'.repeat(bytes / 6)}\n` : `data: ${whole}\n\n`;
   const type = kind === 'json' ? 'application/json' : 'text/event-stream';
-  socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`);
+  // Written past the response object, which therefore never ends: the connection is good for nothing afterwards.
+  const head = `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: ${type}`;
+  socket.write(`${head}\r\ntransfer-encoding: chunked\r\n\r\n`);
   const body = Buffer.from(kind === 'json' ? whole : event);
   await crumble(socket, body, (byte) => [0x31, 13, 10, byte, 13, 10]);
-  if (!socket.destroyed) socket.write('0\r\n\r\n');
+  if (!socket.destroyed) socket.end('0\r\n\r\n');
 }
 
 const server = createServer(async (request, response) => {

@@ -11,6 +11,23 @@ const TOOLS = toolsFile
   ? readFileSync(toolsFile, 'utf8')
   : '[{"name":"say","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]';
 
+/** Large texts are made here: nobody has to send them first. `unit` is repeated up to `bytes`, `times` over. */
+function bigTexts({ unit, bytes, kind, times = 1, before = '[', after = '0]' }, say) {
+  const count = Math.floor(bytes / unit.length);
+  let middle = '';
+  if (unit.includes('#')) for (let at = 0; middle.length < bytes; at += 1) middle += unit.replace('#', at);
+  else middle = unit.repeat(count);
+  const value = before + middle + after;
+  if (kind === 'answer')
+    return [say(`{"content":[{"type":"text","text":"big"}],"structuredContent":{"v":${value}}}`)];
+  const notice = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${value}}}`;
+  const late = `{"jsonrpc":"2.0","id":1999999999,"result":{"v":${value}}}`;
+  return [
+    ...Array.from({ length: times }, () => (kind === 'late' ? late : notice)),
+    say('{"content":[{"type":"text","text":"big"}]}'),
+  ];
+}
+
 /** The texts to send for a text that came. */
 function answers(text) {
   const { id, method, params } = JSON.parse(text);
@@ -26,7 +43,8 @@ function answers(text) {
   if (method === 'ping') return [say('{}')];
   if (method !== 'tools/call')
     return [`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":-32601,"message":"no"}}`];
-  const { lines = [], silent = false, text: words = 'said' } = params.arguments;
+  const { lines = [], silent = false, text: words = 'said', big } = params.arguments;
+  if (big) return bigTexts(big, say);
   const answer = say(JSON.stringify({ content: [{ type: 'text', text: words }] }));
   return [...lines.map((line) => line.replaceAll('$ID', JSON.stringify(id))), ...(silent ? [] : [answer])];
 }

@@ -1,0 +1,126 @@
+/**
+ * Reads the texts of one connection in the order in which they come: small ones at once, large ones in slices, so that
+ * nobody else has to wait, and large ones that nobody asked for not at all.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
+import { parseLarge } from '../json/parse-large.js';
+import { inSlices, LARGE_TEXT } from '../json/slices.js';
+import { rememberLarge } from '../json/spelling.js';
+import type { IgnoredReason } from './ignored-messages.js';
+import { deliverText, levelsOf, type MessageRules, type ReadMessage, readParsed } from './message.js';
+import { EDGE_LENGTH, readEdges } from './message-edges.js';
+import { toAnswer } from './server-error.js';
+
+export interface ReaderSink {
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  onignored?: ((reason: IgnoredReason) => void) | undefined;
+  /** Does somebody wait for the answer to this request? Absent: that is not known. */
+  isawaited?: ((id: string | number) => boolean) | undefined;
+}
+
+/** No notice and no question is as long as that. */
+const MAX_UNASKED = 1_024 * 1_024;
+/** Of a server's message. What is done with a result takes time for each of them, here and wherever it goes. */
+const MAX_PARTS = 2_000_000;
+
+export interface ReaderOptions {
+  /** A large message is being read; what comes meanwhile waits, and better waits elsewhere. */
+  readonly onBusy?: ((isBusy: boolean) => void) | undefined;
+  /** Hands on what a text says, and does around that what it has to; `isLate`: not at once when the text came. */
+  readonly around?: ((deliver: () => void, length: number, isLate: boolean) => void) | undefined;
+}
+
+export class MessageReader {
+  readonly #rules: MessageRules;
+  readonly #sink: ReaderSink;
+  readonly #options: ReaderOptions;
+  #waiting: string[] = [];
+  #reading: Promise<void> | undefined;
+
+  constructor(rules: MessageRules, sink: ReaderSink, options: ReaderOptions = {}) {
+    this.#rules = rules;
+    this.#sink = sink;
+    this.#options = options;
+  }
+
+  /** How much waits to be read. */
+  get waiting(): number {
+    return this.#waiting.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  push(text: string): void {
+    if (this.#reading === undefined && text.length <= LARGE_TEXT) return this.#deliverSmall(text, false);
+    this.#waiting.push(text);
+    this.#reading ??= this.#readAll();
+  }
+
+  /** Runs when everything that has come so far has been read: at once, if nothing waits. */
+  whenIdle(work: () => void): void {
+    if (this.#reading === undefined) work();
+    else void this.#reading.then(work);
+  }
+
+  /** Never rejects: whoever takes the messages contains what goes wrong over them. */
+  async #readAll(): Promise<void> {
+    this.#options.onBusy?.(true);
+    for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
+      if (text.length <= LARGE_TEXT) this.#deliverSmall(text, true);
+      else {
+        const read = await readLarge(text, this.#rules, this.#sink);
+        this.#around(() => deliver(read, this.#sink), text.length, true);
+      }
+    }
+    this.#reading = undefined;
+    this.#options.onBusy?.(false);
+  }
+
+  #deliverSmall(text: string, isLate: boolean): void {
+    if (this.#options.around === undefined) deliverText(text, this.#rules, this.#sink);
+    else this.#around(() => deliverText(text, this.#rules, this.#sink), text.length, isLate);
+  }
+
+  #around(work: () => void, length: number, isLate: boolean): void {
+    const { around } = this.#options;
+    if (around === undefined) work();
+    else around(work, length, isLate);
+  }
+}
+
+function deliver(read: ReadMessage | ReadMessage[], sink: ReaderSink): void {
+  for (const message of Array.isArray(read) ? read : [read])
+    if (typeof message === 'string') sink.onignored?.(message);
+    else sink.onmessage?.(message);
+}
+
+async function readLarge(
+  text: string,
+  rules: MessageRules,
+  { isawaited }: ReaderSink,
+): Promise<ReadMessage | ReadMessage[]> {
+  const { id, hasMethod } = readEdges(text.slice(0, EDGE_LENGTH), text.slice(-EDGE_LENGTH));
+  const isAnswer = id !== undefined && !hasMethod;
+  const isUnasked = hasMethod || (isAnswer && isawaited?.(id) === false);
+  if (isUnasked && text.length > MAX_UNASKED) return 'unasked';
+  try {
+    const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+    const limits = { maxDepth: levelsOf(rules), maxParts: MAX_PARTS };
+    const read = await inSlices(parseLarge(start === 0 ? text : text.slice(start), limits));
+    if (isRecord(read.value) && !read.isDeep) await inSlices(rememberLarge(read.value, text));
+    return readParsed(read, rules);
+  } catch (error) {
+    if (!(error instanceof TurnbuckleError)) return 'noise';
+    if (error.code === 'REQUEST_INVALID')
+      return readParsed({ value: isAnswer ? { id } : {}, isDeep: true }, rules);
+    return isAnswer ? { jsonrpc: '2.0', id, error: toAnswer(tooManyParts(rules, error)) } : 'too-large';
+  }
+}
+
+function tooManyParts({ server }: MessageRules, cause: TurnbuckleError): TurnbuckleError {
+  const what = cause.message.replace('The JSON ', '');
+  return new TurnbuckleError('RESPONSE_TOO_LARGE', `The answer of server "${server}" ${what}`, {
+    server,
+    hint: 'Ask the tool for less (a page, a range).',
+  });
+}

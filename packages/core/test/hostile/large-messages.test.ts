@@ -1,0 +1,114 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fixture, waitUntil } from '@turnbuckle/testing';
+import type { Runtime } from 'turnbuckle';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOwnRuntime } from './own-runtime.js';
+import { type RawServer, rawServer } from './raw-server.js';
+import { expectCalm, strainOf } from './strain.js';
+import { say } from './with-runtime.js';
+
+const MB = 1_024 * 1_024;
+const BYTES = 10 * MB - 2_000;
+
+/** What JSON of 10 MB can be made of. */
+const SHAPES: Readonly<Record<string, object>> = {
+  'one text': { unit: 'x', before: '"', after: '"' },
+  'escaped text': { unit: '\\"', before: '"', after: '"' },
+  'numbers of 20 digits': { unit: '12345678901234567890,' },
+  'rows of a table': { unit: '{"id":12,"name":"abc def ghi","tags":["a","b"],"ok":true},' },
+  texts: { unit: '"abcdefgh",' },
+  'lists of lists': { unit: '[[1234,5678,9012],["abcdefghijkl","mnopqrst"],["abcdefgh"]],' },
+};
+/** More parts than anybody can look at in time. */
+const TOO_MANY: Readonly<Record<string, object>> = {
+  zeros: { unit: '0,' },
+  'empty objects': { unit: '{},' },
+  'empty lists': { unit: '[],' },
+  'members of one object': { unit: '"k#":0,', before: '{', after: '"z":0}' },
+};
+
+describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages over %s', (transport) => {
+  let server: RawServer;
+  let runtime: Runtime;
+  beforeAll(async () => {
+    server = await rawServer(transport);
+    runtime = await createOwnRuntime({ servers: { big: server.config, good: fixture('echo') } });
+    await runtime.connectAll();
+    // Whatever is compiled or loaded at first use is so by now.
+    await call({ kind: 'answer', bytes: 300_000, ...SHAPES['rows of a table'] });
+    await say(runtime, 'good', 'warm');
+  });
+  afterAll(async () => {
+    await runtime.close();
+    server.stop();
+  });
+  const call = (big: object) => runtime.callTool('big', 'say', { big }, { timeoutMs: 60_000 });
+
+  /** The neighbour is called for as long as the work takes: how long the loop stood still, and how often it answered. */
+  async function beside(work: Promise<unknown>): Promise<{ stallMs: number; answers: number }> {
+    let isOver = false;
+    let answers = 0;
+    const over = work.finally(() => {
+      isOver = true;
+    });
+    over.catch(() => {});
+    const { stallMs } = await strainOf(async () => {
+      while (!isOver) {
+        expect(await say(runtime, 'good', `neighbour ${answers}`)).toBe(`neighbour ${answers}`);
+        answers += 1;
+        await nextTurn();
+      }
+    });
+    await over;
+    return { stallMs, answers };
+  }
+
+  it.each(Object.entries(SHAPES))(
+    'come through, and the neighbour is served meanwhile: %s',
+    async (_, shape) => {
+      const large = call({ kind: 'answer', bytes: BYTES, ...shape });
+      const { stallMs, answers } = await beside(large);
+      const { content, structuredContent } = await large;
+      expect(content).toEqual([{ type: 'text', text: 'big' }]);
+      expect(JSON.stringify(structuredContent).length).toBeGreaterThan(BYTES * 0.9);
+      expect(answers).toBeGreaterThan(1);
+      expectCalm(stallMs);
+    },
+    60_000,
+  );
+
+  it.each(Object.entries(TOO_MANY))(
+    'are refused when they have too many parts: %s',
+    async (_, shape) => {
+      const large = call({ kind: 'answer', bytes: BYTES, ...shape });
+      const { stallMs } = await beside(expect(large).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' }));
+      expectCalm(stallMs);
+      expect(runtime.serverStatus('big').status).toBe('connected');
+    },
+    60_000,
+  );
+
+  it('are not even read when nobody asked for them', async () => {
+    const before = runtime.serverStatus('big').ignored.unasked;
+    for (const kind of ['notice', 'late']) {
+      const { stallMs } = await beside(call({ kind, bytes: BYTES, times: 3, ...TOO_MANY['empty objects'] }));
+      expectCalm(stallMs);
+    }
+    await waitUntil(() => runtime.serverStatus('big').ignored.unasked >= before + 6);
+  }, 60_000);
+
+  it('keep their order', async () => {
+    const seen: unknown[] = [];
+    const stop = runtime.on('server.notice', ({ data }) => void seen.push(String(data).slice(0, 3)));
+    const notice = (data: string): string =>
+      `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"${data}"}}`;
+    const lines = ['a', 'b', 'c', 'd'].flatMap((name) => [
+      notice(`${name}.${'x'.repeat(300_000)}`),
+      notice(`${name}!`),
+    ]);
+    await runtime.callTool('big', 'say', { lines }, { timeoutMs: 60_000 });
+    await waitUntil(() => seen.length === 8);
+    expect(seen).toEqual(['a.x', 'a!', 'b.x', 'b!', 'c.x', 'c!', 'd.x', 'd!']);
+    stop();
+  }, 60_000);
+});
