@@ -14,6 +14,7 @@ const LONGEST = 8_192;
 /** Who writes an address that can be read in more ways than this has something to hide. */
 const MOST_FORMS = 64;
 const MOST_CHARACTERS = 262_144;
+const MARKS_IN_A_ROW = /\p{M}{33}/u;
 const PORTS: Readonly<Record<string, string>> = { http: '80', https: '443', ws: '80', wss: '443', ftp: '21' };
 const OWN: AddressOptions = { foldCase: /^(?:win32|darwin|cygwin)$/.test(process.platform) };
 
@@ -61,13 +62,22 @@ function findMeant(text: string, options: AddressOptions): readonly string[] | u
   if (text.length > LONGEST) return undefined;
   const meant = new Set([text]);
   // A set is read to its end, what is added meanwhile included.
+  let characters = 0;
   for (const form of meant) {
+    characters += form.length;
+    // Putting them in order takes a time that grows with the square of their number, and no name has so many.
+    if (MARKS_IN_A_ROW.test(form)) return undefined;
     for (const read of READINGS) meant.add(read(form, options));
-    if (meant.size > MOST_FORMS || meant.size * text.length > MOST_CHARACTERS) return undefined;
+    if (meant.size > MOST_FORMS || characters > MOST_CHARACTERS) return undefined;
   }
   // A directory is one with its slash and without.
   return [
-    ...new Set([...meant].flatMap((form) => [form, form.replace(/\/*$/, '/'), form.replace(/\/+$/, '')])),
+    ...new Set(
+      [...meant].flatMap((form) => {
+        const bare = form.slice(0, endWithout(form, isSlash));
+        return [form, `${bare}/`, bare];
+      }),
+    ),
   ];
 }
 
@@ -102,15 +112,30 @@ function decode(text: string): string {
 export const isAddress = (text: string): boolean => /^[\s\0]*[a-z][a-z\d+.\t\n\r-]+:/i.test(text);
 
 const SCHEME = /^([a-z][a-z\d+.-]*):(.*)$/is;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what parsers leave out at both ends
-const ENDS = /^[\u0000-\u0020]+|[\u0000-\u0020]+$/g;
+
+const isSlash = (code: number): boolean => code === 0x2f;
+const isDot = (code: number): boolean => code === 0x2e;
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+/** What parsers leave out at both ends. */
+const isBlank = (code: number): boolean => code <= 0x20;
+
+/** Where a text ends without these. A pattern that looks for its end would begin anew at each run in the middle. */
+function endWithout(text: string, isOne: (code: number) => boolean, from = text.length): number {
+  let end = from;
+  while (end > 0 && isOne(text.charCodeAt(end - 1))) end -= 1;
+  return end;
+}
+
+function trimmed(text: string): string {
+  const end = endWithout(text, isBlank);
+  let start = 0;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  return text.slice(start, end);
+}
 
 /** One way to write an address, as parsers of URLs do and a little further. What has no scheme stays as it is. */
 function canonical(text: string, { foldCase }: AddressOptions, reader = PARSER): string {
-  const cleaned = text
-    .replace(/[\t\n\r]/g, '')
-    .replace(ENDS, '')
-    .normalize('NFC');
+  const cleaned = trimmed(text.replace(/[\t\n\r]/g, '')).normalize('NFC');
   const [, before, after] = SCHEME.exec(cleaned) ?? [];
   if (before === undefined || after === undefined) return cleaned;
   const scheme = before.toLowerCase();
@@ -136,8 +161,17 @@ function canonical(text: string, { foldCase }: AddressOptions, reader = PARSER):
 function split(text: string): readonly [host: string, path: string] {
   const [, authority = '', path = ''] = /^\/\/([^/]*)(.*)$/s.exec(text) ?? [];
   const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase();
-  return [host.replace(/\.+(?=$|:\d*$)/, ''), path];
+  return [withoutLastDots(host), path];
 }
+
+/** Of the name; a port behind it stays. */
+function withoutLastDots(host: string): string {
+  const digits = endWithout(host, isDigit);
+  const name = host.charCodeAt(digits - 1) === COLON ? digits - 1 : host.length;
+  return host.slice(0, endWithout(host, isDot, name)) + host.slice(name);
+}
+
+const COLON = 0x3a;
 
 function ofNetwork(host: string, port: string): string {
   const named = host.endsWith(`:${port}`) ? host.slice(0, -port.length - 1) : host.replace(/:$/, '');

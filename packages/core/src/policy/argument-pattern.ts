@@ -5,10 +5,13 @@
 import type { ArgumentPattern } from '../config/rule-schema.js';
 import { isRecord } from '../is-record.js';
 import { compareNumbers, ExactNumber } from '../json/exact-number.js';
-import { addressesMeant, isAddress, patternsMeant } from './address.js';
+import { isAddress, patternsMeant } from './address.js';
+import type { DecisionWork } from './decision-work.js';
 import { compileGlob, type Glob } from './glob.js';
 
 type Test = (value: unknown) => boolean;
+/** With what is left to look at for the decision that it is part of. */
+export type ArgumentTest = (value: unknown, work: DecisionWork) => boolean;
 
 /** Longer texts are not compared: they open nothing, and every guard takes them. */
 const MOST_STRICT = 16_384;
@@ -18,43 +21,52 @@ const MOST_VALUES = 10_000;
 const MOST_DEPTH = 100;
 
 /** The test for an `allow`: the value itself, of a plain type. */
-export function strictTest(pattern: ArgumentPattern): Test {
+export function strictTest(pattern: ArgumentPattern): ArgumentTest {
   const test = compare(pattern, { wide: false });
   const exact = typeof pattern === 'object' && ('equals' in pattern || 'oneOf' in pattern);
-  return (value) => {
+  return (value, work) => {
     if (typeof value === 'string')
-      return value.length <= MOST_STRICT && test(value) && (exact || !isTricky(value));
+      return (
+        value.length <= MOST_STRICT && work.spend(value.length) && test(value) && (exact || !isTricky(value))
+      );
     return (isNumber(value) || typeof value === 'boolean' || value === null) && test(value);
   };
 }
 
 /** The test for an `ask` or a `deny`: the value, what it comes to as a path, or anything inside of it. */
-export function wideTest(pattern: ArgumentPattern): Test {
+export function wideTest(pattern: ArgumentPattern): ArgumentTest {
   const test = compare(pattern, { wide: true });
-  const scalar: Test = (value) => {
+  const shareLooked = shareLookedAt(pattern);
+  const takes = (text: string, work: DecisionWork): boolean =>
+    !work.spend(text.length * shareLooked) || test(text);
+  const scalar: ArgumentTest = (value, work) => {
     // What a server makes of a number that JavaScript cannot hold may be the nearest that it can.
     if (value instanceof ExactNumber) return test(value) || test(Number(value.text));
     if (typeof value !== 'string') return test(value);
-    if (value.length > MOST_WIDE || test(value)) return true;
-    const path = pathMeant(value);
-    if (path !== value && test(path)) return true;
-    if (!isAddress(value)) return false;
-    const meant = addressesMeant(value);
-    return meant === undefined || meant.some(test);
+    if (value.length > MOST_WIDE || takes(value, work)) return true;
+    const meant = work.meantBy(value);
+    return meant === undefined || meant.some((text) => takes(text, work));
   };
-  return (value) => {
-    if (typeof value === 'string') return scalar(value);
-    if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return scalar(value);
+  return (value, work) => {
+    if (typeof value === 'string') return scalar(value, work);
+    if (typeof value !== 'object' || value === null || value instanceof ExactNumber)
+      return scalar(value, work);
     let left = MOST_VALUES;
     const look = (part: unknown, depth: number): boolean => {
       left -= 1;
       if (left < 0 || depth > MOST_DEPTH) return true;
-      if (part instanceof ExactNumber) return scalar(part);
+      if (part instanceof ExactNumber) return scalar(part, work);
       if (Array.isArray(part)) return part.some((item) => look(item, depth + 1));
-      return isRecord(part) ? Object.values(part).some((item) => look(item, depth + 1)) : scalar(part);
+      return isRecord(part) ? Object.values(part).some((item) => look(item, depth + 1)) : scalar(part, work);
     };
     return look(value, 0);
   };
+}
+
+/** Only a pattern with `?` goes through a text character by character; the others are done at a glance. */
+function shareLookedAt(pattern: ArgumentPattern): number {
+  const glob = typeof pattern === 'string' ? pattern : 'glob' in pattern ? pattern.glob : '';
+  return glob.includes('?') ? 1 + glob.length / 16 : 1 / 64;
 }
 
 function compare(pattern: ArgumentPattern, { wide }: { readonly wide: boolean }): Test {
@@ -103,39 +115,3 @@ export const isTricky = (text: string): boolean =>
   /[\p{Cc}\\]/u.test(text) ||
   /(?:^|\/)\.\.(?:\/|$)/.test(text) ||
   /%(?:25)*(?:[01][0-9a-f]|2e|2f|5c|7f)/i.test(text);
-
-/** The path that a text comes to. The last one is remembered: many rules ask for the same one in a row. */
-const pathMeant = ((): ((text: string) => string) => {
-  let last = { text: '', path: '' };
-  return (text) => {
-    if (text !== last.text) {
-      const path = toPath(text);
-      // The text itself where nothing changed: two that are one and the same are compared at a glance.
-      last = { text, path: path === text ? text : path };
-    }
-    return last.path;
-  };
-})();
-
-/** What has none of these is the path that it says. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: where it ends for some, and for others not
-const CAN_MEAN_ANOTHER = /[\\%\u0000]|\/\/|(?:^|\/)\.\.?(?:\/|$)/;
-
-/** Percent signs decoded, backslashes turned, steps upwards taken. */
-function toPath(text: string): string {
-  if (!CAN_MEAN_ANOTHER.test(text)) return text;
-  const decoded = text
-    .replace(/%(?:25)*([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replaceAll('\u0000', '')
-    .replaceAll('\\', '/')
-    .replace(/^file:\/\/(?:localhost)?(?=\/)/i, '');
-  const [, scheme = '', path = ''] = /^([a-z][a-z\d+.-]*:\/\/)?(.*)$/is.exec(decoded) ?? [];
-  const kept: string[] = [];
-  const parts = path.split('/');
-  for (const part of parts) {
-    if (part === '..') kept.pop();
-    else if (part !== '' && part !== '.') kept.push(part);
-  }
-  const isDirectory = kept.length > 0 && path.endsWith('/');
-  return `${scheme}${path.startsWith('/') ? '/' : ''}${kept.join('/')}${isDirectory ? '/' : ''}`;
-}

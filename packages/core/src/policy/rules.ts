@@ -6,6 +6,7 @@ import type { PlacedRule, Rule, RuleFlag, RuleScope } from '../config/rule-schem
 import { wideAddressGlob } from './address.js';
 import { type ArgumentPath, everyAt, parseArgumentPath, someAt } from './argument-path.js';
 import { isTricky, strictTest, wideTest } from './argument-pattern.js';
+import { DecisionWork } from './decision-work.js';
 import { compileGlob, type Glob, literalOf } from './glob.js';
 import { fitsHints, type Hints, READING } from './hints.js';
 
@@ -36,6 +37,7 @@ export interface RuleContext {
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
+type ArgumentsTest = (args: Arguments, work: DecisionWork) => boolean;
 
 /** A key of a rule that a call can fail to fit. */
 export type RuleKey = Exclude<keyof Rule, 'action' | 'reason'>;
@@ -54,9 +56,9 @@ export interface CompiledRule {
   readonly caller: ((callerId: string | undefined) => boolean) | undefined;
   readonly flags: readonly string[] | undefined;
   /** What it says about the arguments, secrets in them included. */
-  readonly arguments: ((args: Arguments) => boolean) | undefined;
+  readonly arguments: ArgumentsTest | undefined;
   /** Of an `ask`: whether the arguments fit beyond doubt. */
-  readonly surely: ((args: Arguments) => boolean) | undefined;
+  readonly surely: ArgumentsTest | undefined;
 }
 
 /** What the rules say about a call. */
@@ -114,10 +116,11 @@ export class RuleSet {
    * itself, does not decide, for it could keep a later `deny` from doing so: it is the least that holds.
    */
   find(subject: RuleSubject, context: RuleContext, args: Arguments): Found {
+    const work = new DecisionWork();
     let least: CompiledRule | undefined;
     for (const rule of this.#fitting(subject, context).rules) {
-      if (rule.arguments !== undefined && !rule.arguments(args)) continue;
-      const isSure = rule.surely === undefined || rule.surely(args);
+      if (rule.arguments !== undefined && !rule.arguments(args, work)) continue;
+      const isSure = rule.surely === undefined || rule.surely(args, work);
       if (isSure && !fitsByClaim(rule, subject, context)) return { rule, least };
       least ??= rule;
     }
@@ -304,22 +307,25 @@ function argumentsTest(
   { strict }: { readonly strict: boolean },
 ): CompiledRule['arguments'] {
   if (patterns === undefined) return undefined;
-  const tests = Object.entries(patterns).map(([path, pattern]): ((args: Arguments) => boolean) => {
+  const tests = Object.entries(patterns).map(([path, pattern]): ArgumentsTest => {
     const steps: ArgumentPath = parseArgumentPath(path);
     const test = strict ? strictTest(pattern) : wideTest(pattern);
     const [key] = steps;
     // Most paths are one key: there are many rules, and a call waits for all of them.
     if (steps.length === 1 && typeof key === 'string')
-      return (args) => Object.hasOwn(args, key) && args[key] !== undefined && test(args[key]);
-    return strict ? (args) => everyAt(args, steps, test) : (args) => someAt(args, steps, test);
+      return (args, work) => Object.hasOwn(args, key) && args[key] !== undefined && test(args[key], work);
+    const at = strict ? everyAt : someAt;
+    return (args, work) => at(args, steps, (value) => test(value, work));
   });
   const [only] = tests;
-  return tests.length === 1 && only !== undefined ? only : (args) => tests.every((test) => test(args));
+  return tests.length === 1 && only !== undefined
+    ? only
+    : (args, work) => tests.every((test) => test(args, work));
 }
 
 function both(one: CompiledRule['arguments'], other: CompiledRule['arguments']): CompiledRule['arguments'] {
   if (one === undefined || other === undefined) return one ?? other;
-  return (args) => one(args) && other(args);
+  return (args, work) => one(args, work) && other(args, work);
 }
 
 function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
