@@ -12,7 +12,15 @@ import {
   startProtectedServer,
 } from '@turnbuckle/testing/authorization-server';
 import { onTestFinished } from 'vitest';
-import { BIN, createHome, environmentOf, type Finished, finished, type Home } from './commands/turnbuckle.js';
+import {
+  BIN,
+  createHome,
+  environmentOf,
+  type Finished,
+  finished,
+  type Home,
+  programsOf,
+} from './commands/turnbuckle.js';
 
 const VISIT = fileURLToPath(new URL('../../../testing/dist/authorization-server/visit.js', import.meta.url));
 
@@ -58,7 +66,11 @@ import(${JSON.stringify(VISIT)}).then(({ visit }) => visit(process.argv[2]));
 `;
   const opener = await home.write('bin/xdg-open', options.browser === false ? '' : script);
   if (options.browser !== false) await chmod(opener, 0o755);
-  const path = [home.file('bin'), ...(options.browser === false ? [] : [process.env.PATH ?? ''])];
+  const path = [
+    home.file('bin'),
+    programsOf(home),
+    ...(options.browser === false ? [] : [process.env.PATH ?? '']),
+  ];
   const begin = (...words: string[]): Running => {
     const child = spawn(process.execPath, [BIN, ...words], {
       cwd: home.project,

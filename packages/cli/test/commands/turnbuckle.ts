@@ -58,7 +58,8 @@ export async function createHome(servers?: Readonly<Record<string, unknown>>): P
   };
 }
 
-const programsOf = ({ path }: { readonly path: string }): string => join(path, '.programs');
+/** Where the command itself stands. */
+export const programsOf = ({ path }: { readonly path: string }): string => join(path, '.programs');
 
 export const environmentOf = ({ path }: Home): Record<string, string> => ({
   PATH: [programsOf({ path }), process.env.PATH ?? ''].join(delimiter),

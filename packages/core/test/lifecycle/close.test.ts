@@ -1,4 +1,4 @@
-import { descendants, fixture, isAlive, waitUntil } from '@turnbuckle/testing';
+import { fixture, isAlive, processesWithEnvironment, waitUntil } from '@turnbuckle/testing';
 import { createRuntime } from 'turnbuckle';
 import { expect, it } from 'vitest';
 import { openRuntime } from './open-runtime.js';
@@ -68,11 +68,14 @@ it('calls that are under way when it closes end, each once, with a reason', asyn
 it.each(['disconnect', 'close'] as const)(
   '%s does not wait for a server that hangs at its first list',
   async (way) => {
-    const hanging = { ...fixture('slow', '--hang-at', 'list'), listTimeoutMs: 600_000 };
+    // Other tests run in this process too: its own are known by their environment.
+    const own = `${way}-${process.hrtime.bigint()}`;
+    const env = { CLOSE_TEST: own };
+    const hanging = { ...fixture('slow', '--hang-at', 'list'), env, listTimeoutMs: 600_000 };
     const runtime = await openRuntime({ servers: { hanging } });
     const connecting = runtime.connect('hanging').catch((error: unknown) => error);
     await waitUntil(() => runtime.catalog.stateOf('hanging', 'tools', Date.now()) === 'populating');
-    const started = descendants(process.pid);
+    const started = processesWithEnvironment('CLOSE_TEST', own);
     await (way === 'close' ? runtime.close() : runtime.disconnect('hanging'));
     expect(await connecting).toMatchObject({ code: expect.any(String) });
     expect(started.length).toBeGreaterThan(0);

@@ -29,11 +29,19 @@ export interface ChildDaemon {
   remove(): Promise<void>;
 }
 
-export async function childDaemon(config: object, given?: TemporaryDirectory): Promise<ChildDaemon> {
-  const directory = given ?? (await temporaryDirectory());
+export interface ChildDaemonOptions {
+  readonly directory?: TemporaryDirectory;
+  /** Bounds of its runtime. */
+  readonly limits?: object;
+}
+
+export async function childDaemon(config: object, options: ChildDaemonOptions = {}): Promise<ChildDaemon> {
+  const { directory = await temporaryDirectory(), limits = {} } = options;
   writeFileSync(directory.file('mcp.json'), JSON.stringify(config));
   const program = fileURLToPath(new URL('daemon-process.mjs', import.meta.url));
-  const child = spawn(process.execPath, [program, directory.path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, directory.path, JSON.stringify(limits)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   const { url, token: owner } = JSON.parse(String(line));

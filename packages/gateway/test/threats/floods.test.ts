@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from './child-daemon.js';
 
 const MEGABYTE = 1_024 * 1_024;
+/** How long a server may flood before it is stopped. */
+const MAX_FLOOD_MS = 2_000;
 const CLIENT = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
 const TOOLS = ['resumed', 'good'].map((name) => ({ name, inputSchema: { type: 'object' } }));
 
@@ -57,15 +59,14 @@ let daemon: ChildDaemon;
 beforeAll(async () => {
   await new Promise<void>((resolve) => again.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(again.address() as AddressInfo).port}`;
-  daemon = await childDaemon({
-    servers: {
-      dry: fixture('echo'),
-      ...Object.fromEntries(['wet', 'loud'].map((name) => [name, fixture('oversized')])),
-      pages: fixture('paging', '--cursor-mode', 'endless', '--page', '2'),
-      again: { url: `${origin}/again` },
-      talker: { url: `${origin}/talker` },
-    },
-  });
+  const servers = {
+    dry: fixture('echo'),
+    ...Object.fromEntries(['wet', 'loud', 'chatty'].map((name) => [name, fixture('oversized')])),
+    pages: fixture('paging', '--cursor-mode', 'endless', '--page', '2'),
+    again: { url: `${origin}/again` },
+    talker: { url: `${origin}/talker` },
+  };
+  daemon = await childDaemon({ servers }, { limits: { maxFloodMs: MAX_FLOOD_MS } });
 });
 afterAll(async () => {
   await daemon.remove();
@@ -88,19 +89,25 @@ const post = (message: object, session?: string | null): Promise<Response> =>
   });
 
 describe('a server that floods', () => {
-  it('by stdout and stderr takes no memory, and others are served', async () => {
+  it('by stdout and stderr takes no memory, is stopped, and others are served', async () => {
     // More by far than what a busy collector leaves lying about.
     const size = 320 * MEGABYTE;
     for (const server of ['wet', 'loud']) await daemon.call(server, 'echo', { text: 'warm' });
     await expectDry();
     const before = peak();
-    const floods = [
-      daemon.call('wet', 'stdout_flood', { size }),
-      daemon.call('loud', 'stderr_flood', { size }),
-    ];
+    const onStdout = daemon.call('wet', 'stdout_flood', { size });
+    const onStderr = daemon.call('loud', 'stderr_flood', { size });
     await expectDry();
-    for (const flood of floods) expect(await flood).toMatchObject({ success: true });
-    // Less than one of them has said.
+    expect(await onStdout).toMatchObject({ success: false, code: 'CALL_OUTCOME_UNKNOWN' });
+    // Its answer may well overtake what it says beside it.
+    await onStderr;
+    for (const server of ['wet', 'loud'])
+      await waitUntil(async () => {
+        const status = await (await daemon.fetch(`/api/servers/${server}`)).json();
+        return JSON.stringify(status.error ?? {}).includes('SERVER_FLOODED');
+      }, 20_000);
+    await expectDry();
+    // Less than one of them would have said.
     expect(peak() - before).toBeLessThan(size);
     for (const server of ['wet', 'loud'])
       expect(await daemon.call(server, 'echo', { text: 'after' })).toMatchObject({ success: true });
@@ -108,7 +115,7 @@ describe('a server that floods', () => {
 
   it('by notifications is heard by its client in measure, and others are served', async () => {
     const session = (await post({ method: 'initialize', params: CLIENT })).headers.get('mcp-session-id');
-    const params = { name: 'wet_notification_flood', arguments: { size: 32 * MEGABYTE } };
+    const params = { name: 'chatty_notification_flood', arguments: { size: 32 * MEGABYTE } };
     const began = performance.now();
     const answer = post({ method: 'tools/call', params }, session).then((response) => response.text());
     await expectDry();

@@ -22,7 +22,7 @@ async function withFamily(work: (family: Family) => Promise<void>): Promise<void
   writeFileSync(file, '');
   const old = fixture('stubborn', '--life-ms', '60000', '--pid-file', file);
   const alive = (): number[] => Object.values(readPids(file)).filter(isAlive);
-  const daemon = await childDaemon({ servers: { old } }, directory);
+  const daemon = await childDaemon({ servers: { old } }, { directory });
   try {
     expect(await daemon.call('old', 'pid')).toMatchObject({ success: true });
     await waitUntil(() => FAMILY.every((role) => role in readPids(file)));
