@@ -60,7 +60,7 @@ export class HttpServer {
   readonly #connections: Connections;
   /** Nothing more is taken on these. */
   readonly #ending = new WeakSet<Socket>();
-  readonly #tunnels = new Tunnels();
+  readonly #tunnels: Tunnels;
   readonly #places: Places;
   #closed: Promise<void> | undefined;
 
@@ -74,6 +74,8 @@ export class HttpServer {
     this.#server = createNodeServer(this.#limits);
     this.#connections = new Connections(this.#limits.maxConnections);
     this.#places = new Places(this.#limits);
+    const { slowReadMs } = this.#limits;
+    this.#tunnels = new Tunnels({ places: this.#places, requests: this.#requests, slowReadMs });
     this.#server.on('connection', this.#connections.add);
     this.#server.on('request', this.#meet);
     // Whoever asks before it sends the body is told to go on when a route reads it, not before.

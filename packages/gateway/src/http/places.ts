@@ -18,7 +18,14 @@ const MAX_IDLE = 1_000;
 /** When a token ends, its requests are cancelled; those that have not ended by themselves after this are broken off. */
 const LEAVE_MS = 1_000;
 
-/** One request. */
+/** What an answer goes out on. */
+export interface Outlet {
+  /** In bytes: said, and not taken yet. */
+  readonly writableLength: number;
+  destroy(): unknown;
+}
+
+/** One request, or what has come of one on a connection of lines. */
 export class Place {
   readonly share: Share;
   /** Of its body. */
@@ -36,13 +43,20 @@ export class Place {
   hold(bytes: number): boolean {
     return this.#places.hold(this, bytes);
   }
+
+  /** What was held is not here any more. */
+  letGo(): void {
+    this.#places.letGo(this);
+  }
 }
 
 type PlaceLimits = Pick<HttpLimits, 'maxInFlight' | 'maxHeldBytes' | 'maxUnsentBytes' | 'slowReadMs'>;
 
 export class Places {
   readonly #limits: PlaceLimits;
-  readonly #open = new Map<ServerResponse, Place>();
+  readonly #open = new Map<Outlet, Place>();
+  /** Connections of lines: each of their requests has a place of its own. */
+  readonly #lines = new Map<Outlet, Place>();
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
 
@@ -61,24 +75,45 @@ export class Places {
   }
 
   /** Until `leave`. */
-  enter(response: ServerResponse, visitor: Visitor): Place {
-    const identity = identityOf(visitor.caller);
-    const share = this.#shares.get(identity) ?? this.#begin(identity, visitor);
+  enter(outlet: Outlet, visitor: Visitor): Place {
+    const share = this.#shareOf(visitor);
     share.places += 1;
     const place = new Place(share, this);
-    this.#open.set(response, place);
+    this.#open.set(outlet, place);
     return place;
   }
 
-  leave(response: ServerResponse): void {
-    const place = this.#open.get(response);
+  leave(outlet: Outlet): void {
+    const place = this.#open.get(outlet);
     if (place === undefined) return;
-    this.#open.delete(response);
-    const { share, bytes } = place;
-    this.#bytes -= bytes;
-    share.bytes -= bytes;
-    share.places -= 1;
-    if (share.places === 0 && this.#shares.size > MAX_IDLE) share.forget();
+    this.#open.delete(outlet);
+    this.letGo(place);
+    place.share.places -= 1;
+    this.#tidy(place.share);
+  }
+
+  /** For a connection of lines, until `leaveLines`: it is no request itself, but holds bytes, and leaves some unsent. */
+  enterLines(outlet: Outlet, visitor: Visitor): Place {
+    this.leaveLines(outlet);
+    const place = new Place(this.#shareOf(visitor), this);
+    this.#lines.set(outlet, place);
+    return place;
+  }
+
+  leaveLines(outlet: Outlet): void {
+    const place = this.#lines.get(outlet);
+    if (place === undefined) return;
+    this.#lines.delete(outlet);
+    this.letGo(place);
+    this.#tidy(place.share);
+  }
+
+  /** False when its identity has left too much unread of all that it was told. */
+  mayLeaveUnsent({ share }: Place): boolean {
+    let unsent = 0;
+    for (const all of [this.#open, this.#lines])
+      for (const [one, place] of all) if (place.share === share) unsent += one.writableLength;
+    return unsent <= this.#limits.maxUnsentBytes;
   }
 
   hold(place: Place, bytes: number): boolean {
@@ -91,14 +126,27 @@ export class Places {
     return true;
   }
 
+  letGo(place: Place): void {
+    this.#bytes -= place.bytes;
+    place.share.bytes -= place.bytes;
+    place.bytes = 0;
+  }
+
   /** All was said, and not all was taken: whoever does not read, or leaves too much with us, is cut off. */
   linger(response: ServerResponse): void {
-    const share = this.#open.get(response)?.share;
-    if (share === undefined) return;
-    let unsent = 0;
-    for (const [one, place] of this.#open) if (place.share === share) unsent += one.writableLength;
-    if (unsent > this.#limits.maxUnsentBytes) response.destroy();
-    else response.setTimeout(this.#limits.slowReadMs);
+    const place = this.#open.get(response);
+    if (place === undefined) return;
+    if (this.mayLeaveUnsent(place)) response.setTimeout(this.#limits.slowReadMs);
+    else response.destroy();
+  }
+
+  #shareOf(visitor: Visitor): Share {
+    const identity = identityOf(visitor.caller);
+    return this.#shares.get(identity) ?? this.#begin(identity, visitor);
+  }
+
+  #tidy(share: Share): void {
+    if (share.places === 0 && share.bytes === 0 && this.#shares.size > MAX_IDLE) share.forget();
   }
 
   #begin(identity: string, { ended, isOwner = false }: Visitor): Share {
@@ -124,7 +172,7 @@ export class Places {
     const all = [...this.#open].filter(([, place]) => place.share === share);
     for (const [, { onEnded }] of all) onEnded?.();
     setTimeout(() => {
-      for (const [response] of all) if (this.#open.has(response)) response.destroy();
+      for (const [outlet] of all) if (this.#open.has(outlet)) outlet.destroy();
     }, LEAVE_MS).unref();
   }
 }

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import { type CancelSignal, ERRORS, identityOf } from 'turnbuckle';
 import type { Access } from './access.js';
 import { refusalText } from './answer.js';
+import { LineGate, type LineGateOptions } from './line-gate.js';
 import { type Refusal, toRefusal } from './refusal.js';
 import { mayTake } from './shares.js';
 import type { Visitor } from './visitor.js';
@@ -22,7 +23,7 @@ export interface TunnelRoute {
   readonly target: string;
   readonly access: Access;
   /** Throws why there will be none. What it returns speaks on the connection; `ends` aborts when no more is to be taken in. */
-  prepare(request: TunnelRequest): (socket: Duplex, ends: CancelSignal) => Promise<void>;
+  prepare(request: TunnelRequest): (socket: Duplex, ends: CancelSignal, gate: LineGate) => Promise<void>;
 }
 
 const MAX_TUNNELS = 256;
@@ -30,6 +31,12 @@ const MAX_TUNNELS_OF_CALLER = 64;
 
 export class Tunnels {
   readonly #open = new Map<Duplex, string>();
+  readonly #shared: Pick<LineGateOptions, 'places' | 'requests' | 'slowReadMs'>;
+
+  /** What the lines of a tunnel take of what all share. */
+  constructor(shared: Pick<LineGateOptions, 'places' | 'requests' | 'slowReadMs'>) {
+    this.#shared = shared;
+  }
 
   /** Speaks on the connection from now on; refuses there. Never rejects. */
   async serve(
@@ -37,6 +44,8 @@ export class Tunnels {
     request: TunnelRequest & { readonly socket: Duplex; readonly head: Buffer; readonly ends: CancelSignal },
   ): Promise<void> {
     const { socket, head, visitor, ends } = request;
+    // Its end was told before anybody here could listen.
+    if (socket.destroyed) return;
     const id = identityOf(visitor.caller);
     const own = [...this.#open.values()].filter((caller) => caller === id).length;
     const { isOwner = false } = visitor;
@@ -56,12 +65,15 @@ export class Tunnels {
     });
     socket.write('HTTP/1.1 200 OK\r\n\r\n');
     if (head.length > 0) socket.unshift(head);
+    const gate = new LineGate({ ...this.#shared, visitor, output: socket });
     try {
-      await speak(socket, ends);
+      await speak(socket, ends, gate);
       socket.end(() => socket.destroy());
     } catch {
       // The connection broke, or what came is not what it speaks: who is at the other end sees it end.
       socket.destroy();
+    } finally {
+      gate.close();
     }
   }
 

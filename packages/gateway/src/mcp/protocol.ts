@@ -81,7 +81,7 @@ export const metaOf = (params: Params): Params => (isRecord(params._meta) ? para
 export const resultText = (id: RequestId, result: string): string =>
   `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`;
 
-export function errorText(id: RequestId | null, { code, message, data }: RpcError): string {
+export function errorText(id: RequestId | null | IdText, { code, message, data }: RpcError): string {
   return `{"jsonrpc":"2.0","id":${idText(id)},"error":${partsOfError(code, message, data)}}`;
 }
 
@@ -94,7 +94,15 @@ function partsOfError(code: number, message: string, data: unknown): string {
   }
 }
 
-const idText = (id: RequestId | null): string => (typeof id === 'bigint' ? String(id) : JSON.stringify(id));
+/** An id that was never read, as it was written. */
+interface IdText {
+  readonly json: string;
+}
+
+function idText(id: RequestId | null | IdText): string {
+  if (typeof id === 'object' && id !== null) return id.json;
+  return typeof id === 'bigint' ? String(id) : JSON.stringify(id);
+}
 
 /** A member that names a request or its progress: as exact as an id. */
 export const idIn = (holder: Params, key: string): unknown => exactInteger(holder, key) ?? holder[key];

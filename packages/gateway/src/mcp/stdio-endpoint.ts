@@ -1,22 +1,13 @@
 /** The MCP endpoint over stdin and stdout, for one client of either revision: its first message says which. */
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
+import { LineGate, tooMuch } from '../http/line-gate.js';
 import type { Desk } from './desk.js';
 import { type Incoming, idsInBatch, parseMessage } from './incoming.js';
+import { type Dropped, linesOf } from './lines.js';
 import { serveModern } from './modern.js';
-import {
-  CODES,
-  errorText,
-  idIn,
-  isRecord,
-  META,
-  metaOf,
-  type RequestId,
-  RpcError,
-  type RpcRequest,
-} from './protocol.js';
+import { errorText, idIn, isRecord, META, metaOf, type RequestId, type RpcRequest } from './protocol.js';
 import type { Reply } from './reply.js';
 import { checkEnvelope } from './request-headers.js';
 import { toRpcError } from './rpc-error.js';
@@ -31,51 +22,34 @@ export interface StdioEndpointOptions {
   readonly maxBytes: number;
   /** Aborted: nothing more is taken in, and what is on its way is still answered. */
   readonly ends?: CancelSignal | undefined;
+  /** What its requests take of what all share; absent: there is nobody else. */
+  readonly gate?: LineGate | undefined;
 }
 
 /** Serves until the input ends; then everything that belongs to the client has ended too. */
 export async function serveStdio(options: StdioEndpointOptions): Promise<void> {
-  const { input, maxBytes, ends } = options;
-  const client = new StdioClient(options);
+  const { input, maxBytes, ends, gate = LineGate.alone(options.output) } = options;
+  const client = new StdioClient({ ...options, gate });
   const leave = (): void => void client.drain().then(() => options.output.end());
   ends?.addEventListener('abort', leave, { once: true });
   try {
-    for await (const line of linesOf(input, maxBytes)) if (ends?.aborted !== true) await client.take(line);
+    for await (const line of linesOf(input, maxBytes, gate))
+      if (ends?.aborted !== true) await client.take(line);
   } finally {
     ends?.removeEventListener('abort', leave);
     await client.close();
   }
 }
 
-/** The lines that have something in them. What has come of one is joined once, when its end is there. */
-async function* linesOf(input: Readable, maxBytes: number): AsyncGenerator<string> {
-  // By hand: the socket of an HTTP server does not take an encoding.
-  const decoder = new StringDecoder('utf8');
-  let parts: string[] = [];
-  let length = 0;
-  for await (const bytes of input as AsyncIterable<Buffer>) {
-    const [first = '', ...others] = decoder.write(bytes).split('\n');
-    parts.push(first);
-    length += first.length;
-    for (const next of others) {
-      const line = parts.join('');
-      if (line.trim() !== '') yield line;
-      parts = [next];
-      length = next.length;
-    }
-    if (length > maxBytes) throw new RpcError(CODES.parse, `A message has more than ${maxBytes} bytes`);
-  }
-}
-
 class StdioClient {
-  readonly #options: StdioEndpointOptions;
+  readonly #options: StdioEndpointOptions & { readonly gate: LineGate };
   readonly #running = new Map<RequestId, Cancellation>();
   readonly #served = new Set<Promise<void>>();
   readonly #reply: Reply;
   #began: { readonly caller: Caller; readonly session: Session } | undefined;
   #isModern = false;
 
-  constructor(options: StdioEndpointOptions) {
+  constructor(options: StdioEndpointOptions & { readonly gate: LineGate }) {
     this.#options = options;
     const { output, maxBytes } = options;
     const push = (text: string): void => {
@@ -87,14 +61,19 @@ class StdioClient {
   }
 
   /** Resolves when it is taken, not when it is answered. Never rejects. */
-  async take(line: string): Promise<void> {
+  async take(line: string | Dropped): Promise<void> {
+    if (typeof line === 'string') return this.#takeLine(line);
+    this.#reply.finish(errorText({ json: line.id }, toRpcError(tooMuch())));
+  }
+
+  async #takeLine(line: string): Promise<void> {
     let id: RequestId | null = null;
     try {
       const incoming = await parseMessage(line);
       if (incoming.kind === 'request') id = incoming.message.id;
       const { session } = this.#begin(incoming);
-      if (isModern(incoming) || (this.#isModern && incoming.kind === 'notice')) this.#takeModern(incoming);
-      else this.#serve(session.take(incoming, this.#reply));
+      const leave = incoming.kind === 'request' ? this.#options.gate.enter(line.length) : () => {};
+      this.#serve(this.#take(incoming, session).finally(leave));
     } catch (thrown) {
       const error = toRpcError(thrown);
       const batch = id === null && line.trimStart().startsWith('[') ? idsInBatch(line) : [];
@@ -118,9 +97,15 @@ class StdioClient {
     const { desk, caller: known } = this.#options;
     const caller = typeof known === 'function' ? known(clientNameOf(incoming)) : known;
     const id = `stdio-${randomBytes(9).toString('base64url')}`;
+    this.#options.gate.actAs(caller);
     const session = new Session({ id, desk, caller, push: (text) => this.#push(text) });
     this.#began = { caller, session };
     return this.#began;
+  }
+
+  #take(incoming: Incoming, session: Session): Promise<void> {
+    const isNew = isModern(incoming) || (this.#isModern && incoming.kind === 'notice');
+    return isNew ? this.#takeModern(incoming) : session.take(incoming, this.#reply);
   }
 
   #serve(served: Promise<void>): void {
@@ -133,9 +118,9 @@ class StdioClient {
     if (!this.#isModern) this.#reply.send(text);
   }
 
-  #takeModern(incoming: Incoming): void {
+  async #takeModern(incoming: Incoming): Promise<void> {
     this.#isModern = true;
-    if (incoming.kind === 'request') this.#serve(this.#answer(incoming.message));
+    if (incoming.kind === 'request') return this.#answer(incoming.message);
     if (incoming.kind !== 'notice' || incoming.message.method !== 'notifications/cancelled') return;
     const requestId = idIn(incoming.message.params, 'requestId');
     for (const [id, cancellation] of this.#running) if (id === requestId) cancellation.cancel();

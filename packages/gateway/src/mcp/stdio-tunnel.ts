@@ -24,8 +24,8 @@ export function createStdioTunnel(front: McpFront, tokens: () => readonly TokenF
           hint: 'Views are in daemon.views of your configuration.',
         });
       const caller = callerFor(request, tokens);
-      return (socket, ends) =>
-        front.serveStdio({ input: socket, output: socket, caller, ends, maxBytes: MAX_BYTES }, view);
+      return (socket, ends, gate) =>
+        front.serveStdio({ input: socket, output: socket, caller, ends, gate, maxBytes: MAX_BYTES }, view);
     },
   };
 }

@@ -1,0 +1,114 @@
+/**
+ * Requests that come as lines on one connection: each takes a place, counts for the rate and holds its bytes, as one
+ * that comes over HTTP does. It counts for whom it acts as, however many connections that one has.
+ */
+import type { Writable } from 'node:stream';
+import { type Caller, identityOf, TurnbuckleError } from 'turnbuckle';
+import { DEFAULT_LIMITS } from './http-limits.js';
+import { type Outlet, type Place, Places } from './places.js';
+import { RateLimit } from './rate-limit.js';
+import type { Visitor } from './visitor.js';
+
+/** Lines that are shorter than this are read to their end in any case: what takes no place has to get through. */
+const SHORT = 64 * 1_024;
+
+export interface LineGateOptions {
+  readonly places: Places;
+  readonly requests: RateLimit;
+  readonly visitor: Visitor;
+  readonly output: Writable;
+  /** How long nothing of an answer may be taken; absent: as long as it likes. */
+  readonly slowReadMs?: number | undefined;
+  /** There is nobody else: the one client has all there is. */
+  readonly isAlone?: boolean | undefined;
+}
+
+export class LineGate {
+  readonly slowReadMs: number | undefined;
+  readonly #isAlone: boolean;
+  readonly #places: Places;
+  readonly #requests: RateLimit;
+  readonly #output: Writable;
+  #visitor: Visitor;
+  /** What has come of the next line. */
+  #line: Place;
+
+  constructor({ places, requests, visitor, output, slowReadMs, isAlone = false }: LineGateOptions) {
+    this.#isAlone = isAlone;
+    this.slowReadMs = slowReadMs;
+    this.#places = places;
+    this.#requests = requests;
+    this.#visitor = visitor;
+    this.#output = output;
+    this.#line = places.enterLines(output, visitor);
+  }
+
+  /** For a process that serves one client. */
+  static alone(output: Writable): LineGate {
+    return new LineGate({
+      places: new Places(DEFAULT_LIMITS),
+      requests: new RateLimit(DEFAULT_LIMITS.requests),
+      visitor: { caller: { id: 'stdio', capabilities: [] }, access: new Set(), isOwner: true },
+      output,
+      isAlone: true,
+    });
+  }
+
+  /** The first message has said who it is. */
+  actAs(caller: Caller): void {
+    const { access, ended } = this.#visitor;
+    if (this.#isAlone || identityOf(caller) === identityOf(this.#visitor.caller)) return;
+    // An agent is never the owner whose token it was started with.
+    this.#visitor = { caller, access, ended };
+    this.#line = this.#places.enterLines(this.#output, this.#visitor);
+  }
+
+  /** So much of a line is here; false when there is no room for it. */
+  grow(length: number): boolean {
+    return length < SHORT || this.#line.hold(length - this.#line.bytes);
+  }
+
+  /** The line is taken, or is not kept. */
+  clear(): void {
+    this.#line.letGo();
+  }
+
+  /** A request begins; returns what to call at its end. OVERLOADED, RATE_LIMITED. */
+  enter(bytes: number): () => void {
+    this.clear();
+    const waitMs = this.#requests.take(identityOf(this.#visitor.caller));
+    if (waitMs > 0)
+      throw new TurnbuckleError('RATE_LIMITED', 'Too many requests of this caller.', {
+        hint: 'Nothing was done. Send them more slowly.',
+        data: { retryAfterMs: waitMs },
+      });
+    if (!this.#places.hasRoom(this.#visitor)) throw tooBusy();
+    const outlet: Outlet = { writableLength: 0, destroy: () => this.#output.destroy() };
+    const place = this.#places.enter(outlet, this.#visitor);
+    const leave = (): void => this.#places.leave(outlet);
+    if (place.hold(bytes)) return leave;
+    leave();
+    throw tooMuch();
+  }
+
+  /** Whether more can be said to who does not read. */
+  mayAnswer(): boolean {
+    return this.#places.mayLeaveUnsent(this.#line);
+  }
+
+  close(): void {
+    this.#places.leaveLines(this.#output);
+  }
+}
+
+const tooBusy = (): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', 'Too many requests are on their way, of this caller or in all.', {
+    hint: 'Nothing was done. Try again in a moment.',
+    data: { retryAfterMs: 1_000 },
+  });
+
+export const tooMuch = (): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', 'Too many requests are in memory, of this caller or in all.', {
+    hint: 'Nothing was done. Send fewer of them at once.',
+    data: { retryAfterMs: 1_000 },
+  });

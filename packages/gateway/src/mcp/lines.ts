@@ -1,0 +1,73 @@
+/** The lines that come on a stream, each held while it comes: one that there is no room for is not kept. */
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { LineGate } from '../http/line-gate.js';
+import { CODES, RpcError } from './protocol.js';
+
+/** What is kept of a line that there was no room for. */
+export interface Dropped {
+  /** The JSON of the id of its request, where it can be told; else null. */
+  readonly id: string;
+}
+
+/** Of a line that is not kept, so much of either end is: the id is first or last in what clients write. */
+const KEPT = 1_024;
+const ID = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)`;
+/** Next to the outermost brackets, so that it cannot be the id of something inside. */
+const FIRST = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?${ID}\s*,`);
+const LAST = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
+
+/** Those that have something in them. What has come of one is joined once, when its end is there. */
+export async function* linesOf(
+  input: Readable,
+  maxBytes: number,
+  gate: LineGate,
+): AsyncGenerator<string | Dropped> {
+  // By hand: the socket of an HTTP server does not take an encoding.
+  const decoder = new StringDecoder('utf8');
+  let line = new Line(gate);
+  for await (const bytes of input as AsyncIterable<Buffer>) {
+    const [first = '', ...others] = decoder.write(bytes).split('\n');
+    line.add(first);
+    for (const next of others) {
+      const whole = line.end();
+      if (typeof whole !== 'string' || whole.trim() !== '') yield whole;
+      gate.clear();
+      line = new Line(gate);
+      line.add(next);
+    }
+    if (line.length > maxBytes) throw new RpcError(CODES.parse, `A message has more than ${maxBytes} bytes`);
+  }
+}
+
+class Line {
+  length = 0;
+  readonly #gate: LineGate;
+  #parts: string[] = [];
+  /** Either end of a line that is not kept. */
+  #ends: { readonly head: string; tail: string } | undefined;
+
+  constructor(gate: LineGate) {
+    this.#gate = gate;
+  }
+
+  add(part: string): void {
+    this.length += part.length;
+    if (this.#ends !== undefined) {
+      this.#ends.tail = (this.#ends.tail + part).slice(-KEPT);
+      return;
+    }
+    this.#parts.push(part);
+    if (this.#gate.grow(this.length)) return;
+    const text = this.#parts.join('');
+    this.#parts = [];
+    this.#gate.clear();
+    this.#ends = { head: text.slice(0, KEPT), tail: text.slice(-KEPT) };
+  }
+
+  end(): string | Dropped {
+    if (this.#ends === undefined) return this.#parts.join('');
+    const { head, tail } = this.#ends;
+    return { id: FIRST.exec(head)?.[1] ?? LAST.exec(tail)?.[1] ?? 'null' };
+  }
+}
