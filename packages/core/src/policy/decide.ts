@@ -97,10 +97,11 @@ export function mayKnow(caller: Caller, subject: RuleSubject, options: PolicyOpt
   if (granted.action === 'deny') return granted;
   const limits = limitRulesOf(caller, options);
   if (options.rules === undefined && limits === undefined) return granted;
-  const context = contextOf(agentOf(caller), subject, options);
-  return options.rules?.hides(subject, context) === true || limits?.hides(subject, context) === true
-    ? hide('a rule denies it')
-    : granted;
+  const agent = agentOf(caller);
+  const context = contextOf(agent, subject, options);
+  // As in `decide`: the host is told why. What is not in its view is not there for the host either.
+  const isHidden = agent !== undefined && options.rules?.hides(subject, context) === true;
+  return isHidden || limits?.hides(subject, context) === true ? hide('a rule denies it') : granted;
 }
 
 function grant(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {

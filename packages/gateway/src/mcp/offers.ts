@@ -79,10 +79,15 @@ export class Offers {
     return listText(this.#named('name', await this.#items('prompts', caller)));
   }
 
+  /**
+   * Whose it is, also if the caller may not know it: what is refused is refused where all calls are, and recorded there.
+   * What the caller may know comes first, as in its list.
+   */
   async findPrompt(name: string, caller: Caller): Promise<Target> {
-    const found = this.#names(await this.#items('prompts', caller)).get(name);
-    if (found === undefined)
-      throw new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}".`, { tool: name });
+    const found =
+      this.#names(await this.#items('prompts', caller)).get(name) ??
+      this.#names(await this.#items('prompts')).get(name);
+    if (found === undefined) throw unknownPrompt(name);
     return { server: found.server, item: found.key };
   }
 
@@ -95,7 +100,7 @@ export class Offers {
     return { server: owner.server, item: owner.uri };
   }
 
-  /** By its place in a list, by a template that it fits, or the only server that could have it. */
+  /** By its place in a list, by a template that it fits, or the only server that could have it; like `findPrompt`. */
   async ownerOf(uri: string, caller: Caller): Promise<{ readonly server: string; readonly uri: string }> {
     const listed = this.#names(await this.#items('resources', caller), 'uri').get(uri);
     if (listed !== undefined) return { server: listed.server, uri: listed.key };
@@ -108,11 +113,15 @@ export class Offers {
         ({ name, capabilities }) => this.#view.hasServer(name) && capabilities?.resources !== undefined,
       );
     if (only !== undefined && others.length === 0) return { server: only.name, uri };
-    throw new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, { tool: uri });
+    const hidden = this.#names(await this.#items('resources'), 'uri').get(uri);
+    if (hidden !== undefined) return { server: hidden.server, uri: hidden.key };
+    const hiding = (await this.#items('templates')).find(({ key }) => fitsTemplate(key, uri));
+    if (hiding !== undefined) return { server: hiding.server, uri };
+    throw unknownResource(uri);
   }
 
-  /** The definitions, as their servers wrote them, of what the caller may know. */
-  async #items(kind: Kind, caller: Caller): Promise<Item[]> {
+  /** The definitions, as their servers wrote them, of what the caller may know; without one, of all in the view. */
+  async #items(kind: Kind, caller?: Caller): Promise<Item[]> {
     await this.#whenStarted();
     const { catalog } = this.#runtime;
     const listed: ReadonlyArray<{ readonly server: string }> = await this.#list(kind, caller);
@@ -126,7 +135,7 @@ export class Offers {
     );
   }
 
-  #list(kind: Kind, caller: Caller): Promise<ReadonlyArray<{ readonly server: string }>> {
+  #list(kind: Kind, caller: Caller | undefined): Promise<ReadonlyArray<{ readonly server: string }>> {
     if (kind === 'prompts') return this.#runtime.listPrompts(undefined, caller);
     if (kind === 'templates') return this.#runtime.listResourceTemplates(undefined, caller);
     return this.#runtime.listResources(undefined, caller);
@@ -157,6 +166,12 @@ export class Offers {
     return this.#started;
   }
 }
+
+export const unknownPrompt = (name: string): TurnbuckleError =>
+  new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}".`, { tool: name });
+
+export const unknownResource = (uri: string): TurnbuckleError =>
+  new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, { tool: uri });
 
 /** A definition that cannot be written, such as a ring in one of the host's own, does not take the others with it. */
 const listText = (items: readonly Params[]): string =>

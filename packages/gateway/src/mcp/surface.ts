@@ -20,11 +20,11 @@ import { hostOrCaller } from '../host-or-caller.js';
 import { knowsServer } from '../knows-server.js';
 import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
-import { type OfferCounts, Offers } from './offers.js';
+import { type OfferCounts, Offers, unknownPrompt, unknownResource } from './offers.js';
 import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
 import { definitionMark, hasTask, type TaskIds, withTaskIds } from './task-ids.js';
-import type { View } from './view.js';
+import type { Target, View } from './view.js';
 
 export interface SurfaceRequest {
   readonly method: string;
@@ -158,14 +158,8 @@ export class Surface {
     const { uri } = params;
     if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'The resource has no uri');
     const owner = await this.#offers.ownerOf(uri, caller);
-    const result = await this.#runtime.request({
-      ...this.#optionsOf(request),
-      kind: 'resource',
-      server: owner.server,
-      item: owner.uri,
-      method: 'resources/read',
-      params: { ...withoutMeta(params), uri: owner.uri },
-    });
+    const target = { kind: 'resource', server: owner.server, item: owner.uri, name: uri } as const;
+    const result = await this.#ask(request, target, { ...withoutMeta(params), uri: owner.uri });
     if (era === 'legacy') return inEra(result, era);
     return keepSpelling(result, { ttlMs: 0, ...inEra(result, era), cacheScope: LISTS.cacheScope });
   }
@@ -175,15 +169,8 @@ export class Surface {
     const { name } = params;
     if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The prompt has no name');
     const { server, item } = await this.#offers.findPrompt(name, caller);
-    const result = await this.#runtime.request({
-      ...this.#optionsOf(request),
-      kind: 'prompt',
-      server,
-      item,
-      method: 'prompts/get',
-      params: { ...withoutMeta(params), name: item },
-    });
-    return inEra(result, era);
+    const target = { kind: 'prompt', server, item, name } as const;
+    return inEra(await this.#ask(request, target, { ...withoutMeta(params), name: item }), era);
   }
 
   async #complete(request: SurfaceRequest): Promise<Params> {
@@ -196,15 +183,29 @@ export class Surface {
     const { server, item } = isPrompt
       ? await this.#offers.findPrompt(named, caller)
       : await this.#offers.findTemplate(named, caller);
-    const result = await this.#runtime.request({
-      ...this.#optionsOf(request),
-      kind: isPrompt ? 'prompt' : 'resource',
-      server,
-      item,
-      method: 'completion/complete',
-      params: { ...withoutMeta(params), ref: { ...ref, [isPrompt ? 'name' : 'uri']: item } },
-    });
-    return inEra(result, era);
+    const target = { kind: isPrompt ? 'prompt' : 'resource', server, item, name: named } as const;
+    const meant = { ...withoutMeta(params), ref: { ...ref, [isPrompt ? 'name' : 'uri']: item } };
+    return inEra(await this.#ask(request, target, meant), era);
+  }
+
+  /** Throws for what the caller may not know what it would for what nobody has: not whose it is. */
+  async #ask(request: SurfaceRequest, target: NamedTarget, params: Params): Promise<Params> {
+    const { method, caller } = request;
+    const { kind, server, item, name } = target;
+    try {
+      return await this.#runtime.request({
+        ...this.#optionsOf(request),
+        kind,
+        server,
+        item,
+        method,
+        params,
+      });
+    } catch (thrown) {
+      const subject = { kind, server, tool: item, caller: hostOrCaller(caller) };
+      if (!isUnknown(thrown) || !this.#runtime.decide(subject).hidden) throw thrown;
+      throw kind === 'prompt' ? unknownPrompt(name) : unknownResource(name);
+    }
   }
 
   /** What nobody here knows goes to the only server there is, decided like a tool of that name. */
@@ -296,6 +297,15 @@ export class Surface {
   }
 }
 
+/** A resource or prompt, and how the client calls it. */
+interface NamedTarget extends Target {
+  readonly kind: 'resource' | 'prompt';
+  readonly name: string;
+}
+
+const isUnknown = (thrown: unknown): boolean =>
+  thrown instanceof TurnbuckleError && ['PROMPT_UNKNOWN', 'RESOURCE_UNKNOWN'].includes(thrown.code);
+
 type ToolIdentity = Pick<CatalogTool, 'server' | 'tool'>;
 
 /** What only looks at a task. */
@@ -367,9 +377,6 @@ const listText = (key: string, items: string, era: Era): string =>
   era === 'modern'
     ? `{"${key}":${items},"resultType":"complete","ttlMs":${LISTS.ttlMs},"cacheScope":"${LISTS.cacheScope}"}`
     : `{"${key}":${items}}`;
-
-const unknownResource = (uri: string): TurnbuckleError =>
-  new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, { tool: uri });
 
 /** A subscription lasts, so nobody is asked about it. */
 const notSubscribed = (uri: string, action: 'ask' | 'deny', reason: string): TurnbuckleError =>
