@@ -149,7 +149,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   takeRules();
   const inTurn = createTurns();
   const load = async (): Promise<LoadedConfig> => {
-    await runtime.pins.load();
+    for (const one of bound) await one.pins.load();
     return whenSettled(config, () => loadConfiguration(options, config));
   };
   const apply = (loaded: LoadedConfig): Taken => {

@@ -131,7 +131,11 @@ export class Daemon {
     });
     this.#log = openCallLog({ stateDir: options.stateDir, settings: log, onWarning });
     this.#inline = new InlineServers(
-      { ...options, approve: (asked, signal) => askAtHome(runtime, asked, signal) },
+      {
+        ...options,
+        pins: options.pins ?? configured.config().settings.pins,
+        approve: (asked, signal) => askAtHome(runtime, asked, signal),
+      },
       () => ({
         commands: this.#settings.bridge?.commands ?? [],
         urls: this.#settings.bridge?.urls ?? [],
