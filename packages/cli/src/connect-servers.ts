@@ -1,7 +1,7 @@
 /** Connecting what a command needs: one server, or every one that is switched on. */
 import { type ServerStatus, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
-import type { Connectable } from './servers.js';
+import type { Connectable, Servers } from './servers.js';
 import { shellWord } from './shell-word.js';
 import { unknownServer } from './unknown-server.js';
 import { showLine } from './untrusted-text.js';
@@ -40,6 +40,34 @@ export function requireUsable(runtime: Connectable, server: string): void {
     hint: `Switch it on: turnbuckle enable ${shellWord(server)}`,
   });
 }
+
+/**
+ * The same for what is asked of it next. Which servers there are for a token is the daemon's to say, in its words and its
+ * log: a name that is in no list is told here, and asked for all the same.
+ */
+export async function connectForUse(
+  context: CommandContext,
+  servers: Servers,
+  server: string,
+): Promise<TurnbuckleError | undefined> {
+  try {
+    await connectOneOrAll(context, servers, server);
+    return undefined;
+  } catch (error) {
+    if (servers.areElsewhere === true && isUnknownServer(error)) return error;
+    throw error;
+  }
+}
+
+/** Of two that say the same, the one that also says what there is. */
+export const unlessKnown =
+  (unknown: TurnbuckleError | undefined) =>
+  (error: unknown): never => {
+    throw unknown !== undefined && isUnknownServer(error) ? unknown : error;
+  };
+
+const isUnknownServer = (error: unknown): error is TurnbuckleError =>
+  error instanceof TurnbuckleError && error.code === 'SERVER_UNKNOWN';
 
 /** One server, whose failure is the command's; or all of them, where those that fail are told and left out. */
 export async function connectOneOrAll(

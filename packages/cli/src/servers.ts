@@ -14,4 +14,7 @@ export interface Servers
     Pick<
       Runtime,
       'getPrompt' | 'listPrompts' | 'listResources' | 'listResourceTemplates' | 'ping' | 'readResource'
-    > {}
+    > {
+  /** They are the daemon's, which decides what there is for a token. */
+  readonly areElsewhere?: true;
+}

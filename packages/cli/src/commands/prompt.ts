@@ -1,6 +1,6 @@
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { connectOneOrAll } from '../connect-servers.js';
+import { connectForUse, unlessKnown } from '../connect-servers.js';
 import { nearestWord } from '../nearest-word.js';
 import type { Servers } from '../servers.js';
 import { shellWord } from '../shell-word.js';
@@ -14,9 +14,12 @@ export async function run(context: CommandContext): Promise<void> {
   const server = needWord(context, 0, 'server');
   const name = needWord(context, 1, 'prompt');
   await withServers(context, async (servers) => {
-    await connectOneOrAll(context, servers, server);
-    const args = await completeArguments(context, servers, { server, name });
-    const prompt = servers.getPrompt(server, name, args, { signal });
+    const unknown = await connectForUse(context, servers, server);
+    const args =
+      unknown === undefined
+        ? await completeArguments(context, servers, { server, name })
+        : readPairs(context.words.slice(2));
+    const prompt = servers.getPrompt(server, name, args, { signal }).catch(unlessKnown(unknown));
     const result = await output.during(`Getting ${showLine(name)}`, prompt);
     if (output.json) return output.data(result);
     for (const { role, content } of result.messages) {

@@ -1,6 +1,6 @@
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { connectOneOrAll } from '../connect-servers.js';
+import { connectForUse, unlessKnown } from '../connect-servers.js';
 import { shellWord } from '../shell-word.js';
 import { showResource } from '../show-content.js';
 import { showLine } from '../untrusted-text.js';
@@ -12,13 +12,11 @@ export async function run(context: CommandContext): Promise<void> {
   const server = needWord(context, 0, 'server');
   const uri = needWord(context, 1, "resource's URI");
   await withServers(context, async (servers) => {
-    await connectOneOrAll(context, servers, server);
-    const result = await output.during(
-      `Reading ${showLine(uri)}`,
-      servers.readResource(server, uri, { signal }).catch((error: unknown) => {
-        throw withListHint(error, server);
-      }),
-    );
+    const unknown = await connectForUse(context, servers, server);
+    const reading = servers.readResource(server, uri, { signal }).catch((error: unknown) => {
+      throw withListHint(error, server);
+    });
+    const result = await output.during(`Reading ${showLine(uri)}`, reading.catch(unlessKnown(unknown)));
     if (output.json) return output.data(result);
     const directory = typeof flags.output === 'string' ? flags.output : '.';
     for (const [index, contents] of result.contents.entries())

@@ -29,10 +29,13 @@ export async function callAttached(
   context: CommandContext,
   client: DaemonClient,
 ): Promise<number | undefined> {
-  const { tool, rest } = (await findAtOnce(context, client)) ?? (await findThoroughly(context, client));
+  const { tool, rest, unknown } =
+    (await findAtOnce(context, client)) ?? (await findThoroughly(context, client));
   // What servers ask a person is asked in that person's terminal, not in the daemon.
   if (context.output.interactive && (await mayAsk(client, tool.server))) return undefined;
-  const args = await completeArguments(context, tool, rest);
+  const args = await completeArguments(context, tool, rest).catch((error: unknown) => {
+    throw unknown ?? error;
+  });
   const over = new AbortController();
   const timer = setTimeout(
     () => void answerApprovals(context, { client, tool, signal: over.signal }),
@@ -50,6 +53,7 @@ export async function callAttached(
   const answer = await context.output.during(
     `Calling ${showLine(tool.displayName)}`,
     call.catch((error: unknown) => {
+      if (unknown !== undefined && codeOf(error) === unknown.code) throw unknown;
       throw withCallHints(error, tool, context);
     }),
   );
@@ -59,6 +63,8 @@ export async function callAttached(
 interface FoundTool {
   readonly tool: CallableTool;
   readonly rest: readonly string[];
+  /** It is in no list. Whether it is there for this token is the daemon's to say, in its words and its log. */
+  readonly unknown?: TurnbuckleError;
 }
 
 /** By one question; undefined when that does not find it. */
@@ -86,8 +92,21 @@ async function findThoroughly(context: CommandContext, client: DaemonClient): Pr
     import('./attached-servers.js'),
     import('../find-tool.js'),
   ]);
-  return findTool(context, await AttachedServers.open(client, context.signal));
+  try {
+    return await findTool(context, await AttachedServers.open(client, context.signal));
+  } catch (error) {
+    const [server, name] = context.words;
+    if (!(error instanceof TurnbuckleError) || !UNKNOWN.has(error.code)) throw error;
+    if (server === undefined || name === undefined || name.includes('=')) throw error;
+    const tool = { server, tool: name, displayName: `${server}:${name}`, inputSchema: ANYTHING };
+    return { tool, rest: context.words.slice(2), unknown: error };
+  }
 }
+
+const UNKNOWN: ReadonlySet<string> = new Set(['SERVER_UNKNOWN', 'TOOL_UNKNOWN']);
+const ANYTHING: CallableTool['inputSchema'] = { type: 'object' };
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof TurnbuckleError ? error.code : undefined;
 
 async function mayAsk(client: DaemonClient, server: string): Promise<boolean> {
   const path = `/api/servers/${encodeURIComponent(server)}`;

@@ -14,6 +14,7 @@ type Options = Pick<CallOptions, 'signal'>;
 const PATIENCE_MS = 60_000;
 
 export class AttachedServers implements Servers {
+  readonly areElsewhere = true;
   readonly catalog = new DaemonCatalog();
   readonly #client: DaemonClient;
   readonly #signal: AbortSignal;
