@@ -27,13 +27,20 @@ export interface Conversation {
   stderr(): string;
 }
 
-export function converse(words: readonly string[], { home, cwd, env }: RunOptions): Conversation {
+/** Ends with the test. */
+export function converse(words: readonly string[], options: RunOptions): Conversation {
+  const conversation = openConversation(words, options);
+  onTestFinished(() => void conversation.child.kill('SIGKILL'));
+  return conversation;
+}
+
+/** Ends when it is left. */
+export function openConversation(words: readonly string[], { home, cwd, env }: RunOptions): Conversation {
   const child = spawn(process.execPath, [BIN, ...words], {
     cwd: cwd ?? home.project,
     env: { ...environmentOf(home), ...env },
     stdio: 'pipe',
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     text += part;
