@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
+import { extname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MalformedPlaceholder, splitPlaceholders } from './placeholders.js';
+import { programFiles } from './program-files.js';
 
 export interface NamingEntry {
   /** The project's directory. */
@@ -24,9 +25,6 @@ const MAX_KNOWN = 1_000;
 
 /** What servers write into themselves: a change of it is no other program. */
 const DATA = new Set(['.db', '.duckdb', '.log', '.pid', '.sock', '.sqlite', '.sqlite3']);
-/** Programs that run what a file of the project says under a name. */
-const RUNNERS = new Set(['npm', 'pnpm', 'yarn', 'bun']);
-const RUNS = new Set(['run', 'run-script', 'start', 'test']);
 
 /** The path of each file, from the project's directory, and what stands for its content. Missing ones are left out. */
 export async function namedFiles(naming: NamingEntry): Promise<Readonly<Record<string, string>>> {
@@ -35,7 +33,7 @@ export async function namedFiles(naming: NamingEntry): Promise<Readonly<Record<s
   const cwd = resolve(directory, typeof entry.cwd === 'string' ? fill(entry.cwd, naming) : '.');
   const found: Record<string, string> = Object.create(null);
   let leftBytes = MAX_HASHED_BYTES;
-  for (const path of candidates(naming, cwd)) {
+  for (const path of await candidates(naming, cwd)) {
     const file = await inspect(path, { directory, root });
     if (file === undefined || file.name in found) continue;
     const { size } = file.stats;
@@ -47,22 +45,27 @@ export async function namedFiles(naming: NamingEntry): Promise<Readonly<Record<s
 }
 
 /** Every path that the command, its arguments or a part of them could mean. */
-function candidates(naming: NamingEntry, cwd: string): ReadonlySet<string> {
+async function candidates(naming: NamingEntry, cwd: string): Promise<ReadonlySet<string>> {
   const { command, args } = naming.entry;
-  const words = Array.isArray(args) ? args.filter((word): word is string => typeof word === 'string') : [];
+  const given = Array.isArray(args) ? args.filter((word): word is string => typeof word === 'string') : [];
+  const words = given.slice(0, MAX_WORDS).map((word) => fill(word, naming));
   const program = typeof command === 'string' ? fill(command, naming) : '';
   const paths = new Set<string>(program === '' ? [] : [resolve(cwd, program)]);
-  for (const word of words.slice(0, MAX_WORDS))
-    for (const part of partsOf(fill(word, naming)))
+  for (const word of words)
+    for (const part of partsOf(word))
       if (!DATA.has(extname(part).toLowerCase())) paths.add(resolve(cwd, part));
-  if (RUNNERS.has(basename(program).replace(/\.cmd$/i, '')) && words.some((word) => RUNS.has(word)))
-    paths.add(resolve(cwd, 'package.json'));
+  // What an interpreter runs is a program, whatever it is called.
+  for (const line of [[program, ...words], ...words.map((word) => word.split(BETWEEN_WORDS))])
+    for (const path of await programFiles(line, cwd)) paths.add(path);
   return paths;
 }
 
+/** What stands between the words of a line of a shell. */
+const BETWEEN_WORDS = /[\s"'`;|&()<>{}[\]$,]+/;
+
 /** A word as a whole, what stands behind its equals sign, and for a line of a shell each of its words. */
 function partsOf(word: string): string[] {
-  const pieces = [word, ...word.split(/[\s"'`;|&()<>{}[\]$,]+/)];
+  const pieces = [word, ...word.split(BETWEEN_WORDS)];
   const values = pieces.flatMap((piece) => {
     const cut = piece.indexOf('=');
     return cut === -1 ? [piece] : [piece, piece.slice(cut + 1)];

@@ -41,6 +41,26 @@ const NAMED: ReadonlyArray<
   ['a variable', () => ({ command: '${PROJECT_PLACE}/run.sh' }), 'run.sh'],
   ['a path from its directory', () => ({ command: 'python', args: ['s.py'], cwd: 'sub' }), 'sub/s.py'],
   ['the scripts of a package', () => ({ command: 'npm', args: ['run', 'serve'] }), 'package.json'],
+  ['a name without its ending', () => ({ command: 'node', args: ['server'] }), 'server.js'],
+  [
+    'the same behind options',
+    () => ({ command: 'node', args: ['-r', './a', '--x', 'server'] }),
+    'server.cjs',
+  ],
+  ['a directory with an index', () => ({ command: 'node', args: ['./srv'] }), 'srv/index.js'],
+  ['the directory itself', () => ({ command: 'node', args: ['.'] }), 'index.js'],
+  ['a program called like data', () => ({ command: 'node', args: ['start.db'] }), 'start.db'],
+  ['the same for a shell', () => ({ command: 'sh', args: ['-e', 'run.log'] }), 'run.log'],
+  ['a module', () => ({ command: 'python3', args: ['-m', 'mod'] }), 'mod.py'],
+  ['a module in a package', () => ({ command: 'python', args: ['-u', '-ma.b'] }), 'a/b.py'],
+  ['a package', () => ({ command: 'python', args: ['-m', 'a.b'] }), 'a/b/__main__.py'],
+  ['a name in a line of a shell', () => ({ command: 'sh', args: ['-c', 'node server'] }), 'server.js'],
+  ['one behind a cd', () => ({ command: 'sh', args: ['-c', 'cd sub && node server'] }), 'sub/server.js'],
+  ['a script of Node', () => ({ command: 'node', args: ['--run', 'serve'] }), 'package.json'],
+  ['a script by its name alone', () => ({ command: 'yarn', args: ['serve'] }), 'package.json'],
+  ['scripts elsewhere', () => ({ command: 'npm', args: ['--prefix', 'sub', 'start'] }), 'sub/package.json'],
+  ['scripts elsewhere, in one', () => ({ command: 'yarn', args: ['--cwd=sub', 'x'] }), 'sub/package.json'],
+  ['scripts of a line', () => ({ command: 'sh', args: ['-c', 'pnpm -C sub x'] }), 'sub/package.json'],
   ['a link', () => ({ command: './link' }), 'link', 'target.sh'],
   ['a link that leads out', () => ({ command: './outside-link' }), 'outside-link', '../outside.sh'],
 ];
@@ -70,6 +90,15 @@ describe("the content of a project's file is agreed to when it is named as", () 
     expect(await trust.changedFiles(subject)).toEqual([named]);
     await setting.write(touched, '#!/bin/sh\necho one\n');
     expect(await trust.isTrusted(subject)).toBe(true);
+  });
+
+  it('the main file of a package, with the package', async () => {
+    const { write, project, stateDir } = await createSetting();
+    await write(join(project, 'srv/package.json'), '{"main":"lib/go"}');
+    await write(join(project, 'srv/lib/go.js'), '');
+    const subject = { name: 'one', directory: project, entry: { command: 'node', args: ['srv'] } };
+    const names = Object.keys(await new TrustStore(stateDir).namedFiles(subject));
+    expect(names.sort()).toEqual(['srv/lib/go.js', 'srv/package.json']);
   });
 
   it('a link that is led elsewhere, to the same text', async () => {

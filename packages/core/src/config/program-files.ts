@@ -1,0 +1,111 @@
+/**
+ * The files that interpreters come to by a name that is none of a file: `node server` runs server.js, `python -m a.b`
+ * runs a/b.py, `npm --prefix sub start` what sub/package.json says.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { isRecord } from '../is-record.js';
+
+const INTERPRETER =
+  /^(?:node(?:js)?|bunx?|deno|tsx|ts-node(?:-esm)?|nodemon|electron|python[\d.]*w?|pypy[\d.]*|uv|ruby|perl|php|lua|(?:ba|z|da|k|fi)?sh|pwsh|powershell)(?:\.exe|\.cmd)?$/i;
+/** Options whose value is another word, which is then not the program. */
+const WITH_VALUE =
+  /^(?:-[rCWXIm]|--(?:require|import|(?:experimental-)?loader|conditions|env-file|prefix|cwd|dir|config|tsconfig|project|with|preload))$/;
+/** Programs that run what a file of the project says under a name, some of them without a word before it. */
+const SCRIPT_RUNNER = /^(?:npm|pnpm|yarn|bun)(?:\.exe|\.cmd)?$/i;
+const SCRIPT_WORD = /^(?:run|run-script|rum|urn|start|stop|restart|test|tst|t|--run)$/;
+const DIRECTORY_OPTION = /^(?:-C|--prefix|--cwd|--dir|--directory|cd)$/;
+const SUBCOMMAND = /^(?:run|exec|start|test|watch)$/;
+const MAX_DIRECTORIES = 8;
+const MAX_MANIFEST_BYTES = 1_048_576;
+const SUFFIXES = ['.js', '.cjs', '.mjs', '.ts', '.cts', '.mts', '.json', '.node', '.py'];
+const INDEXES = SUFFIXES.map((suffix) => (suffix === '.py' ? '__main__.py' : `index${suffix}`));
+
+/** All that the words of a command, those of lines for a shell included, can make an interpreter run. */
+export async function programFiles(words: readonly string[], cwd: string): Promise<ReadonlySet<string>> {
+  const paths = new Set<string>();
+  const bases = [cwd, ...directoriesIn(words).map((directory) => resolve(cwd, directory))];
+  for (const name of programsIn(words))
+    for (const base of bases) for (const path of await loaded(resolve(base, name))) paths.add(path);
+  for (const name of modulesIn(words))
+    for (const base of bases) for (const path of moduleFiles(base, name)) paths.add(path);
+  if (runsScripts(words)) for (const base of bases) paths.add(join(base, 'package.json'));
+  return paths;
+}
+
+function directoriesIn(words: readonly string[]): string[] {
+  const found = words.flatMap((word, index) => {
+    const [option = '', value] = word.split(/=(.*)/s);
+    if (!DIRECTORY_OPTION.test(option)) return [];
+    return [value ?? words[index + 1] ?? '.'];
+  });
+  return [...new Set(found)].slice(0, MAX_DIRECTORIES);
+}
+
+/** The words behind an interpreter, up to the first that is neither an option nor the value of one. */
+function programsIn(words: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const [index, word] of words.entries()) {
+    if (!INTERPRETER.test(basename(word))) continue;
+    for (let at = index + 1; at < words.length; at += 1) {
+      const next = words[at] ?? '';
+      if (next.startsWith('-') || SUBCOMMAND.test(next)) {
+        if (SUBCOMMAND.test(next)) found.add(next);
+        continue;
+      }
+      found.add(next);
+      if (!WITH_VALUE.test(words[at - 1] ?? '')) break;
+    }
+  }
+  return [...found].filter((name) => name !== '' && name.length <= 4_096 && !name.includes('\0'));
+}
+
+const modulesIn = (words: readonly string[]): string[] =>
+  words.flatMap((word, index) => {
+    const name = word === '-m' ? words[index + 1] : /^-m(.+)$/s.exec(word)?.[1];
+    return name !== undefined && /^[\w.]{1,512}$/.test(name) ? [name] : [];
+  });
+
+/** A module, and the packages on the way to it, which run first. */
+function moduleFiles(base: string, name: string): string[] {
+  const steps = name.split('.');
+  const packages = steps.map((_, index) => join(base, ...steps.slice(0, index + 1), '__init__.py'));
+  const place = join(base, ...steps);
+  return [`${place}.py`, join(place, '__main__.py'), ...packages];
+}
+
+function runsScripts(words: readonly string[]): boolean {
+  const runner = words.find((word) => SCRIPT_RUNNER.test(basename(word)));
+  const says = words.some((word) => SCRIPT_WORD.test(word.replace(/=.*$/s, '')));
+  if (runner === undefined) return words.some((word) => /^--run(?:=|$)/.test(word));
+  return says || !/^npm/i.test(basename(runner));
+}
+
+/** What a loader tries for a path: itself, with an ending, and as a directory. */
+async function loaded(path: string): Promise<string[]> {
+  const tried = [path, ...SUFFIXES.map((suffix) => `${path}${suffix}`)];
+  const isDirectory = await stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  if (!isDirectory) return tried;
+  const main = await mainOf(path);
+  const ofMain =
+    main === undefined
+      ? []
+      : [main, ...SUFFIXES.map((suffix) => `${main}${suffix}`), ...INDEXES.map((index) => join(main, index))];
+  return [...tried, join(path, 'package.json'), ...ofMain, ...INDEXES.map((index) => join(path, index))];
+}
+
+async function mainOf(directory: string): Promise<string | undefined> {
+  try {
+    const file = join(directory, 'package.json');
+    if ((await stat(file)).size > MAX_MANIFEST_BYTES) return undefined;
+    const manifest: unknown = JSON.parse(await readFile(file, 'utf8'));
+    return isRecord(manifest) && typeof manifest.main === 'string'
+      ? resolve(directory, manifest.main)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
