@@ -51,7 +51,7 @@ export interface CallGuardOptions {
   readonly stateDir: string;
   readonly serverConfig: (name: string) => ServerConfig | undefined;
   /** Takes secrets out of what a person is shown, and knows them in what an agent sends. */
-  readonly redactor: Pick<Redactor, 'knows' | 'value'>;
+  readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'value'>;
   readonly settings: RuntimeOptions;
 }
 
@@ -87,8 +87,8 @@ export class CallGuard {
     const { events, now, settings, catalog } = options;
     this.#options = options;
     this.#defaultDecision = settings.defaultDecision;
-    const { knows, value } = options.redactor;
-    this.#secrets = { knows, finds: (given) => value(given) !== given || knows(given) };
+    const { knows, finds } = options.redactor;
+    this.#secrets = { knows, finds: (given) => finds(given) || knows(given) };
     this.#flows = new Flows(settings.flows ?? 'ask', (subject) => this.#labelsOf(subject));
     this.approvals = new Approvals({
       approve: settings.approve,

@@ -17,6 +17,10 @@ export function redactDeep(value: unknown, rules: DeepRules): unknown {
   return isClean(value, { copier, seen: new Set() }) ? value : copier.copy(value);
 }
 
+/** Whether nothing in it has to go. */
+export const isCleanDeep = (value: unknown, rules: DeepRules): boolean =>
+  isClean(value, { copier: new Copier(rules), seen: new Set() });
+
 interface Look {
   readonly copier: Copier;
   readonly seen: Set<object>;

@@ -47,7 +47,14 @@ export class KnownSecrets {
   /** Whether one of them stands in the text as a whole. What may be an everyday word or number is not looked for. */
   isIn(text: string): boolean {
     this.#telling ??= createIndex(new Map([...this.#secrets].filter(([secret]) => isTelling(secret))));
-    return this.#telling.find(text).length > 0;
+    return this.#telling.find(text, 1).length > 0;
+  }
+
+  /** Whether anything of them would be taken out of the text. */
+  isAnyIn(text: string): boolean {
+    if (this.#secrets.size === 0) return false;
+    this.#index ??= createIndex(this.#secrets);
+    return this.#index.find(text, 1).length > 0 || this.#index.cutEnds(text) !== text;
   }
 
   /** The text without them; the same text when there is none in it. */
@@ -64,7 +71,8 @@ const isTelling = (secret: string): boolean =>
   secret.length >= 12 || (secret.length >= 8 && /[^A-Za-z]/.test(secret));
 
 interface Index {
-  find(text: string): Span[];
+  /** Not many more than `most`: who only wants to know whether there is one need not wait for all. */
+  find(text: string, most?: number): Span[];
   cutEnds(text: string): string;
 }
 
@@ -85,16 +93,16 @@ function createIndex(secrets: ReadonlyMap<string, readonly Candidate[]>): Index 
     unanchored.length === 0 ? undefined : new RegExp(unanchored.map(({ after }) => after).join('|'), 'g');
   return {
     cutEnds: createEndCutter(secrets.keys()),
-    find(text) {
+    find(text, most = Infinity) {
       const spans: Span[] = [];
-      for (let at = 0; at + ANCHOR_LENGTH <= text.length; at += 1) {
+      for (let at = 0; at + ANCHOR_LENGTH <= text.length && spans.length < most; at += 1) {
         if (filter[hashAt(text, at)] !== 1) continue;
         for (const candidate of byAnchor.get(text.slice(at, at + ANCHOR_LENGTH)) ?? []) {
           const span = matchAround(candidate, text, at);
           if (span !== undefined) spans.push(span);
         }
       }
-      if (rest !== undefined)
+      if (rest !== undefined && spans.length < most)
         for (const match of text.matchAll(rest)) spans.push([match.index, match.index + match[0].length]);
       return spans;
     },

@@ -4,10 +4,10 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
-import { REDACTED, redactShapes } from '../text/redact-shapes.js';
+import { hasSecretShape, REDACTED, redactShapes } from '../text/redact-shapes.js';
 import { isSecretName } from '../text/secret-names.js';
 import { createCleanData } from './clean-data.js';
-import { redactDeep, redactStack } from './redact-deep.js';
+import { isCleanDeep, redactDeep, redactStack } from './redact-deep.js';
 import { KnownSecrets } from './redact-known.js';
 import { someText } from './some-text.js';
 
@@ -16,6 +16,8 @@ export interface Redactor {
   learn(secret: string): void;
   /** True when one that was learned is in it, in any text or name. What could be a word does not count. */
   knows(value: unknown): boolean;
+  /** True when anything in it would be taken out: found, and nothing made, in a fraction of the time. */
+  finds(value: unknown): boolean;
   text(text: string): string;
   /** A copy in which every text, and every value under a name that says secret, is safe. */
   value(value: unknown): unknown;
@@ -41,6 +43,9 @@ export function createRedactor(): Redactor {
   const once = (text: string): string =>
     redactShapes(text.includes(REDACTED) ? text.split(REDACTED).map(takeOut).join(REDACTED) : takeOut(text));
 
+  const hasAny = (text: string): boolean =>
+    hasSecretShape(text) || text.split(REDACTED).some((part) => known.isAnyIn(part));
+
   const redact = (text: string): string => {
     let current = text;
     // What is left can look like a secret now that its surroundings are gone.
@@ -54,12 +59,17 @@ export function createRedactor(): Redactor {
 
   const rules = { text: redact, isSecretName, mark: REDACTED };
   const clean = createCleanData(rules);
+  /** Any other text says that there is something; which one does not matter. */
+  const search = { ...rules, text: (text: string) => (hasAny(text) ? `${text}${REDACTED}` : text) };
+  const cleanSearch = createCleanData(search);
   const redactor: Redactor = {
     learn: (secret) => {
       clean.forgetNames();
+      cleanSearch.forgetNames();
       for (const piece of piecesOf(secret)) known.learn(piece);
     },
     knows: (value) => known.size > 0 && someText(value, (text) => known.isIn(text)),
+    finds: (value) => !cleanSearch.check(value) && !isCleanDeep(value, search),
     text: redact,
     value: (value) => (clean.check(value) ? value : redactDeep(value, rules)),
     error: (error) => redactError(error, redactor),

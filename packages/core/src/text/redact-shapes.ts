@@ -30,7 +30,7 @@ const AUTHORIZATION = new RegExp(
 );
 const CREDENTIAL = new RegExp(String.raw`\b(Bearer|Basic|DPoP)(\s+)(${TOKEN68})`, 'gi');
 const COOKIE = new RegExp(
-  String.raw`(cookie\s*:\s*)[^\s=;"']+=${BARE}(?:;\s*[^\s=;"']+(?:=${BARE})?)*`,
+  String.raw`(cookie\s*:\s*)(?:(?!cookie\s*:)[^\s=;"'])+=${BARE}(?:;\s*[^\s=;"']+(?:=${BARE})?)*`,
   'gi',
 );
 const USER_INFO = /(:\/\/)([^\s/?#@:"'<>]{0,512})(:[^\s/?#@"'<>]{0,2048})?@/g;
@@ -38,29 +38,56 @@ const USER_INFO = /(:\/\/)([^\s/?#@:"'<>]{0,512})(:[^\s/?#@"'<>]{0,2048})?@/g;
 const MEMBER = /((\\{0,7})"([\w.$ -]{1,64})\2"\s*:\s*\2")((?:\\.|[^"\\])*?)(?=\2")/gs;
 const PAIR = new RegExp(String.raw`(?<![\w.-])([\w.-]{1,64})(=|%3D)("[^"]*"|'[^']*'|${BARE})`, 'gi');
 
+/** What a match becomes; the match itself where it is no secret. */
+type Replace = (all: string, ...groups: string[]) => string;
+
+/** In this order: what one of them takes out, the next ones need not look at. */
+const STEPS: ReadonlyArray<readonly [pattern: RegExp, replace: Replace]> = [
+  [PRIVATE_KEY, () => REDACTED],
+  [
+    MEMBER,
+    (all, before = '', _slashes, name = '', value = '') =>
+      isSecretName(name) && !isOpen(value) ? `${before}${REDACTED}` : all,
+  ],
+  [
+    AUTHORIZATION,
+    (all, before = '', value = '') =>
+      isCredential(all.slice(before.length), value) ? `${before}${REDACTED}` : all,
+  ],
+  [COOKIE, (_all, before = '') => `${before}${REDACTED}`],
+  [
+    CREDENTIAL,
+    (all, scheme = '', space = '', value = '') => (looksIssued(value) ? `${scheme}${space}${REDACTED}` : all),
+  ],
+  [
+    USER_INFO,
+    (all, slashes = '', user = '', password?: string) => {
+      if (password !== undefined && !isOpen(password.slice(1))) return `${slashes}${user}:${REDACTED}@`;
+      return looksGenerated(user) ? `${slashes}${REDACTED}${password ?? ''}@` : all;
+    },
+  ],
+  [
+    PAIR,
+    (all, name = '', equals = '', value = '') =>
+      isSecretName(name) && !isOpen(value) ? `${name}${equals}${REDACTED}` : all,
+  ],
+  [ISSUED, () => REDACTED],
+];
+
 /** The text without what looks like a secret; the same text when nothing does. */
 export function redactShapes(text: string): string {
   if (!HINT.test(text)) return text;
-  return text
-    .replace(PRIVATE_KEY, REDACTED)
-    .replace(MEMBER, (all, before: string, _slashes, name: string, value: string) =>
-      isSecretName(name) && !isOpen(value) ? `${before}${REDACTED}` : all,
-    )
-    .replace(AUTHORIZATION, (all, before: string, value: string) =>
-      isCredential(all.slice(before.length), value) ? `${before}${REDACTED}` : all,
-    )
-    .replace(COOKIE, `$1${REDACTED}`)
-    .replace(CREDENTIAL, (all, scheme: string, space: string, value: string) =>
-      looksIssued(value) ? `${scheme}${space}${REDACTED}` : all,
-    )
-    .replace(USER_INFO, (all, slashes: string, user: string, password?: string) => {
-      if (password !== undefined && !isOpen(password.slice(1))) return `${slashes}${user}:${REDACTED}@`;
-      return looksGenerated(user) ? `${slashes}${REDACTED}${password ?? ''}@` : all;
-    })
-    .replace(PAIR, (all, name: string, equals: string, value: string) =>
-      isSecretName(name) && !isOpen(value) ? `${name}${equals}${REDACTED}` : all,
-    )
-    .replace(ISSUED, REDACTED);
+  return STEPS.reduce((rest, [pattern, replace]) => rest.replace(pattern, replace), text);
+}
+
+/** Whether there is anything that would be taken out: looks no further than to the first of it. */
+export function hasSecretShape(text: string): boolean {
+  if (!HINT.test(text)) return false;
+  return STEPS.some(([pattern, replace]) => {
+    for (const match of text.matchAll(pattern))
+      if (replace(match[0], ...match.slice(1)) !== match[0]) return true;
+    return false;
+  });
 }
 
 /** Nothing but placeholders, which are filled in elsewhere, and perhaps the word before them; a default is no placeholder. */
