@@ -19,6 +19,7 @@ const PREFIX = 'turnbuckle:';
 const WAIT_MS = 300_000;
 const MOST_CALLS = 1_000;
 const TOGETHER_MS = 20;
+const OVER = 'The call is over';
 
 type Kind = keyof typeof ASKS;
 type Perform = (respondent: Respondent, signal: CancelSignal) => Promise<SurfaceResult>;
@@ -34,10 +35,16 @@ interface Question {
   readonly method: string;
   readonly params: Params;
   readonly answer: (response: Params) => void;
+  readonly refuse: (why: Error) => void;
 }
 
 export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
+
+  /** How many wait for their client. */
+  get size(): number {
+    return this.#calls.size;
+  }
 
   /** Is this a name that was given here? */
   isOurs(state: unknown): state is string {
@@ -103,6 +110,7 @@ class ParkedCall {
   #asked: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #count = 0;
+  #isOver = false;
 
   constructor(request: SurfaceRequest, client: ParkingClient, options: ParkedCallOptions) {
     this.identity = identityOf(request.caller);
@@ -131,7 +139,7 @@ class ParkedCall {
     const end = (): void => this.abort();
     const settle = (): void => {
       ended?.removeEventListener('abort', end);
-      this.#unpark();
+      this.#finish();
     };
     ended?.addEventListener('abort', end);
     if (ended?.aborted === true) end();
@@ -149,6 +157,7 @@ class ParkedCall {
         if (this.#questions.size > 0) {
           // What a server asks at once is asked at once.
           await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS));
+          // It may have ended meanwhile, and then it has no questions.
           if (this.#questions.size > 0) return this.#park();
         }
         const asked = new Promise<undefined>((resolve) => {
@@ -178,6 +187,7 @@ class ParkedCall {
   }
 
   #ask(method: string, { id, params, signal }: Asked): Promise<Params> {
+    if (this.#isOver) return Promise.reject(new Error(OVER));
     if (!this.#options.mayPark()) return Promise.reject(new Error('Too many calls wait for answers'));
     this.#count += 1;
     const name = typeof id === 'string' ? id : onlyField(params);
@@ -187,7 +197,7 @@ class ParkedCall {
         this.#questions.delete(key);
         reject(signal.reason);
       });
-      this.#questions.set(key, { method, params, answer: resolve });
+      this.#questions.set(key, { method, params, answer: resolve, refuse: reject });
       this.#asked();
     });
   }
@@ -196,11 +206,26 @@ class ParkedCall {
     const id = `${PREFIX}${randomBytes(24).toString('base64url')}`;
     this.#id = id;
     this.#options.onParked(id);
-    this.#timer = setTimeout(() => this.abort(), WAIT_MS).unref();
+    this.#timer = setTimeout(() => this.#giveUp(), WAIT_MS).unref();
     const inputRequests = Object.fromEntries(
       [...this.#questions].map(([key, { method, params }]) => [key, { method, params }]),
     );
     return { resultType: 'input_required', inputRequests, requestState: id };
+  }
+
+  /** Its place is free at once, however long the call takes to end. */
+  #giveUp(): void {
+    this.#unpark();
+    this.abort();
+  }
+
+  /** Nobody waits for the answer to a question of a call that has ended: a server may end one that it still asks about. */
+  #finish(): void {
+    this.#isOver = true;
+    this.#unpark();
+    const left = [...this.#questions.values()];
+    this.#questions.clear();
+    for (const { refuse } of left) refuse(new Error(OVER));
   }
 
   #unpark(): void {
