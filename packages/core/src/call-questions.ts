@@ -4,11 +4,12 @@ import { changedMeanwhile } from './call-errors.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { PlacedRule, Rule } from './config/rule-schema.js';
 import type { Events } from './events.js';
-import type { GuardedCall, Permit } from './guarded-call.js';
+import type { GuardedCall } from './guarded-call.js';
 import { isRecord } from './is-record.js';
 import { withNumbersAsText } from './json/exact-number.js';
 import { writeJson } from './json/spelling.js';
 import type { Redactor } from './observe/redact.js';
+import type { Permit } from './permit.js';
 import type { Pins } from './pins.js';
 import type { ApprovalAnswer } from './policy/approval-request.js';
 import type { Approvals, Question } from './policy/approvals.js';
@@ -51,9 +52,9 @@ export class CallQuestions {
 
   /** Whether nobody need be asked: somebody said yes to just this, for the session or for this call. */
   isAnswered(call: GuardedCall, decision: Decision): 'session' | 'call' | undefined {
-    if (call.isApproved === true) return 'session';
     if (this.#options.approvals.remembers(this.#memoryOf(call, decision))) return 'session';
     const asked = this.#permitFor(call, decision);
+    if (call.permit !== undefined && covers(call.permit, asked)) return 'session';
     return call.permits.some((permit) => covers(permit, asked)) ? 'call' : undefined;
   }
 
@@ -74,6 +75,7 @@ export class CallQuestions {
     const answer = await approvals.ask(question, call.signal, { patienceMs, onAsked: call.onApproval });
     this.#assertSame(call);
     call.permits = [...call.permits, permit];
+    call.onPermit?.(permit);
     if (answer !== 'once') approvals.remember(memory);
     if (answer === 'always') await this.#keep(call, decision, rule);
   }
@@ -82,7 +84,7 @@ export class CallQuestions {
     const rules = [this.#askedBy(decision)?.rule, decision.limit?.rule].filter((rule) => rule !== undefined);
     return {
       hash: definition === undefined ? null : this.#options.pins.hashOf(definition),
-      asking: rules.map((rule) => JSON.stringify(rule)),
+      asking: rules.map(markOf),
       pin: decision.pin,
       flow: decision.flow === true,
     };
@@ -168,6 +170,10 @@ export class CallQuestions {
     };
   }
 }
+
+/** Short, for permits are kept in ids; another one as soon as anything in the rule is different. */
+const markOf = (rule: Rule): string =>
+  createHash('sha256').update(JSON.stringify(rule)).digest('base64url').slice(0, 22);
 
 /** A yes holds for the same reasons to ask and for fewer, never for another. */
 const covers = (permit: Permit, asked: Permit): boolean =>

@@ -5,6 +5,7 @@ import type { Respondent } from './connection/respondents.js';
 import { TurnbuckleError } from './errors.js';
 import type { AskedApproval, CallKind } from './events.js';
 import { keepSpelling } from './json/spelling.js';
+import type { Permit } from './permit.js';
 import type { Caller } from './policy/capabilities.js';
 
 export interface CallOptions {
@@ -20,6 +21,8 @@ export interface CallOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** A person is asked whether the call may be made; it waits. */
   readonly onApproval?: ((asked: AskedApproval) => void) | undefined;
+  /** A person said yes to the call: to this, and to nothing else. */
+  readonly onPermit?: ((permit: Permit) => void) | undefined;
   /** Further params of the request, passed as they are. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
   /** Extra `_meta` for the server. */
@@ -54,8 +57,8 @@ export interface ReadRequest extends CallOptions {
 }
 
 export interface TaskFacts {
-  /** The call was approved by a person: that holds for its task too. */
-  readonly isApproved: boolean;
+  /** What a person said yes to when the call was asked about: that holds for its task too, and for no other reason. */
+  readonly permit?: Permit | undefined;
   /** It changes nothing, and may be sent again. */
   readonly isSafe: boolean;
 }

@@ -131,7 +131,7 @@ export class Calls {
       this.#announce(call);
       const guarded = guardedCall(call, request, {
         definition: request.task && this.#parts.catalog.find(request.server, request.item),
-        isApproved: request.task?.isApproved,
+        permit: request.task?.permit,
         arguments: request.params,
         unknown,
       });

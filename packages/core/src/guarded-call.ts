@@ -6,6 +6,7 @@ import type { ServerConfig } from './config/schema.js';
 import type { TurnbuckleError } from './errors.js';
 import type { AskedApproval, CallKind } from './events.js';
 import { withExactNumbers } from './json/exact-number.js';
+import type { Permit } from './permit.js';
 import type { Caller } from './policy/capabilities.js';
 import type { Decision } from './policy/decide.js';
 
@@ -33,8 +34,10 @@ export interface GuardedCall {
   /** What else goes to the server with them. */
   readonly beside: readonly unknown[] | undefined;
   readonly caller: Caller | undefined;
-  /** A person has approved what this belongs to. */
-  readonly isApproved?: boolean | undefined;
+  /** What a person said yes to, of the call that this belongs to. */
+  readonly permit?: Permit | undefined;
+  /** Told what a person said yes to. */
+  readonly onPermit?: ((permit: Permit) => void) | undefined;
   readonly signal: CancelSignal | undefined;
   /** Told what somebody is asked about it. */
   readonly onApproval?: ((asked: AskedApproval) => void) | undefined;
@@ -48,20 +51,11 @@ export interface GuardedCall {
   permits: readonly Permit[];
 }
 
-/** What a yes for one call holds for: this definition, and these reasons to ask. */
-export interface Permit {
-  readonly hash: string | null;
-  /** The rules that asked, as they are written. */
-  readonly asking: readonly string[];
-  readonly pin: Decision['pin'];
-  readonly flow: boolean;
-}
-
 /** The same fields in the same order for every call: such objects are cheap to make. */
 export function guardedCall(
   call: Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool' | 'toolName'> & Verdict,
   request: CallOptions,
-  what: Pick<GuardedCall, 'definition' | 'arguments' | 'unknown' | 'isApproved'>,
+  what: Pick<GuardedCall, 'definition' | 'arguments' | 'unknown' | 'permit'>,
 ): GuardedCall {
   return {
     requestId: call.requestId,
@@ -78,7 +72,8 @@ export function guardedCall(
     signal: request.signal,
     onApproval: request.onApproval,
     unknown: what.unknown,
-    isApproved: what.isApproved,
+    permit: what.permit,
+    onPermit: request.onPermit,
     verdict: call,
     version: Number.NaN,
     config: undefined,

@@ -68,6 +68,7 @@ export {
 } from './json/spelling.js';
 export { writeInSlices } from './json/write-large.js';
 export { createRedactor, type Redactor } from './observe/redact.js';
+export type { Permit } from './permit.js';
 export type { PinStatus } from './pins.js';
 export type { ApprovalAnswer, ApprovalRequest, Approve } from './policy/approval-request.js';
 export { type Caller, identityOf } from './policy/capabilities.js';

@@ -53,7 +53,7 @@ export class McpFront {
     approvalForms,
   }: McpFrontOptions) {
     this.#notices = new ApprovalNotices(runtime, () => approvalForms?.() ?? 'inform');
-    this.#taskIds = new TaskIds(taskKey ?? makeTaskKey());
+    this.#taskIds = new TaskIds(taskKey ?? makeTaskKey(), now);
     this.#tracer = tracer;
     this.#runtime = runtime;
     this.#version = version;

@@ -11,6 +11,7 @@ import {
   type Decision,
   identityOf,
   keepSpelling,
+  type Permit,
   type Progress,
   type Respondent,
   type Runtime,
@@ -23,7 +24,7 @@ import type { ApprovalNotices } from './approval-notice.js';
 import { type OfferCounts, Offers, unknownPrompt, unknownResource } from './offers.js';
 import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
-import { definitionMark, hasTask, type TaskIds, withTaskIds } from './task-ids.js';
+import { hasTask, type Task, type TaskIds, withTaskIds } from './task-ids.js';
 import type { Target, View } from './view.js';
 
 export interface SurfaceRequest {
@@ -59,6 +60,8 @@ export class Surface {
   readonly #tracer: Tracer | undefined;
   readonly #tasks: TaskIds;
   readonly #notices: ApprovalNotices;
+  /** What a person said yes to, for as long as the request lasts. */
+  readonly #permits = new WeakMap<SurfaceRequest, Permit>();
 
   constructor(view: View, runtime: Runtime, { tracer, offerCounts, taskIds, notices }: SurfaceOptions) {
     this.#notices = notices;
@@ -211,8 +214,9 @@ export class Surface {
   /** What nobody here knows goes to the only server there is, decided like a tool of that name. */
   async #passOn(request: SurfaceRequest): Promise<Params> {
     const { method, params, era } = request;
-    if (method.startsWith('tasks/')) return this.#followTask(request);
-    const server = this.#onlyServer();
+    if (TASK_METHODS.has(method)) return this.#followTask(request);
+    const task = method.startsWith('tasks/') ? this.#namedTask(request) : undefined;
+    const server = task?.server ?? this.#onlyServer();
     if (server === undefined) throw unknownMethod(method);
     const result = await this.#runtime.request({
       ...this.#optionsOf(request),
@@ -220,45 +224,49 @@ export class Surface {
       server,
       item: method,
       method,
-      params: withoutMeta(params),
+      params: { ...withoutMeta(params), ...(task !== undefined && { taskId: task.id }) },
     });
     return inEra(this.#sealTask(result, request, { server, tool: method }), era);
   }
 
   /** A task belongs to whose call began it, and is decided like that call. Nobody is told of the tasks of others. */
   async #followTask(request: SurfaceRequest): Promise<Params> {
-    const { method, params, era, caller } = request;
-    if (method === 'tasks/list') throw unknownMethod(method);
-    const task = this.#tasks.open(params.taskId, identityOf(caller));
-    if (task === undefined || !this.view.hasServer(task.server)) throw unknownTask();
+    const { method, era, caller } = request;
+    const task = this.#findTask(request);
     const { server, tool, id, approved } = task;
-    const found = this.#runtime.catalog.find(server, tool);
     const result = await this.#runtime.request({
       ...this.#optionsOf(request),
       kind: 'tool',
       server,
       item: tool,
       method,
-      params: { ...withoutMeta(params), taskId: id },
-      task: {
-        isApproved: approved !== undefined && found !== undefined && approved === definitionMark(found),
-        isSafe: SAFE_ON_TASKS.has(method),
-      },
+      // Nothing else: what was approved is the call, not what somebody sends along with a look at its task.
+      params: { taskId: id },
+      task: { permit: approved?.permit, isSafe: SAFE_ON_TASKS.has(method) },
     });
     const seal = (of: string): string =>
       this.#tasks.seal({ server, tool, id: of, approved }, identityOf(caller));
     return inEra(hasTask(result) ? withTaskIds(result, seal) : result, era);
   }
 
-  #sealTask(result: Params, { caller, params }: SurfaceRequest, of: ToolIdentity | undefined): Params {
+  #findTask({ params, caller }: SurfaceRequest): Task {
+    const task = this.#tasks.open(params.taskId, identityOf(caller));
+    if (task === undefined || !this.view.hasServer(task.server)) throw unknownTask();
+    return task;
+  }
+
+  /** A method about tasks that is not the protocol's: a task that it names has to be the caller's, too. */
+  #namedTask(request: SurfaceRequest): Task | undefined {
+    if (request.method === 'tasks/list') throw unknownMethod(request.method);
+    return request.params.taskId === undefined ? undefined : this.#findTask(request);
+  }
+
+  #sealTask(result: Params, request: SurfaceRequest, of: ToolIdentity | undefined): Params {
     if (of === undefined || !hasTask(result)) return result;
     const { server, tool } = of;
-    const args = isRecord(params.arguments) ? params.arguments : {};
-    const found = this.#runtime.catalog.find(server, tool);
-    const decided = this.#runtime.decide({ server, tool, arguments: args, caller: hostOrCaller(caller) });
-    // It would not be here if a person had not said yes.
-    const approved = decided.action === 'ask' && found !== undefined ? definitionMark(found) : undefined;
-    return withTaskIds(result, (id) => this.#tasks.seal({ server, tool, id, approved }, identityOf(caller)));
+    const approved = this.#tasks.approvedNow(this.#permits.get(request));
+    const identity = identityOf(request.caller);
+    return withTaskIds(result, (id) => this.#tasks.seal({ server, tool, id, approved }, identity));
   }
 
   /** What of a request is for the call and not for its server. */
@@ -277,6 +285,7 @@ export class Surface {
       onProgress,
       onApproval: (asked) =>
         this.#notices.tell(asked, { callerId: caller.id, onProgress, respondent, signal }),
+      onPermit: (permit) => void this.#permits.set(request, permit),
       inputRequired: era === 'modern' ? 'return' : 'answer',
       inputResponses: isRecord(inputResponses) ? inputResponses : undefined,
       requestState,
@@ -307,6 +316,14 @@ const isUnknown = (thrown: unknown): boolean =>
   thrown instanceof TurnbuckleError && ['PROMPT_UNKNOWN', 'RESOURCE_UNKNOWN'].includes(thrown.code);
 
 type ToolIdentity = Pick<CatalogTool, 'server' | 'tool'>;
+
+/** What the protocol's revisions know to do with a task; each of them has `taskId` for its params. */
+const TASK_METHODS: ReadonlySet<string> = new Set([
+  'tasks/get',
+  'tasks/result',
+  'tasks/cancel',
+  'tasks/update',
+]);
 
 /** What only looks at a task. */
 const SAFE_ON_TASKS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result']);

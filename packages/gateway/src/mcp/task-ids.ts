@@ -2,8 +2,8 @@
  * Ids of tasks as clients see them: sealed, so that nothing has to be remembered. One says which tool of which server
  * the task came from, and opens only for whose it is; every other id is none.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { type CatalogTool, keepSpelling } from 'turnbuckle';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { keepSpelling, type Permit } from 'turnbuckle';
 import { isRecord, type Params } from './protocol.js';
 
 export interface Task {
@@ -11,14 +11,22 @@ export interface Task {
   readonly tool: string;
   /** Its id at its server. */
   readonly id: string;
-  /** The definition that a person approved, where one was asked about the call; as `definitionMark` makes it. */
-  readonly approved?: string | undefined;
+  /** Where a person was asked about the call. */
+  readonly approved?: Approved | undefined;
+}
+
+/** What a person said yes to, and when. */
+export interface Approved {
+  readonly at: number;
+  readonly permit: Permit;
 }
 
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const MAX_CHARACTERS = 8_192;
+/** So long a yes to a call holds for its task: an id can be kept for ever. */
+const APPROVED_MS = 24 * 3_600_000;
 /** Where a result of a task says whose it is. */
 const RELATED = 'io.modelcontextprotocol/related-task';
 
@@ -26,9 +34,11 @@ export const makeTaskKey = (): Buffer => randomBytes(32);
 
 export class TaskIds {
   readonly #key: Buffer;
+  readonly #now: () => number;
 
-  constructor(key: Buffer) {
+  constructor(key: Buffer, now: () => number = Date.now) {
     this.#key = key;
+    this.#now = now;
   }
 
   seal({ server, tool, id, approved }: Task, identity: string): string {
@@ -51,10 +61,23 @@ export class TaskIds {
       const sealed = bytes.subarray(IV_BYTES + TAG_BYTES);
       const text = Buffer.concat([decipher.update(sealed), decipher.final()]).toString();
       const [server, tool, own, approved] = JSON.parse(text);
-      return { server, tool, id: own, approved };
+      return { server, tool, id: own, approved: this.#stillApproved(approved) };
     } catch {
       return undefined;
     }
+  }
+
+  /** For what is to be sealed. */
+  approvedNow(permit: Permit | undefined): Approved | undefined {
+    return permit && { at: this.#now(), permit };
+  }
+
+  /** Ids that were sealed by an earlier release say only that somebody approved, not what: that is not enough. */
+  #stillApproved(approved: unknown): Approved | undefined {
+    if (!isRecord(approved) || typeof approved.at !== 'number' || !isRecord(approved.permit))
+      return undefined;
+    const age = this.#now() - approved.at;
+    return age >= 0 && age < APPROVED_MS ? (approved as unknown as Approved) : undefined;
   }
 }
 
@@ -84,7 +107,3 @@ function ownIdOf({ taskId, task, _meta }: Params): string | undefined {
 
 const hasId = (value: unknown): value is Params & { readonly taskId: string } =>
   isRecord(value) && typeof value.taskId === 'string';
-
-/** Another one as soon as anything about the tool is different. */
-export const definitionMark = ({ definition }: CatalogTool): string =>
-  createHash('sha256').update(JSON.stringify(definition)).digest('base64url').slice(0, 16);

@@ -18,7 +18,7 @@ const now = { status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: 60_000 
 
 beforeAll(async () => {
   server = await openUpstream({
-    tools: ['slow', 'other'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+    tools: ['slow', 'other', 'read'].map((name) => ({ name, inputSchema: { type: 'object' } })),
     answers: {
       'tools/call': () => ({ task: { taskId: 'up-1', ...now } }),
       'tasks/get': ({ taskId }) => ({ taskId, ...now }),
@@ -32,10 +32,13 @@ beforeAll(async () => {
     },
   });
   stand = await openStand({
-    servers: { up: { url: server.url } },
+    servers: {
+      up: { url: server.url, labels: { slow: ['outbound'], read: ['private', 'untrusted'] } },
+    },
     callers: {
       alice: { id: 'alice', capabilities: ALL },
       bob: { id: 'bob', capabilities: ALL },
+      carol: { id: 'carol', capabilities: ALL },
       owner: { id: OWNER, capabilities: ALL },
     },
     views: { small: { tools: ['other'] } },
@@ -80,7 +83,16 @@ const taskOf = ({ body }: RawAnswer): string => {
 };
 const begin = async (ask: Ask): Promise<string> =>
   taskOf(await ask('tools/call', { name: 'up_slow', arguments: {}, task: { ttl: 60_000 } }));
-const METHODS = ['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update', 'tasks/whatever'];
+const METHODS = ['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update'];
+const OTHERS = ['tasks/whatever', 'tasks/delete_everything', 'tasks/../tools/call', 'tasks/', 'tasks/GET'];
+const pending = () => stand.runtime.approvals.pending();
+/** Says so to the one question that there is. */
+async function say(answer: 'once' | 'deny'): Promise<string> {
+  await expect.poll(() => pending().length).toBe(1);
+  const [question] = pending();
+  stand.runtime.approvals.answer(question?.id ?? '', answer);
+  return question?.tool ?? '';
+}
 
 describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => {
   it.each(['alice', 'owner'])('%s follows its own task', async (who) => {
@@ -105,24 +117,27 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     });
   });
 
-  it.each(METHODS)('has no use for a task of another, or a made-up one: %s', async (method) => {
-    const ask = await over[era]('alice');
-    const taskId = await begin(ask);
-    const before = arrived().length;
-    const others = [
-      [await over[era]('bob'), taskId],
-      [await over[era]('owner'), taskId],
-      [ask, 'up~up-1'],
-      [ask, 'up-1'],
-      [ask, `${taskId.slice(0, -2)}AA`],
-      [ask, new TaskIds(makeTaskKey()).seal({ server: 'up', tool: 'slow', id: 'up-1' }, 'alice')],
-      [ask, ''],
-      [ask, 7],
-    ] as const;
-    for (const [who, id] of others)
-      expect((await who(method, { taskId: id })).body.error, String(id)).toMatchObject({ code: -32602 });
-    expect(arrived().slice(before)).toEqual([]);
-  });
+  it.each([...METHODS, ...OTHERS])(
+    'has no use for a task of another, or a made-up one: %s',
+    async (method) => {
+      const ask = await over[era]('alice');
+      const taskId = await begin(ask);
+      const before = arrived().length;
+      const others = [
+        [await over[era]('bob'), taskId],
+        [await over[era]('owner'), taskId],
+        [ask, 'up~up-1'],
+        [ask, 'up-1'],
+        [ask, `${taskId.slice(0, -2)}AA`],
+        [ask, new TaskIds(makeTaskKey()).seal({ server: 'up', tool: 'slow', id: 'up-1' }, 'alice')],
+        [ask, ''],
+        [ask, 7],
+      ] as const;
+      for (const [who, id] of others)
+        expect((await who(method, { taskId: id })).body.error, String(id)).toMatchObject({ code: -32602 });
+      expect(arrived().slice(before)).toEqual([]);
+    },
+  );
 
   it('is not told of the tasks there are', async () => {
     const before = arrived().length;
@@ -166,6 +181,69 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect((await ask('tasks/get', { taskId })).body.result).toMatchObject({ status: 'working' });
   });
 
+  it.each(OTHERS)(
+    "is asked about a method that is not the protocol's, whatever was approved: %s",
+    async (method) => {
+      stand.runtime.setRules(rule('ask', '*'));
+      const ask = await over[era]('alice');
+      const began = begin(ask);
+      await say('once');
+      const taskId = await began;
+      const before = arrived().length;
+      const asked = ask(method, { taskId, arguments: { command: 'x' } });
+      expect(await say('deny')).toBe(method);
+      expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
+      stand.runtime.setRules(rule('deny', method));
+      expect((await ask(method, { taskId })).body.error?.data).toMatchObject({ code: 'TOOL_UNKNOWN' });
+      expect(arrived().slice(before)).toEqual([]);
+    },
+  );
+
+  it.each(METHODS)('sends nothing along that nobody approved: %s', async (method) => {
+    stand.runtime.setRules(rule('ask', 'slow'));
+    const ask = await over[era]('alice');
+    const began = begin(ask);
+    await say('once');
+    await ask(method, { taskId: await began, name: 'x', arguments: { command: 'x' }, anything: 'more' });
+    const { method: sent, params } = server.noted.at(-1) ?? { params: {} };
+    const { _meta, ...own } = params;
+    expect([sent, own]).toEqual([method, { taskId: 'up-1' }]);
+  });
+
+  it.each(METHODS)('is asked again for a reason that nobody was asked about then: %s', async (method) => {
+    const other = { action: 'ask' as const, tool: 's*', caller: 'alice', reason: 'another' };
+    stand.runtime.setRules(rule('ask', 'slow'));
+    const ask = await over[era]('alice');
+    const began = begin(ask);
+    await say('once');
+    const taskId = await began;
+    const before = arrived().length;
+    stand.runtime.setRules([{ rule: other, from: 'user', position: 0 }, ...rule('ask', 'slow')]);
+    const asked = ask(method, { taskId });
+    await say('deny');
+    expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
+    expect(arrived().slice(before)).toEqual([]);
+    // The yes was to the first of them, and is still good for that.
+    stand.runtime.setRules(rule('ask', 'slow'));
+    await ask(method, { taskId });
+    expect(arrived().slice(before)).toEqual([method]);
+  });
+
+  it('is asked again when its run has come by what was not there then', async () => {
+    const { runtime } = stand;
+    runtime.setRules(rule('ask', 'slow'), { defaultDecision: 'allow', flows: 'off' });
+    const ask = await over[era]('carol');
+    const began = begin(ask);
+    await say('once');
+    const taskId = await began;
+    await ask('tools/call', { name: 'up_read', arguments: {} });
+    expect((await ask('tasks/get', { taskId })).body.result).toMatchObject({ status: 'working' });
+    runtime.setRules(rule('ask', 'slow'), { defaultDecision: 'allow', flows: 'ask' });
+    const asked = ask('tasks/get', { taskId });
+    await say('deny');
+    expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
+  });
+
   it.each([{}, { taskId: 'up~x' }, { taskId: 'x' }])(
     'is decided as a tool when nobody knows its method, whatever its params say: %j',
     async (params) => {
@@ -181,6 +259,19 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       expect(settled.at(-1)).toMatchObject({ kind: 'tool', tool: 'own/method', callerId: 'alice' });
     },
   );
+});
+
+it('lets an approval that is sealed in an id hold for a day, and one that does not say of what for nothing', () => {
+  let now = 1_000_000;
+  const ids = new TaskIds(makeTaskKey(), () => now);
+  const permit = { hash: 'x', asking: ['y'], pin: undefined, flow: false };
+  const task = { server: 'up', tool: 'slow', id: 'up-1' };
+  const sealed = ids.seal({ ...task, approved: ids.approvedNow(permit) }, 'alice');
+  expect(ids.open(sealed, 'alice')?.approved).toEqual({ at: now, permit });
+  now += 24 * 3_600_000;
+  expect(ids.open(sealed, 'alice')).toEqual(task);
+  const old = ids.seal({ ...task, approved: 'a mark' as never }, 'alice');
+  expect(ids.open(old, 'alice')).toEqual(task);
 });
 
 it("is known again after a restart, by a key that is nobody else's to read", async () => {
