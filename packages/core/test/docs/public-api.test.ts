@@ -76,6 +76,7 @@ const TYPES = [
   'Explanation',
   'LoadedConfig',
   'NativeTool',
+  'Permit',
   'PinStatus',
   'PlacedRule',
   'Progress',
