@@ -11,7 +11,8 @@ export function writeInSlices(value: unknown): Promise<string> | string {
   return hasMoreParts(value, FEW * 4) && !hasSpelling(value) ? inSlices(writeLarge(value)) : writeJson(value);
 }
 
-function* writeLarge(value: unknown): Steps<string> {
+/** The work of it, step by step. */
+export function* writeLarge(value: unknown): Steps<string> {
   const pieces: string[] = [];
   yield* write(value, pieces);
   return pieces.join('');

@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { atOnce } from '../../src/json/slices.js';
+import { hasMoreParts, writeInSlices, writeLarge } from '../../src/json/write-large.js';
+
+const value = fc.letrec((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 3 },
+    fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom(undefined, Number.NaN, '', new Date(0))),
+    // Long enough to be written piece by piece.
+    fc
+      .oneof(fc.integer(), fc.string(), fc.constant(undefined), fc.constant({ a: 1 }))
+      .map((one) => Array(6_000).fill(one)),
+    fc.array(tie('node'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom('a', '', '7', '"', '__proto__'), tie('node'), { maxKeys: 4 }),
+  ),
+})).node;
+
+it('writes what JSON.stringify writes', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), value, { maxKeys: 3 }), (one) => {
+      expect(atOnce(writeLarge(one))).toBe(JSON.stringify(one));
+    }),
+    { numRuns: 200, seed: 9 },
+  );
+});
+
+it('gives others their turn only where there is much to write', async () => {
+  expect(writeInSlices({ a: [1, 2, 3] })).toBe('{"a":[1,2,3]}');
+  const rows = Array.from({ length: 30_000 }, (_, id) => ({ id, tags: ['a', 'b'] }));
+  const writing = writeInSlices({ rows });
+  expect(writing).toBeInstanceOf(Promise);
+  expect(await writing).toBe(JSON.stringify({ rows }));
+});
+
+it('counts parts no further than it has to', () => {
+  expect(hasMoreParts([1, 2, 3], 4)).toBe(false);
+  expect(hasMoreParts([1, 2, 3], 3)).toBe(true);
+  expect(hasMoreParts('x'.repeat(1_000_000), 20_000)).toBe(true);
+});
