@@ -39,8 +39,15 @@ export class Connections {
     oldest.destroy();
   };
 
+  /** How many are open, and how many of them are known. */
+  get counts(): { readonly open: number; readonly known: number } {
+    return { open: this.#count, known: this.#known.size };
+  }
+
   /** A good token came on it: it stays. False when that token has its share of connections already. */
   know(socket: Socket, { caller, isOwner = false }: Visitor): boolean {
+    // Who left while the token was looked at: its end was told already, and nothing would release it.
+    if (socket.destroyed) return false;
     const identity = identityOf(caller);
     // Behind a proxy, one connection serves many.
     if (this.#known.get(socket) === identity) return true;

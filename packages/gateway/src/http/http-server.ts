@@ -9,6 +9,7 @@ import { Connections } from './connections.js';
 import type { Doors } from './doors.js';
 import { DEFAULT_LIMITS, type HttpLimits, MAX_HEADER_BYTES } from './http-limits.js';
 import { Places } from './places.js';
+import { QueuedAnswers } from './queued-answers.js';
 import { RateLimit } from './rate-limit.js';
 import { type Refusal, slowDown, toRefusal } from './refusal.js';
 import { METHOD_REFUSED } from './request-form.js';
@@ -62,6 +63,7 @@ export class HttpServer {
   readonly #ending = new WeakSet<Socket>();
   readonly #tunnels: Tunnels;
   readonly #places: Places;
+  readonly #queued = new QueuedAnswers();
   #closed: Promise<void> | undefined;
 
   constructor({ routes, doors, limits, tunnel, onDefect, countProblems = () => 0 }: HttpServerOptions) {
@@ -95,6 +97,11 @@ export class HttpServer {
   /** Requests that were let in and are not answered yet. */
   get inFlight(): number {
     return this.#places.size;
+  }
+
+  /** Connections, and those of them on which a good token came. */
+  get connections(): { readonly open: number; readonly known: number } {
+    return this.#connections.counts;
   }
 
   /** LISTEN_FAILED when the address cannot be had. */
@@ -153,6 +160,8 @@ export class HttpServer {
 
   #enter(come: Come, judged: Visitor | Refusal): void {
     const { request, response, path, found } = come;
+    // Left while its token was looked at.
+    if (request.socket.destroyed) return;
     if ('code' in judged) return this.#turnAway(request, response, judged);
     if (!this.#connections.know(request.socket, judged))
       return this.#turnAway(request, response, TOO_MANY_CONNECTIONS);
@@ -170,6 +179,7 @@ export class HttpServer {
     if (refusal !== undefined) return refuseOn(socket, refusal);
     if (route === undefined || request.url !== route.target) return refuseOn(socket, METHOD_REFUSED);
     const judged = await this.#doors.admit(request, route.access);
+    if (socket.destroyed) return;
     if ('code' in judged) return refuseOn(socket, judged);
     if (!this.#connections.know(request.socket, judged)) return refuseOn(socket, TOO_MANY_CONNECTIONS);
     const waitMs = this.#requests.take(identityOf(judged.caller));
@@ -196,6 +206,7 @@ export class HttpServer {
     if (response.destroyed) return;
     const place = this.#places.enter(response, visitor);
     response.once('close', () => this.#leave(response));
+    if (response.socket === null) this.#queued.add(request.socket, response);
     // Who has shown no token has no claim to stay once it has its answer.
     if (visitor === ANYBODY && !this.#connections.isKnown(request.socket)) {
       response.setHeader('connection', 'close');

@@ -24,6 +24,7 @@ export class EventStream {
     response.setTimeout(STALLED_MS);
     this.#timer = setInterval(() => this.#comment(), KEEP_ALIVE_MS).unref();
     response.once('close', () => clearInterval(this.#timer));
+    if (response.destroyed) clearInterval(this.#timer);
   }
 
   get isOpen(): boolean {

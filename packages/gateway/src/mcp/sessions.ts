@@ -71,6 +71,8 @@ export class Sessions {
     const answer = new PostAnswer(request, response, { 'mcp-session-id': open.session.id });
     if (incoming.kind === 'request')
       return open.session.take(incoming, answer, (leave) => {
+        // It may have left while its message was read.
+        if (response.destroyed) leave();
         response.once('close', () => {
           if (!response.writableFinished) leave();
         });
