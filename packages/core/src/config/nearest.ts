@@ -4,7 +4,7 @@ const MAX_LENGTH = 64;
 const MAX_PAIRS = 200_000;
 
 /** What was done to find one, for who wants to know. */
-export interface NearestWork {
+interface NearestWork {
   pairs: number;
 }
 

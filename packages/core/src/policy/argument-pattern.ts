@@ -11,7 +11,7 @@ import { compileGlob, type Glob } from './glob.js';
 
 type Test = (value: unknown) => boolean;
 /** With what is left to look at for the decision that it is part of. */
-export type ArgumentTest = (value: unknown, work: DecisionWork) => boolean;
+type ArgumentTest = (value: unknown, work: DecisionWork) => boolean;
 
 /** Longer texts are not compared: they open nothing, and every guard takes them. */
 const MOST_STRICT = 16_384;

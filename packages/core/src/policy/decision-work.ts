@@ -6,7 +6,7 @@ import { addressesMeant, isAddress } from './address.js';
 import { canMeanAnotherPath, toPath } from './path-meant.js';
 
 /** What else a text may mean; undefined when there is no telling. */
-export type Meant = readonly string[] | undefined;
+type Meant = readonly string[] | undefined;
 
 /** In characters; one that is read for what an address may mean counts for many, for it is read so often. */
 const MAX_CHARACTERS = 8_388_608;
