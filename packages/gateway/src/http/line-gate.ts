@@ -2,6 +2,7 @@
  * Requests that come as lines on one connection: each takes a place, counts for the rate and holds its bytes, as one
  * that comes over HTTP does. It counts for whom it acts as, however many connections that one has.
  */
+import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { type Caller, identityOf, TurnbuckleError } from 'turnbuckle';
 import { DEFAULT_LIMITS } from './http-limits.js';
@@ -30,6 +31,7 @@ export class LineGate {
   readonly #requests: RateLimit;
   readonly #output: Writable;
   #visitor: Visitor;
+  #isWatched = false;
   /** What has come of the next line. */
   #line: Place;
 
@@ -93,7 +95,20 @@ export class LineGate {
 
   /** Whether more can be said to who does not read. */
   mayAnswer(): boolean {
-    return this.#places.mayLeaveUnsent(this.#line);
+    return this.#output.writableLength === 0 || this.#places.mayLeaveUnsent(this.#line);
+  }
+
+  /** After each write: who takes nothing for too long while something waits for it is cut off. */
+  watch(isTaken: boolean): void {
+    const output = this.#output;
+    if (isTaken || this.#isWatched || this.slowReadMs === undefined || !(output instanceof Socket)) return;
+    this.#isWatched = true;
+    const cut = (): unknown => output.destroy();
+    output.setTimeout(this.slowReadMs, cut);
+    output.once('drain', () => {
+      this.#isWatched = false;
+      output.setTimeout(0).off('timeout', cut);
+    });
   }
 
   close(): void {

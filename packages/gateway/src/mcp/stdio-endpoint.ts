@@ -51,13 +51,18 @@ class StdioClient {
 
   constructor(options: StdioEndpointOptions & { readonly gate: LineGate }) {
     this.#options = options;
-    const { output, maxBytes } = options;
-    const push = (text: string): void => {
-      output.write(`${text}\n`);
-      // Who does not read is not told more and more.
-      if (output.writableLength > maxBytes) output.destroy();
+    const { output, maxBytes, gate } = options;
+    // An answer always passes, however large; who has left too much of the others unread is cut off.
+    const finish = (text: string): void => {
+      if (!gate.mayAnswer()) output.destroy();
+      else gate.watch(output.write(`${text}\n`));
     };
-    this.#reply = { canStream: true, send: push, finish: push };
+    // News are not for who is far behind.
+    const send = (text: string): void => {
+      const unsent = output.writableLength;
+      if (unsent === 0 || unsent + text.length <= maxBytes) finish(text);
+    };
+    this.#reply = { canStream: true, send, finish };
   }
 
   /** Resolves when it is taken, not when it is answered. Never rejects. */

@@ -12,13 +12,14 @@ import { createStdioTunnel } from '../../src/mcp/stdio-tunnel.js';
 import { EVERYTHING, openStand, type Stand } from '../mcp/stand.js';
 
 const MEGABYTE = 1_024 * 1_024;
-/** Never answers `wait`. */
+/** Never answers `wait`; answers `big` with so much. */
 const SERVER = `
 const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method } = JSON.parse(line);
+  const { id, method, params } = JSON.parse(line);
   if (method === 'initialize') return say(id, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } });
-  if (method === 'tools/list') return say(id, { tools: [{ name: 'wait', inputSchema: { type: 'object' } }] });
+  if (method === 'tools/list') return say(id, { tools: ['wait', 'big'].map((name) => ({ name, inputSchema: { type: 'object' } })) });
+  if (params?.name === 'big') return say(id, { content: [{ type: 'text', text: 'x'.repeat(params.arguments.size) }] });
 });`;
 const HELLO = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
 const META = {
@@ -181,4 +182,22 @@ describe('requests on a connection of lines', () => {
     await waitUntil(() => answerTo(lines, 100) !== undefined);
     expect((await ask(lines, 2, 'tools/list', { _meta: META }))?.result).toBeDefined();
   });
+});
+
+describe('answers on a connection of lines', () => {
+  it('pass however large they are; who reads none is cut off', async () => {
+    const { http, port } = await openHttp({ maxUnsentBytes: 20 * MEGABYTE, slowReadMs: 3_000 });
+    const ada = await openTunnel(port, 'ada');
+    await ask(ada, 1, 'initialize', HELLO);
+    const big = call('big', { size: 6 * MEGABYTE });
+    expect(JSON.stringify((await ask(ada, 2, 'tools/call', big))?.result).length).toBeGreaterThan(
+      6 * MEGABYTE,
+    );
+    const idle = await openTunnel(port, 'bob');
+    await ask(idle, 1, 'initialize', HELLO);
+    idle.socket.pause();
+    for (let id = 2; id < 4; id += 1) say(idle, id, 'tools/call', big);
+    await waitUntil(() => http.connections.open === 1, 30_000);
+    expect((await ask(ada, 3, 'tools/list', {}))?.result).toBeDefined();
+  }, 60_000);
 });
