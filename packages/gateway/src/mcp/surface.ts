@@ -21,6 +21,7 @@ import { hostOrCaller } from '../host-or-caller.js';
 import { knowsServer } from '../knows-server.js';
 import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
+import { fillTemplate, readCompletion, withoutValues } from './completion.js';
 import { type OfferCounts, Offers, unknownPrompt, unknownResource } from './offers.js';
 import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
@@ -186,9 +187,23 @@ export class Surface {
     const { server, item } = isPrompt
       ? await this.#offers.findPrompt(named, caller)
       : await this.#offers.findTemplate(named, caller);
-    const target = { kind: isPrompt ? 'prompt' : 'resource', server, item, name: named } as const;
-    const meant = { ...withoutMeta(params), ref: { ...ref, [isPrompt ? 'name' : 'uri']: item } };
-    return inEra(await this.#ask(request, target, meant), era);
+    const given = readCompletion(params);
+    if (isPrompt) {
+      const target = { kind: 'prompt', server, item, name: named } as const;
+      return inEra(await this.#ask(request, target, { ref: { type: ref.type, name: item }, ...given }), era);
+    }
+    const decide = (tool: string): Decision['action'] =>
+      this.#runtime.decide({ kind: 'resource', server, tool, caller: hostOrCaller(caller) }).action;
+    // Both count, the template and what the value makes of it: the stricter one is what it is about.
+    const filled = fillTemplate(item, given);
+    const about = STRICTNESS[decide(item)] > STRICTNESS[decide(filled)] ? item : filled;
+    const target = { kind: 'resource', server, item: about, name: named } as const;
+    const result = await this.#ask(request, target, { ref: { type: ref.type, uri: item }, ...given });
+    const { argument } = given;
+    const mayKnow = (value: string): boolean =>
+      argument === undefined ||
+      decide(fillTemplate(item, { ...given, argument: { ...argument, value } })) !== 'deny';
+    return inEra(withoutValues(result, mayKnow), era);
   }
 
   /** Throws for what the caller may not know what it would for what nobody has: not whose it is. */
@@ -314,6 +329,8 @@ interface NamedTarget extends Target {
 
 const isUnknown = (thrown: unknown): boolean =>
   thrown instanceof TurnbuckleError && ['PROMPT_UNKNOWN', 'RESOURCE_UNKNOWN'].includes(thrown.code);
+
+const STRICTNESS: Readonly<Record<Decision['action'], number>> = { allow: 0, ask: 1, deny: 2 };
 
 type ToolIdentity = Pick<CatalogTool, 'server' | 'tool'>;
 
