@@ -20,7 +20,8 @@ export function createServerRoutes(configured: ConfiguredRuntime): readonly ApiR
       handle: (visit) => {
         const sight = sightOf(runtime, visit);
         const seen = runtime.status().filter(({ name }) => sight.sees({ server: name }));
-        return { servers: seen.map((status) => toSummary(status, configured)) };
+        const told = { hasFiles: visit.visitor.access.has('manage') };
+        return { servers: seen.map((status) => toSummary(status, configured, told)) };
       },
     },
     {
@@ -29,7 +30,7 @@ export function createServerRoutes(configured: ConfiguredRuntime): readonly ApiR
       access: 'look',
       summary: 'One server, with all that is known of it',
       answer: SERVER,
-      handle: (visit) => view.show(view.nameOf(visit)),
+      handle: (visit) => view.show(view.nameOf(visit), visit),
     },
     ...createActRoutes(view),
   ];
@@ -48,7 +49,7 @@ function createActRoutes(view: ServerView): readonly ApiRoute[] {
       const name = view.nameOf(visit);
       await readBody(visit, NOTHING);
       await run(name);
-      return view.show(name);
+      return view.show(name, visit);
     },
   });
   return [

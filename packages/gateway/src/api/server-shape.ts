@@ -1,4 +1,5 @@
 /** A server as the API tells it. */
+import { basename } from 'node:path';
 import { type ConfiguredRuntime, redactConfig, type ServerStatus } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { cleanTexts, toFault } from './clean.js';
@@ -25,6 +26,9 @@ const SUMMARY = {
   breaker: z.string(),
 };
 
+/** Where it is written; the file is told to who may manage it. */
+const PLACE = z.object({ ...ORIGIN.shape, file: z.optional(z.string()) });
+
 export const SERVER_SUMMARY = z.object(SUMMARY);
 
 export const SERVER = z.object({
@@ -37,8 +41,8 @@ export const SERVER = z.object({
   /** What is in effect, and where it is written. Values that can be secrets are hidden. */
   config: z.optional(ANYTHING),
   entry: z.optional(ANYTHING),
-  origin: z.optional(ORIGIN),
-  shadowed: z.optional(z.array(ORIGIN)),
+  origin: z.optional(PLACE),
+  shadowed: z.optional(z.array(PLACE)),
   tools: z.array(
     z.object({ name: z.string(), description: z.optional(z.string()), annotations: TOOL.shape.annotations }),
   ),
@@ -50,26 +54,44 @@ export const SERVER = z.object({
   recentErrors: z.array(z.object({ at: z.number(), code: z.string(), message: z.string() })),
 });
 
+/** What the reader may be told: whether also where the files of the configuration lie. */
+interface Told {
+  readonly hasFiles: boolean;
+}
+
 /** One line of a list. */
-export function toSummary(status: ServerStatus, { runtime }: ConfiguredRuntime): unknown {
-  return cleanTexts(summaryOf(status), (value) => runtime.redact(value));
+export function toSummary(status: ServerStatus, configured: ConfiguredRuntime, told: Told): unknown {
+  return cleanTexts(summaryOf(status), cleanerFor(status.name, configured, told));
+}
+
+/** Texts without secrets and, to who may not manage, with no more of the configuration's files than their names. */
+function cleanerFor(name: string, { runtime, config }: ConfiguredRuntime, { hasFiles }: Told) {
+  const written = hasFiles ? undefined : config().servers.get(name);
+  const files = written === undefined ? [] : [written.origin, ...written.shadowed].map(({ file }) => file);
+  return (value: unknown): unknown =>
+    files.reduce((text, file) => text.replaceAll(file, basename(file)), String(runtime.redact(value)));
 }
 
 /** All there is to tell of one. */
-export function toServer(status: ServerStatus, { runtime, config }: ConfiguredRuntime): unknown {
+export function toServer(status: ServerStatus, configured: ConfiguredRuntime, told: Told): unknown {
   const { era, protocolVersion, serverInfo, capabilities, instructions, tools, pid, sandbox } = status;
   const { stderr, lastPing, lastAnswerAt, recentErrors } = status;
-  const written = config().servers.get(status.name);
+  const written = configured.config().servers.get(status.name);
   const whole = {
     ...summaryOf(status),
     ...{ era, protocolVersion, serverInfo, capabilities, instructions, tools, pid, sandbox },
     ...{ stderr, lastPing, lastAnswerAt, recentErrors },
     config: status.config,
     entry: written && redactConfig(written.entry),
-    origin: written?.origin,
-    shadowed: written?.shadowed,
+    origin: written && placeOf(written.origin, told),
+    shadowed: written?.shadowed.map((origin) => placeOf(origin, told)),
   };
-  return cleanTexts(whole, (value) => runtime.redact(value));
+  return cleanTexts(whole, cleanerFor(status.name, configured, told));
+}
+
+function placeOf<Origin extends { readonly file: string }>(origin: Origin, { hasFiles }: Told): object {
+  const { file, ...rest } = origin;
+  return hasFiles ? origin : rest;
 }
 
 function summaryOf(status: ServerStatus): Record<string, unknown> {

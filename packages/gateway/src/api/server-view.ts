@@ -18,7 +18,9 @@ export class ServerView {
     return name;
   }
 
-  show(name: string): unknown {
-    return toServer(this.configured.runtime.serverStatus(name), this.configured);
+  /** Where the files of the configuration lie is told to who may manage them. */
+  show(name: string, { visitor }: Visit): unknown {
+    const hasFiles = visitor.access.has('manage');
+    return toServer(this.configured.runtime.serverStatus(name), this.configured, { hasFiles });
   }
 }
