@@ -23,8 +23,9 @@ import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
 import { fillTemplate, readCompletion, withoutValues } from './completion.js';
 import { type OfferCounts, Offers, unknownPrompt, unknownResource } from './offers.js';
-import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
+import { CODES, type Era, isRecord, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
+import { furtherOf, inEra, LISTS, listText, metaForServer, withoutMeta } from './surface-params.js';
 import { hasTask, type Task, type TaskIds, withTaskIds } from './task-ids.js';
 import type { Target, View } from './view.js';
 
@@ -42,9 +43,6 @@ export interface SurfaceRequest {
 
 /** A result, or the JSON text of one. */
 export type SurfaceResult = Params | string;
-
-/** Methods of the newer revision whose answers say how long they are good for. */
-const LISTS = { ttlMs: 10_000, cacheScope: 'private' } as const;
 
 export interface SurfaceOptions {
   readonly tracer?: Tracer | undefined;
@@ -352,65 +350,6 @@ interface ToolCall {
   readonly arguments: Params;
   readonly isUnlisted: boolean;
 }
-
-const PARAMS_OF_CALLS: ReadonlySet<string> = new Set([
-  'name',
-  'arguments',
-  '_meta',
-  'inputResponses',
-  'requestState',
-]);
-
-/** Params that nobody here knows: they pass. */
-function furtherOf(params: Params): Params | undefined {
-  let further: Record<string, unknown> | undefined;
-  for (const key in params) {
-    if (PARAMS_OF_CALLS.has(key)) continue;
-    further ??= keepSpelling(params, {});
-    further[key] = params[key];
-  }
-  return further;
-}
-
-/** What the client says about itself and its own request is between it and us; the rest belongs to the server. */
-const OURS: ReadonlySet<string> = new Set([
-  META.version,
-  META.capabilities,
-  META.clientInfo,
-  'progressToken',
-]);
-
-function metaForServer(meta: Params, logLevel: string | undefined): Params | undefined {
-  let kept: Record<string, unknown> | undefined =
-    logLevel === undefined ? undefined : keepSpelling(meta, { [META.logLevel]: logLevel });
-  for (const key in meta) {
-    if (OURS.has(key)) continue;
-    kept ??= keepSpelling(meta, {});
-    kept[key] = meta[key];
-  }
-  return kept;
-}
-
-function withoutMeta(whole: Params): Params {
-  const { _meta, inputResponses, requestState, ...params } = whole;
-  return keepSpelling(whole, params);
-}
-
-/** Only the newer revision says of what kind a result is. */
-function inEra(result: Params, era: Era): Params {
-  if (era === 'modern')
-    return result.resultType === undefined
-      ? keepSpelling(result, { ...result, resultType: 'complete' })
-      : result;
-  if (result.resultType === undefined) return result;
-  const { resultType, ttlMs, cacheScope, ...rest } = result;
-  return keepSpelling(result, rest);
-}
-
-const listText = (key: string, items: string, era: Era): string =>
-  era === 'modern'
-    ? `{"${key}":${items},"resultType":"complete","ttlMs":${LISTS.ttlMs},"cacheScope":"${LISTS.cacheScope}"}`
-    : `{"${key}":${items}}`;
 
 /** A subscription lasts, so nobody is asked about it. */
 const notSubscribed = (uri: string, action: 'ask' | 'deny', reason: string): TurnbuckleError =>

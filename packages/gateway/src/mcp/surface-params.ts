@@ -1,0 +1,65 @@
+/** What of a request is the server's and what is ours, and results as the client's revision writes them. */
+import { keepSpelling } from 'turnbuckle';
+import { type Era, META, type Params } from './protocol.js';
+
+/** Methods of the newer revision whose answers say how long they are good for. */
+export const LISTS = { ttlMs: 10_000, cacheScope: 'private' } as const;
+
+const PARAMS_OF_CALLS: ReadonlySet<string> = new Set([
+  'name',
+  'arguments',
+  '_meta',
+  'inputResponses',
+  'requestState',
+]);
+
+/** Params that nobody here knows: they pass. */
+export function furtherOf(params: Params): Params | undefined {
+  let further: Record<string, unknown> | undefined;
+  for (const key in params) {
+    if (PARAMS_OF_CALLS.has(key)) continue;
+    further ??= keepSpelling(params, {});
+    further[key] = params[key];
+  }
+  return further;
+}
+
+/** What the client says about itself and its own request is between it and us; the rest belongs to the server. */
+const OURS: ReadonlySet<string> = new Set([
+  META.version,
+  META.capabilities,
+  META.clientInfo,
+  'progressToken',
+]);
+
+export function metaForServer(meta: Params, logLevel: string | undefined): Params | undefined {
+  let kept: Record<string, unknown> | undefined =
+    logLevel === undefined ? undefined : keepSpelling(meta, { [META.logLevel]: logLevel });
+  for (const key in meta) {
+    if (OURS.has(key)) continue;
+    kept ??= keepSpelling(meta, {});
+    kept[key] = meta[key];
+  }
+  return kept;
+}
+
+export function withoutMeta(whole: Params): Params {
+  const { _meta, inputResponses, requestState, ...params } = whole;
+  return keepSpelling(whole, params);
+}
+
+/** Only the newer revision says of what kind a result is. */
+export function inEra(result: Params, era: Era): Params {
+  if (era === 'modern')
+    return result.resultType === undefined
+      ? keepSpelling(result, { ...result, resultType: 'complete' })
+      : result;
+  if (result.resultType === undefined) return result;
+  const { resultType, ttlMs, cacheScope, ...rest } = result;
+  return keepSpelling(result, rest);
+}
+
+export const listText = (key: string, items: string, era: Era): string =>
+  era === 'modern'
+    ? `{"${key}":${items},"resultType":"complete","ttlMs":${LISTS.ttlMs},"cacheScope":"${LISTS.cacheScope}"}`
+    : `{"${key}":${items}}`;
