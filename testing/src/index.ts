@@ -1,4 +1,5 @@
 // What tests use: real fixture servers to start, and eyes for processes. The servers themselves are run, not imported.
+export { collectGarbage } from './collect-garbage.js';
 export type { FixtureName, RunningFixture, StartFixtureOptions } from './fixture.js';
 export { fixture, readPids, startFixture } from './fixture.js';
 export { OddMessages } from './fuzz/odd-messages.js';

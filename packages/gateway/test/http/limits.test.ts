@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { waitUntil } from '@turnbuckle/testing';
+import { collectGarbage, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openServer, route } from './open-server.js';
 import { exchange, request, talk } from './raw-request.js';
@@ -56,9 +56,12 @@ describe('the size of a request', () => {
   it('is what it costs, also when it comes in pieces of one byte', async () => {
     const { port } = await openServer({ limits: { maxBodyBytes: 4 * MEGABYTE.length } });
     const inUse = (): number => process.memoryUsage().heapUsed + process.memoryUsage().external;
+    const bound = 80 * 1024 * 1024;
     const before = inUse();
     let peak = before;
     const sampler = setInterval(() => {
+      // What nobody holds any more does not count: how much of it lies about is up to the collector.
+      if (inUse() - before > bound) collectGarbage();
       peak = Math.max(peak, inUse());
     }, 20);
     onTestFinished(() => clearInterval(sampler));
@@ -73,7 +76,7 @@ describe('the size of a request', () => {
       text: expect.stringContaining(`{"length":${24 * 64 * 1024}}`),
     });
     // As a list of pieces it was 170 MB.
-    expect(peak - before).toBeLessThan(80 * 1024 * 1024);
+    expect(peak - before).toBeLessThan(bound);
   });
 
   it('is not read at all of who has no token', async () => {
