@@ -2,7 +2,7 @@
 import { fixture, type RunningFixture, startFixture } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type FuzzDaemon, serveNeighbour, startFuzzDaemon } from './fuzz-daemon.js';
-import { CASES, SEED, SLOWEST_MS } from './settings.js';
+import { BURST, CASES, SEED, SLOWEST_MS } from './settings.js';
 
 const ERAS = ['legacy', 'modern'] as const;
 const NETWORKS = [
@@ -12,9 +12,6 @@ const NETWORKS = [
   { name: 'sse', transport: 'sse', flags: [] },
   { name: 'websocket', transport: 'websocket', flags: [] },
 ] as const;
-
-/** So many messages come before each answer: fewer than what counts as a flood. */
-const BURST = 25;
 
 /** Hostile servers by name; the network ones run until the test is over. */
 async function openHostile(): Promise<Record<string, object>> {
