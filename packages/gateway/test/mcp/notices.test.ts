@@ -40,10 +40,6 @@ describe('a message of a server with a thousand tools', () => {
     expect(heard).toBe(2 * MESSAGES);
     // All tools were looked at once for each caller, and not for each message.
     expect(filtered).toBe(CALLERS.length);
-    const again = performance.now();
-    for (let message = 0; message < MESSAGES; message += 1)
-      for (const caller of CALLERS) surface?.mayKnow('many', caller);
-    expect(performance.now() - again).toBeLessThan(50);
   });
 
   it('is for others when the rules or the tools change', async () => {
