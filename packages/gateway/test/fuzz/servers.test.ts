@@ -90,7 +90,7 @@ it('no message of any server ends the daemon, and its neighbours are served', as
   );
   expect(listed.text).toContain('good_echo');
   // A fuzzer that is not listened to proves nothing.
-  expect(counted.get('answered') ?? 0, told).toBeGreaterThan(sent / BURST / 4);
+  expect(counted.get('answered') ?? 0, told).toBeGreaterThan(sent / BURST / 10);
   process.stdout.write(`fuzzed by servers: ${told}\n`);
   expect(await daemon.stop()).toBe(0);
 }, 3_600_000);
