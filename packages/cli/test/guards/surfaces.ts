@@ -183,7 +183,7 @@ async function askGateway(
   const stand = { url } as Stand;
   if (era === 'modern') {
     const headers = typeof params.taskId === 'string' ? { 'mcp-name': params.taskId } : {};
-    return modern(stand, { method, params }, { path, token, headers });
+    return modern(stand, { method, params }, { path, token, headers, meta: KNOWS_TASKS });
   }
   const headers = { 'mcp-session-id': await stage.session(path, token) };
   return send(stand, { jsonrpc: '2.0', id: 1, method, params }, { path, token, headers });
@@ -217,6 +217,10 @@ function gatewaySurface(stage: () => Stage, options: GatewayOptions): Surface {
     ...(none && { none }),
   };
 }
+
+const KNOWS_TASKS = {
+  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+};
 
 const narrowed = (path: string) => (guard: Guard | undefined) =>
   guard === 'capability missing' ? '/mcp/narrow' : path;

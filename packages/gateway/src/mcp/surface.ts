@@ -23,7 +23,7 @@ import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
 import { fillTemplate, readCompletion, withoutValues } from './completion.js';
 import { type OfferCounts, Offers, unknownPrompt, unknownResource } from './offers.js';
-import { CODES, type Era, isRecord, metaOf, type Params, RpcError } from './protocol.js';
+import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
 import { furtherOf, inEra, LISTS, listText, metaForServer, withoutMeta } from './surface-params.js';
 import { hasTask, type Task, type TaskIds, withTaskIds } from './task-ids.js';
@@ -227,6 +227,7 @@ export class Surface {
   /** What nobody here knows goes to the only server there is, decided like a tool of that name. */
   async #passOn(request: SurfaceRequest): Promise<Params> {
     const { method, params, era } = request;
+    if (era === 'modern') checkTaskMethod(method, params);
     if (TASK_METHODS.has(method)) return this.#followTask(request);
     const task = method.startsWith('tasks/') ? this.#namedTask(request) : undefined;
     const server = task?.server ?? this.#onlyServer();
@@ -257,8 +258,10 @@ export class Surface {
       params: { taskId: id },
       task: { permit: approved?.permit, isSafe: SAFE_ON_TASKS.has(method) },
     });
+    // The task that was asked about keeps the id by which its client knows it.
+    const known = String(request.params.taskId);
     const seal = (of: string): string =>
-      this.#tasks.seal({ server, tool, id: of, approved }, identityOf(caller));
+      of === id ? known : this.#tasks.seal({ server, tool, id: of, approved }, identityOf(caller));
     return inEra(hasTask(result) ? withTaskIds(result, seal) : result, era);
   }
 
@@ -339,6 +342,21 @@ const TASK_METHODS: ReadonlySet<string> = new Set([
   'tasks/cancel',
   'tasks/update',
 ]);
+
+/** In the newer revision tasks are an extension, without the methods that ask for a result or for a list. */
+const TASKS = 'io.modelcontextprotocol/tasks';
+
+function checkTaskMethod(method: string, params: Params): void {
+  if (!TASK_METHODS.has(method)) return;
+  if (method === 'tasks/result') throw unknownMethod(method);
+  const declared = metaOf(params)[META.capabilities];
+  const extensions = isRecord(declared) ? declared.extensions : undefined;
+  if (isRecord(extensions) && Object.hasOwn(extensions, TASKS)) return;
+  throw new RpcError(CODES.missingCapability, `The client must declare the extension ${TASKS}`, {
+    data: { requiredCapabilities: { extensions: { [TASKS]: {} } } },
+    http: 400,
+  });
+}
 
 /** What only looks at a task. */
 const SAFE_ON_TASKS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result']);
