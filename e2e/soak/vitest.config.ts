@@ -20,6 +20,8 @@ export default defineConfig({
     pool: 'threads',
     // Each file measures or counts on the whole machine: one after the other.
     fileParallelism: false,
+    // Bounds in time hold on a quiet machine, which this one may not be: each test gets a second try.
+    retry: 1,
     reporters: ['verbose'],
     testTimeout: 1_800_000,
     hookTimeout: 60_000,
