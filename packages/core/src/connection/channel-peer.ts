@@ -102,7 +102,7 @@ function identityOf(result: LaneResult, info: unknown): Omit<Identity, 'era' | '
 }
 
 async function ask(
-  { lane, server, signal, leftMs }: ChannelPeerOptions,
+  { lane, server, signal, connectTimeoutMs }: ChannelPeerOptions,
   method: string,
   params: Readonly<Record<string, unknown>>,
   timeoutMs: number,
@@ -112,7 +112,7 @@ async function ask(
   } catch (thrown) {
     const error = toTurnbuckleError(thrown);
     throw error.code === 'CALL_TIMEOUT'
-      ? timedOut({ server, step: 'connect', timeoutMs: leftMs }, error)
+      ? timedOut({ server, step: 'connect', timeoutMs: connectTimeoutMs }, error)
       : error;
   }
 }

@@ -11,7 +11,7 @@ import { createCarrier } from './create-carrier.js';
 import type { Era, EraVerdicts } from './era-verdicts.js';
 import { explainExit } from './exit.js';
 import type { Lane } from './lane.js';
-import type { Peer } from './peer.js';
+import type { Peer, PeerOptions } from './peer.js';
 import type { Respondents } from './respondents.js';
 import { connectSdkPeer } from './sdk-peer.js';
 import { timedOut, translate } from './translate.js';
@@ -135,7 +135,9 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
   const carrier = await createCarrier(options.config, options);
   const { server, clientInfo, requests, respondents, onNotice } = options;
   const { capabilities } = requests;
-  const shared = { server, clientInfo, capabilities, requests, respondents, onNotice, era, leftMs, signal };
+  const { connectTimeoutMs } = options.config;
+  const time = { leftMs, connectTimeoutMs, signal };
+  const shared = { server, clientInfo, capabilities, requests, respondents, onNotice, era, ...time };
   try {
     if (signal.aborted) throw signal.reason;
     carrier.prepare?.();
@@ -145,7 +147,7 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
         ? connectSdkPeer({ ...shared, carrier })
         : connectChannelPeer({ ...shared, lane: channel });
     options.onStarting();
-    const peer = await withDeadline(connecting, { ms: leftMs, signal, server });
+    const peer = await withDeadline(connecting, { ...time, server });
     // What lives in this process needs no memory.
     if (options.config.type !== 'in-process') await options.verdicts.set(options.config, peer.era);
     return { peer, carrier, lane: peer.lane, era: peer.era, close: () => carrier.close() };
@@ -163,12 +165,20 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attemp
 
 async function withDeadline<T>(
   work: Promise<T>,
-  { ms, signal, server }: { ms: number; signal: AbortSignal; server: string },
+  {
+    leftMs,
+    connectTimeoutMs,
+    signal,
+    server,
+  }: Pick<PeerOptions, 'leftMs' | 'connectTimeoutMs' | 'signal' | 'server'>,
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timedOut({ server, step: 'connect', timeoutMs: ms }, undefined)), ms);
+    timer = setTimeout(
+      () => reject(timedOut({ server, step: 'connect', timeoutMs: connectTimeoutMs }, undefined)),
+      leftMs,
+    );
     onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
   });

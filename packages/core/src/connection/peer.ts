@@ -20,6 +20,8 @@ export interface PeerOptions {
   /** What is known: spoken to as that; undefined: it is asked. */
   readonly era: Era | undefined;
   readonly leftMs: number;
+  /** What the configuration allows for all attempts together: the figure that errors name. */
+  readonly connectTimeoutMs: number;
   readonly signal: AbortSignal;
 }
 

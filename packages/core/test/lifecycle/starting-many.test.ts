@@ -78,3 +78,20 @@ describe('the time to connect over HTTP', () => {
     30_000,
   );
 });
+
+describe('the time to connect over stdio', () => {
+  it.each(['auto', 'modern', 'legacy'] as const)(
+    'is what its error says (%s)',
+    async (era) => {
+      const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'] };
+      const runtime = await openRuntime({
+        servers: { silent: { ...silent, era, connectTimeoutMs: 1_500, start: 'lazy' } },
+      });
+      await expect(runtime.connect('silent')).rejects.toMatchObject({
+        code: 'CONNECT_TIMEOUT',
+        message: expect.stringContaining('within 1500 ms'),
+      });
+    },
+    30_000,
+  );
+});
