@@ -1,24 +1,24 @@
 // node scripts/check-skips.mjs <results of vitest as JSON> ...
 // Fails when a test was skipped in each of these runs: on a machine that has everything, none has to be. One that only
 // root can run, or only somebody else, is in order when the other run had it.
-// `--files` prints the files that have skipped tests instead.
+// `--files` prints the files that have skipped tests instead, `--failed` those that failed.
 import { readFileSync } from 'node:fs';
 
 const [first, ...others] = process.argv.slice(2);
 const listsFiles = first === '--files';
-const paths = listsFiles ? others : [first, ...others].filter((path) => path !== undefined);
+const listsFailed = first === '--failed';
+const paths = listsFiles || listsFailed ? others : [first, ...others].filter((path) => path !== undefined);
 if (paths.length === 0) {
-  console.error('usage: node scripts/check-skips.mjs [--files] <results.json> ...');
+  console.error('usage: node scripts/check-skips.mjs [--files | --failed] <results.json> ...');
   process.exit(2);
 }
 
 /** Below the root of the repository, which is another one in each run. */
 const inRepository = (file) => /(?:packages|testing|docs|e2e)\/.*$/.exec(file)?.[0] ?? file;
 
-const tests = paths.flatMap((path) =>
-  JSON.parse(readFileSync(path, 'utf8')).testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.map(({ fullName, status }) => ({ file: inRepository(name), fullName, status })),
-  ),
+const files = paths.flatMap((path) => JSON.parse(readFileSync(path, 'utf8')).testResults);
+const tests = files.flatMap(({ name, assertionResults }) =>
+  assertionResults.map(({ fullName, status }) => ({ file: inRepository(name), fullName, status })),
 );
 /** A contract is held by every transport that can: there a test is missing when it ran for none of them. */
 const contractOf = (name) =>
@@ -29,9 +29,11 @@ if (tests.length === 0) {
   console.error('There is no test in these results.');
   process.exit(1);
 }
+const print = (names) => process.stdout.write([...new Set(names)].map((name) => `${name}\n`).join(''));
 if (listsFiles) {
-  const files = new Set(tests.filter((test) => !hasRun(test)).map(({ file }) => file));
-  process.stdout.write([...files].map((file) => `${file}\n`).join(''));
+  print(tests.filter((test) => !hasRun(test)).map(({ file }) => file));
+} else if (listsFailed) {
+  print(files.filter(({ status }) => status === 'failed').map(({ name }) => inRepository(name)));
 } else {
   const ran = new Set(tests.filter(hasRun).map(nameOf));
   const held = new Set([...ran].flatMap((name) => contractOf(name) ?? []));
