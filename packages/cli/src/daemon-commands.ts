@@ -23,7 +23,8 @@ export const DAEMON: readonly Command[] = [
       as: {
         type: 'string',
         value: 'name',
-        summary: "--stdio: the client's name as a caller (default: stdio: and what it calls itself)",
+        summary:
+          '--stdio: the token that the client acts as (default: none; its name is stdio: and what it calls itself)',
       },
       capability: {
         type: 'string',

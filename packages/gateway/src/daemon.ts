@@ -191,7 +191,7 @@ export class Daemon {
     let isReady = false;
     this.#http = new HttpServer({
       doors: new Doors({ credentials, guide, hosts, origins }),
-      tunnel: createStdioTunnel(this.#front, () => tokens.list()),
+      tunnel: createStdioTunnel(this.#front, (name) => tokens.named(name)),
       routes: [
         ...others,
         ...createApiRoutes({

@@ -73,6 +73,7 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
   // Before the token that works is replaced.
   const made = await checkWritable(file);
   const text = isByAddress ? write(context, target, make(await makeToken(context, client))) : after;
+  if (!isByAddress) await needToken(context, client);
   await keep(context, target, { after: text, made });
   if (output.json) output.data({ client: client.id, file, type: preview.type });
   else output.line(`${client.label} is connected: ${file}`);
@@ -150,11 +151,17 @@ function write({ output }: CommandContext, { client, file, before }: Target, con
 }
 
 /** The one from last time is replaced: nobody else has it. */
-async function makeToken(context: CommandContext, { id }: Client): Promise<string> {
+async function makeToken(context: CommandContext, { id }: Pick<Client, 'id'>): Promise<string> {
   const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
   await store.revoke(id);
   const { token } = await store.create({ name: id, can: ['mcp_integration'], access: ['call'] });
   return token;
+}
+
+/** As a command it acts as the token of its name: nobody has to have it, and one that is there says what it may do. */
+async function needToken(context: CommandContext, { id }: Client): Promise<void> {
+  const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
+  if (store.named(id) === undefined) await makeToken(context, { id });
 }
 
 async function keep(

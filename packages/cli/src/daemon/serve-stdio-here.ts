@@ -6,8 +6,9 @@ import {
   deeper,
   logCalls,
   McpFront,
+  onVisitorEnd,
+  type StdioCaller,
   stdioCaller,
-  type TokenFacts,
   TokenStore,
 } from '@turnbuckle/gateway';
 import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
@@ -30,6 +31,8 @@ const APPROVAL_HINT =
 export async function serveStdioHere(context: CommandContext, who: StdioWho): Promise<void> {
   const { output, signal } = context;
   checkDepth(context.environment);
+  // Before anything is started for somebody who may not come in.
+  const { tokens, ...client } = await clientHere(context, who);
   const { runtime, config, follow } = await createConfiguredRuntime({
     usualNaming: 'server_tool',
     instance: randomBytes(12).toString('base64url'),
@@ -47,6 +50,13 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
   for (const { message } of config().problems) warn(message);
   const front = new McpFront({ runtime, version: VERSION, views: config().settings.daemon?.views });
   const leave = (): unknown => process.stdin.destroy();
+  let hasEnded = false;
+  const forget =
+    client.visitor &&
+    onVisitorEnd(client.visitor, () => {
+      hasEnded = true;
+      leave();
+    });
   let stopLog = async (): Promise<void> => {};
   try {
     const view = viewOf(context, front, Object.keys(config().settings.daemon?.views ?? {}));
@@ -58,23 +68,37 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
       front.invalidate();
     });
     await Promise.race([runtime.connectAll(), delay(START_MS, undefined, { ref: false })]);
-    await serve(front, view, stdioCaller(who, await tokensHere(context)));
+    if (!hasEnded) await serve(front, view, client);
     await stopFollowing();
   } finally {
+    forget?.();
+    tokens?.close();
     signal.removeEventListener('abort', leave);
     await front.close();
     await runtime.close();
     await stopLog();
   }
+  if (hasEnded)
+    throw new TurnbuckleError(
+      'ACCESS_DENIED',
+      `The token "${who.name}" is revoked or has expired, and this client ends with it.`,
+      { hint: `Make another one (turnbuckle token create ${who.name}), and have the client start again.` },
+    );
 }
 
-/** Those that say what a caller of their name may do; none where they cannot be read. */
-async function tokensHere(context: CommandContext): Promise<readonly TokenFacts[]> {
-  const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) }).catch(() => undefined);
-  return store?.list() ?? [];
+/** Whom the client is taken for. A token is only needed, and then has to be there, where it is named. */
+async function clientHere(
+  context: CommandContext,
+  who: StdioWho,
+): Promise<StdioCaller & { readonly tokens?: TokenStore }> {
+  if (who.name === undefined) return stdioCaller(who, () => undefined);
+  const tokens = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
+  const client = stdioCaller(who, (name) => tokens.named(name));
+  tokens.watch();
+  return { ...client, tokens };
 }
 
-async function serve(front: McpFront, view: string, caller: ReturnType<typeof stdioCaller>): Promise<void> {
+async function serve(front: McpFront, view: string, { callerOf: caller }: StdioCaller): Promise<void> {
   const { stdin: input, stdout } = process;
   await front
     .serveStdio({ input, output: stdout, maxBytes: MOST_BYTES, caller }, view)

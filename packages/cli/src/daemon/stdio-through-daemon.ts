@@ -52,7 +52,17 @@ export async function stdioThroughDaemon({ signal }: CommandContext, request: St
     stdin.unpipe(socket);
     stdin.destroy();
   }
-  if (!hasLeft && !signal.aborted) throw lost(request.url);
+  if (!hasLeft && !signal.aborted) throw await whyLost(request);
+}
+
+/** A daemon that still runs says why: the token is revoked, for example. */
+async function whyLost(request: StdioRequest): Promise<TurnbuckleError> {
+  try {
+    (await openTunnel(request)).socket.destroy();
+  } catch (error) {
+    if (error instanceof TurnbuckleError) return error;
+  }
+  return lost(request.url);
 }
 
 async function openTunnel(

@@ -52,8 +52,8 @@ describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', 
       expect(config).toMatchObject({ type: 'http', url: 'http://127.0.0.1:7420/mcp' });
       expect(JSON.stringify(config?.headers)).toMatch(/Bearer tbk_[\w-]{40,}/);
       expect(stderr).not.toContain(/tbk_[\w-]{40,}/.exec(JSON.stringify(config))?.[0]);
-      expect(await tokens()).toContain(id);
     }
+    expect(await tokens()).toContain(id);
     expect((await setup(id, '--undo')).code).toBe(0);
     await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await tokens()).not.toContain(id);

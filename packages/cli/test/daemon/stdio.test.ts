@@ -188,6 +188,61 @@ describe('serve --stdio', () => {
       expect(await client.leave()).toBe(0);
     });
 
+    const create = (...words: string[]) => turnbuckle(['token', 'create', 'zed', ...words], { home });
+    const revoke = () => turnbuckle(['token', 'revoke', 'zed'], { home });
+
+    it.each([
+      ['never made', [], async () => {}],
+      [
+        'revoked',
+        [],
+        async () => {
+          await create('--can', 'mcp:echo');
+          await revoke();
+        },
+      ],
+      [
+        'expired',
+        [],
+        async () => {
+          await create('--can', 'mcp:echo', '--expires', '1s');
+          const isOver = async () =>
+            (await json<{ name: string; expiresAt?: string }[]>(['token', 'list'], { home })).some(
+              ({ name, expiresAt }) => name === 'zed' && Date.parse(expiresAt ?? '') < Date.now(),
+            );
+          await waitUntil(isOver);
+        },
+      ],
+      ['never made, whatever it asks for', ['--capability', 'mcp:echo'], async () => {}],
+      ['not for calls', [], () => create('--can', 'mcp:echo', '--access', 'look')],
+    ] as const)('acts as no token that was %s', async (_what, words, before) => {
+      if (way === 'through the daemon') await daemonForTest([], { home });
+      await before();
+      const { code, stdout, stderr } = await turnbuckle(['serve', '--stdio', '--as', 'zed', ...words], {
+        home,
+      });
+      expect({ code, stdout }).toEqual({ code: 27, stdout: '' });
+      expect(stderr).toContain('turnbuckle token create zed');
+    });
+
+    it('ends when the token that it acts as is revoked', async () => {
+      await create('--can', 'mcp:echo');
+      const client = await begin('--as', 'zed');
+      client.send(2, 'tools/call', { name: 'echo_add', arguments: { a: 2, b: 3 } });
+      expect(await client.answer(2)).toMatchObject({ result: { structuredContent: { sum: 5 } } });
+      await revoke();
+      expect(await client.ended()).toBe(27);
+      expect(client.stderr()).toMatch(/token (named )?"zed".*revoked/);
+    });
+
+    it('ends when the token is replaced by another of the same name', async () => {
+      await create('--can', 'mcp:echo');
+      const client = await begin('--as', 'zed');
+      await revoke();
+      await create('--can', 'mcp_integration');
+      expect(await client.ended()).not.toBe(0);
+    });
+
     it.each(['owner', 'host'])('is never "%s"', async (name) => {
       if (way === 'through the daemon') await daemonForTest([], { home });
       const { code, stdout, stderr } = await turnbuckle(['serve', '--stdio', '--as', name], { home });

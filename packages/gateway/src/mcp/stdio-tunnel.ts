@@ -3,17 +3,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { TurnbuckleError } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { TunnelRequest, TunnelRoute } from '../http/tunnels.js';
-import type { TokenFacts } from '../tokens/token-store.js';
+import type { Visitor } from '../http/visitor.js';
+import { onVisitorEnd } from '../http/visitor-end.js';
 import type { McpFront } from './mcp-front.js';
-import { stdioCaller } from './stdio-caller.js';
-import type { StdioEndpointOptions } from './stdio-endpoint.js';
+import { type StdioCaller, stdioCaller } from './stdio-caller.js';
 
 /** In the place of a path. */
 const STDIO_TARGET = 'mcp-stdio:0';
 /** As for a body: what is larger would keep all others waiting. */
 const MAX_BYTES = 4 * 1_024 * 1_024;
 
-export function createStdioTunnel(front: McpFront, tokens: () => readonly TokenFacts[]): TunnelRoute {
+type TokenNamed = (name: string) => Visitor | undefined;
+
+export function createStdioTunnel(front: McpFront, tokenNamed: TokenNamed): TunnelRoute {
   return {
     target: STDIO_TARGET,
     access: 'call',
@@ -23,23 +25,27 @@ export function createStdioTunnel(front: McpFront, tokens: () => readonly TokenF
         throw new TurnbuckleError('PATH_UNKNOWN', `There is no view named "${view}".`, {
           hint: 'Views are in daemon.views of your configuration.',
         });
-      const caller = callerFor(request, tokens);
-      return (socket, ends, gate) =>
-        front.serveStdio({ input: socket, output: socket, caller, ends, gate, maxBytes: MAX_BYTES }, view);
+      const { callerOf: caller, visitor } = callerFor(request, tokenNamed);
+      return async (socket, ends, gate) => {
+        // The token that it was opened with may be another one.
+        const forget = visitor === undefined ? () => {} : onVisitorEnd(visitor, () => socket.destroy());
+        socket.once('close', forget);
+        const streams = { input: socket, output: socket, caller, ends, gate, maxBytes: MAX_BYTES };
+        await front.serveStdio(streams, view);
+      };
     },
   };
 }
 
 /** Only who has the owner's token says whom an agent is taken for; every other token is who it is. */
-function callerFor(
-  { headers, visitor }: TunnelRequest,
-  tokens: () => readonly TokenFacts[],
-): StdioEndpointOptions['caller'] {
+function callerFor({ headers, visitor }: TunnelRequest, tokenNamed: TokenNamed): StdioCaller {
   const name = headerOf(headers, 'turnbuckle-caller');
   const words = headerOf(headers, 'turnbuckle-capabilities');
-  if (hostOrCaller(visitor.caller) === undefined)
-    return stdioCaller({ name, capabilities: words?.split(/[ ,]+/).filter(Boolean) }, tokens());
-  if ((name === undefined || name === visitor.caller.id) && words === undefined) return visitor.caller;
+  const { caller } = visitor;
+  if (hostOrCaller(caller) === undefined)
+    return stdioCaller({ name, capabilities: words?.split(/[ ,]+/).filter(Boolean) }, tokenNamed);
+  if ((name === undefined || name === caller.id) && words === undefined)
+    return { callerOf: () => caller, visitor: undefined };
   throw new TurnbuckleError('ACCESS_DENIED', 'This token is for one caller, and cannot speak for another.', {
     hint: "Leave --as and --capability out, or use the owner's token.",
   });

@@ -98,6 +98,14 @@ export class TokenStore implements Credentials {
     return known.visitor;
   }
 
+  /** Who would come with the token of that name; undefined when there is none that is good. */
+  named(name: string): Visitor | undefined {
+    const now = this.#now();
+    for (const { record, visitor, expiresAt } of this.#all(now, true).values())
+      if (record.name === name && expiresAt > now) return visitor;
+    return undefined;
+  }
+
   /** From now on tokens end by themselves, also when nobody comes: until `close`. */
   watch(): void {
     this.#timer ??= setInterval(() => this.look(), WATCH_MS).unref();

@@ -19,6 +19,7 @@ beforeAll(async () => {
   await own.daemon.configured.runtime.connectAll();
   const made = await own.post('/api/tokens', { name: 'little', can: ['mcp:echo/add'], access: ['call'] });
   little = String(made.body.token);
+  await own.post('/api/tokens', { name: 'named', can: ['mcp_integration'], access: ['call'] });
 });
 afterAll(() => own.close());
 
@@ -89,6 +90,7 @@ it.each([
   ['the name of the owner', { 'turnbuckle-caller': 'owner' }, 422],
   ['the name of the host', { 'turnbuckle-caller': 'host' }, 422],
   ['a name that is none', { 'turnbuckle-caller': 'a b' }, 422],
+  ['the name of no token', { 'turnbuckle-caller': 'nobody' }, 403],
   ['no capability', { 'turnbuckle-capabilities': 'everything' }, 422],
   ['a view that is not there', { 'turnbuckle-view': 'big' }, 404],
 ])('refuses %s', async (_what, headers, status) => {
@@ -152,6 +154,32 @@ it('ends with the token that it was opened with', async () => {
   const closed = once(socket, 'close');
   await own.fetch('/api/tokens/short', { method: 'DELETE' });
   await closed;
+});
+
+it('ends with the token that it acts as, and nobody inherits its answers', async () => {
+  const create = () => own.post('/api/tokens', { name: 'guest', can: ['mcp:echo'], access: ['call'] });
+  await create();
+  const begin = async (): Promise<Tunnel> => {
+    const tunnel = await open({ 'turnbuckle-caller': 'guest' });
+    await tunnel.ask(1, 'initialize', HELLO);
+    return tunnel;
+  };
+  const first = await begin();
+  const asked = () => own.daemon.configured.runtime.approvals.pending()[0];
+  const call = { name: 'echo_add', arguments: { a: 1, b: 2 } };
+  const answer = first.ask(2, 'tools/call', call);
+  await waitUntil(() => asked() !== undefined);
+  await own.post(`/api/approvals/${asked()?.id}`, { answer: 'session' });
+  expect((await answer).result).toMatchObject({ structuredContent: { sum: 3 } });
+  const closed = once(first.socket, 'close');
+  await own.fetch('/api/tokens/guest', { method: 'DELETE' });
+  await closed;
+  await create();
+  const second = await begin();
+  const again = second.ask(2, 'tools/call', call);
+  await waitUntil(() => asked() !== undefined);
+  await own.post(`/api/approvals/${asked()?.id}`, { answer: 'deny' });
+  expect((await again).result).toMatchObject({ isError: true });
 });
 
 it('leaves requests alone that offer another protocol', async () => {
