@@ -38,6 +38,20 @@ export const toFault = (error: unknown): Record<string, unknown> | undefined => 
   return { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) };
 };
 
+/** In the place of what is wrong with a server: it may quote its command, its address, or what its process said. */
+export const UNTOLD = 'It cannot be used now: whoever runs the daemon can see why.';
+
+/** What is wrong with a server, in full for who may manage it. */
+export function faultFor(
+  error: unknown,
+  { isManager }: { readonly isManager: boolean },
+): Record<string, unknown> | undefined {
+  const fault = toFault(error);
+  if (fault === undefined || isManager) return fault;
+  const { code, server, time } = fault;
+  return { code, message: UNTOLD, server, time };
+}
+
 function toPlain(value: unknown): unknown {
   const text = JSON.stringify(value);
   return text === undefined ? undefined : JSON.parse(text);

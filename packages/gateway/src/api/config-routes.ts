@@ -47,7 +47,8 @@ export function createConfigRoutes({ configured, onConfigChanged }: ApiParts): r
     {
       method: 'GET',
       path: '/api/config',
-      access: 'look',
+      // What servers are started with is for who may say it.
+      access: 'manage',
       summary: 'The files, what each of them says, and what is wrong with them',
       answer: CONFIG,
       handle: (visit) => {

@@ -3,7 +3,7 @@ import type { ConfiguredRuntime } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { ApiRoute } from './api-route.js';
 import { NOTHING, readBody } from './fit.js';
-import { SERVER, SERVER_SUMMARY, toSummary } from './server-shape.js';
+import { readerOf, SERVER, SERVER_SUMMARY, toSummary } from './server-shape.js';
 import { ServerView } from './server-view.js';
 import { sightOf } from './sight.js';
 
@@ -20,8 +20,8 @@ export function createServerRoutes(configured: ConfiguredRuntime): readonly ApiR
       handle: (visit) => {
         const sight = sightOf(runtime, visit);
         const seen = runtime.status().filter(({ name }) => sight.sees({ server: name }));
-        const told = { hasFiles: visit.visitor.access.has('manage') };
-        return { servers: seen.map((status) => toSummary(status, configured, told)) };
+        const reader = readerOf(visit);
+        return { servers: seen.map((status) => toSummary(status, configured, reader)) };
       },
     },
     {

@@ -1,8 +1,8 @@
 /** A server as the API tells it. */
-import { basename } from 'node:path';
 import { type ConfiguredRuntime, redactConfig, type ServerStatus } from 'turnbuckle';
 import * as z from 'zod/mini';
-import { cleanTexts, toFault } from './clean.js';
+import type { Visit } from '../http/visit.js';
+import { cleanTexts, faultFor, UNTOLD } from './clean.js';
 import { ANYTHING, FAULT, ORIGIN, TOOL } from './shapes.js';
 
 const SUMMARY = {
@@ -26,9 +26,6 @@ const SUMMARY = {
   breaker: z.string(),
 };
 
-/** Where it is written; the file is told to who may manage it. */
-const PLACE = z.object({ ...ORIGIN.shape, file: z.optional(z.string()) });
-
 export const SERVER_SUMMARY = z.object(SUMMARY);
 
 export const SERVER = z.object({
@@ -38,14 +35,15 @@ export const SERVER = z.object({
   serverInfo: z.optional(z.object({ name: z.string(), version: z.string() })),
   capabilities: z.optional(ANYTHING),
   instructions: z.optional(z.string()),
-  /** What is in effect, and where it is written. Values that can be secrets are hidden. */
+  /** For who may manage it: what is in effect, and where it is written. Values that can be secrets are hidden. */
   config: z.optional(ANYTHING),
   entry: z.optional(ANYTHING),
-  origin: z.optional(PLACE),
-  shadowed: z.optional(z.array(PLACE)),
+  origin: z.optional(ORIGIN),
+  shadowed: z.optional(z.array(ORIGIN)),
   tools: z.array(
     z.object({ name: z.string(), description: z.optional(z.string()), annotations: TOOL.shape.annotations }),
   ),
+  /** The process, for who may manage it. */
   pid: z.optional(z.number()),
   sandbox: z.optional(z.unknown()),
   stderr: z.optional(z.string()),
@@ -54,47 +52,42 @@ export const SERVER = z.object({
   recentErrors: z.array(z.object({ at: z.number(), code: z.string(), message: z.string() })),
 });
 
-/** What the reader may be told: whether also where the files of the configuration lie. */
-interface Told {
-  readonly hasFiles: boolean;
+/** Who looks: what a server is started with, and what its process says, is for who manages it. */
+export interface Reader {
+  readonly isManager: boolean;
 }
+
+export const readerOf = ({ visitor }: Visit): Reader => ({ isManager: visitor.access.has('manage') });
 
 /** One line of a list. */
-export function toSummary(status: ServerStatus, configured: ConfiguredRuntime, told: Told): unknown {
-  return cleanTexts(summaryOf(status), cleanerFor(status.name, configured, told));
-}
-
-/** Texts without secrets and, to who may not manage, with no more of the configuration's files than their names. */
-function cleanerFor(name: string, { runtime, config }: ConfiguredRuntime, { hasFiles }: Told) {
-  const written = hasFiles ? undefined : config().servers.get(name);
-  const files = written === undefined ? [] : [written.origin, ...written.shadowed].map(({ file }) => file);
-  return (value: unknown): unknown =>
-    files.reduce((text, file) => text.replaceAll(file, basename(file)), String(runtime.redact(value)));
+export function toSummary(status: ServerStatus, { runtime }: ConfiguredRuntime, reader: Reader): unknown {
+  return cleanTexts(summaryOf(status, reader), (value) => runtime.redact(value));
 }
 
 /** All there is to tell of one. */
-export function toServer(status: ServerStatus, configured: ConfiguredRuntime, told: Told): unknown {
-  const { era, protocolVersion, serverInfo, capabilities, instructions, tools, pid, sandbox } = status;
-  const { stderr, lastPing, lastAnswerAt, recentErrors } = status;
-  const written = configured.config().servers.get(status.name);
+export function toServer(status: ServerStatus, configured: ConfiguredRuntime, reader: Reader): unknown {
+  const { era, protocolVersion, serverInfo, capabilities, instructions, tools } = status;
+  const { lastPing, lastAnswerAt, recentErrors } = status;
   const whole = {
-    ...summaryOf(status),
-    ...{ era, protocolVersion, serverInfo, capabilities, instructions, tools, pid, sandbox },
-    ...{ stderr, lastPing, lastAnswerAt, recentErrors },
-    config: status.config,
-    entry: written && redactConfig(written.entry),
-    origin: written && placeOf(written.origin, told),
-    shadowed: written?.shadowed.map((origin) => placeOf(origin, told)),
+    ...summaryOf(status, reader),
+    ...{ era, protocolVersion, serverInfo, capabilities, instructions, tools, lastPing, lastAnswerAt },
+    recentErrors: recentErrors.map((error) => (reader.isManager ? error : { ...error, message: UNTOLD })),
+    ...(reader.isManager && insideOf(status, configured)),
   };
-  return cleanTexts(whole, cleanerFor(status.name, configured, told));
+  return cleanTexts(whole, (value) => configured.runtime.redact(value));
 }
 
-function placeOf<Origin extends { readonly file: string }>(origin: Origin, { hasFiles }: Told): object {
-  const { file, ...rest } = origin;
-  return hasFiles ? origin : rest;
+function insideOf({ name, config, pid, sandbox, stderr }: ServerStatus, configured: ConfiguredRuntime) {
+  const written = configured.config().servers.get(name);
+  return {
+    ...{ config, pid, sandbox, stderr },
+    entry: written && redactConfig(written.entry),
+    origin: written?.origin,
+    shadowed: written?.shadowed,
+  };
 }
 
-function summaryOf(status: ServerStatus): Record<string, unknown> {
+function summaryOf(status: ServerStatus, reader: Reader): Record<string, unknown> {
   const { name, state, scope, transport, flags, calls, breaker } = status;
   const description = status.config?.description;
   return {
@@ -102,8 +95,8 @@ function summaryOf(status: ServerStatus): Record<string, unknown> {
     description: typeof description === 'string' ? description : undefined,
     toolCount: status.tools.length,
     flags,
-    error: toFault(status.error),
-    problem: toFault(status.problem),
+    error: faultFor(status.error, reader),
+    problem: faultFor(status.problem, reader),
     ...{ calls, breaker },
   };
 }

@@ -1,6 +1,6 @@
 import type { ConfiguredRuntime } from 'turnbuckle';
 import type { Visit } from '../http/visit.js';
-import { toServer } from './server-shape.js';
+import { readerOf, toServer } from './server-shape.js';
 import { sightOf } from './sight.js';
 
 /** How the routes of one server find it and tell of it. */
@@ -18,9 +18,7 @@ export class ServerView {
     return name;
   }
 
-  /** Where the files of the configuration lie is told to who may manage them. */
-  show(name: string, { visitor }: Visit): unknown {
-    const hasFiles = visitor.access.has('manage');
-    return toServer(this.configured.runtime.serverStatus(name), this.configured, { hasFiles });
+  show(name: string, visit: Visit): unknown {
+    return toServer(this.configured.runtime.serverStatus(name), this.configured, readerOf(visit));
   }
 }

@@ -2,9 +2,10 @@
 import type { ConfiguredRuntime } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { ApiRoute } from './api-route.js';
-import { cleanTexts, toFault } from './clean.js';
+import { cleanTexts, faultFor } from './clean.js';
 import { readBody } from './fit.js';
 import { notThere } from './not-there.js';
+import { readerOf } from './server-shape.js';
 import { ServerView } from './server-view.js';
 import { FAULT } from './shapes.js';
 import { SignInDesk } from './sign-in-desk.js';
@@ -55,7 +56,7 @@ export function createSignInRoutes(configured: ConfiguredRuntime): readonly ApiR
         const status = {
           ...(await runtime.signInStatus(name)),
           waitingSince: since === undefined ? undefined : new Date(since).toISOString(),
-          failure: toFault(desk.failureOf(name)),
+          failure: faultFor(desk.failureOf(name), readerOf(visit)),
         };
         return cleanTexts(status, (value) => runtime.redact(value));
       },

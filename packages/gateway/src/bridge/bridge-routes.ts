@@ -1,6 +1,7 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
 import { type Runtime, type TurnbuckleError, writeInSlices } from 'turnbuckle';
 import * as z from 'zod/mini';
+import { UNTOLD } from '../api/clean.js';
 import { hostOrCaller } from '../host-or-caller.js';
 import { sendText } from '../http/answer.js';
 import { readJson } from '../http/body.js';
@@ -141,7 +142,7 @@ function serversFor(runtime: Runtime, { caller, visitor }: Visit): object[] {
 function errorFor(error: TurnbuckleError | undefined, isManager: boolean): object {
   if (error === undefined) return {};
   const { code, message } = error;
-  return { code, error: isManager ? message : 'It cannot be used now: whoever runs the daemon can see why.' };
+  return { code, error: isManager ? message : UNTOLD };
 }
 
 /** As JSON, or, for who asks for it, as events: `progress` as it comes, then `result`. */

@@ -1,6 +1,8 @@
 /** What is told of an event: without secrets, and never long. Of arguments and results only how they begin. */
 import type { Runtime, RuntimeEvents } from 'turnbuckle';
 import { toKeptJson } from '../../log/kept-json.js';
+import { isRecord } from '../../mcp/protocol.js';
+import { UNTOLD } from '../clean.js';
 import type { EventName } from './event-names.js';
 import { shorten } from './shorten.js';
 
@@ -18,6 +20,20 @@ export function toEventData<Name extends EventName>(
 ): unknown {
   return safe(isSettled(name, event) ? summarise(event, redact) : event, redact);
 }
+
+/** What is wrong with a server, and what its process says, is for who may manage it; undefined: nothing is left. */
+export function forLooking(name: EventName, data: unknown): unknown {
+  if (name === 'server.stderr') return undefined;
+  if (!name.startsWith('server.') || !isRecord(data)) return data;
+  const wrong = Object.entries(data).filter(([key, value]) => FAULTS.has(key) && isRecord(value));
+  if (wrong.length === 0) return data;
+  return { ...data, ...Object.fromEntries(wrong.map(([key, value]) => [key, bareFault(value)])) };
+}
+
+const FAULTS: ReadonlySet<string> = new Set(['error', 'problem']);
+
+const bareFault = (fault: unknown): unknown =>
+  isRecord(fault) ? { code: fault.code, server: fault.server, message: UNTOLD } : undefined;
 
 function safe(value: unknown, redact: Redact): unknown {
   const wide = { text: LIMITS.text + MARGIN, all: LIMITS.all + MARGIN };

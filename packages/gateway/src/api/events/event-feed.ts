@@ -4,7 +4,7 @@
  */
 import type { Runtime, RuntimeEvents } from 'turnbuckle';
 import type { Seen } from '../sight.js';
-import { toEventData } from './event-data.js';
+import { forLooking, toEventData } from './event-data.js';
 import { EVENT_NAMES, type EventName } from './event-names.js';
 
 export interface FeedOptions {
@@ -22,8 +22,10 @@ export interface FedEvent {
   readonly name: EventName;
   /** Whose it is; undefined for what belongs to no server. */
   readonly about: Seen | undefined;
-  /** As it is sent. */
+  /** As it is sent to who may manage the servers. */
   readonly text: string;
+  /** As it is sent to who may only look; undefined: not at all. */
+  readonly lookText: string | undefined;
 }
 
 export type Follower = (event: FedEvent) => void;
@@ -98,11 +100,16 @@ export class EventFeed {
     const { runtime, epoch, now = Date.now } = this.#options;
     this.#last += 1;
     const data = toEventData(name, event, (value) => runtime.redact(value));
-    const json = JSON.stringify({ type: name, at: new Date(now()).toISOString(), data });
+    const at = new Date(now()).toISOString();
+    const textOf = (told: unknown): string =>
+      `id: ${epoch}-${this.#last}\nevent: ${name}\ndata: ${JSON.stringify({ type: name, at, data: told })}\n\n`;
+    const text = textOf(data);
+    const part = forLooking(name, data);
     const fed = {
       name,
       about: aboutOf(event),
-      text: `id: ${epoch}-${this.#last}\nevent: ${name}\ndata: ${json}\n\n`,
+      text,
+      lookText: part === data ? text : part === undefined ? undefined : textOf(part),
     };
     this.#kept.push(fed);
     if (this.#kept.length > this.#keep) this.#kept.shift();

@@ -60,10 +60,11 @@ class EventReader {
     this.#options = options;
   }
 
-  readonly tell = ({ name, about, text }: FedEvent): void => {
-    const { names, sight } = this.#options;
+  readonly tell = ({ name, about, text, lookText }: FedEvent): void => {
+    const { names, sight, visit } = this.#options;
     if (names !== undefined && !names.has(name)) return;
-    if (about === undefined ? sight.isWhole : sight.sees(about)) this.write(text);
+    const told = visit.visitor.access.has('manage') ? text : lookText;
+    if (told !== undefined && (about === undefined ? sight.isWhole : sight.sees(about))) this.write(told);
   };
 
   write(text: string): void {
