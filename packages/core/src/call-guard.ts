@@ -13,7 +13,7 @@ import type { FlowMode, PlacedRule } from './config/rule-schema.js';
 import type { Label, ServerConfig } from './config/schema.js';
 import type { CallKind, Events } from './events.js';
 import type { GuardedCall } from './guarded-call.js';
-import { withExactNumbers } from './json/exact-number.js';
+import { exactNumbers, withExactNumbers } from './json/exact-number.js';
 import type { Redactor } from './observe/redact.js';
 import { PinStore } from './pin-store.js';
 import { Pins } from './pins.js';
@@ -33,6 +33,7 @@ import { labelsOf } from './policy/labels.js';
 import { RuleSet, type RuleSubject, type SecretSearch } from './policy/rules.js';
 import type { RuntimeOptions } from './runtime-options.js';
 
+type Arguments = GuardedCall['arguments'];
 type Told = Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool' | 'caller' | 'verdict'>;
 
 /** A call that is not made: what would be decided about it? */
@@ -132,6 +133,20 @@ export class CallGuard {
   /** The rules in effect, in the order in which they are asked. */
   get rules(): readonly PlacedRule[] {
     return this.#placed;
+  }
+
+  /**
+   * The same arguments with every number as it is sent; a promise where that would hold up others. Of who may not even
+   * know what they are for, large ones stay as they are.
+   */
+  exactly(
+    args: Arguments,
+    call: Pick<Told, 'kind' | 'server' | 'tool'>,
+    caller?: Caller,
+  ): Promise<Arguments> | Arguments {
+    const isKnown = (agent: Caller): boolean =>
+      mayKnow(agent, { ...call, hints: 'unknown' }, this.policy).action !== 'deny';
+    return exactNumbers(args, () => caller === undefined || isKnown(caller));
   }
 
   /** Throws when denied; a promise when somebody has to be asked; nothing when allowed. */

@@ -95,9 +95,12 @@ export class Calls {
       call.toolName = tool.name;
       this.#announce(call);
       const args = request.arguments ?? {};
+      // A function of the host gets what JavaScript makes of them.
+      const exactly = tool.native ? args : this.#parts.guard.exactly(args, call, request.caller);
       const guarded = guardedCall(call, request, {
         definition: tool,
         arguments: args,
+        exactly: exactly instanceof Promise ? await exactly : exactly,
         unknown: () => this.#unknownTool(request),
       });
       const asked = this.#parts.guard.check(guarded);
@@ -129,10 +132,12 @@ export class Calls {
       const unknown = (): TurnbuckleError => unknownItem(request);
       const server = this.#knownServer({ ...call, verdict: call }, request.caller, unknown);
       this.#announce(call);
+      const exactly = this.#parts.guard.exactly(request.params, call, request.caller);
       const guarded = guardedCall(call, request, {
         definition: request.task && this.#parts.catalog.find(request.server, request.item),
         permit: request.task?.permit,
         arguments: request.params,
+        exactly: exactly instanceof Promise ? await exactly : exactly,
         unknown,
       });
       const asked = this.#parts.guard.check(guarded);

@@ -5,7 +5,6 @@ import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
 import type { TurnbuckleError } from './errors.js';
 import type { AskedApproval, CallKind } from './events.js';
-import { withExactNumbers } from './json/exact-number.js';
 import type { Permit } from './permit.js';
 import type { Caller } from './policy/capabilities.js';
 import type { Decision } from './policy/decide.js';
@@ -55,7 +54,7 @@ export interface GuardedCall {
 export function guardedCall(
   call: Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool' | 'toolName'> & Verdict,
   request: CallOptions,
-  what: Pick<GuardedCall, 'definition' | 'arguments' | 'unknown' | 'permit'>,
+  what: Pick<GuardedCall, 'definition' | 'arguments' | 'exactly' | 'unknown' | 'permit'>,
 ): GuardedCall {
   return {
     requestId: call.requestId,
@@ -65,8 +64,7 @@ export function guardedCall(
     toolName: call.toolName,
     definition: what.definition,
     arguments: what.arguments,
-    // A function of the host gets what JavaScript makes of them.
-    exactly: what.definition?.native === true ? what.arguments : withExactNumbers(what.arguments),
+    exactly: what.exactly,
     beside: besideOf(request),
     caller: request.caller,
     signal: request.signal,

@@ -61,11 +61,13 @@ export { writeShown } from './json/exact-number.js';
 export {
   exactInteger,
   keepSpelling,
+  keepSpellingOfCopy,
   parseInSlices,
   parseStrictly,
   spelled,
   writeJson,
 } from './json/spelling.js';
+export { firstKeys, wideMembers } from './json/wide-objects.js';
 export { writeInSlices } from './json/write-large.js';
 export { createRedactor, type Redactor } from './observe/redact.js';
 export type { Permit } from './permit.js';

@@ -4,8 +4,11 @@
  */
 import { isRecord } from '../is-record.js';
 import { parseJson } from './parse-json.js';
+import { type Replacing, replaceInValue } from './replace-numbers.js';
 import { replaceNumbers } from './scan-json.js';
+import { atOnce, inSlices, LARGE_TEXT } from './slices.js';
 import { spelledText } from './spelling.js';
+import { headOf } from './text-parts.js';
 
 /** A number by its digits. */
 export class ExactNumber {
@@ -25,52 +28,65 @@ const MARK = '\ufdd3';
 const MARKED = new RegExp(`"${MARK}(-?[\\d.eE+-]+)"`, 'g');
 
 /** The same value; where a number of it would become another one in JavaScript, that number by its digits. */
-export function withExactNumbers<Value extends object>(value: Value): Value {
-  return replaced(value, isOther, (text) => new ExactNumber(text));
+export const withExactNumbers = <Value extends object>(value: Value): Value => replaced(value, BY_DIGITS);
+
+/** The same; a promise where that would hold up others. The value itself, if it is large and not wanted. */
+export function exactNumbers<Value extends object>(
+  value: Value,
+  isWanted: () => boolean,
+): Promise<Value> | Value {
+  const text = spelledText(value);
+  if (text === undefined) return value;
+  const steps = replaceInValue(value, text, BY_DIGITS);
+  if (text.length <= LARGE_TEXT) return atOnce(steps);
+  return isWanted() ? inSlices(steps) : value;
 }
 
 /** The same for people and programs that know only JSON: such a number is a text. */
-export function withNumbersAsText<Value extends object>(value: Value): Value {
-  return replaced(value, isOther, (text) => text);
-}
+export const withNumbersAsText = <Value extends object>(value: Value): Value => replaced(value, AS_TEXT);
 
-/** JSON of what `show` makes of a value: the numbers that are left of it are written as they were spelled. */
-export function writeShown(value: unknown, show: (value: unknown) => unknown): string | undefined {
-  const marked = isRecord(value) ? replaced(value, isForeign, (text) => `${MARK}${text}`) : value;
-  const text = JSON.stringify(show(marked));
-  return marked === value ? text : text?.replace(MARKED, '$1');
-}
-
-function replaced<Value extends object>(
-  value: Value,
-  isMeant: (text: string) => boolean,
-  replace: (text: string) => unknown,
-): Value {
+function replaced<Value extends object>(value: Value, replacing: Replacing): Value {
   const text = spelledText(value);
-  if (text === undefined || text.includes(MARK)) return value;
-  let count = 0;
-  const marked = replaceNumbers(text, (number) => {
-    if (!isMeant(number)) return number;
-    count += 1;
-    return `"${MARK}${number}"`;
-  });
-  if (count === 0) return value;
-  // It is a copy of the value, made from its own text.
-  return unmarked(parseJson(marked), replace) as Value;
+  return text === undefined ? value : atOnce(replaceInValue(value, text, replacing));
 }
 
-function unmarked(value: unknown, replace: (text: string) => unknown): unknown {
-  if (typeof value === 'string') return value.startsWith(MARK) ? replace(value.slice(MARK.length)) : value;
-  if (Array.isArray(value)) return value.map((item) => unmarked(item, replace));
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unmarked(item, replace)]));
+export interface Shown {
+  readonly text: string | undefined;
+  /** `show` got only the beginning. */
+  readonly isCut: boolean;
+}
+
+/**
+ * JSON of what `show` makes of a value: the numbers that are left of it are written as they were spelled. Of a value
+ * that was spelled in more characters than that, `show` gets the beginning.
+ */
+export function writeShown(
+  value: unknown,
+  show: (value: unknown) => unknown,
+  maxLength = Number.POSITIVE_INFINITY,
+): Shown {
+  const spelling = isRecord(value) ? spelledText(value) : undefined;
+  const head = spelling === undefined ? undefined : headOf(spelling, maxLength);
+  if (head === undefined || head.includes(MARK)) return { text: JSON.stringify(show(value)), isCut: false };
+  const marked = replaceNumbers(head, (number) => (isForeign(number) ? `"${MARK}${number}"` : number));
+  const text = JSON.stringify(show(parseJson(marked)))?.replace(MARKED, '$1');
+  return { text, isCut: head !== spelling };
 }
 
 const isForeign = (text: string): boolean => String(Number(text)) !== text;
 
+/** So many digits every double holds, and writes again. */
+const SAFE_DIGITS = 15;
+
 /** Whether JavaScript would make another number of it, not only another spelling. */
-const isOther = (text: string): boolean =>
-  isForeign(text) && compareNumbers(text, String(Number(text))) !== 0;
+function isOther(text: string): boolean {
+  const own = String(Number(text));
+  if (own === text || (text.length <= SAFE_DIGITS && !/e/i.test(text))) return false;
+  return compareNumbers(text, own) !== 0;
+}
+
+const BY_DIGITS: Replacing = { isMeant: isOther, replace: (text) => new ExactNumber(text) };
+const AS_TEXT: Replacing = { isMeant: isOther, replace: (text) => text };
 
 interface Decimal {
   readonly sign: -1 | 0 | 1;

@@ -6,6 +6,7 @@
 import { TurnbuckleError } from '../errors.js';
 import { parseJson } from './parse-json.js';
 import type { Steps } from './slices.js';
+import { WidthNote } from './wide-objects.js';
 
 export interface PartLimits {
   readonly maxDepth: number;
@@ -42,7 +43,7 @@ class Open {
   /** What was read of it; undefined until it is known to be large. */
   list: unknown[] | undefined;
   object: Record<string, unknown> | undefined;
-  members = 0;
+  width: WidthNote | undefined;
   /** From where on it has not been read. */
   unread: number;
   /** Behind its last comma, or its bracket. */
@@ -112,6 +113,7 @@ export function* parseLarge(text: string, { maxDepth, maxParts }: PartLimits): S
       if (top === undefined || closed.isLarge || at - closed.start > RUN) {
         readUntil(text, closed, at, true);
         const read = closed.isList ? closed.list : closed.object;
+        if (closed.object !== undefined) closed.width?.keep(closed.object);
         if (top === undefined) value = read;
         else put(text, top, closed.start, read, at);
         isOver ||= top === undefined;
@@ -152,8 +154,9 @@ function addRun(open: Open, run: string): void {
 }
 
 function addMember(open: Open, key: string, value: unknown): void {
-  open.members += 1;
-  if (open.members > MAX_MEMBERS) throw tooMuch(`has an object with more than ${MAX_MEMBERS} members`);
+  open.width ??= new WidthNote();
+  open.width.add(key);
+  if (open.width.members > MAX_MEMBERS) throw tooMuch(`has an object with more than ${MAX_MEMBERS} members`);
   if (open.object === undefined) return;
   // Defined, not assigned: `__proto__` is a key like any other.
   if (key === '__proto__')

@@ -112,49 +112,16 @@ export function replaceNumbers(text: string, replace: (number: string) => string
   return result + text.slice(done);
 }
 
-/** The parts of an object or list in JSON text by their keys or places, each value as it is written there. */
-export function partsOf(text: string): Map<string, string> {
-  const parts = new Map<string, string>();
-  let at = afterSpace(text, 0);
-  const isObject = text.charCodeAt(at) === OPEN_OBJECT;
-  for (at = afterSpace(text, at + 1); !isClose(text.charCodeAt(at)); at = afterSpace(text, at + 1)) {
-    const afterKey = isObject ? endOfString(text, at) : at;
-    const key = isObject ? keyIn(text, at, afterKey) : String(parts.size);
-    const start = isObject ? afterSpace(text, text.indexOf(':', afterKey) + 1) : at;
-    const end = endOfValue(text, start);
-    parts.set(key, text.slice(start, end));
-    at = afterSpace(text, end);
-    if (text.charCodeAt(at) !== COMMA) return parts;
-  }
-  return parts;
-}
-
-function afterSpace(text: string, from: number): number {
+export function afterSpace(text: string, from: number): number {
   let at = from;
   while (isSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-const keyIn = (text: string, at: number, end: number): string => {
+export const keyIn = (text: string, at: number, end: number): string => {
   const inside = text.slice(at + 1, end - 1);
   return inside.includes('\\') ? JSON.parse(`"${inside}"`) : inside;
 };
-
-/** The position behind the value that begins here. */
-function endOfValue(text: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at) - 1;
-    else if (code === OPEN_OBJECT || code === OPEN_LIST) depth += 1;
-    // Behind a number or a word.
-    else if (depth === 0 && endsWord(code)) return at;
-    else if (isClose(code)) depth -= 1;
-    else continue;
-    if (depth === 0) return at + 1;
-  }
-  return text.length;
-}
 
 /** The position behind the closing quote of the string that opens here. */
 export function endOfString(text: string, open: number): number {
@@ -166,15 +133,15 @@ export function endOfString(text: string, open: number): number {
   return text.length;
 }
 
-function endOfNumber(text: string, start: number): number {
+export function endOfNumber(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && !endsWord(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-const isClose = (code: number): boolean => code === CLOSE_OBJECT || code === CLOSE_LIST;
+export const isClose = (code: number): boolean => code === CLOSE_OBJECT || code === CLOSE_LIST;
 
-const endsWord = (code: number): boolean => code === COMMA || isClose(code) || isSpace(code);
+export const endsWord = (code: number): boolean => code === COMMA || isClose(code) || isSpace(code);
 
 function isForeign(text: string, start: number, end: number): boolean {
   let isPlain = end - start <= SAFE_DIGITS && text.charCodeAt(start) !== MINUS;

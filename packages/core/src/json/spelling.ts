@@ -8,8 +8,9 @@ import { isRecord } from '../is-record.js';
 import { isTextDeeperThan, MAX_JSON_DEPTH } from './depth.js';
 import { parseJson } from './parse-json.js';
 import { parseLarge } from './parse-large.js';
-import { hasEachKeyOnce, partsOf, scanJson, scanSteps } from './scan-json.js';
-import { inSlices, LARGE_TEXT, type Steps } from './slices.js';
+import { hasEachKeyOnce, scanJson, scanSteps } from './scan-json.js';
+import { atOnce, inSlices, LARGE_TEXT, type Steps } from './slices.js';
+import { partsIn, partsOf } from './text-parts.js';
 
 interface Spelling {
   /** What was read from the text. */
@@ -18,7 +19,8 @@ interface Spelling {
   readonly text: string;
 }
 
-const spellings = new WeakMap<object, Spelling>();
+/** Null: nothing in it has a spelling of its own. Known only of what is large, to be told without looking through it. */
+const spellings = new WeakMap<object, Spelling | null>();
 let hasAny = false;
 
 /** Longer texts cost more to look through than their numbers are worth to anybody. */
@@ -27,6 +29,9 @@ const LONGEST = 4 * 1_024 * 1_024;
 const MAX_PARTS_SENT = 250_000;
 /** Of a message: its params, of those the arguments, `_meta` and so on. Of a batch: the list, a call, its arguments. */
 const LEVELS = 3;
+/** Whatever is made of a list entry by entry has fewer of them. */
+const MAX_ENTRIES = 2_000;
+const CHUNK = 64 * 1_024;
 /** A number that may be spelled otherwise than JavaScript does; inside of strings too, which costs only time. */
 const SUSPECT = /[[:,]\s*(?:-0(?![\d.])|-?(?:[\d.]{16}|0\.000000|\d+\.\d*0(?!\d)|[\d.]+[eE]))/;
 
@@ -36,15 +41,28 @@ export function parseSpelled(text: string): unknown {
   if (!isRecord(value) || text.length > LONGEST || !SUSPECT.test(text)) return value;
   const { duplicateKey, hasForeignNumber } = scanJson(text);
   // Where two readers could see two things, only what was seen here goes on.
-  if (hasForeignNumber && duplicateKey === undefined) remember(value, text, 1);
+  if (hasForeignNumber && duplicateKey === undefined) atOnce(remember(value, oneLine(text), 1));
   return value;
 }
 
 /** Remembers, a piece at a time, what parseSpelled would remember of a value that was read from this text. */
 export function* rememberLarge(value: object, text: string): Steps<void> {
-  if (text.length > LONGEST || !SUSPECT.test(text)) return;
-  const { duplicateKey, hasForeignNumber } = yield* scanSteps(text);
-  if (hasForeignNumber && duplicateKey === undefined) remember(value, text, 1);
+  const isSuspect = text.length <= LONGEST && (yield* suspectSteps(text));
+  const scan = isSuspect ? yield* scanSteps(text) : undefined;
+  if (scan?.hasForeignNumber === true && scan.duplicateKey === undefined)
+    yield* remember(value, oneLine(text), 1);
+  else rememberPlain(value, 1);
+}
+
+/** The test for suspects, from comma to comma: no number reaches across one. */
+function* suspectSteps(text: string): Steps<boolean> {
+  for (let from = 0, end = 0; from < text.length; from = end) {
+    const comma = text.indexOf(',', from + CHUNK);
+    end = comma === -1 ? text.length : comma;
+    if (SUSPECT.test(text.slice(from, end))) return true;
+    yield;
+  }
+  return false;
 }
 
 /** As parseStrictly, for texts of any size: a large one holds up nobody. REQUEST_TOO_LARGE where it has too many parts. */
@@ -57,7 +75,9 @@ function* parseLargeStrictly(text: string): Steps<unknown> {
   if (isDeep) throw tooDeep();
   const { duplicateKey, hasForeignNumber } = yield* scanSteps(text);
   if (duplicateKey !== undefined) throw duplicate(duplicateKey);
-  if (hasForeignNumber && isRecord(value)) remember(value, text, LEVELS);
+  if (!isRecord(value)) return value;
+  if (hasForeignNumber) yield* remember(value, oneLine(text), LEVELS);
+  else rememberPlain(value, LEVELS);
   return value;
 }
 
@@ -71,7 +91,7 @@ export function parseStrictly(text: string): unknown {
   if (hasEachKeyOnce(text, value) && !SUSPECT.test(text)) return value;
   const { duplicateKey, hasForeignNumber } = scanJson(text);
   if (duplicateKey !== undefined) throw duplicate(duplicateKey);
-  if (hasForeignNumber && isRecord(value)) remember(value, text, LEVELS);
+  if (hasForeignNumber && isRecord(value)) atOnce(remember(value, oneLine(text), LEVELS));
   return value;
 }
 
@@ -90,9 +110,31 @@ const duplicate = (key: string): TurnbuckleError =>
 /** `to` was made of the parts of `from`: what both have is written as it was. */
 export function keepSpelling<Made extends object>(from: object, to: Made): Made {
   const spelling = hasAny ? spellings.get(from) : undefined;
-  if (spelling !== undefined) spellings.set(to, spelling);
+  if (spelling != null) spellings.set(to, spelling);
   return to;
 }
+
+/** `to` is a copy of `from`, in its upper levels at least: both are written alike. */
+export function keepSpellingOfCopy<Copy>(from: unknown, to: Copy): Copy {
+  if (hasAny) copySpelling(from, to, LEVELS);
+  return to;
+}
+
+function copySpelling(from: unknown, to: unknown, levels: number): void {
+  if (from === to || !isObject(from) || !isObject(to)) return;
+  const spelling = spellings.get(from);
+  if (spelling == null) return;
+  const keys = Object.keys(to);
+  const isWhole =
+    spelling.value === from &&
+    keys.length === Object.keys(from).length &&
+    keys.every((key) => Reflect.get(from, key) === Reflect.get(to, key));
+  spellings.set(to, isWhole ? { value: to, text: spelling.text } : spelling);
+  if (isWhole || levels === 0 || keys.length > MAX_ENTRIES) return;
+  for (const key of keys) copySpelling(Reflect.get(from, key), Reflect.get(to, key), levels - 1);
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** The value is written as this text. */
 export function spelled<Value extends object>(value: Value, text: string): Value {
@@ -106,7 +148,7 @@ export function exactInteger(holder: object, key: string): bigint | undefined {
   const value: unknown = Reflect.get(holder, key);
   if (!hasAny || typeof value !== 'number' || Number.isSafeInteger(value)) return undefined;
   const spelling = spellings.get(holder);
-  const text = spelling && partsOf(spelling.text).get(key);
+  const text = spelling == null ? undefined : partsOf(spelling.text).get(key);
   // A finite number has a few hundred digits at most.
   return text !== undefined && Number.isFinite(value) && /^-?\d+$/.test(text) ? BigInt(text) : undefined;
 }
@@ -114,7 +156,7 @@ export function exactInteger(holder: object, key: string): bigint | undefined {
 /** Also the entries of the lists in it keep their spelling, wherever they go. */
 export function keepSpellingOfEntries(value: object): void {
   const spelling = hasAny ? spellings.get(value) : undefined;
-  if (spelling !== undefined) remember(value, spelling.text, 2);
+  if (spelling != null) atOnce(remember(value, spelling.text, 2));
 }
 
 /** Something in it is to be written as it was spelled. */
@@ -133,18 +175,38 @@ export function spelledText(value: object): string | undefined {
   return hasAny && isRecord(value) && holdsSpelling(value, LEVELS) ? write(value, LEVELS) : undefined;
 }
 
-function remember(value: object, text: string, levels: number): void {
+/** Also what is in it, for some levels. The text is on one line. */
+function* remember(value: object, text: string, levels: number): Steps<void> {
   hasAny = true;
-  spellings.set(value, { value, text: text.replace(/[\r\n]/g, ' ') });
-  if (levels === 0) return;
-  for (const [key, part] of partsOf(text)) {
+  spellings.set(value, { value, text });
+  if (levels === 0 || (Array.isArray(value) && value.length > MAX_ENTRIES)) return;
+  for (const { key, start, end } of partsIn(text)) {
+    const first = text.charCodeAt(start);
+    if (first !== OPEN_OBJECT && first !== OPEN_LIST) continue;
     const inner: unknown = Reflect.get(value, key);
-    if (typeof inner === 'object' && inner !== null) remember(inner, part, levels - 1);
+    if (isObject(inner)) yield* remember(inner, text.slice(start, end), levels - 1);
+    yield;
   }
 }
 
+/** Says of a large value that nothing in it has a spelling: of what is taken out of it, too. */
+function rememberPlain(value: object, levels: number): void {
+  spellings.set(value, null);
+  if (levels === 0) return;
+  let count = 0;
+  for (const key in value) {
+    count += 1;
+    if (count > MAX_ENTRIES) return;
+    const part: unknown = Reflect.get(value, key);
+    if (isRecord(part)) rememberPlain(part, levels - 1);
+  }
+}
+
+const oneLine = (text: string): string => text.replace(/[\r\n]/g, ' ');
+
 function holdsSpelling(value: Readonly<Record<string, unknown>>, levels: number): boolean {
-  if (spellings.has(value)) return true;
+  const spelling = spellings.get(value);
+  if (spelling !== undefined) return spelling !== null;
   if (levels === 0) return false;
   for (const key in value) {
     const part = value[key];
@@ -155,6 +217,7 @@ function holdsSpelling(value: Readonly<Record<string, unknown>>, levels: number)
 
 function write(value: Readonly<Record<string, unknown>>, levels: number): string {
   const spelling = spellings.get(value);
+  if (spelling === null) return JSON.stringify(value);
   if (spelling?.value === value) return spelling.text;
   const parts = spelling && partsOf(spelling.text);
   const members: string[] = [];
@@ -165,3 +228,6 @@ function write(value: Readonly<Record<string, unknown>>, levels: number): string
   }
   return `{${members.join(',')}}`;
 }
+
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;

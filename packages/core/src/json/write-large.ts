@@ -1,6 +1,7 @@
 /** Writes a value with very many parts in slices; all others, nearly all, at once. */
 import { inSlices, type Steps } from './slices.js';
 import { hasSpelling, writeJson } from './spelling.js';
+import { wideMembers } from './wide-objects.js';
 
 /** So many parts are written at once. */
 const FEW = 5_000;
@@ -83,6 +84,8 @@ function count(value: unknown, max: number): number {
     }
     return parts;
   }
+  parts += wideMembers(value) ?? 0;
+  if (parts > max) return parts;
   for (const key in value) {
     parts += count(Reflect.get(value, key), max - parts);
     if (parts > max) return parts;

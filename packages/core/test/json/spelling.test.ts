@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasEachKeyOnce, partsOf, scanJson } from '../../src/json/scan-json.js';
+import { hasEachKeyOnce, scanJson } from '../../src/json/scan-json.js';
 import {
   exactInteger,
   keepSpelling,
@@ -8,6 +8,7 @@ import {
   parseStrictly,
   writeJson,
 } from '../../src/json/spelling.js';
+import { partsOf } from '../../src/json/text-parts.js';
 
 type Fields = Record<string, unknown>;
 const read = (text: string): Fields => parseStrictly(text) as Fields;

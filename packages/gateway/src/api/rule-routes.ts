@@ -51,6 +51,8 @@ export function createRuleRoutes({ runtime, config }: ConfiguredRuntime): readon
       path: '/api/rules/test',
       access: 'look',
       summary: 'What would be decided about a call, and why; nothing is called',
+      // All of it is decided about at once.
+      maxBodyBytes: 256 * 1_024,
       body: TEST_BODY,
       answer: TESTED,
       handle: async (visit) => {

@@ -12,6 +12,7 @@ import {
 } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
+import { anyObject } from '../http/any-object.js';
 import { ERROR_DATA, toSafeData } from '../http/safe-data.js';
 import { traceMetaOf } from '../traces/trace-context.js';
 import type { Tracer } from '../traces/tracer.js';
@@ -33,7 +34,7 @@ export const CALL_BODY = z.strictObject({
   /** The name of a configured server. */
   server: z.optional(text(256)),
   tool_name: text(512),
-  arguments: z.optional(z.record(z.string(), z.unknown())),
+  arguments: z.optional(anyObject()),
   /** Longest silence once the call is sent; progress starts it anew. */
   timeout_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
   /** Longest duration in all, however much progress there is. */

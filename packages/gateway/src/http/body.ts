@@ -1,6 +1,6 @@
 /** The body of a request: read within its limit, as text or as JSON that fits a schema. */
 import { isUtf8 } from 'node:buffer';
-import { keepSpelling, parseInSlices, TurnbuckleError } from 'turnbuckle';
+import { keepSpellingOfCopy, parseInSlices, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { JoinedBody } from './joined-body.js';
@@ -46,7 +46,8 @@ export function readText({ request, response, maxBodyBytes, visitor, place }: Vi
 export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promise<T> {
   const sent = await parseText(await readText(visit));
   const checked = z.safeParse(schema, sent, { error: describe });
-  if (checked.success) return asSpelled(sent, checked.data);
+  // The validator copies what it checks: the copies are to be written as what they were made of.
+  if (checked.success) return keepSpellingOfCopy(sent, checked.data);
   const faults = checked.error.issues
     .slice(0, MAX_FAULTS)
     .map(({ path, message }) => ({ path: pathText(path), message }));
@@ -56,17 +57,6 @@ export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promi
     data: { faults },
   });
 }
-
-/** The validator copies what it checks: the copies are to be written as what they were made of. */
-function asSpelled<T>(sent: unknown, checked: T): T {
-  if (sent === checked || !isObject(sent) || !isObject(checked)) return checked;
-  keepSpelling(sent, checked);
-  for (const key of Object.keys(checked))
-    asSpelled<unknown>(Reflect.get(sent, key), Reflect.get(checked, key));
-  return checked;
-}
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** The text of a body as JSON; REQUEST_INVALID when it is none. */
 export async function parseText(text: string): Promise<unknown> {

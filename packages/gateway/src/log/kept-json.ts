@@ -1,5 +1,5 @@
 /** What is kept of arguments and results: JSON without secrets, cut off at a limit, whatever its size was. */
-import { writeShown } from 'turnbuckle';
+import { firstKeys, wideMembers, writeShown } from 'turnbuckle';
 
 export interface KeepOptions {
   /** Characters. 0: nothing is kept, only how much it was. */
@@ -36,11 +36,11 @@ export function toKeptJson(value: unknown, options: KeepOptions): KeptJson {
 function keep(value: unknown, { limit, redact }: KeepOptions): KeptJson {
   const bytes = measure(value, { parts: 0 }, 0);
   if (limit === 0) return { text: undefined, bytes };
-  const isWhole = bytes <= limit + MARGIN;
-  const text =
-    writeShown(value, (whole) => redact(isWhole ? whole : prune(whole, { left: limit + MARGIN }, 0))) ??
-    'null';
-  if (isWhole && text.length <= limit) return { text, bytes };
+  const looked = limit + MARGIN;
+  const isWhole = bytes <= looked;
+  const show = (whole: unknown): unknown => redact(isWhole ? whole : prune(whole, { left: looked }, 0));
+  const { text = 'null', isCut } = writeShown(value, show, looked);
+  if (isWhole && !isCut && text.length <= limit) return { text, bytes };
   return { text: text.slice(0, limit) + CUT, bytes };
 }
 
@@ -58,11 +58,13 @@ function measure(value: unknown, seen: { parts: number }, depth: number): number
     }
     return bytes;
   }
-  for (const key in value) {
+  const keys = firstKeys(value);
+  for (const key of keys) {
     if (seen.parts > MOST_PARTS) break;
     bytes += key.length + 4 + measure(Reflect.get(value, key), seen, depth + 1);
   }
-  return bytes;
+  const members = wideMembers(value);
+  return members === undefined ? bytes : Math.round((bytes * members) / keys.length);
 }
 
 /** A copy of its beginning. */
@@ -84,8 +86,7 @@ function prune(value: unknown, budget: { left: number }, depth: number): unknown
     return list;
   }
   const entries: [string, unknown][] = [];
-  // Not by its entries: of an object with very many members only the first are wanted.
-  for (const key in value) {
+  for (const key of firstKeys(value)) {
     if (budget.left <= 0) break;
     budget.left -= key.length;
     entries.push([key.slice(0, MARGIN), prune(Reflect.get(value, key), budget, depth + 1)]);
