@@ -10,16 +10,25 @@ interface ItemRequest {
   readonly item: string;
 }
 
-/** The codes by which servers say that a resource is not there: the old one, and the one of the newer revision. */
-const MISSING_RESOURCE = new Set<unknown>([-32002, -32602]);
+/** The codes by which servers say that it is not there: the old one for resources, and the one of the newer revision. */
+const MISSING: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  'resources/read': new Set([-32002, -32602]),
+  'prompts/get': new Set([-32602]),
+};
 
+/** Whether a server says so, as far as its code tells. */
 export function isMissing(thrown: unknown, { method }: ItemRequest): boolean {
-  if (method !== 'resources/read' || !(thrown instanceof TurnbuckleError) || thrown.code !== 'SERVER_ERROR')
-    return false;
-  return isRecord(thrown.data?.rpc) && MISSING_RESOURCE.has(thrown.data.rpc.code);
+  if (!(thrown instanceof TurnbuckleError) || thrown.code !== 'SERVER_ERROR') return false;
+  const codes = Object.hasOwn(MISSING, method) ? MISSING[method] : undefined;
+  return isRecord(thrown.data?.rpc) && codes?.has(thrown.data.rpc.code) === true;
 }
 
-const UNKNOWN = { resource: 'RESOURCE_UNKNOWN', prompt: 'PROMPT_UNKNOWN', tool: 'TOOL_UNKNOWN' } as const;
+/** The code for what is not there, or not for this caller. */
+export const UNKNOWN = {
+  resource: 'RESOURCE_UNKNOWN',
+  prompt: 'PROMPT_UNKNOWN',
+  tool: 'TOOL_UNKNOWN',
+} as const;
 
 /** What is told about a resource or prompt that is not there, or not for this caller. */
 export function unknownItem({ kind, item, server }: ItemRequest, cause?: unknown): TurnbuckleError {
@@ -28,6 +37,24 @@ export function unknownItem({ kind, item, server }: ItemRequest, cause?: unknown
     server,
     tool: item,
     cause,
+  });
+}
+
+/** `names` are those that are suggested where one is near. */
+export function unknownTool(
+  name: string,
+  server: string | undefined,
+  names: Iterable<string>,
+): TurnbuckleError {
+  const close = nearest(name, names);
+  const at = server === undefined ? '' : ` at server "${server}"`;
+  return new TurnbuckleError('TOOL_UNKNOWN', `There is no tool "${name}"${at}.`, {
+    tool: name,
+    server,
+    hint:
+      close === undefined
+        ? 'List the tools there are: turnbuckle tools, tools() or GET /tools.'
+        : `Did you mean "${close}"?`,
   });
 }
 

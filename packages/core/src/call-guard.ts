@@ -187,6 +187,11 @@ export class CallGuard {
     return false;
   }
 
+  /** Whether a caller may know of whatever the server has of this kind, unless something is said of it by name. */
+  knowsServer({ kind, server }: Pick<GuardedCall, 'kind' | 'server'>, caller: Caller): boolean {
+    return mayKnow(caller, { kind, server, tool: '', hints: 'unknown' }, this.policy).action !== 'deny';
+  }
+
   /** The tools that a caller may see: the same answer that a call would get. */
   visibleTo(caller: Caller, tools: readonly CatalogTool[]): readonly CatalogTool[] {
     return tools.filter((tool) => mayKnow(caller, toSubject(tool), this.policy).action !== 'deny');

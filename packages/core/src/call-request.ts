@@ -42,7 +42,16 @@ export interface CallRequest extends CallOptions {
   readonly server?: string | undefined;
   /** Nothing has this name on the way that the caller came: refused and recorded, whatever has it elsewhere. */
   readonly isUnlisted?: boolean | undefined;
+  /** Absent: by `tool`, and by `server` where that is given. */
+  readonly calledAs?: CalledAs | undefined;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** How the caller called a tool, where the way that it came has names of its own: nothing else is told of one that it may not know. */
+export interface CalledAs {
+  readonly name: string;
+  /** What else the caller may call there, by the same kind of name. */
+  readonly others: () => readonly string[];
 }
 
 /** A resource to read, a prompt to get, or any other request: the same path without a schema. */

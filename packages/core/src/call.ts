@@ -5,8 +5,9 @@
 
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { checkArguments, checkResult, giveWay } from './call-checks.js';
-import { disabled, isMissing, unknownItem, unknownServer } from './call-errors.js';
+import { isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { CallGuard } from './call-guard.js';
+import { CallNames } from './call-names.js';
 import {
   type CallOptions,
   type CallRequest,
@@ -17,17 +18,16 @@ import {
 import { toAbortSignal } from './cancel-signal.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
-import { type NamingPreset, parseToolName } from './catalog/names.js';
+import type { NamingPreset } from './catalog/names.js';
 import type { CatalogTool } from './catalog/tool.js';
-import { nearest } from './config/nearest.js';
 import type { LaneResult } from './connection/lane.js';
 import { type HeaderParameter, scanHeaderParameters } from './connection/mcp-headers.js';
-import { TurnbuckleError, toTurnbuckleError } from './errors.js';
+import { type TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
 import { type GuardedCall, guardedCall, type Verdict } from './guarded-call.js';
 import { isRecord } from './is-record.js';
 import { runNative } from './native-call.js';
-import { agentOf, type Caller } from './policy/capabilities.js';
+import { agentOf } from './policy/capabilities.js';
 import { CallClock } from './resilience/call-clock.js';
 import type { Sender, Sending } from './send.js';
 import type { Server } from './server.js';
@@ -45,6 +45,8 @@ export interface CallParts {
   readonly clean: <Result extends object>(server: string, result: Result) => Result;
   readonly findServer: (name: string) => Server | undefined;
   readonly serverNames: () => Iterable<string>;
+  /** Whether a server lists a prompt of this name. */
+  readonly hasPrompt: (server: string, name: string) => Promise<boolean>;
   /** Why a configured server could not be taken on. */
   readonly problemOf: (name: string) => TurnbuckleError | undefined;
   readonly now: () => number;
@@ -72,12 +74,14 @@ interface Invocation extends Verdict {
 
 export class Calls {
   readonly #parts: CallParts;
+  readonly #names: CallNames;
   readonly #headerParameters = new WeakMap<CatalogTool, readonly HeaderParameter[]>();
   readonly #prefix = Math.floor(Math.random() * 36 ** 6).toString(36);
   #count = 0;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
+    this.#names = new CallNames(parts);
   }
 
   /** The MCP result as the server wrote it, `isError` ones included; throws a TurnbuckleError when there is none. */
@@ -88,8 +92,7 @@ export class Calls {
     );
     try {
       checkOptions(request);
-      if (request.isUnlisted === true) throw this.#unknownTool(request);
-      const tool = this.#find(request) ?? (await this.#findByConnecting(call, request));
+      const tool = this.#names.find(request) ?? (await this.#names.findByConnecting(call, request));
       call.server = tool.server;
       call.tool = tool.tool;
       call.toolName = tool.name;
@@ -101,7 +104,7 @@ export class Calls {
         definition: tool,
         arguments: args,
         exactly: exactly instanceof Promise ? await exactly : exactly,
-        unknown: () => this.#unknownTool(request),
+        unknown: () => this.#names.unknownTool(request),
       });
       const asked = this.#parts.guard.check(guarded);
       if (asked !== undefined) await untilAnswered(call, asked);
@@ -117,7 +120,7 @@ export class Calls {
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
-      throw this.#settleFailed(call, thrown);
+      throw this.#settleFailed(call, await this.#names.asIfAbsent(call, thrown, request));
     }
   }
 
@@ -130,7 +133,7 @@ export class Calls {
     try {
       checkOptions(request);
       const unknown = (): TurnbuckleError => unknownItem(request);
-      const server = this.#knownServer({ ...call, verdict: call }, request.caller, unknown);
+      const server = this.#names.knownServer(call, { caller: request.caller, unknown });
       this.#announce(call);
       const exactly = this.#parts.guard.exactly(request.params, call, request.caller);
       const guarded = guardedCall(call, request, {
@@ -159,70 +162,19 @@ export class Calls {
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
-      throw this.#settleFailed(call, isMissing(thrown, request) ? unknownItem(request, thrown) : thrown);
+      const failure = (await this.#isMissing(thrown, request)) ? unknownItem(request, thrown) : thrown;
+      throw this.#settleFailed(
+        call,
+        await this.#names.asIfAbsent(call, failure, { ...request, tool: request.item }),
+      );
     }
   }
 
-  // --- resolve ---------------------------------------------------------------------------------------
-
-  #find({ server, tool }: CallRequest): CatalogTool | undefined {
-    return server === undefined ? this.#parts.catalog.get(tool) : this.#parts.catalog.find(server, tool);
-  }
-
-  /** A tool of a server that is not up yet, or a name that does not exist. */
-  async #findByConnecting(call: Invocation, request: CallRequest): Promise<CatalogTool> {
-    const { catalog, naming } = this.#parts;
-    const { server: named, tool, caller } = request;
-    const identity = named === undefined ? parseToolName(naming, tool) : { server: named, tool };
-    if (identity === undefined) throw this.#unknownTool(request);
-    const server = this.#knownServer({ ...call, ...identity, verdict: call }, caller, () =>
-      this.#unknownTool(request),
-    );
-    call.clock.atMost(server.config.maxCallMs);
-    if (server.connection.link === undefined) {
-      await this.#parts.sender.connect(server, { clock: call.clock, options: { signal: request.signal } });
-    }
-    const found = catalog.find(identity.server, identity.tool);
-    if (found === undefined) throw this.#unknownTool(request);
-    return found;
-  }
-
-  /** The server, if it exists, the caller may know it, and it is switched on. To a caller the rest is `unknown`. */
-  #knownServer(
-    what: Pick<Invocation, 'requestId' | 'kind' | 'server' | 'tool'> & { readonly verdict: Verdict },
-    caller: Caller | undefined,
-    unknown: () => TurnbuckleError,
-  ): Server {
-    const server = this.#parts.findServer(what.server);
-    if (caller !== undefined && (!this.#parts.guard.mayKnow(what, caller) || server === undefined))
-      throw unknown();
-    if (server === undefined)
-      throw this.#parts.problemOf(what.server) ?? unknownServer(what.server, this.#parts.serverNames());
-    if (!server.enabled) throw disabled(server.name);
-    return server;
-  }
-
-  /** The same words whether there is no such tool, or none that the caller may know. */
-  #unknownTool({ tool: name, server, caller }: CallRequest): TurnbuckleError {
-    const { catalog, guard } = this.#parts;
-    const visible = caller === undefined ? catalog.list() : guard.visibleTo(caller, catalog.list());
-    const candidates =
-      server === undefined
-        ? visible.map((tool) => tool.name)
-        : visible.flatMap((tool) => (tool.server === server ? [tool.tool] : []));
-    const close = nearest(name, candidates);
-    return new TurnbuckleError(
-      'TOOL_UNKNOWN',
-      `There is no tool "${name}"${server === undefined ? '' : ` at server "${server}"`}.`,
-      {
-        tool: name,
-        server,
-        hint:
-          close === undefined
-            ? 'List the tools there are: turnbuckle tools, tools() or GET /tools.'
-            : `Did you mean "${close}"?`,
-      },
-    );
+  /** Servers have no word of their own for a prompt that they do not have, only for params that are wrong. */
+  async #isMissing(thrown: unknown, request: ReadRequest): Promise<boolean> {
+    if (!isMissing(thrown, request)) return false;
+    if (request.method !== 'prompts/get') return true;
+    return !(await this.#parts.hasPrompt(request.server, request.item).catch(() => true));
   }
 
   // --- connect and send ------------------------------------------------------------------------------
@@ -282,7 +234,7 @@ export class Calls {
   async #runNative(call: Invocation, guarded: GuardedCall, request: CallRequest): Promise<CallToolResult> {
     await this.#confirm(call, guarded);
     const native = this.#parts.catalog.nativeTool(guarded.tool);
-    if (native === undefined) throw this.#unknownTool(request);
+    if (native === undefined) throw this.#names.unknownTool(request);
     const { signal, caller } = request;
     const { leftMs } = call.clock;
     const over = leftMs === Number.POSITIVE_INFINITY ? undefined : new AbortController();

@@ -160,6 +160,10 @@ export class Runtime {
           : result,
       findServer: (name) => this.#servers.get(name),
       serverNames: () => this.#servers.names(),
+      hasPrompt: async (server, name) => {
+        const listed = await this.#offerings.list<Prompt>('prompts', server, undefined);
+        return listed.some((prompt) => prompt.name === name);
+      },
       problemOf: (name) => this.#servers.problemOf(name),
       now: this.#now,
     });
@@ -335,9 +339,9 @@ export class Runtime {
       contentType: Execution['mcp']['contentType'],
       error?: TurnbuckleError,
     ): Execution['mcp'] => ({
-      // Of a tool that its caller may not know, nothing is told but what was asked.
-      server: error?.code === 'TOOL_UNKNOWN' ? error.server : (tool?.server ?? error?.server),
-      tool: error?.code === 'TOOL_UNKNOWN' ? error.tool : (tool?.tool ?? error?.tool),
+      // Of a tool that its caller may not know, nothing is told but what was asked: the error has that.
+      server: error === undefined ? tool?.server : error.server,
+      tool: error === undefined ? tool?.tool : error.tool,
       responseTimeMs: performance.now() - started,
       contentType,
       requestId,

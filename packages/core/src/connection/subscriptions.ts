@@ -41,8 +41,14 @@ export class Subscriptions {
   async add(uri: string): Promise<void> {
     if (this.#uris.has(uri)) return;
     this.#uris.add(uri);
-    if (this.#link.era === 'modern') await this.#open();
-    else await this.#request('resources/subscribe', uri);
+    try {
+      if (this.#link.era === 'modern') await this.#open();
+      else await this.#request('resources/subscribe', uri);
+    } catch (error) {
+      // What the server refused is asked for again by the next one who wants it, not taken for granted.
+      this.#uris.delete(uri);
+      throw error;
+    }
   }
 
   async remove(uri: string): Promise<void> {

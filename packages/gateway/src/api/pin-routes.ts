@@ -1,5 +1,5 @@
 /** Which definitions of tools were approved. */
-import type { PinStatus, Runtime } from 'turnbuckle';
+import { type PinStatus, type Runtime, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { ApiRoute } from './api-route.js';
 import { cleanTexts } from './clean.js';
@@ -31,7 +31,14 @@ export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
       handle: async (visit) => {
         const { server = '', tool = '' } = visit.parameters;
         await readBody(visit, NOTHING);
-        sightOf(runtime, visit).requireServer(server);
+        const sight = sightOf(runtime, visit);
+        sight.requireServer(server);
+        if (runtime.catalog.find(server, tool) === undefined || !sight.sees({ server, tool }))
+          throw new TurnbuckleError('TOOL_UNKNOWN', `Server "${server}" has no such tool now.`, {
+            server,
+            tool,
+            hint: 'Connect the server first: what it does not offer cannot be approved.',
+          });
         return { pinned: await runtime.pins.pin(server, tool) };
       },
     },

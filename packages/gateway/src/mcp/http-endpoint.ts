@@ -1,5 +1,5 @@
 /** The MCP endpoint over Streamable HTTP, for clients of every revision at one address. */
-import type { Desk } from './desk.js';
+import { callerIn, type Desk } from './desk.js';
 import { type Incoming, parseMessage } from './incoming.js';
 import { serveModern } from './modern.js';
 import { PostAnswer } from './post-answer.js';
@@ -18,6 +18,7 @@ import {
   checkEnvelope,
   checkParameterHeaders,
   checkRequestHeaders,
+  hasParameterHeaders,
   unsupportedVersion,
 } from './request-headers.js';
 import { toRpcError } from './rpc-error.js';
@@ -95,12 +96,16 @@ export class HttpEndpoint {
   }
 }
 
-function checkArguments({ surface }: Desk, { request }: Visitor, { method, params }: RpcRequest): void {
-  const tool =
-    method === 'tools/call' && typeof params.name === 'string'
-      ? surface.view.findTool(params.name)
-      : undefined;
-  if (tool !== undefined) checkParameterHeaders(request.headers, tool, params.arguments);
+function checkArguments(desk: Desk, { request, caller }: Visitor, { method, params }: RpcRequest): void {
+  const { name } = params;
+  if (method !== 'tools/call' || typeof name !== 'string') return;
+  const { view } = desk.surface;
+  const who = callerIn(desk, caller);
+  const tool = view.findTool(name, who);
+  if (tool === undefined || !hasParameterHeaders(tool)) return;
+  // What such a tool wants in headers would tell who may not know it that it is there.
+  if (desk.surface.visibleTool(name, who) === tool)
+    checkParameterHeaders(request.headers, tool, params.arguments);
 }
 
 /** By the header, by the body, or by a method that only one of them has. */

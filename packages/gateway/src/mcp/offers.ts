@@ -1,8 +1,10 @@
 /** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
-import { type Caller, type Runtime, scanHeaderParameters, TurnbuckleError, writeJson } from 'turnbuckle';
+import { type Caller, type Runtime, scanHeaderParameters, writeJson } from 'turnbuckle';
+import { hostOrCaller } from '../host-or-caller.js';
 import { fitsTemplate } from './fits-template.js';
 import type { Params } from './protocol.js';
-import { renamed, type Target, type View } from './view.js';
+import { unknownPrompt, unknownResource } from './surface-errors.js';
+import { callerKey, MAX_KEPT, renamed, type Target, type View } from './view.js';
 
 type Kind = 'resources' | 'templates' | 'prompts';
 
@@ -12,14 +14,20 @@ interface Item {
   readonly definition: Params;
 }
 
+/** Whose a resource is. */
+interface Owner {
+  readonly server: string;
+  readonly uri: string;
+  /** Among what the caller may know. */
+  readonly isListed: boolean;
+}
+
 /** How often a list of tools was at hand, and how often it had to be made. */
 export interface OfferCounts {
   hits: number;
   misses: number;
 }
 
-/** Lists are the same for the same caller until something changes; so many of them are kept. */
-const MOST_KEPT = 200;
 /** How long a list waits for servers that are just coming up. */
 const START_MS = 5_000;
 
@@ -42,7 +50,7 @@ export class Offers {
   }
 
   async tools(caller: Caller): Promise<string> {
-    const key = `${caller.id}\n${caller.capabilities.join('\n')}`;
+    const key = callerKey(caller);
     const kept = this.#kept.get(key);
     if (kept !== undefined) {
       this.#counts.hits += 1;
@@ -53,14 +61,14 @@ export class Offers {
     this.#counts.misses += 1;
     await this.#whenStarted();
     const tools = this.#runtime.toolsForAgent(caller).flatMap((tool) => {
-      const name = this.#view.nameOf(tool);
+      const name = this.#view.nameOf(tool, caller);
       // Clients over HTTP would have to repeat an argument in a header that cannot be one: such a tool is out of order.
       const isFit = name !== undefined && !('fault' in scanHeaderParameters(tool.inputSchema));
       return isFit ? [{ name, definition: tool.definition }] : [];
     });
     tools.sort((left, right) => (left.name < right.name ? -1 : 1));
     const text = listText(tools.map(({ name, definition }) => renamed(definition, 'name', name)));
-    if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
     this.#kept.set(key, text);
     return text;
   }
@@ -91,33 +99,48 @@ export class Offers {
     return { server: found.server, item: found.key };
   }
 
-  async findTemplate(uri: string, caller: Caller): Promise<Target> {
+  async findTemplate(uri: string, caller: Caller): Promise<Target & { readonly isListed: boolean }> {
     const templates = await this.#items('templates', caller);
     const found =
       templates.find(({ key }) => key === uri) ?? templates.find(({ key }) => fitsTemplate(key, uri));
-    if (found !== undefined) return { server: found.server, item: uri };
+    if (found !== undefined) return { server: found.server, item: uri, isListed: true };
     const owner = await this.ownerOf(uri, caller);
-    return { server: owner.server, item: owner.uri };
+    return { server: owner.server, item: owner.uri, isListed: owner.isListed };
   }
 
-  /** By its place in a list, by a template that it fits, or the only server that could have it; like `findPrompt`. */
-  async ownerOf(uri: string, caller: Caller): Promise<{ readonly server: string; readonly uri: string }> {
+  /** By its place in a list, by a template that it fits, or the only server known to the caller that could have it; like `findPrompt`. */
+  async ownerOf(uri: string, caller: Caller): Promise<Owner> {
     const listed = this.#names(await this.#items('resources', caller), 'uri').get(uri);
-    if (listed !== undefined) return { server: listed.server, uri: listed.key };
+    if (listed !== undefined) return { server: listed.server, uri: listed.key, isListed: true };
     const templates = await this.#items('templates', caller);
     const template = templates.find(({ key }) => fitsTemplate(key, uri));
-    if (template !== undefined) return { server: template.server, uri };
-    const [only, ...others] = this.#runtime
-      .status()
-      .filter(
-        ({ name, capabilities }) => this.#view.hasServer(name) && capabilities?.resources !== undefined,
-      );
-    if (only !== undefined && others.length === 0) return { server: only.name, uri };
+    if (template !== undefined) return { server: template.server, uri, isListed: true };
+    const servers = this.#serversWithResources();
+    const known = servers.filter((server) => this.#mayAskFor(uri, server, caller));
+    if (known.length === 1 && known[0] !== undefined) return { server: known[0], uri, isListed: false };
     const hidden = this.#names(await this.#items('resources'), 'uri').get(uri);
-    if (hidden !== undefined) return { server: hidden.server, uri: hidden.key };
+    if (hidden !== undefined) return { server: hidden.server, uri: hidden.key, isListed: false };
     const hiding = (await this.#items('templates')).find(({ key }) => fitsTemplate(key, uri));
-    if (hiding !== undefined) return { server: hiding.server, uri };
+    if (hiding !== undefined) return { server: hiding.server, uri, isListed: false };
+    const [only, ...others] = servers;
+    if (known.length === 0 && only !== undefined && others.length === 0)
+      return { server: only, uri, isListed: false };
     throw unknownResource(uri);
+  }
+
+  #serversWithResources(): string[] {
+    return this.#runtime
+      .status()
+      .filter(({ name, capabilities }) => this.#view.hasServer(name) && capabilities?.resources !== undefined)
+      .map(({ name }) => name);
+  }
+
+  /** A server that the caller may not know of does not count among those that could have it. */
+  #mayAskFor(uri: string, server: string, caller: Caller): boolean {
+    const who = hostOrCaller(caller);
+    return ['', uri].some(
+      (tool) => !this.#runtime.decide({ kind: 'resource', server, tool, caller: who }).hidden,
+    );
   }
 
   /** The definitions, as their servers wrote them, of what the caller may know; without one, of all in the view. */
@@ -166,12 +189,6 @@ export class Offers {
     return this.#started;
   }
 }
-
-export const unknownPrompt = (name: string): TurnbuckleError =>
-  new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}".`, { tool: name });
-
-export const unknownResource = (uri: string): TurnbuckleError =>
-  new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, { tool: uri });
 
 /** A definition that cannot be written, such as a ring in one of the host's own, does not take the others with it. */
 const listText = (items: readonly Params[]): string =>

@@ -46,6 +46,12 @@ export const unsupportedVersion = (requested: string): RpcError =>
     http: 400,
   });
 
+/** Whether a tool wants any of its arguments repeated in headers. */
+export function hasParameterHeaders(tool: CatalogTool): boolean {
+  const scan = scanHeaderParameters(tool.inputSchema);
+  return 'parameters' in scan && scan.parameters.length > 0;
+}
+
 /** Arguments that a tool wants repeated in headers are there, and the same. */
 export function checkParameterHeaders(headers: IncomingHttpHeaders, tool: CatalogTool, args: unknown): void {
   const scan = scanHeaderParameters(tool.inputSchema);

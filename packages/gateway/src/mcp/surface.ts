@@ -15,18 +15,28 @@ import {
   type Progress,
   type Respondent,
   type Runtime,
-  TurnbuckleError,
 } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import { knowsServer } from '../knows-server.js';
 import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
 import { fillTemplate, readCompletion, withoutValues } from './completion.js';
-import { type OfferCounts, Offers, unknownPrompt, unknownResource } from './offers.js';
-import { CODES, type Era, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
+import { type OfferCounts, Offers } from './offers.js';
+import { CODES, type Era, isRecord, metaOf, type Params, RpcError } from './protocol.js';
 import { toToolFailure } from './rpc-error.js';
+import {
+  isMissingResource,
+  isUnknown,
+  isUnknownMethod,
+  notSubscribed,
+  unknownMethod,
+  unknownPrompt,
+  unknownResource,
+  unknownTask,
+} from './surface-errors.js';
 import { furtherOf, inEra, LISTS, listText, metaForServer, withoutMeta } from './surface-params.js';
 import { hasTask, type Task, type TaskIds, withTaskIds } from './task-ids.js';
+import { checkTaskMethod, SAFE_ON_TASKS, TASK_METHODS } from './task-methods.js';
 import type { Target, View } from './view.js';
 
 export interface SurfaceRequest {
@@ -112,8 +122,13 @@ export class Surface {
     if (hidden) throw unknownResource(uri);
     if (action !== 'allow') throw notSubscribed(uri, action, reason);
     // What it may know can be less by the time that something changes.
-    return this.#runtime.subscribeResource(server, tool, () => {
+    const listener = (): void => {
       if (decide().action === 'allow') updated();
+    };
+    return this.#runtime.subscribeResource(server, tool, listener).catch((thrown) => {
+      throw hostOrCaller(callerNow()) !== undefined && isMissingResource(thrown)
+        ? unknownResource(uri)
+        : thrown;
     });
   }
 
@@ -131,28 +146,44 @@ export class Surface {
   }
 
   async #callTool(request: SurfaceRequest): Promise<Params> {
-    const { params, era } = request;
+    const { params, era, caller } = request;
     const { name, arguments: args = {} } = params;
     if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The tool has no name');
     if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'The arguments are not an object');
-    const tool = this.view.findTool(name);
-    // A name of the whole catalog may be that of a server that is not up yet: what is outside of the view is refused there.
-    const isUnlisted = tool === undefined && this.view.options.names === 'plain';
     try {
       const result = await this.#runtime.call(
-        this.#optionsOf(request, {
-          server: tool?.server,
-          tool: tool?.tool ?? name,
-          arguments: args,
-          isUnlisted,
-        }),
+        this.#optionsOf(request, { ...this.#namedTool(name, caller), arguments: args }),
       );
-      return inEra(this.#sealTask(result, request, tool ?? this.view.findTool(name)), era);
+      const made = hasTask(result) ? this.view.findTool(name, caller) : undefined;
+      return inEra(this.#sealTask(result, request, made), era);
     } catch (thrown) {
       const failure = toToolFailure(thrown);
       if (failure === undefined) throw thrown;
       return inEra(failure, era);
     }
+  }
+
+  /** Names of the whole catalog are the runtime's to resolve: one may be that of a server that is not up yet. */
+  #namedTool(name: string, caller: Caller): Omit<ToolCall, 'arguments'> {
+    if (this.view.options.names !== 'plain')
+      return { server: undefined, tool: name, isUnlisted: false, calledAs: undefined };
+    const found = this.view.findTool(name, caller);
+    const others = (): string[] =>
+      this.#runtime.toolsForAgent(caller).flatMap((tool) => this.view.nameOf(tool, caller) ?? []);
+    return {
+      server: found?.server,
+      tool: found?.tool ?? name,
+      isUnlisted: found === undefined,
+      calledAs: { name, others },
+    };
+  }
+
+  /** The tool of that name, if the caller may know it. */
+  visibleTool(name: string, caller: Caller): CatalogTool | undefined {
+    const found = this.view.findTool(name, caller);
+    if (found === undefined) return undefined;
+    const { server, tool } = found;
+    return this.#runtime.decide({ server, tool, caller: hostOrCaller(caller) }).hidden ? undefined : found;
   }
 
   async #readResource(request: SurfaceRequest): Promise<Params> {
@@ -182,20 +213,19 @@ export class Surface {
     const named = isPrompt ? ref.name : ref.uri;
     if (typeof named !== 'string')
       throw new RpcError(CODES.invalidParams, 'Nothing is named to be completed');
-    const { server, item } = isPrompt
-      ? await this.#offers.findPrompt(named, caller)
-      : await this.#offers.findTemplate(named, caller);
     const given = readCompletion(params);
     if (isPrompt) {
+      const { server, item } = await this.#offers.findPrompt(named, caller);
       const target = { kind: 'prompt', server, item, name: named } as const;
       return inEra(await this.#ask(request, target, { ref: { type: ref.type, name: item }, ...given }), era);
     }
+    const { server, item, isListed } = await this.#offers.findTemplate(named, caller);
     const decide = (tool: string): Decision['action'] =>
       this.#runtime.decide({ kind: 'resource', server, tool, caller: hostOrCaller(caller) }).action;
     // Both count, the template and what the value makes of it: the stricter one is what it is about.
     const filled = fillTemplate(item, given);
     const about = STRICTNESS[decide(item)] > STRICTNESS[decide(filled)] ? item : filled;
-    const target = { kind: 'resource', server, item: about, name: named } as const;
+    const target = { kind: 'resource', server, item: about, name: named, isListed } as const;
     const result = await this.#ask(request, target, { ref: { type: ref.type, uri: item }, ...given });
     const { argument } = given;
     const mayKnow = (value: string): boolean =>
@@ -204,10 +234,10 @@ export class Surface {
     return inEra(withoutValues(result, mayKnow), era);
   }
 
-  /** Throws for what the caller may not know what it would for what nobody has: not whose it is. */
+  /** Of what is not there, or not for the caller, nobody but the host itself is told whose it would be. */
   async #ask(request: SurfaceRequest, target: NamedTarget, params: Params): Promise<Params> {
     const { method, caller } = request;
-    const { kind, server, item, name } = target;
+    const { kind, server, item, name, isListed = true } = target;
     try {
       return await this.#runtime.request({
         ...this.#optionsOf(request),
@@ -218,8 +248,8 @@ export class Surface {
         params,
       });
     } catch (thrown) {
-      const subject = { kind, server, tool: item, caller: hostOrCaller(caller) };
-      if (!isUnknown(thrown) || !this.#runtime.decide(subject).hidden) throw thrown;
+      const isThere = !isUnknown(thrown) && (isListed || !isMissingResource(thrown));
+      if (isThere || hostOrCaller(caller) === undefined) throw thrown;
       throw kind === 'prompt' ? unknownPrompt(name) : unknownResource(name);
     }
   }
@@ -230,15 +260,13 @@ export class Surface {
     if (era === 'modern') checkTaskMethod(method, params);
     if (TASK_METHODS.has(method)) return this.#followTask(request);
     const task = method.startsWith('tasks/') ? this.#namedTask(request) : undefined;
-    const server = task?.server ?? this.#onlyServer();
+    const server = task?.server ?? this.#onlyServer(request.caller);
     if (server === undefined) throw unknownMethod(method);
-    const result = await this.#runtime.request({
-      ...this.#optionsOf(request),
-      kind: 'tool',
-      server,
-      item: method,
-      method,
-      params: { ...withoutMeta(params), ...(task !== undefined && { taskId: task.id }) },
+    const passed = { ...withoutMeta(params), ...(task !== undefined && { taskId: task.id }) };
+    const what = { kind: 'tool', server, item: method, method, params: passed } as const;
+    const result = await this.#runtime.request({ ...this.#optionsOf(request), ...what }).catch((thrown) => {
+      const isHost = hostOrCaller(request.caller) === undefined;
+      throw isUnknown(thrown) || (!isHost && isUnknownMethod(thrown)) ? unknownMethod(method) : thrown;
     });
     return inEra(this.#sealTask(result, request, { server, tool: method }), era);
   }
@@ -248,7 +276,7 @@ export class Surface {
     const { method, era, caller } = request;
     const task = this.#findTask(request);
     const { server, tool, id, approved } = task;
-    const result = await this.#runtime.request({
+    const asked = this.#runtime.request({
       ...this.#optionsOf(request),
       kind: 'tool',
       server,
@@ -257,6 +285,9 @@ export class Surface {
       // Nothing else: what was approved is the call, not what somebody sends along with a look at its task.
       params: { taskId: id },
       task: { permit: approved?.permit, isSafe: SAFE_ON_TASKS.has(method) },
+    });
+    const result = await asked.catch((thrown) => {
+      throw isUnknown(thrown) ? unknownTask() : thrown;
     });
     // The task that was asked about keeps the id by which its client knows it.
     const known = String(request.params.taskId);
@@ -312,13 +343,17 @@ export class Surface {
       tool: call?.tool,
       arguments: call?.arguments,
       isUnlisted: call?.isUnlisted,
+      calledAs: call?.calledAs,
     };
     return options;
   }
 
-  #onlyServer(): string | undefined {
+  /** The only server that the caller may know of; where it may know of none, the only one: it is refused there. */
+  #onlyServer(caller: Caller): string | undefined {
     const servers = this.#runtime.serverNames().filter((name) => this.view.hasServer(name));
-    return servers.length === 1 ? servers[0] : undefined;
+    const known = servers.filter((name) => this.knowsServer(name, caller));
+    const [only, ...others] = known.length === 0 ? servers : known;
+    return others.length === 0 ? only : undefined;
   }
 }
 
@@ -326,40 +361,13 @@ export class Surface {
 interface NamedTarget extends Target {
   readonly kind: 'resource' | 'prompt';
   readonly name: string;
+  /** False: nobody has said that it is there. */
+  readonly isListed?: boolean;
 }
-
-const isUnknown = (thrown: unknown): boolean =>
-  thrown instanceof TurnbuckleError && ['PROMPT_UNKNOWN', 'RESOURCE_UNKNOWN'].includes(thrown.code);
 
 const STRICTNESS: Readonly<Record<Decision['action'], number>> = { allow: 0, ask: 1, deny: 2 };
 
 type ToolIdentity = Pick<CatalogTool, 'server' | 'tool'>;
-
-/** What the protocol's revisions know to do with a task; each of them has `taskId` for its params. */
-const TASK_METHODS: ReadonlySet<string> = new Set([
-  'tasks/get',
-  'tasks/result',
-  'tasks/cancel',
-  'tasks/update',
-]);
-
-/** In the newer revision tasks are an extension, without the methods that ask for a result or for a list. */
-const TASKS = 'io.modelcontextprotocol/tasks';
-
-function checkTaskMethod(method: string, params: Params): void {
-  if (!TASK_METHODS.has(method)) return;
-  if (method === 'tasks/result') throw unknownMethod(method);
-  const declared = metaOf(params)[META.capabilities];
-  const extensions = isRecord(declared) ? declared.extensions : undefined;
-  if (isRecord(extensions) && Object.hasOwn(extensions, TASKS)) return;
-  throw new RpcError(CODES.missingCapability, `The client must declare the extension ${TASKS}`, {
-    data: { requiredCapabilities: { extensions: { [TASKS]: {} } } },
-    http: 400,
-  });
-}
-
-/** What only looks at a task. */
-const SAFE_ON_TASKS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result']);
 
 /** A tool at its server, or by the name that agents see. */
 interface ToolCall {
@@ -367,19 +375,5 @@ interface ToolCall {
   readonly tool: string;
   readonly arguments: Params;
   readonly isUnlisted: boolean;
+  readonly calledAs: CallRequest['calledAs'];
 }
-
-/** A subscription lasts, so nobody is asked about it. */
-const notSubscribed = (uri: string, action: 'ask' | 'deny', reason: string): TurnbuckleError =>
-  action === 'deny'
-    ? new TurnbuckleError('CALL_DENIED', `Subscribing to "${uri}" is not allowed: ${reason}.`, { tool: uri })
-    : new TurnbuckleError('APPROVAL_NEEDED', `Subscribing to "${uri}" needs an approval (${reason}).`, {
-        tool: uri,
-        hint: 'Read the resource instead, which can be approved, or allow it by a rule.',
-      });
-
-/** The same words for one that never was, and for one of somebody else. */
-const unknownTask = (): RpcError => new RpcError(CODES.invalidParams, 'There is no such task');
-
-const unknownMethod = (method: string): RpcError =>
-  new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });

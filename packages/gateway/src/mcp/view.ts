@@ -24,14 +24,19 @@ export interface Target {
   readonly item: string;
 }
 
+/** So many callers' lists or names are kept; they are the same until something changes. */
+export const MAX_KEPT = 200;
+
 export class View {
   readonly name: string;
   readonly options: ViewOptions;
   /** The most that anybody can do here, the owner too; undefined: whatever they may do anywhere. */
   readonly limits: Caller['limits'];
   readonly #runtime: Runtime;
-  #tools: ReadonlyMap<string, CatalogTool> | undefined;
-  #exposed: ReadonlyMap<CatalogTool, string> = new Map();
+  #names: Names | undefined;
+  /** Where tools of several servers would have the same name, what a tool is called depends on what the caller may know. */
+  #hasTwins = false;
+  readonly #namesFor = new Map<string, Names>();
 
   constructor(name: string, options: ViewOptions, runtime: Runtime) {
     this.name = name;
@@ -42,21 +47,29 @@ export class View {
 
   /** Something in the catalog is different: names are looked up anew. */
   invalidate(): void {
-    this.#tools = undefined;
+    this.#names = undefined;
+    this.#namesFor.clear();
   }
 
   hasServer(server: string): boolean {
     return this.options.servers?.includes(server) ?? true;
   }
 
-  findTool(name: string): CatalogTool | undefined {
-    return this.#index().get(name);
+  /**
+   * The tool that a name stands for, also if the caller may not know it: what is refused is refused where all calls are,
+   * and recorded there. What the caller may know comes first, as in its list, and has no other name.
+   */
+  findTool(name: string, caller: Caller): CatalogTool | undefined {
+    const { tools, exposed } = this.#namesOf(caller);
+    const found = tools.get(name);
+    if (found !== undefined || !this.#hasTwins) return found;
+    const hidden = this.#all().tools.get(name);
+    return hidden === undefined || exposed.has(hidden) ? undefined : hidden;
   }
 
-  /** The name of a tool here; undefined when it is not in this view. */
-  nameOf(tool: CatalogTool): string | undefined {
-    this.#index();
-    return this.#exposed.get(tool);
+  /** What a caller calls a tool here; undefined when it is not in this view. */
+  nameOf(tool: CatalogTool, caller: Caller): string | undefined {
+    return this.#namesOf(caller).exposed.get(tool);
   }
 
   /** Several items of servers with the same name: those after the first carry their server's name. */
@@ -74,22 +87,46 @@ export class View {
     return named;
   }
 
-  #index(): ReadonlyMap<string, CatalogTool> {
-    if (this.#tools !== undefined) return this.#tools;
-    const { tools: only, names = 'prefixed' } = this.options;
-    const members = this.#runtime.catalog
-      .list()
-      .filter(({ server, tool }) => this.hasServer(server) && (only?.includes(tool) ?? true));
-    const found = new Map<string, CatalogTool>();
-    for (const tool of members) {
-      const plain = names === 'plain' && !found.has(tool.tool);
-      found.set(plain ? tool.tool : tool.name, tool);
-    }
-    this.#tools = found;
-    this.#exposed = new Map([...found].map(([name, tool]) => [tool, name]));
-    return found;
+  #all(): Names {
+    if (this.#names !== undefined) return this.#names;
+    const tools = this.#runtime.catalog.list().filter(({ server, tool }) => this.#has(server, tool));
+    const isPlain = this.options.names === 'plain';
+    this.#hasTwins = isPlain && new Set(tools.map(({ tool }) => tool)).size < tools.length;
+    this.#names = nameTools(tools, isPlain);
+    return this.#names;
+  }
+
+  #namesOf(caller: Caller): Names {
+    const all = this.#all();
+    if (!this.#hasTwins) return all;
+    const key = callerKey(caller);
+    const known = this.#namesFor.get(key);
+    if (known !== undefined) return known;
+    const seen = this.#runtime.toolsForAgent(caller).filter(({ server, tool }) => this.#has(server, tool));
+    const names = nameTools(seen, true);
+    if (this.#namesFor.size >= MAX_KEPT) this.#namesFor.clear();
+    this.#namesFor.set(key, names);
+    return names;
+  }
+
+  #has(server: string, tool: string): boolean {
+    return this.hasServer(server) && (this.options.tools?.includes(tool) ?? true);
   }
 }
+
+interface Names {
+  readonly tools: ReadonlyMap<string, CatalogTool>;
+  readonly exposed: ReadonlyMap<CatalogTool, string>;
+}
+
+function nameTools(tools: readonly CatalogTool[], isPlain: boolean): Names {
+  const found = new Map<string, CatalogTool>();
+  for (const tool of tools) found.set(isPlain && !found.has(tool.tool) ? tool.tool : tool.name, tool);
+  return { tools: found, exposed: new Map([...found].map(([name, tool]) => [tool, name])) };
+}
+
+/** What of a caller decides what it sees, in one view. */
+export const callerKey = ({ id, capabilities }: Caller): string => `${id}\n${capabilities.join('\n')}`;
 
 function limitsOf({ servers, tools, capabilities, rules }: ViewOptions): Caller['limits'] {
   if ([servers, tools, capabilities, rules].every((bound) => bound === undefined)) return undefined;

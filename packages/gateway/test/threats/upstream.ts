@@ -3,7 +3,18 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 type Params = Readonly<Record<string, unknown>>;
+/** Its result; thrown, an error of the protocol. */
 type Answer = (params: Params) => unknown;
+
+/** What an answer throws that is to be an error. */
+export class UpstreamError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 export interface Noted {
   readonly method: string;
@@ -61,7 +72,12 @@ export async function openUpstream({
   const outcomeOf = (method: string, params: Params): object => {
     const answer = all[method];
     if (answer === undefined) return UNKNOWN;
-    return { result: { ...(era === 'modern' && { resultType: 'complete' }), ...Object(answer(params)) } };
+    try {
+      return { result: { ...(era === 'modern' && { resultType: 'complete' }), ...Object(answer(params)) } };
+    } catch (thrown) {
+      if (!(thrown instanceof UpstreamError)) throw thrown;
+      return { error: { code: thrown.code, message: thrown.message } };
+    }
   };
   const server = createServer(async (request, response) => {
     let body = '';
