@@ -162,7 +162,7 @@ export class Calls {
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
-      const failure = (await this.#isMissing(thrown, request)) ? unknownItem(request, thrown) : thrown;
+      const failure = (await this.#isMissing(call, thrown, request)) ? unknownItem(request, thrown) : thrown;
       throw this.#settleFailed(
         call,
         await this.#names.asIfAbsent(call, failure, { ...request, tool: request.item }),
@@ -171,10 +171,13 @@ export class Calls {
   }
 
   /** Servers have no word of their own for a prompt that they do not have, only for params that are wrong. */
-  async #isMissing(thrown: unknown, request: ReadRequest): Promise<boolean> {
+  async #isMissing(call: Invocation, thrown: unknown, request: ReadRequest): Promise<boolean> {
     if (!isMissing(thrown, request)) return false;
-    if (request.method !== 'prompts/get') return true;
-    return !(await this.#parts.hasPrompt(request.server, request.item).catch(() => true));
+    const { method, server, item, signal } = request;
+    if (method !== 'prompts/get') return true;
+    const looking = this.#parts.hasPrompt(server, item);
+    const waiting = { what: 'the list of its prompts', server, signal };
+    return !(await call.clock.until(looking, waiting).catch(() => true));
   }
 
   // --- connect and send ------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 /** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
 import { type Caller, type Runtime, scanHeaderParameters, writeJson } from 'turnbuckle';
-import { hostOrCaller } from '../host-or-caller.js';
 import { fitsTemplate } from './fits-template.js';
 import type { Params } from './protocol.js';
 import { unknownPrompt, unknownResource } from './surface-errors.js';
@@ -108,39 +107,25 @@ export class Offers {
     return { server: owner.server, item: owner.uri, isListed: owner.isListed };
   }
 
-  /** By its place in a list, by a template that it fits, or the only server known to the caller that could have it; like `findPrompt`. */
+  /** By its place in a list, by a template that it fits, or the only server that could have it; like `findPrompt`. */
   async ownerOf(uri: string, caller: Caller): Promise<Owner> {
     const listed = this.#names(await this.#items('resources', caller), 'uri').get(uri);
     if (listed !== undefined) return { server: listed.server, uri: listed.key, isListed: true };
     const templates = await this.#items('templates', caller);
     const template = templates.find(({ key }) => fitsTemplate(key, uri));
     if (template !== undefined) return { server: template.server, uri, isListed: true };
-    const servers = this.#serversWithResources();
-    const known = servers.filter((server) => this.#mayAskFor(uri, server, caller));
-    if (known.length === 1 && known[0] !== undefined) return { server: known[0], uri, isListed: false };
+    // Of all in the view, not of those that the caller knows: what is hidden must not go to another server instead.
+    const [only, ...others] = this.#runtime
+      .status()
+      .filter(
+        ({ name, capabilities }) => this.#view.hasServer(name) && capabilities?.resources !== undefined,
+      );
+    if (only !== undefined && others.length === 0) return { server: only.name, uri, isListed: false };
     const hidden = this.#names(await this.#items('resources'), 'uri').get(uri);
     if (hidden !== undefined) return { server: hidden.server, uri: hidden.key, isListed: false };
     const hiding = (await this.#items('templates')).find(({ key }) => fitsTemplate(key, uri));
     if (hiding !== undefined) return { server: hiding.server, uri, isListed: false };
-    const [only, ...others] = servers;
-    if (known.length === 0 && only !== undefined && others.length === 0)
-      return { server: only, uri, isListed: false };
     throw unknownResource(uri);
-  }
-
-  #serversWithResources(): string[] {
-    return this.#runtime
-      .status()
-      .filter(({ name, capabilities }) => this.#view.hasServer(name) && capabilities?.resources !== undefined)
-      .map(({ name }) => name);
-  }
-
-  /** A server that the caller may not know of does not count among those that could have it. */
-  #mayAskFor(uri: string, server: string, caller: Caller): boolean {
-    const who = hostOrCaller(caller);
-    return ['', uri].some(
-      (tool) => !this.#runtime.decide({ kind: 'resource', server, tool, caller: who }).hidden,
-    );
   }
 
   /** The definitions, as their servers wrote them, of what the caller may know; without one, of all in the view. */
