@@ -10,7 +10,7 @@ export default defineConfig({
     maxWorkers: 4,
     // The sources are read once by each worker and not once by each file: a minute less on two cores.
     isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const POLL_MS = 10;
 
 /** Resolves once the condition holds; rejects after `timeoutMs`, naming the condition. */
-export async function waitUntil(condition: () => unknown, timeoutMs = 5_000): Promise<void> {
+export async function waitUntil(condition: () => unknown, timeoutMs = 20_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not so within ${timeoutMs} ms: ${condition}`);
