@@ -15,6 +15,8 @@ export default defineConfig({
       'packages/gateway/test/fuzz/*.test.ts',
       'packages/core/test/observe/finds.test.ts',
       'packages/core/test/policy/{addresses,decision-work}.test.ts',
+      'packages/core/test/config/hostile-files.test.ts',
+      'packages/cli/test/imports/hostile-texts.test.ts',
       'packages/core/test/observe/redact-properties.test.ts',
     ],
     pool: 'threads',

@@ -1,8 +1,7 @@
 /** What an import finds in the files of other tools, and what of it is left where it is. */
 import { realpathSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
-import { TurnbuckleError } from 'turnbuckle';
+import { readFileText, TurnbuckleError, whyUnreadable } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { placeOf } from './daemon/agent-clients.js';
 import type { LeadsHere } from './daemon/leads-here.js';
@@ -18,6 +17,7 @@ import {
   readDiscovered,
   readUnknownConfig,
 } from './imports/index.js';
+import { MAX_FILE_BYTES } from './imports/parse-text.js';
 import { unknownClient } from './unknown-client.js';
 import { showLine } from './untrusted-text.js';
 
@@ -69,8 +69,8 @@ function readFound(context: CommandContext): Source[] {
 }
 
 async function readFrom(path: string, { output }: CommandContext): Promise<Source> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new TurnbuckleError('CONFIG_INVALID', `${path} cannot be read.`, {
+  const text = await readFileText(path, { maxBytes: MAX_FILE_BYTES }).catch((cause: unknown) => {
+    throw new TurnbuckleError('CONFIG_INVALID', `${path} cannot be used: ${whyUnreadable(cause)}.`, {
       cause,
       hint: 'Name a file that is there: --from <file>',
     });

@@ -2,9 +2,9 @@
  * Remembers what a file was before a change, so that the change can be taken back to the byte. In the vault: files
  * of other tools often hold tokens.
  */
-import { readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
-import { TurnbuckleError } from 'turnbuckle';
+import { readFileText, TurnbuckleError, whyUnreadable } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { commandVault } from './command-vault.js';
 import { showText } from './untrusted-text.js';
@@ -18,15 +18,17 @@ export interface Change {
   readonly made?: string | undefined;
 }
 
+const MAX_BYTES = 16 * 1_024 * 1_024;
+
 const entryOf = (what: string): string => `undo/${what}`;
 
 /** The file's text now; undefined when there is none. CONFIG_INVALID when it is there and cannot be read. */
 export async function currentText(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return await readFileText(file, { maxBytes: MAX_BYTES });
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw new TurnbuckleError('CONFIG_INVALID', `${file} cannot be read.`, {
+    throw new TurnbuckleError('CONFIG_INVALID', `${file} cannot be used: ${whyUnreadable(cause)}.`, {
       cause,
       hint: 'It has to be a file that you may read and write.',
     });

@@ -30,6 +30,7 @@ export { editConfig, editServers, type ServerEdit } from './config/edit/config-e
 export { setKey, setServer } from './config/edit/edit-servers.js';
 export { jsonSchema } from './config/json-schema.js';
 export type { ConfiguredServer, LoadedConfig } from './config/loaded-config.js';
+export { readFileText, whyUnreadable } from './config/read-file.js';
 export { redactConfig } from './config/redact.js';
 export type { PlacedRule, Rule } from './config/rule-schema.js';
 export type { ServerConfig, ServerInput, ServersInput } from './config/schema.js';

@@ -10,6 +10,8 @@ export const MAX_FILE_BYTES = 5 * 1024 * 1024;
 
 /** The YAML library needs some hundred bytes of memory for each of the text. */
 const MAX_YAML_BYTES = 1024 * 1024;
+/** It also needs a time that grows with the square of what is in a list, and of what is wrong. */
+const MAX_YAML_SIGNS = 15_000;
 const DEEPEST = 1_000;
 
 export type ParsedDocument = { readonly value: unknown } | { readonly problem: string };
@@ -68,10 +70,17 @@ function toValue(node: Node): unknown {
 
 function parseYaml(text: string): ParsedDocument {
   if (text.length > MAX_YAML_BYTES) return { problem: 'the file is larger than 1 MB, the most for yaml' };
+  if (countSigns(text) > MAX_YAML_SIGNS) return { problem: 'the file has too many entries for yaml' };
   const document = parseDocument(text, { merge: true, logLevel: 'silent' });
   const [first] = document.errors;
   if (first !== undefined) return { problem: `the file cannot be read as yaml: ${firstLine(first)}` };
   return { value: document.toJS({ maxAliasCount: 100 }) ?? undefined };
+}
+
+function countSigns(text: string): number {
+  let count = 0;
+  for (const _sign of text.matchAll(/[,[\]{}"'\n]/g)) count += 1;
+  return count;
 }
 
 /** Before any parser sees it: some of them take the whole memory for such a text. */

@@ -1,5 +1,5 @@
 /** Reads a discovered file, never more of it than the bound, and never throws. */
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { ReadOptions } from './client.js';
 import type { DiscoveredFile } from './discover.js';
 import type { ImportResult } from './imported-server.js';
@@ -16,10 +16,13 @@ export function readDiscovered(
   return readClientConfig(file.client, text.text, { ...options, file: file.path, scope: file.scope });
 }
 
+/** A pipe that a project brings along is not waited for. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 function readBounded(path: string): { text: string } | { problem: string } {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(path, 'r');
+    descriptor = openSync(path, FLAGS);
     const found = fstatSync(descriptor);
     if (!found.isFile()) return { problem: 'is not a file' };
     if (found.size > MAX_FILE_BYTES) return { problem: 'is larger than 5 MB' };

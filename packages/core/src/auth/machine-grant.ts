@@ -1,5 +1,4 @@
 /** Tokens without a person: a program's own secret or key, a platform's word for it, or a company's. */
-import { readFile } from 'node:fs/promises';
 import {
   type AddClientAuthentication,
   createPrivateKeyJwtAuth,
@@ -9,6 +8,7 @@ import {
   requestJwtAuthorizationGrant,
 } from '@modelcontextprotocol/client';
 import type { MachineConfig } from '../config/auth-schema.js';
+import { readFileText, whyUnreadable } from '../config/read-file.js';
 import { TurnbuckleError } from '../errors.js';
 import { authFailed } from './auth-errors.js';
 import type { AuthorizationServer } from './sign-in-store.js';
@@ -25,6 +25,7 @@ export interface MachineGrantOptions {
   readonly now: () => number;
 }
 
+const MAX_FILE_BYTES = 64 * 1_024;
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 export async function requestMachineTokens(options: MachineGrantOptions): Promise<Tokens> {
@@ -122,13 +123,17 @@ async function readText(server: string, key: string, path: string | undefined): 
     });
   }
   try {
-    return (await readFile(path, 'utf8')).trim();
+    return (await readFileText(path, { maxBytes: MAX_FILE_BYTES })).trim();
   } catch (cause) {
-    throw new TurnbuckleError('AUTH_FAILED', `The file for the auth of server "${server}" cannot be read.`, {
-      server,
-      cause,
-      hint: `Look at ${path}.`,
-      data: { file: path },
-    });
+    throw new TurnbuckleError(
+      'AUTH_FAILED',
+      `The file for the auth of server "${server}" cannot be used: ${whyUnreadable(cause)}.`,
+      {
+        server,
+        cause,
+        hint: `Look at ${path}.`,
+        data: { file: path },
+      },
+    );
   }
 }

@@ -1,6 +1,7 @@
 /** A token in a file that somebody else keeps fresh: read again whenever the file has changed. */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { AuthConfig } from '../config/auth-schema.js';
+import { codeOf, inTime, readFileText, whyUnreadable } from '../config/read-file.js';
 import { TurnbuckleError } from '../errors.js';
 import { type Authorizer, type Credentials, MAX_ROUNDS, type Refused } from './authorizer.js';
 
@@ -45,11 +46,10 @@ export class TokenFile implements Authorizer {
   async #look(): Promise<Credentials> {
     const { tokenPath, headerName } = this.#config;
     try {
-      const { ino, size, mtimeMs } = await stat(tokenPath);
+      const { ino, size, mtimeMs } = await inTime(tokenPath, () => stat(tokenPath));
       const identity = `${ino} ${size} ${mtimeMs}`;
       if (identity !== this.#identity) {
-        if (size > LARGEST) throw new Error(`it has ${size} bytes`);
-        const token = (await readFile(tokenPath, 'utf8')).trim();
+        const token = (await readFileText(tokenPath, { maxBytes: LARGEST })).trim();
         if (token === '' || /[^\x20-\x7e]/.test(token)) throw new Error('it holds no token');
         const name = headerName.toLowerCase();
         const prefix = this.#config.prefix ?? (name === 'authorization' ? 'Bearer ' : '');
@@ -64,12 +64,8 @@ export class TokenFile implements Authorizer {
   }
 
   #unreadable(cause: unknown): TurnbuckleError {
-    const why =
-      cause instanceof Error && 'code' in cause
-        ? String(cause.code)
-        : cause instanceof Error
-          ? cause.message
-          : '';
+    const code = codeOf(cause);
+    const why = code === '' && cause instanceof Error ? cause.message : whyUnreadable(cause);
     return new TurnbuckleError(
       'AUTH_REQUIRED',
       `The token file of server "${this.#server}" cannot be used: ${why}.`,

@@ -1,5 +1,6 @@
 /** Reading a file that only its owner may read: one that others may is closed to them, and that is told. */
-import { chmod, type FileHandle, open, stat } from 'node:fs/promises';
+import { chmod, type FileHandle, stat } from 'node:fs/promises';
+import { openFile } from '../config/read-file.js';
 import { secretsUnavailable, unusable } from './vault-errors.js';
 
 export type Warn = (message: string) => void;
@@ -19,7 +20,7 @@ const STICKY = 0o1000;
 export async function readPrivate(file: string, warn: Warn): Promise<PrivateText | undefined> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(file, 'r');
+    handle = await openFile(file);
     const facts = await handle.stat({ bigint: true });
     refuseForeign(file, Number(facts.uid));
     if (isPosix && (Number(facts.mode) & OTHERS) !== 0) {

@@ -2,7 +2,7 @@
  * A configuration file as text: JSON with comments, with the place of every key, so that whatever is wrong
  * can be pointed at. Never throws on content: what is wrong with it is in `faults`.
  */
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 
 export interface Place {
   readonly line: number;
@@ -24,12 +24,22 @@ export interface ConfigDocument {
 
 const MAX_DEPTH = 100;
 const MAX_SYNTAX_FAULTS = 10;
+/** Names, values and the signs between them: a hundred times what a large configuration has. */
+const MAX_TOKENS = 60_000;
+const MAX_PLACEHOLDERS = 5_000;
+/** So many are told in full; of more only how many. */
+export const MAX_FAULTS = 50;
 const TOO_DEEP = `nested more than ${MAX_DEPTH} deep`;
 
 export function parseDocument(text: string): ConfigDocument {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const errors: ParseError[] = [];
   const at = placesIn(body);
+  const tooMuch = findTooMuch(body);
+  if (tooMuch !== undefined) {
+    const place = at(tooMuch.offset);
+    return { value: undefined, faults: [{ ...place, path: '', text: tooMuch.text }], placeOf: () => place };
+  }
   let tree: Node | undefined;
   try {
     tree = parseTree(body, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -44,7 +54,11 @@ export function parseDocument(text: string): ConfigDocument {
     path: '',
     text: describeSyntax(error, body),
   }));
-  const value = tree === undefined ? undefined : toValue(tree, { at, faults, path: '', depth: 0 });
+  const report = (offset: number, path: string, text: string): void => {
+    // Not told in full, but counted, for a fault takes with it what it is about.
+    faults.push(faults.length < MAX_FAULTS ? { ...at(offset), path, text } : { ...NOWHERE, path, text });
+  };
+  const value = tree === undefined ? undefined : toValue(tree, { report, path: '', depth: 0 });
   const members = memberIndex();
   return {
     value: errors.length > 0 ? undefined : value,
@@ -53,16 +67,39 @@ export function parseDocument(text: string): ConfigDocument {
   };
 }
 
+const NOWHERE: Place = { line: 1, column: 1 };
+
+/**
+ * Where a file gets so large that reading it would keep everything else waiting. Everything after this costs time for
+ * each sign; this ends at the bound.
+ */
+function findTooMuch(text: string): { readonly offset: number; readonly text: string } | undefined {
+  let count = 0;
+  // Also as it can be spelt in JSON.
+  for (const { index } of text.matchAll(/\$\{|\\u0024|\\u007b/gi)) {
+    count += 1;
+    if (count > MAX_PLACEHOLDERS)
+      return { offset: index, text: `more than ${MAX_PLACEHOLDERS} placeholders` };
+  }
+  const scanner = createScanner(text, true);
+  for (let tokens = 0; scanner.scan() !== END_OF_TEXT; tokens += 1)
+    if (tokens > MAX_TOKENS)
+      return { offset: scanner.getTokenOffset(), text: `more than ${MAX_TOKENS} names, values and signs` };
+  return undefined;
+}
+
+/** `SyntaxKind.EOF`, which is a const enum. */
+const END_OF_TEXT = 17;
+
 interface Walk {
-  readonly at: (offset: number) => Place;
-  readonly faults: DocumentFault[];
+  readonly report: (offset: number, path: string, text: string) => void;
   readonly path: string;
   readonly depth: number;
 }
 
 function toValue(node: Node, walk: Walk): unknown {
   if (walk.depth > MAX_DEPTH) {
-    walk.faults.push({ ...walk.at(node.offset), path: walk.path, text: TOO_DEEP });
+    walk.report(node.offset, walk.path, TOO_DEEP);
     return undefined;
   }
   const deeper = (path: string): Walk => ({ ...walk, path, depth: walk.depth + 1 });
@@ -75,10 +112,8 @@ function toValue(node: Node, walk: Walk): unknown {
     if (key === undefined || value === undefined) continue;
     const name = String(key.value);
     const path = walk.path === '' ? name : `${walk.path}.${name}`;
-    if (name === '__proto__')
-      walk.faults.push({ ...walk.at(key.offset), path, text: 'this key is not allowed' });
-    else if (Object.hasOwn(result, name))
-      walk.faults.push({ ...walk.at(key.offset), path, text: `the key "${name}" is there twice` });
+    if (name === '__proto__') walk.report(key.offset, path, 'this key is not allowed');
+    else if (Object.hasOwn(result, name)) walk.report(key.offset, path, `the key "${name}" is there twice`);
     else result[name] = toValue(value, deeper(path));
   }
   return result;

@@ -2,14 +2,15 @@
  * The files of a project that a server's command names: what is in them decides what runs, as much as the command.
  * What those files load in their turn is not looked at.
  */
-import { createHash } from 'node:crypto';
-import { type BigIntStats, createReadStream } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { extname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MalformedPlaceholder, splitPlaceholders } from './placeholders.js';
 import { programFiles } from './program-files.js';
+import { codeOf, inTime, openFile } from './read-file.js';
 
 export interface NamingEntry {
   /** The project's directory. */
@@ -20,6 +21,7 @@ export interface NamingEntry {
 
 /** By content up to here, all files of a server together; what is beyond by size and times. */
 const MAX_HASHED_BYTES = 128 * 1_024 * 1_024;
+const HASH_MS = 30_000;
 const MAX_WORDS = 2_000;
 const MAX_KNOWN = 1_000;
 
@@ -140,14 +142,21 @@ async function contentOf({ real, stats }: Found): Promise<string> {
   // Where it leads is part of it: relative imports of the same text mean other files there.
   hash.update(`${real}\0`);
   try {
-    for await (const chunk of createReadStream(real)) hash.update(chunk as Buffer);
+    await inTime(real, () => addContent(hash, real), HASH_MS);
   } catch (error) {
-    return `unreadable ${String(Reflect.get(Object(error), 'code'))}`;
+    return `unreadable ${codeOf(error)}`;
   }
   const content = hash.digest('hex');
   if (known.size >= MAX_KNOWN) known.clear();
   known.set(key, content);
   return content;
+}
+
+async function addContent(hash: Hash, path: string): Promise<void> {
+  const handle = await openFile(path);
+  // However long it says that it is.
+  const content = handle.createReadStream({ end: MAX_HASHED_BYTES });
+  for await (const chunk of content) hash.update(chunk as Buffer);
 }
 
 const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>

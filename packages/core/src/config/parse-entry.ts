@@ -63,6 +63,7 @@ function publicScope(scope: LayerScope, config: ServerConfig): ServerConfig['sco
 function placed(error: TurnbuckleError, written: WrittenServer, { file }: Layer): TurnbuckleError {
   const problems = (error.data?.problems ?? []) as readonly ConfigFault[];
   const at = written.placeOf(problems[0]?.keys ?? []);
-  const text = tellFaults(problems);
+  const { count } = error.data ?? {};
+  const text = tellFaults(problems, typeof count === 'number' ? count : problems.length);
   return faultError(file, { ...at, path: '', text }, { server: written.name, problems });
 }

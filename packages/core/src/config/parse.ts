@@ -52,10 +52,7 @@ export function parseServer(name: string, value: unknown, path = `servers.${name
   );
   if (parsed.success) return parsed.data;
   const known = Object.keys(SERVER_SCHEMAS[type].shape);
-  throw invalid(
-    name,
-    parsed.error.issues.flatMap((issue) => describeIssue(issue, value, path, known)),
-  );
+  throw invalid(name, ...describeIssues(parsed.error.issues, { value, path, known }));
 }
 
 /** Programs that may fetch a package before the server even starts. */
@@ -132,10 +129,12 @@ function transportOf(name: string, value: Record<string, unknown>, path: string)
   if (baseUrl !== undefined) return 'proxy';
   if (typeof url === 'string') return /^wss?:/i.test(url) ? 'websocket' : 'http';
   if (url !== undefined) return 'http';
-  const close = Object.keys(value).flatMap((key) => {
-    const meantKey = nearest(key, ['command', 'url', 'type', 'server', 'baseUrl']);
-    return meantKey === undefined ? [] : [`"${key}" may be meant as "${meantKey}"`];
-  });
+  const close = Object.keys(value)
+    .slice(0, MAX_FAULTS)
+    .flatMap((key) => {
+      const meantKey = nearest(key, ['command', 'url', 'type', 'server', 'baseUrl']);
+      return meantKey === undefined ? [] : [`"${key}" may be meant as "${meantKey}"`];
+    });
   const guess = close.length === 0 ? '' : `; ${close.join(', ')}`;
   throw invalid(name, [
     { path, text: `has neither "command" (a local server) nor "url" (a remote one)${guess}` },
@@ -167,6 +166,29 @@ interface Issue {
 /** Keys whose values may be secrets: an error tells their type only. */
 const SECRET_KEYS = new Set<PropertyKey>(['env', 'headers', 'args']);
 
+interface IssuesOf {
+  readonly value: unknown;
+  readonly path: string;
+  readonly known: readonly string[];
+}
+
+/** The first faults, and how many there are in all. */
+function describeIssues(
+  issues: readonly Issue[],
+  { value, path, known }: IssuesOf,
+): [faults: ConfigFault[], count: number] {
+  const faults: ConfigFault[] = [];
+  let count = 0;
+  for (const issue of issues) {
+    const { keys } = issue;
+    count += keys?.length ?? 1;
+    if (faults.length >= MAX_FAULTS) continue;
+    const first = keys === undefined ? issue : { ...issue, keys: keys.slice(0, MAX_FAULTS) };
+    faults.push(...describeIssue(first, value, path, known));
+  }
+  return [faults, count];
+}
+
 function describeIssue(issue: Issue, value: unknown, path: string, known: readonly string[]): ConfigFault[] {
   const at = keyPath(path, issue.path);
   if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
@@ -191,24 +213,26 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
   ];
 }
 
+/** Kept for programs. */
+const MAX_FAULTS = 50;
 const MAX_TOLD = 10;
 
 /** The faults as one text, the first ones if there are very many. */
-export function tellFaults(faults: readonly ConfigFault[]): string {
+export function tellFaults(faults: readonly ConfigFault[], count = faults.length): string {
   const told = faults.slice(0, MAX_TOLD).map(({ path, text }) => `${path}: ${text}`);
-  const untold = faults.length - told.length;
+  const untold = count - told.length;
   return [...told, ...(untold === 0 ? [] : [`and ${untold} more`])].join('; ');
 }
 
-function invalid(server: string, faults: readonly ConfigFault[]): TurnbuckleError {
-  const text = tellFaults(faults);
+function invalid(server: string, faults: readonly ConfigFault[], count = faults.length): TurnbuckleError {
+  const text = tellFaults(faults, count);
   return new TurnbuckleError(
     'CONFIG_INVALID',
     `The configuration of server "${server}" cannot be used: ${text}.`,
     {
       server,
       hint: 'Correct the named keys. The other servers are not affected.',
-      data: { problems: faults },
+      data: { problems: faults, ...(count > faults.length && { count }) },
     },
   );
 }
@@ -221,7 +245,8 @@ function show(value: unknown, secret = false): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
   if (secret) return `a ${typeof value}`;
-  const [word = ''] = typeof value === 'string' ? value.trim().split(/\s/) : [];
+  // Its beginning is all that is shown.
+  const [word = ''] = typeof value === 'string' ? value.trim().slice(0, 200).split(/\s/) : [];
   const short = typeof value === 'string' && word !== value.trim() ? `${word} …` : value;
   // An address may carry a credential before its host or in its query.
   const json = (JSON.stringify(short) ?? String(short)).replace(

@@ -66,11 +66,15 @@ function malformedIn(text: string): MalformedPlaceholder | undefined {
   return undefined;
 }
 
-/** The brace that closes the one before `from`; a default may hold placeholders itself. */
+/** Deeper than anybody writes them. Each level is looked at again when it is filled in. */
+const MAX_NESTED = 10;
+
+/** The brace that closes the one before `from`; a default may hold placeholders itself, so deep and no deeper. */
 function closingBrace(text: string, from: number): number {
   let open = 1;
   for (let index = from; index < text.length; index += 1) {
     if (text[index] === '{' && text[index - 1] === '$') open += 1;
+    if (open > MAX_NESTED) return -1;
     if (text[index] === '}') open -= 1;
     if (open === 0) return index;
   }

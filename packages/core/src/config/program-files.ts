@@ -2,9 +2,10 @@
  * The files that interpreters come to by a name that is none of a file: `node server` runs server.js, `python -m a.b`
  * runs a/b.py, `npm --prefix sub start` what sub/package.json says.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { isRecord } from '../is-record.js';
+import { readFileText } from './read-file.js';
 
 const INTERPRETER =
   /^(?:node(?:js)?|bunx?|deno|tsx|ts-node(?:-esm)?|nodemon|electron|python[\d.]*w?|pypy[\d.]*|uv|ruby|perl|php|lua|(?:ba|z|da|k|fi)?sh|pwsh|powershell)(?:\.exe|\.cmd)?$/i;
@@ -100,8 +101,7 @@ async function loaded(path: string): Promise<string[]> {
 async function mainOf(directory: string): Promise<string | undefined> {
   try {
     const file = join(directory, 'package.json');
-    if ((await stat(file)).size > MAX_MANIFEST_BYTES) return undefined;
-    const manifest: unknown = JSON.parse(await readFile(file, 'utf8'));
+    const manifest: unknown = JSON.parse(await readFileText(file, { maxBytes: MAX_MANIFEST_BYTES }));
     return isRecord(manifest) && typeof manifest.main === 'string'
       ? resolve(directory, manifest.main)
       : undefined;

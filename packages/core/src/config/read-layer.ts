@@ -1,17 +1,20 @@
 /** One layer's file, read and understood: its servers as written, its settings, and all that is wrong with it. */
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { type Place, parseDocument } from './document.js';
-import { faultError, fileError } from './file-fault.js';
-import type { FileSettings, SettingName } from './file-schema.js';
+import { fileError } from './file-fault.js';
+import { FileProblems } from './file-problems.js';
+import { type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
 import type { Layer } from './layers.js';
+import { codeOf, readFileText, whyUnreadable } from './read-file.js';
 import { readServers, type WrittenServer } from './read-servers.js';
 import { readSettings } from './read-settings.js';
 import type { PlacedRule } from './rule-schema.js';
 
-const MAX_FILE_BYTES = 4 * 1_024 * 1_024;
+const MAX_SERVERS = 500;
+const MAX_KEYS = 200;
+const MAX_FILE_BYTES = 512 * 1_024;
 
 export interface ReadLayer {
   readonly layer: Layer;
@@ -61,19 +64,22 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
   if (text instanceof TurnbuckleError) return unusable([text], text.message);
   const fingerprint = createHash('sha256').update(text).digest('hex');
   const document = parseDocument(text);
-  const problems = document.faults.map((fault) => faultError(layer.file, fault));
-  if (document.value === undefined && problems.length === 0)
+  const problems = new FileProblems(layer.file, document);
+  for (const fault of document.faults) problems.addFault(fault);
+  if (document.value === undefined && document.faults.length === 0)
     return { ...nothing, fingerprint, blank: /^\uFEFF?\s*$/.test(text) };
   if (!isRecord(document.value)) {
-    const fault = {
-      ...document.placeOf([]),
-      path: '',
-      text: 'the file has to hold one object: { "servers": { … } }',
-    };
-    return unusable(problems.length > 0 ? problems : [faultError(layer.file, fault)], fingerprint);
+    if (document.faults.length === 0)
+      problems.add([], 'the file has to hold one object: { "servers": { … } }');
+    return unusable(problems.list(), fingerprint);
   }
-  const settings = readSettings(layer, document, document.value);
-  const servers = readServers(layer, document, document.value);
+  const tooMany = findTooMany(document.value);
+  if (tooMany !== undefined) {
+    problems.add(...tooMany);
+    return unusable(problems.list(), fingerprint);
+  }
+  const settings = readSettings(layer, { document, problems }, document.value);
+  const servers = readServers({ document, problems }, document.value);
   return {
     ...nothing,
     fingerprint,
@@ -82,27 +88,26 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
     rules: settings.rules,
     settingPlaces: settings.places,
     unclear: new Set([...settings.unclear, ...(servers.unclear ? ['servers'] : [])]),
-    problems: [...problems, ...settings.problems, ...servers.problems],
+    problems: problems.list(),
   };
+}
+
+/** What a file has more of than anybody needs: then it is not used at all, for the rest may be what guards. */
+function findTooMany(value: Readonly<Record<string, unknown>>): [PropertyKey[], string] | undefined {
+  const sizeOf = (part: unknown): number => Object.keys(Object(part)).length;
+  const key = SERVER_KEYS.find((one) => sizeOf(value[one]) > MAX_SERVERS);
+  if (key !== undefined) return [[key], `more than ${MAX_SERVERS} servers`];
+  return sizeOf(value) > MAX_KEYS ? [[], `more than ${MAX_KEYS} keys beside the servers`] : undefined;
 }
 
 /** The text; undefined when there is no file; an error when it is there and cannot be read. */
 async function readText({ file, required }: Layer): Promise<string | TurnbuckleError | undefined> {
   try {
-    const facts = await stat(file);
-    if (!facts.isFile()) return fileError(file, 'it is not a file');
-    if (facts.size > MAX_FILE_BYTES) return fileError(file, `it is larger than ${MAX_FILE_BYTES} bytes`);
-    return await readFile(file, 'utf8');
+    return await readFileText(file, { maxBytes: MAX_FILE_BYTES });
   } catch (cause) {
-    const errno = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if ((errno === 'ENOENT' || errno === 'ENOTDIR') && !required) return undefined;
-    const reasons: Record<string, string> = {
-      ENOENT: 'it does not exist',
-      ENOTDIR: 'a part of its path is no directory',
-      EACCES: 'there is no permission to read it',
-      ELOOP: 'its symbolic links go round in a circle',
-      EISDIR: 'it is a directory',
-    };
-    return fileError(file, reasons[String(errno)] ?? 'it cannot be read', { cause });
+    const code = codeOf(cause);
+    if ((code === 'ENOENT' || code === 'ENOTDIR') && !required) return undefined;
+    const reason = code === 'EFBIG' ? `it is larger than ${MAX_FILE_BYTES} bytes` : whyUnreadable(cause);
+    return fileError(file, reason, { cause });
   }
 }

@@ -5,6 +5,7 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { MAX_FAULTS } from './document.js';
 import { describeType } from './issue-text.js';
 import { nearest } from './nearest.js';
 import { MOST_RULES, type PlacedRule, RULE_SCHEMA, type Rule } from './rule-schema.js';
@@ -19,12 +20,14 @@ export interface RulesPlace {
   readonly from: PlacedRule['from'];
   readonly file?: string | undefined;
   readonly lineOf: (keys: readonly PropertyKey[]) => number | undefined;
+  /** Whether so many faults are enough: of the next only that they are there. */
+  readonly isEnough?: ((faults: number) => boolean) | undefined;
 }
 
 /** Never throws: what is wrong is in `faults`. */
 export function readRules(
   item: unknown,
-  { from, file, lineOf }: RulesPlace,
+  { from, file, lineOf, isEnough = () => false }: RulesPlace,
 ): { readonly rules: readonly PlacedRule[]; readonly faults: readonly RuleFault[] } {
   const faults: RuleFault[] = [];
   const placed = (rule: Rule, position: number): PlacedRule => ({
@@ -44,7 +47,7 @@ export function readRules(
     return { rules: [guard(-1)], faults: [{ keys: ['rules'], text }] };
   }
   const rules = item.flatMap((entry: unknown, position): PlacedRule[] => {
-    const found = faultsOf(entry);
+    const found = faultsOf(entry, isEnough(faults.length));
     const isAllow = isRecord(entry) && entry.action === 'allow';
     if (Array.isArray(found)) {
       for (const { keys, text } of found) faults.push({ keys: ['rules', position, ...keys], text });
@@ -87,12 +90,13 @@ export function parseRules(input: readonly unknown[]): readonly PlacedRule[] {
 const KEYS = Object.keys(RULE_SCHEMA.shape);
 
 /** The rule, or everything that is wrong with it. */
-function faultsOf(entry: unknown): Rule | RuleFault[] {
+function faultsOf(entry: unknown, isBrief: boolean): Rule | RuleFault[] {
   const parsed = RULE_SCHEMA.safeParse(entry, { error: describeType });
   if (parsed.success) return parsed.data;
-  return parsed.error.issues.flatMap((issue): RuleFault[] => {
+  if (isBrief) return [{ keys: [], text: 'cannot be understood' }];
+  return parsed.error.issues.slice(0, MAX_FAULTS).flatMap((issue): RuleFault[] => {
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => {
+      return issue.keys.slice(0, MAX_FAULTS).map((key) => {
         const close = issue.path.length === 0 ? nearest(key, KEYS) : undefined;
         const meant = close === undefined ? '' : `, did you mean "${close}"?`;
         return { keys: [...issue.path, key], text: `unknown key "${key}"${meant}` };

@@ -1,10 +1,8 @@
 /** The servers of a file as written, in each form in which it may have them. */
-import type { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import type { ConfigDocument, Place } from './document.js';
-import { faultError } from './file-fault.js';
+import type { FileProblems } from './file-problems.js';
 import { SERVER_KEYS } from './file-schema.js';
-import type { Layer } from './layers.js';
 import { keyPath } from './parse.js';
 
 export interface WrittenServer {
@@ -21,23 +19,18 @@ export interface ReadServers {
   readonly written: readonly WrittenServer[];
   /** There may be more than could be told apart. */
   readonly unclear: boolean;
-  readonly problems: readonly TurnbuckleError[];
 }
 
-/** Never throws: what is wrong is in `problems`. */
+/** Never throws: what is wrong is added to `problems`. */
 export function readServers(
-  layer: Layer,
-  document: ConfigDocument,
+  { document, problems }: { readonly document: ConfigDocument; readonly problems: FileProblems },
   value: Readonly<Record<string, unknown>>,
 ): ReadServers {
-  const problems: TurnbuckleError[] = [];
   const written: WrittenServer[] = [];
   const names = new Set<string>();
   // Of two maps under one key only the first is read.
   let unclear = document.faults.some(({ path }) => SERVER_KEYS.some((key) => key === path));
-  const report = (keys: readonly PropertyKey[], text: string): void => {
-    problems.push(faultError(layer.file, { ...document.placeOf(keys), path: keyPath('', keys), text }));
-  };
+  const report = (keys: readonly PropertyKey[], text: string): void => problems.add(keys, text);
   const add = (name: string, entry: unknown, keys: readonly PropertyKey[]): void => {
     if (names.has(name)) return report(keys, `the name "${name}" is there twice`);
     names.add(name);
@@ -65,7 +58,7 @@ export function readServers(
       report([key], 'expected a map or a list of servers');
     }
   }
-  return { written, problems, unclear };
+  return { written, unclear };
 }
 
 /** A hosted-proxy entry has an `id` of its own, so its name can only be `name`. */

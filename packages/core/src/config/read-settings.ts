@@ -1,13 +1,11 @@
 /** What stands beside the servers in a file, each setting with its place, or what is wrong with it. */
-import type { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
-import type { ConfigDocument, Place } from './document.js';
-import { faultError } from './file-fault.js';
+import { type ConfigDocument, MAX_FAULTS, type Place } from './document.js';
+import type { FileProblems } from './file-problems.js';
 import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
 import { describeType } from './issue-text.js';
 import { isOfProject, type Layer } from './layers.js';
 import { nearest } from './nearest.js';
-import { keyPath } from './parse.js';
 import { readRules } from './read-rules.js';
 import type { PlacedRule } from './rule-schema.js';
 
@@ -17,24 +15,21 @@ export interface ReadSettings {
   readonly places: ReadonlyMap<SettingName, Place>;
   /** Settings that are wrong, and `servers` when a key seems to be meant for them. */
   readonly unclear: readonly string[];
-  readonly problems: readonly TurnbuckleError[];
 }
 
-/** Never throws: what is wrong is in `problems`. */
+/** Never throws: what is wrong is added to `problems`. */
 export function readSettings(
   layer: Layer,
-  document: ConfigDocument,
+  { document, problems }: { readonly document: ConfigDocument; readonly problems: FileProblems },
   value: Readonly<Record<string, unknown>>,
 ): ReadSettings {
   const kind = layer.scope === 'managed' ? 'managed' : isOfProject(layer.scope) ? 'project' : 'user';
   const settings: Record<string, unknown> = {};
   const places = new Map<SettingName, Place>();
   const unclear: string[] = [];
-  const problems: TurnbuckleError[] = [];
   let rules: readonly PlacedRule[] = [];
   const report = (faults: readonly SettingFault[]): void => {
-    for (const { keys, text } of faults)
-      problems.push(faultError(layer.file, { ...document.placeOf(keys), path: keyPath('', keys), text }));
+    for (const { keys, text } of faults) problems.add(keys, text);
   };
   for (const [key, item] of Object.entries(value)) {
     if (SERVER_KEYS.some((one) => one === key)) continue;
@@ -46,6 +41,7 @@ export function readSettings(
         from: layer.scope,
         file: layer.file,
         lineOf,
+        isEnough: (faults) => problems.isFull || faults > MAX_FAULTS,
       });
       rules = [...rules, ...read.rules];
       if (key === 'rules') {
@@ -60,7 +56,7 @@ export function readSettings(
     Object.assign(settings, read.settings);
     if (isSetting(key)) places.set(key, document.placeOf([key]));
   }
-  return { settings: settings as Partial<FileSettings>, rules, places, unclear, problems };
+  return { settings: settings as Partial<FileSettings>, rules, places, unclear };
 }
 
 const isSetting = (key: string): key is SettingName =>
@@ -103,6 +99,9 @@ function readDaemon(kind: keyof typeof FILE_SCHEMAS, item: unknown): ReadSetting
       }),
     );
   const { views, ...others } = item;
+  for (const parts of [others, isRecord(views) ? views : {}])
+    if (Object.keys(parts).length > MAX_PARTS)
+      return { faults: [{ keys: ['daemon'], text: `more than ${MAX_PARTS} keys or views` }] };
   const good = {
     ...keepGood(others, (part) => part),
     ...(isRecord(views) && { views: keepGood(views, (part) => ({ views: part })) }),
@@ -111,6 +110,9 @@ function readDaemon(kind: keyof typeof FILE_SCHEMAS, item: unknown): ReadSetting
   const { settings, faults: further } = readSetting(kind, 'daemon', good);
   return { ...(settings !== undefined && { settings }), faults: [...faults, ...further] };
 }
+
+/** Views of one daemon, and keys of its settings. */
+const MAX_PARTS = 200;
 
 /** The setting after validation, or what is wrong with it. */
 function readSetting(kind: keyof typeof FILE_SCHEMAS, key: string, item: unknown): ReadSetting {
@@ -124,7 +126,7 @@ function readSetting(kind: keyof typeof FILE_SCHEMAS, key: string, item: unknown
   }
   const parsed = FILE_SCHEMAS[kind].safeParse({ [key]: item }, { error: describeType });
   if (parsed.success) return { settings: parsed.data, faults: [] };
-  const faults = parsed.error.issues.map(({ path, message }) => ({
+  const faults = parsed.error.issues.slice(0, MAX_FAULTS + 1).map(({ path, message }) => ({
     keys: path,
     text: message.replace(/^Invalid input: /, ''),
   }));

@@ -71,7 +71,7 @@ export const RULE_SCHEMA = z.strictObject({
 });
 
 /** How many rules one file may have. */
-export const MOST_RULES = 10_000;
+export const MOST_RULES = 2_000;
 
 export const RULES_SCHEMA = z.array(RULE_SCHEMA).check(z.maxLength(MOST_RULES));
 

@@ -3,6 +3,7 @@ import { type FSWatcher, statSync, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pathsTo } from './paths-to.js';
+import { inTime } from './read-file.js';
 
 /** Changes that come this close together are one. */
 const COALESCE_MS = 50;
@@ -58,8 +59,12 @@ export function watchFiles({ files, onChange, lookMs = LOOK_MS }: WatchOptions):
 /** Looks at the files themselves from time to time. */
 function look(files: () => readonly string[], onDifference: () => void, lookMs: number): () => void {
   let seen: string | undefined;
+  let isLooking = false;
   const compare = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
     const facts = JSON.stringify(await Promise.all(files().map(factsOf)));
+    isLooking = false;
     if (seen !== undefined && seen !== facts && !stopped) onDifference();
     seen = facts;
   };
@@ -73,7 +78,7 @@ function look(files: () => readonly string[], onDifference: () => void, lookMs: 
 }
 
 const factsOf = (file: string): Promise<unknown> =>
-  stat(file).then(
+  inTime(file, () => stat(file)).then(
     ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs],
     (error: unknown) => [file, error instanceof Error && 'code' in error ? error.code : ''],
   );

@@ -118,7 +118,7 @@ describe('a file that goes away', () => {
     const { pid } = runtime.serverStatus('one');
     await rm(file);
     await mkdir(file);
-    await waitUntil(() => config().problems[0]?.message.includes('it is not a file'));
+    await waitUntil(() => config().problems[0]?.message.includes('it is a directory'));
     await rm(file, { recursive: true });
     await symlink(file, file);
     await waitUntil(() => config().problems[0]?.message.includes('in a circle'));

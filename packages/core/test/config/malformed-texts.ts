@@ -71,7 +71,7 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a list at the root': broken('[\n]', '1:1', 'one object'),
   'a text at the root': broken('// a comment\n"servers"', '2:1', 'one object'),
   'null at the root': broken('null', '1:1', 'one object'),
-  'a million brackets': broken(`{ "servers": ${'['.repeat(1_000_000)}`, '1:1', 'more than 100 deep'),
+  'fifty thousand brackets': broken(`{ "servers": ${'['.repeat(50_000)}`, '1:1', 'more than 100 deep'),
   'servers as a text': broken('{\n  "servers": "x" }', '2:3', 'servers: expected a map or a list'),
   'servers as null': broken('{\n  "servers": null }', '2:3', 'servers: expected a map or a list'),
   'mcpServers as a number': setting('"mcpServers": 7', 3, 'mcpServers: expected a map or a list'),

@@ -3,12 +3,15 @@
  * new one. It takes no lock (file-lock.ts does) and does not look at the content.
  */
 import { randomBytes } from 'node:crypto';
-import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { readFileBytes } from '../read-file.js';
 import { ageOf, errorCode, isGone, ownIdentity } from './process-identity.js';
 import { realTarget } from './real-target.js';
 
 const NEW_FILE_MODE = 0o600;
+/** Larger than any file that is edited here. */
+const MAX_BYTES = 16 * 1_024 * 1_024;
 
 export interface ReplaceOptions {
   /** Content the file must still have (empty also stands for no file); otherwise nothing is replaced. */
@@ -45,7 +48,10 @@ export async function replaceFile(
 
 /** The bytes of the file; none when it does not exist. */
 export async function contentOf(path: string): Promise<Buffer> {
-  return (await unlessAbsent(readFile(path))) ?? Buffer.alloc(0);
+  return (
+    (await unlessAbsent(readFileBytes(path, { maxBytes: MAX_BYTES }).then(({ bytes }) => bytes))) ??
+    Buffer.alloc(0)
+  );
 }
 
 async function writeLike(target: string, temporary: string, text: string): Promise<void> {

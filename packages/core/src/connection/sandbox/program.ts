@@ -1,6 +1,7 @@
 /** The program of a server in a sandbox: where it is, and what has to be visible beside it so that it can start. */
-import { access, constants, open, realpath, stat } from 'node:fs/promises';
+import { access, constants, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { openFile } from '../../config/read-file.js';
 import { isOfSystem } from './system.js';
 
 /** What execvp searches when there is no PATH. */
@@ -73,7 +74,7 @@ async function interpreterOf(file: string, place: SearchPlace): Promise<string |
 }
 
 async function firstLine(file: string): Promise<string> {
-  const handle = await open(file, 'r').catch(() => undefined);
+  const handle = await openFile(file).catch(() => undefined);
   try {
     const { buffer, bytesRead } = (await handle?.read(Buffer.alloc(256), 0, 256, 0)) ?? {
       buffer: Buffer.alloc(0),

@@ -1,0 +1,127 @@
+/**
+ * Files that somebody named: only ordinary ones, only so much of them, and never for longer than so long. Without
+ * that, a link to a pipe or to a drive that is away would keep whoever reads it waiting for ever.
+ */
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+
+export interface ReadFileLimits {
+  readonly maxBytes: number;
+  /** Default: 5 seconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface ReadFile {
+  readonly bytes: Buffer;
+  readonly stats: Stats;
+}
+
+const TIMEOUT_MS = 5_000;
+/** A pipe, and what is like one, is opened and read at once or not at all. Windows has no such flag. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+/** Rejects with an error that has a `code`; `whyUnreadable` says it in words. */
+export function readFileBytes(path: string, { maxBytes, timeoutMs }: ReadFileLimits): Promise<ReadFile> {
+  return inTime(path, () => readNow(path, maxBytes), timeoutMs);
+}
+
+/** The same as UTF-8. */
+export async function readFileText(path: string, limits: ReadFileLimits): Promise<string> {
+  return (await readFileBytes(path, limits)).bytes.toString('utf8');
+}
+
+/** What is not done yet, though nobody waits for it any more. Each keeps a thread of the process. */
+const stuck = new Set<string>();
+
+/**
+ * Does something with a file for as long as it may take. What has not ended by then goes on by itself; until it does,
+ * nothing more is begun with the same file.
+ */
+export async function inTime<Result>(
+  path: string,
+  work: () => Promise<Result>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<Result> {
+  if (stuck.has(path)) throw coded('ETIMEDOUT');
+  const working = work();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      stuck.add(path);
+      const forget = (): unknown => stuck.delete(path);
+      working.then(forget, forget);
+      reject(coded('ETIMEDOUT'));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([working, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Opens an ordinary file to read it, and nothing else. */
+export async function openFile(path: string): Promise<FileHandle> {
+  // Before it is opened: that alone does something with some devices.
+  refuseOthers(await stat(path));
+  const handle = await open(path, FLAGS);
+  try {
+    refuseOthers(await handle.stat());
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function readNow(path: string, maxBytes: number): Promise<ReadFile> {
+  const handle = await openFile(path);
+  try {
+    const stats = await handle.stat();
+    if (stats.size > maxBytes) throw coded('EFBIG');
+    return { bytes: await readAll(handle, maxBytes), stats };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** However much more there is than the file says, it ends at the bound. */
+async function readAll(handle: FileHandle, maxBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (let length = 0; ; ) {
+    const { bytesRead, buffer } = await handle.read({ buffer: Buffer.allocUnsafe(64 * 1_024) });
+    if (bytesRead === 0) return Buffer.concat(parts);
+    length += bytesRead;
+    if (length > maxBytes) throw coded('EFBIG');
+    parts.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+function refuseOthers(stats: Stats): void {
+  if (stats.isDirectory()) throw coded('EISDIR');
+  if (!stats.isFile()) throw coded('ENOTSUP');
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of its path is no directory',
+  EACCES: 'there is no permission to read it',
+  EPERM: 'there is no permission to read it',
+  ELOOP: 'its symbolic links go round in a circle',
+  EISDIR: 'it is a directory',
+  ENOTSUP: 'it is not a file, but a pipe, a socket or a device',
+  EAGAIN: 'it is not a file that can be read to its end',
+  EFBIG: 'it is too large',
+  ETIMEDOUT: 'it could not be read in time; the drive that it is on may be away',
+};
+
+/** Why a file could not be read, as the rest of a sentence. */
+export function whyUnreadable(error: unknown): string {
+  return REASONS[codeOf(error)] ?? 'it cannot be read';
+}
+
+/** The code of an error of the file system. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+const coded = (code: string): Error => Object.assign(new Error(REASONS[code] ?? code), { code });
