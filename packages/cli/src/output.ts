@@ -4,6 +4,7 @@ import { createColors } from 'picocolors';
 import { createSpeller } from './how-called.js';
 import { createSpinner, PATIENCE_MS } from './spinner.js';
 import { escapeHidden } from './untrusted-text.js';
+import { fitLines } from './wrap-text.js';
 
 type Colors = ReturnType<typeof createColors>;
 
@@ -50,7 +51,10 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
   };
   // The colours are those of stdout; stderr may go to a file all the same.
   const warn = (text: string): void =>
-    write(stderr, spell(stderr.isTTY ? text : stripVTControlCharacters(text)));
+    write(
+      stderr,
+      stderr.isTTY ? fitLines(spell(text), stderr.columns) : spell(stripVTControlCharacters(text)),
+    );
   return {
     json,
     interactive: stdin.isTTY === true && stderr.isTTY === true && !json,

@@ -13,3 +13,23 @@ export function wrapText(text: string, width: number): string[] {
   }
   return [...lines, line];
 }
+
+/**
+ * Each line broken between words where the screen ends: a terminal would break it anywhere. What goes on is indented
+ * like the beginning, or by `indent`.
+ */
+export function fitLines(text: string, width = Number.POSITIVE_INFINITY, indent?: string): string {
+  return text
+    .split('\n')
+    .map((line) => (displayWidth(line) <= width ? line : fitLine(line, width, indent)))
+    .join('\n');
+}
+
+function fitLine(line: string, width: number, indent: string | undefined): string {
+  const lead = /^ */.exec(line)?.[0] ?? '';
+  const next = indent ?? lead;
+  const [first = '', ...rest] = wrapText(line.slice(lead.length), width - lead.length);
+  if (rest.length === 0) return line;
+  const others = wrapText(rest.join(' ').trimStart(), width - next.length);
+  return [lead + first, ...others.map((other) => next + other)].join('\n');
+}

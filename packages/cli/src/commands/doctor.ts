@@ -7,6 +7,7 @@ import { checkConfinement, checkMachine } from '../sandbox-checks.js';
 import { shellWord } from '../shell-word.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
+import { fitLines } from '../wrap-text.js';
 
 interface Check {
   readonly name: string;
@@ -112,7 +113,7 @@ const MOST_FINDINGS = 5;
 
 function showFindings({ output }: CommandContext, { name, flagged = [] }: Check): void {
   for (const { tool, what } of flagged.slice(0, MOST_FINDINGS))
-    output.line(`  ${output.color.yellow('⚠')} ${showLine(tool ?? 'it', 60)} ${what}`);
+    writeWrapped(output, `  ${output.color.yellow('⚠')} ${showLine(tool ?? 'it', 60)} ${what}`, '    ');
   const rest = flagged.length - MOST_FINDINGS;
   if (rest > 0)
     output.line(
@@ -127,13 +128,18 @@ function show(context: CommandContext, checks: readonly Check[]): void {
     showLine(name, 60),
     showLine(what, 300),
   ]);
-  const lines = textTable(rows);
+  const table = textTable(rows);
   checks.forEach((check, index) => {
-    output.line(lines[index]);
+    writeWrapped(output, table[index] ?? '', '     ');
     if (check.next !== undefined)
-      output.line(output.spell(`  ${output.color.dim('→')} ${showLine(check.next, 400)}`));
+      writeWrapped(output, `  ${output.color.dim('→')} ${showLine(check.next, 400)}`, '    ');
     showFindings(context, check);
   });
+}
+
+/** Whole, in as many lines as that takes: what is wrong, and what to do, is not cut off. */
+function writeWrapped(output: CommandContext['output'], text: string, indent: string): void {
+  output.line(fitLines(output.spell(text), output.width, indent));
 }
 
 function exitCode(configProblems: boolean, servers: readonly ServerStatus[]): number {

@@ -57,17 +57,40 @@ async function listRules({ output }: CommandContext, { runtime, config }: Config
     output.color.dim(String(index)),
     paint(placed.rule.action, output),
     showLine(conditionsOf(placed.rule), 200),
-    output.color.dim(placeOf(placed)),
+    output.color.dim(endOf(placeOf(placed), output)),
   ]);
-  for (const line of textTable(rows)) output.line(line);
+  for (const line of textTable(rows, { width: output.width, shrink: [[2, 24]], room: PLACE_COLUMNS }))
+    output.line(line);
   if (rows.length === 0)
     output.note('There are no rules. Make one: turnbuckle rules allow|ask|deny <caller> [server] [tool]');
   output.note(
     output.color.dim(
-      `Where no rule fits: you are allowed; agents ${toolApprovalRequired ? 'are asked for, unless they only read from a trusted server' : 'are allowed'}. Pins: ${pins}. Flows: ${flows}.`,
+      [
+        `Where no rule fits, your own calls are allowed and agent calls ${toolApprovalRequired ? 'require approval, unless they only read from a trusted server' : 'are allowed'}.`,
+        PIN_WORDS[pins],
+        FLOW_WORDS[flows],
+      ].join(' '),
     ),
   );
 }
+
+const PIN_WORDS = {
+  off: 'Tools are not pinned.',
+  approved: 'A tool that changed after it was approved needs approval again.',
+  all: 'A tool that is new or has changed needs approval.',
+} as const;
+
+const FLOW_WORDS = {
+  off: 'Flows of private data are not watched.',
+  ask: 'A call that could send out private data an agent has read needs approval.',
+  deny: 'A call that could send out private data an agent has read is denied.',
+} as const;
+
+const PLACE_COLUMNS = 34;
+
+/** Of a path that is too long for the terminal the end says more: the file and the line. */
+const endOf = (place: string, { width }: CommandContext['output']): string =>
+  Number.isFinite(width) && place.length > PLACE_COLUMNS ? `…${place.slice(1 - PLACE_COLUMNS)}` : place;
 
 const paint = (action: string, { color }: CommandContext['output']): string =>
   action === 'allow' ? color.green(action) : action === 'deny' ? color.red(action) : color.yellow(action);
@@ -205,5 +228,7 @@ async function unpinTools(context: CommandContext, { runtime }: ConfiguredRuntim
   const removed = await runtime.pins.unpin(server, words[2]);
   if (output.json) return output.data({ unpinned: removed });
   if (removed.length === 0) return output.note(`Nothing of ${showLine(server, 60)} was pinned.`);
-  output.line(`Let go of ${removed.map((name) => showLine(name, 60)).join(', ')}`);
+  output.line(
+    `${removed.map((name) => showLine(name, 60)).join(', ')} ${removed.length === 1 ? 'is' : 'are'} no longer pinned`,
+  );
 }

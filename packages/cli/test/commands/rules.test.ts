@@ -34,7 +34,7 @@ describe('rules', () => {
       expect.stringMatching(/^3 deny tool x\\u\{1b\}\[2J .*project\/\.turnbuckle\/mcp\.json:\d+$/),
       '',
     ]);
-    expect(stderr).toContain('agents are asked for');
+    expect(stderr).toContain('agent calls require approval');
     const listed = await json<{ rules: unknown[]; pins: string; flows: string }>(['rules'], { home });
     expect([listed.rules.length, listed.pins, listed.flows]).toEqual([4, 'approved', 'ask']);
   });
@@ -172,7 +172,7 @@ describe('rules pins, pin and unpin', () => {
       expect.stringContaining('it changed since it was approved'),
     ]);
 
-    expect((await run('rules', 'unpin', 'shifty')).stdout).toBe('Let go of shifty\n');
+    expect((await run('rules', 'unpin', 'shifty')).stdout).toBe('shifty is no longer pinned\n');
     expect((await run('call', 'shifty', 'shifty', 'note=x')).stdout).toContain('did it');
     expect((await run('rules', 'unpin', 'shifty')).stderr).toContain('was pinned');
   });

@@ -35,6 +35,19 @@ describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
     );
   });
 
+  it('gets rules with the end of their place, and notes broken between words', async () => {
+    const ruled = await createHome();
+    await ruled.write('.config/turnbuckle/mcp.json', {
+      rules: [{ action: 'ask', caller: 'an-agent-with-a-long-name', server: 'files', tool: 'write_*' }],
+    });
+    const { screen } = await onTerminal(['rules'], { home: ruled, columns: 80 });
+    expect(widest(screen)).toBeLessThanOrEqual(80);
+    expect(screen.split('\n')[0]).toMatch(/^0 +ask +\S.*\/mcp\.json:\d+$/);
+    expect(screen.replace(/\s+/g, ' ')).toContain('agent calls require approval, unless they only read');
+    const doctor = await onTerminal(['doctor'], { home: ruled, columns: 60 });
+    expect(widest(doctor.screen)).toBeLessThanOrEqual(60);
+  });
+
   it('gets help broken between words', async () => {
     const { screen } = await onTerminal(['list', '--help'], { home, columns: 50 });
     expect(widest(screen)).toBeLessThanOrEqual(50);

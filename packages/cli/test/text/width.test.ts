@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cutToWidth, displayWidth } from '../../src/display-width.js';
 import { growingTable, textTable } from '../../src/text-table.js';
-import { wrapText } from '../../src/wrap-text.js';
+import { fitLines, wrapText } from '../../src/wrap-text.js';
 
 const RED = '\u001b[31m';
 const PLAIN = '\u001b[39m';
@@ -93,4 +93,20 @@ it('text is wrapped between words, and long words stay whole', () => {
   expect(wrapText('a https://example.com/long b', 10)).toEqual(['a', 'https://example.com/long', 'b']);
   expect(wrapText('one two', Number.POSITIVE_INFINITY)).toEqual(['one two']);
   expect(wrapText('', 10)).toEqual(['']);
+});
+
+describe('lines that fit', () => {
+  it.each([
+    ['short', 20, 'short'],
+    ['  → one two three', 12, '  → one two\n  three'],
+    ['a https://example.invalid/long b', 8, 'a\nhttps://example.invalid/long\nb'],
+    ['one two\n  three four', 9, 'one two\n  three\n  four'],
+    [`${RED}one two${PLAIN} three`, 7, `${RED}one two${PLAIN}\nthree`],
+  ])('%j in %i columns', (text, width, expected) => {
+    expect(fitLines(text, width)).toBe(expected);
+  });
+
+  it('go on with the indent that is given', () => {
+    expect(fitLines('  → one two three', 12, '    ')).toBe('  → one two\n    three');
+  });
 });
