@@ -22,7 +22,7 @@ export function factLines({ server, trusted, reason, rule }: ApprovalRequest, wi
   const isAsking = rule?.action === 'ask' && rule.file !== undefined;
   const place = isAsking ? ` (${showLine(`${rule.file}:${rule.line ?? 1}`, 200)})` : '';
   return [
-    ...fact('server', `${showLine(server, 60)}${trusted ? '' : ', whose word is not trusted'}`, width),
+    ...fact('server', `${showLine(server, 60)}${trusted ? '' : ' (untrusted)'}`, width),
     ...fact('reason', `${showLine(reason, 300)}${place}`, width),
   ];
 }
@@ -53,7 +53,7 @@ const CLAIMS: ReadonlyArray<readonly [hint: string, yes: string, no: string]> = 
   ['readOnlyHint', 'only reads', 'writes'],
   ['destructiveHint', 'may destroy', 'destroys nothing'],
   ['idempotentHint', 'may be repeated', 'repeating adds up'],
-  ['openWorldHint', 'reaches outside', 'stays inside'],
+  ['openWorldHint', 'reaches the network', 'does not reach the network'],
 ];
 
 /** What the tool says about itself, or that it says nothing. */

@@ -337,7 +337,7 @@ const CONFIGURING: readonly Command[] = [
       revoke: { type: 'boolean', summary: 'Take the agreement back' },
     },
     examples: [
-      { line: 'turnbuckle trust', what: 'each one is shown and asked for' },
+      { line: 'turnbuckle trust', what: 'each one is shown, and you are asked' },
       { line: 'turnbuckle trust files --yes', what: 'after you have looked at it' },
     ],
     load: () => import('./commands/trust.js'),
@@ -369,7 +369,10 @@ const CONFIGURING: readonly Command[] = [
     examples: [
       { line: 'turnbuckle rules', what: 'all rules, with file and line' },
       { line: 'turnbuckle rules allow cursor files', what: 'cursor may use all of files without asking' },
-      { line: "turnbuckle rules ask '*' files 'write_*'", what: 'every writing tool of files is asked for' },
+      {
+        line: "turnbuckle rules ask '*' files 'write_*'",
+        what: 'calls of the writing tools of files need approval',
+      },
       { line: "turnbuckle rules deny cursor files '/etc/**' --kind resource", what: 'no such resources' },
       { line: 'turnbuckle rules remove 0', what: 'the first one of the list' },
       { line: 'turnbuckle rules --undo', what: 'as it was before the last change' },
@@ -430,7 +433,7 @@ const CONFIGURING: readonly Command[] = [
       },
     },
     examples: [
-      { line: 'turnbuckle secrets set github', what: 'asked for, without being shown' },
+      { line: 'turnbuckle secrets set github', what: 'you are asked for the value; it is not shown' },
       { line: 'op read op://dev/github | turnbuckle secrets set github', what: 'from a pipe' },
       { line: 'turnbuckle secrets list', what: 'names, never values' },
       { line: 'turnbuckle secrets rm github', what: 'gone from the vault' },

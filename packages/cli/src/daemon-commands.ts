@@ -82,7 +82,7 @@ export const DAEMON: readonly Command[] = [
       { line: 'turnbuckle token create ci --can mcp_github --expires 7d', what: 'for calls of one server' },
       { line: 'turnbuckle token create dashboard --access look', what: 'to look, and nothing else' },
       { line: 'turnbuckle token list', what: 'names, never tokens' },
-      { line: 'turnbuckle token revoke ci', what: 'good for nothing any more' },
+      { line: 'turnbuckle token revoke ci', what: 'it stops working at once' },
     ],
     load: () => import('./commands/token.js'),
   },

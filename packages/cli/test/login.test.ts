@@ -16,7 +16,7 @@ describe('turnbuckle login', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
     const opened = await stage.opened();
     expect(opened).toEqual([[expect.stringContaining(`${stage.authorization.issuer}/authorize?`)]]);
-    expect(stderr).toContain('Opening the page to sign in at web');
+    expect(stderr).toContain('To sign in to web, this page is being opened');
     expect(await call(stage)).toMatchObject({ code: 0, stdout: 'hi\n' });
     expect(await stage.run('login', 'web')).toMatchObject({
       code: 0,
@@ -90,7 +90,7 @@ describe('turnbuckle login', () => {
     await visit(await login.page());
     const { code, stdout, stderr } = await login.ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
-    expect(stderr).toMatch(/type in the code {2}[A-Z]{4}-[A-Z]{4}/);
+    expect(stderr).toMatch(/enter the code {2}[A-Z]{4}-[A-Z]{4}/);
     expect(await stage.opened()).toEqual([]);
   });
 

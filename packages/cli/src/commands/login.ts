@@ -31,13 +31,13 @@ export async function run(context: CommandContext): Promise<void> {
 
 function prompts({ output, flags }: CommandContext): SignInPrompts {
   const show = ({ server, url }: SignInPage, what: string): void => {
-    output.warn(`${what} at ${showLine(server, 60)}:\n\n  ${showText(url)}\n`);
+    output.warn(`${what.replace('<server>', () => showLine(server, 60))}:\n\n  ${showText(url)}\n`);
   };
   return {
     async open(page) {
       if (flags.paste === true || flags['no-browser'] === true)
-        return show(page, 'Open this page to sign in');
-      show(page, 'Opening the page to sign in');
+        return show(page, 'To sign in to <server>, open this page');
+      show(page, 'To sign in to <server>, this page is being opened');
       await openBrowser(page.url).catch(() => {
         output.note('No browser could be opened here. Open the page yourself, or use --paste or --device.');
       });
@@ -48,8 +48,8 @@ function prompts({ output, flags }: CommandContext): SignInPrompts {
       return askText('Paste the address that the browser ended at');
     },
     showCode(page) {
-      show(page, 'Open this page on any device');
-      output.warn(`and type in the code  ${output.color.bold(showLine(page.code, 60))}\n`);
+      show(page, 'To sign in to <server>, open this page on any device');
+      output.warn(`and enter the code  ${output.color.bold(showLine(page.code, 60))}\n`);
     },
   };
 }

@@ -46,6 +46,13 @@ export async function run(context: CommandContext): Promise<void> {
   });
 }
 
+/** `14 added, 1 removed`. */
+const changeWords = (changes: Readonly<Record<string, readonly string[]>>): string =>
+  Object.entries(changes)
+    .filter(([, items]) => items.length > 0)
+    .map(([word, items]) => `${items.length} ${word}`)
+    .join(', ') || 'unchanged';
+
 /** The levels of the protocol. */
 const LEVELS = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']);
 
@@ -84,6 +91,6 @@ function listen(runtime: Pick<Runtime, 'on'>, server: string, tell: Tell): void 
   });
   runtime.on('catalog.changed', (event) => {
     const { kind, added, removed, changed } = event;
-    if (mine(event)) tell('catalog', `${kind}: +${added.length} -${removed.length} ~${changed.length}`);
+    if (mine(event)) tell('catalog', `${kind}: ${changeWords({ added, removed, changed })}`);
   });
 }

@@ -117,7 +117,9 @@ async function checkView(context: CommandContext): Promise<void> {
 async function tellReplaced(context: CommandContext, { id }: Client): Promise<void> {
   const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
   if (store.list().some(({ name }) => name === id))
-    context.output.note(`There is a token "${id}" already: it is replaced, and good for nothing then.`);
+    context.output.note(
+      `There is a token "${id}" already. It will be replaced; the old token stops working.`,
+    );
 }
 
 async function tellReaders({ output }: CommandContext, file: string): Promise<void> {

@@ -102,8 +102,6 @@ async function revoke(context: CommandContext, store: TokenStore): Promise<void>
   }
   if (output.json) return output.data({ revoked: name });
   output.line(
-    name === OWNER
-      ? 'The old one is good for nothing; there is a new one.'
-      : `${name} is good for nothing any more.`,
+    name === OWNER ? 'Token "owner" replaced; the old one no longer works.' : `Token "${name}" revoked.`,
   );
 }

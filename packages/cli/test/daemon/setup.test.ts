@@ -202,7 +202,7 @@ describe('setup', () => {
     await home.write('.cursor/mcp.json', '{}');
     await chmod(home.file('.cursor/mcp.json'), 0o644);
     const { stderr } = await setup('cursor', '--yes');
-    expect(stderr).toContain('There is a token "cursor" already: it is replaced');
+    expect(stderr).toContain('There is a token "cursor" already. It will be replaced');
     expect(stderr).toContain(`chmod 600 ${home.file('.cursor/mcp.json')}`);
     await chmod(home.file('.cursor/mcp.json'), 0o600);
     expect((await setup('cursor', '--yes')).stderr).not.toContain('chmod');

@@ -21,8 +21,8 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
   it('shows who wants what, and a y lets it through once', async () => {
     const terminal = call('text=hello');
     await terminal.see('claude wants to call echo');
-    await terminal.see('demo, whose word is not trusted');
-    await terminal.see('calls of agents are asked for by default');
+    await terminal.see('demo (untrusted)');
+    await terminal.see('agent calls require approval by default');
     await terminal.see('│ text: "hello"');
     await terminal.see(QUESTION);
     terminal.press('y');

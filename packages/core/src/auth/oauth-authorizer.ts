@@ -154,7 +154,7 @@ export class OAuthAuthorizer implements Authorizer {
       const known = refusedTokens !== undefined;
       throw this.#mustSignIn(
         challenge,
-        known ? 'does not accept the sign-in any more' : 'wants to know who asks',
+        known ? 'does not accept the sign-in any more' : 'requires authentication',
       );
     }
     await this.#renew(refusedTokens, challenge);
@@ -186,7 +186,7 @@ export class OAuthAuthorizer implements Authorizer {
     }
     const { server, config } = this.#options;
     if (tokens === undefined && !isMachine(config))
-      throw signInRequired(server, { status: 403, challenge, why: 'wants to know who asks' });
+      throw signInRequired(server, { status: 403, challenge, why: 'requires authentication' });
     const had = tokens?.scope ?? this.#signIn?.requestedScope;
     const scope = computeScopeUnion(had, challenge.scope);
     if (!isMachine(config) || round >= MAX_ROUNDS || !isStrictScopeSuperset(scope, had))
@@ -279,7 +279,7 @@ export class OAuthAuthorizer implements Authorizer {
     }
     // Signed out, or found to have ended, by another program.
     await this.#take(stored);
-    throw this.#mustSignIn(challenge, 'wants to know who asks');
+    throw this.#mustSignIn(challenge, 'requires authentication');
   }
 
   async #refresh(stored: SignIn, refreshToken: string): Promise<SignIn> {

@@ -44,7 +44,7 @@ export function refusal(facts: Refusal): { readonly error: TurnbuckleError; read
 }
 
 export function authRequired(server: string, status: number): TurnbuckleError {
-  const what = status === 403 ? 'does not allow this' : 'wants to know who asks';
+  const what = status === 403 ? 'does not allow this' : 'requires authentication';
   return new TurnbuckleError('AUTH_REQUIRED', `Server "${server}" ${what} (HTTP ${status}).`, {
     server,
     hint: 'Give it a credential that it accepts, for example an Authorization header in its configuration.',

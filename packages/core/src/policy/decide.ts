@@ -202,7 +202,7 @@ function usually({ caller, subject, options }: Asked): Decision {
   const saysReadOnly = hints !== 'unknown' && hints?.readOnlyHint === true;
   if (saysReadOnly && options.serverPolicy(subject.server).trusted)
     return allow('a trusted server says that it only reads');
-  return { action: 'ask', reason: 'calls of agents are asked for by default', hidden: false };
+  return { action: 'ask', reason: 'agent calls require approval by default', hidden: false };
 }
 
 const givenAway = (decision: Decision): Decision => ({

@@ -248,7 +248,7 @@ describe('the queue of approvals', () => {
     const { runtime, call } = await open();
     await expect(call()).rejects.toMatchObject({
       code: 'APPROVAL_NEEDED',
-      data: { reason: 'calls of agents are asked for by default' },
+      data: { reason: 'agent calls require approval by default' },
     });
     expect(runtime.approvals.pending()).toEqual([]);
   });
@@ -308,7 +308,7 @@ describe('decisions', () => {
     await runtime.readResource('files', 'a:b', { caller: agent() });
     await runtime.readResource('files', 'a:b', { caller: { id: 'none', capabilities: [] } }).catch(() => {});
     expect(told).toEqual([
-      ['tool', 'write', 'agent', 'ask', 'calls of agents are asked for by default', undefined, 'string'],
+      ['tool', 'write', 'agent', 'ask', 'agent calls require approval by default', undefined, 'string'],
       ['tool', 'other', 'agent', 'allow', 'a rule says allow', 2, 'string'],
       ['tool', 'other', 'second', 'deny', 'a rule says deny', 0, 'string'],
       ['tool', 'write', 'agent', 'deny', 'a rule says deny: system files', 1, 'string'],

@@ -144,7 +144,8 @@ export class Doors {
     const fault = token === undefined ? undefined : 'invalid_token';
     return {
       code: 'TOKEN_REQUIRED',
-      error: token === undefined ? 'A token is needed here.' : 'This token is not good, or not any more.',
+      error:
+        token === undefined ? 'This address needs a token.' : 'This token is unknown, expired or revoked.',
       hint: 'Send a token of this daemon in the header Authorization: Bearer <token>.',
       headers: { 'www-authenticate': this.#challenge(access, fault) },
     };
