@@ -1,8 +1,9 @@
 /** Answers to what is no request: Node's parser gave up, or waited in vain. */
-import { ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ERRORS } from 'turnbuckle';
 import { refusalText } from './answer.js';
+import { owedAnswer } from './owed-answer.js';
 import type { Refusal } from './refusal.js';
 
 const BROKEN: Refusal = {
@@ -32,7 +33,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 /** For `clientError` of a server: says why, if that can still be said, and ends the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const response = answerOn(socket);
+  const response = owedAnswer(socket);
   if (response?.headersSent === true) return void socket.end(() => socket.destroy());
   // What is broken came behind a whole request: its answer is the next on the wire, and the last.
   if (response?.req.complete === true) return void response.setHeader('connection', 'close');
@@ -46,10 +47,4 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
     `content-length: ${Buffer.byteLength(text)}`,
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
-}
-
-/** The answer whose turn it is: inside it, or in its place, another one would be taken for it. Node looks there too. */
-function answerOn(socket: Duplex): ServerResponse | undefined {
-  const response: unknown = Reflect.get(socket, '_httpMessage');
-  return response instanceof ServerResponse ? response : undefined;
 }

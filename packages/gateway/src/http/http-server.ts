@@ -8,6 +8,7 @@ import { answerClientError } from './client-error.js';
 import { Connections } from './connections.js';
 import type { Doors } from './doors.js';
 import { DEFAULT_LIMITS, type HttpLimits, MAX_HEADER_BYTES } from './http-limits.js';
+import { owedAnswer } from './owed-answer.js';
 import { Places } from './places.js';
 import { QueuedAnswers } from './queued-answers.js';
 import { RateLimit } from './rate-limit.js';
@@ -143,6 +144,11 @@ export class HttpServer {
   readonly #meet = (request: IncomingMessage, response: ServerResponse): void => {
     // Node goes on reading what was sent along, although the connection is about to end.
     if (this.#ending.has(request.socket)) return;
+    if (request.headers.upgrade !== undefined) {
+      // It is answered like any other. But of what comes behind it Node drops a part, as it was cut into packets.
+      response.setHeader('connection', 'close');
+      this.#ending.add(request.socket);
+    }
     const refusal = this.#closing.aborted ? CLOSING : this.#doors.refuse(request);
     if (refusal !== undefined) return this.#turnAway(request, response, refusal);
     const target = request.url ?? '';
@@ -175,6 +181,9 @@ export class HttpServer {
 
   /** The doors are the same; what is not a tunnel is refused as it always was. */
   async #meetTunnel(route: TunnelRoute | undefined, { request, socket, head }: TunnelCome): Promise<void> {
+    // Two protocols would mix on one connection: what comes behind a request that is not answered is not taken, nor what
+    // comes behind one that ends the connection.
+    if (owedAnswer(socket) !== undefined || this.#ending.has(request.socket)) return void socket.destroy();
     const refusal = this.#closing.aborted ? CLOSING : this.#doors.refuseTunnel(request);
     if (refusal !== undefined) return refuseOn(socket, refusal);
     if (route === undefined || request.url !== route.target) return refuseOn(socket, METHOD_REFUSED);
