@@ -69,14 +69,18 @@ export class Sessions {
     const open = isFirst ? this.#begin(desk, visitor) : this.#find(desk, visitor);
     open.usedAt = this.#now();
     const answer = new PostAnswer(request, response, { 'mcp-session-id': open.session.id });
-    if (incoming.kind === 'request')
-      return open.session.take(incoming, answer, (leave) => {
+    if (incoming.kind === 'request') {
+      await open.session.take(incoming, answer, (leave) => {
         // It may have left while its message was read.
         if (response.destroyed) leave();
         response.once('close', () => {
           if (!response.writableFinished) leave();
         });
       });
+      // A long call is use until its end.
+      open.usedAt = this.#now();
+      return;
+    }
     await open.session.take(incoming, answer);
     answer.accept();
   }
@@ -102,8 +106,7 @@ export class Sessions {
   /** Ends those that nobody has used for a while. */
   sweep(): void {
     const before = this.#now() - this.#limits.idleMs;
-    for (const open of this.#open.values())
-      if (open.usedAt < before && open.stream?.isOpen !== true && !open.session.isBusy) void this.#drop(open);
+    for (const open of this.#open.values()) if (open.usedAt < before && isIdle(open)) void this.#drop(open);
   }
 
   endStreams(): void {
@@ -119,10 +122,9 @@ export class Sessions {
     const { maxSessions, maxSessionsPerCaller } = this.#limits;
     this.sweep();
     const identity = identityOf(caller);
-    const own = [...this.#open.values()].filter((open) => open.identity === identity).length;
-    const isFree = mayTake({ own, taken: this.#open.size, max: maxSessions, isOwner });
-    if (!isFree || own >= maxSessionsPerCaller)
-      throw new RpcError(CODES.internal, 'Too many sessions are open', { http: 429 });
+    const own = [...this.#open.values()].filter((open) => open.identity === identity);
+    const isFree = mayTake({ own: own.length, taken: this.#open.size, max: maxSessions, isOwner });
+    if (!isFree || own.length >= maxSessionsPerCaller) this.#giveWay(own);
     const id = randomBytes(24).toString('base64url');
     const end = (): void => void this.#drop(open);
     ended?.addEventListener('abort', end);
@@ -137,6 +139,16 @@ export class Sessions {
     };
     this.#open.set(id, open);
     return open;
+  }
+
+  /**
+   * A client that comes back without having ended its session finds a place: that of its own which nobody has used for the
+   * longest time. Never one that is in use, and never another's.
+   */
+  #giveWay(own: readonly Open[]): void {
+    const [first, ...others] = own.filter(isIdle);
+    if (first === undefined) throw new RpcError(CODES.internal, 'Too many sessions are open', { http: 429 });
+    void this.#drop(others.reduce((oldest, open) => (open.usedAt < oldest.usedAt ? open : oldest), first));
   }
 
   /** The same words for a session that is over, that never was, and that is somebody else's. */
@@ -158,6 +170,9 @@ export class Sessions {
     await open.session.close();
   }
 }
+
+/** Nobody listens to it, and nobody waits for an answer of it. */
+const isIdle = ({ stream, session }: Open): boolean => stream?.isOpen !== true && !session.isBusy;
 
 function push({ stream, kept }: Open, text: string): void {
   if (stream?.isOpen === true) return stream.send(text);

@@ -9,6 +9,11 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   token: { id: 'ada', capabilities: ALL },
   other: { id: 'bob', capabilities: ALL },
 };
+const HELLO = {
+  jsonrpc: '2.0',
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 let stand: Stand | undefined;
@@ -77,11 +82,57 @@ describe('a session of an older client', () => {
 
   it('is one of a bounded number, in all and for each caller', async () => {
     const here = await open({ sessionLimits: { maxSessions: 3, maxSessionsPerCaller: 2 } });
+    for (const token of ['token', 'token', 'token', 'other', 'other', 'other']) {
+      expect(await initialize(here, { token })).not.toBe('');
+      expect(here.front.sessions.size).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('that is idle gives way to the next of its own caller, the longest idle first', async () => {
+    let now = 0;
+    const here = await open({ now: () => now, sessionLimits: { maxSessionsPerCaller: 3 } });
+    const ids: string[] = [];
+    for (now = 1; now <= 3; now += 1) ids.push(await initialize(here));
+    const foreign = await initialize(here, { token: 'other' });
+    now = 10;
+    expect((await send(here, LIST, inSession(ids[0] ?? ''))).status).toBe(200);
     expect(await initialize(here)).not.toBe('');
-    expect(await initialize(here)).not.toBe('');
-    expect(await initialize(here)).toBe('');
+    const status = async (id = '', token = 'token') => (await send(here, LIST, inSession(id, token))).status;
+    // The second was the longest idle by then.
+    expect([await status(ids[0]), await status(ids[1]), await status(ids[2])]).toEqual([200, 404, 200]);
+    expect(await status(foreign, 'other')).toBe(200);
+  });
+
+  it('that somebody listens to or waits in does not give way', async () => {
+    const here = await open({ sessionLimits: { maxSessionsPerCaller: 2 } });
+    const [heard, busy] = [await initialize(here), await initialize(here)];
+    const leaving = new AbortController();
+    const stream = await fetch(`${here.url}/mcp`, {
+      headers: { authorization: 'Bearer token', accept: 'text/event-stream', 'mcp-session-id': heard },
+      signal: leaving.signal,
+    });
+    expect(stream.status).toBe(200);
+    const sleep = { name: 'up_sleep', arguments: { ms: 60_000 } };
+    const message = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: sleep };
+    const call = send(here, message, inSession(busy));
+    await waitUntil(() => here.runtime.serverStatus('up').inFlight === 1);
+    const refused = await send(here, { ...HELLO, id: 1 });
+    expect(refused.status).toBe(429);
+    // Its place is free once nobody listens any more.
+    leaving.abort();
+    await expect.poll(() => initialize(here)).not.toBe('');
+    expect((await send(here, LIST, inSession(heard))).status).toBe(404);
+    await send(here, '', { ...inSession(busy), method: 'DELETE' });
+    expect((await call).body.error).toMatchObject({ code: -32800 });
+  });
+
+  it('of a client that comes back hundreds of times takes nothing from anybody', async () => {
+    const here = await open({ sessionLimits: { maxSessions: 64, maxSessionsPerCaller: 20 } });
+    const foreign = await initialize(here, { token: 'other' });
+    for (let count = 0; count < 300; count += 1) expect(await initialize(here)).not.toBe('');
+    expect(here.front.sessions.size).toBeLessThanOrEqual(21);
+    expect((await send(here, LIST, inSession(foreign, 'other'))).status).toBe(200);
     expect(await initialize(here, { token: 'other' })).not.toBe('');
-    expect(await initialize(here, { token: 'other' })).toBe('');
   });
 
   it('takes its calls with it', async () => {
