@@ -1,6 +1,7 @@
 /**
  * A server of an older revision asks in the middle of a call; a client of the newer one is asked by an answer
- * and calls again. Between the two the call waits here, under a name that only its caller can use.
+ * and calls again. Between the two the call waits here, under a name that only its caller can use; and what became of it,
+ * if it ended meanwhile.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -11,6 +12,7 @@ import {
   type ServerRequestAnswers,
 } from 'turnbuckle';
 import { mayTake } from '../http/shares.js';
+import { jsonSize } from './json-size.js';
 import { ASKS, CODES, isRecord, type Params, RpcError } from './protocol.js';
 import type { SurfaceRequest, SurfaceResult } from './surface.js';
 
@@ -20,6 +22,9 @@ const WAIT_MS = 300_000;
 const MOST_CALLS = 1_000;
 const TOGETHER_MS = 20;
 const OVER = 'The call is over';
+/** The most, in characters, that results take which wait for a client that was asked something meanwhile. */
+const MAX_KEPT = 32 * 1_048_576;
+const MAX_KEPT_OF_CALLER = 4 * 1_048_576;
 
 type Kind = keyof typeof ASKS;
 type Perform = (respondent: Respondent, signal: CancelSignal) => Promise<SurfaceResult>;
@@ -55,6 +60,7 @@ export class ParkedCalls {
   start(request: SurfaceRequest, client: ParkingClient, perform: Perform): Promise<SurfaceResult> {
     const call: ParkedCall = new ParkedCall(request, client, {
       mayPark: () => this.#hasRoom(client, call.identity),
+      mayKeep: (size) => this.#mayKeep(size, call.identity),
       onParked: (id) => this.#calls.set(id, call),
       onOver: (id) => this.#calls.delete(id),
     });
@@ -77,6 +83,15 @@ export class ParkedCalls {
     return mayTake({ own, taken: this.#calls.size, max: MOST_CALLS, isOwner });
   }
 
+  #mayKeep(size: number, identity: string): boolean {
+    let [own, all] = [size, size];
+    for (const call of this.#calls.values()) {
+      all += call.keptSize;
+      if (call.identity === identity) own += call.keptSize;
+    }
+    return own <= MAX_KEPT_OF_CALLER && all <= MAX_KEPT;
+  }
+
   close(): void {
     for (const call of this.#calls.values()) call.abort();
     this.#calls.clear();
@@ -93,12 +108,15 @@ export interface ParkingClient {
 
 interface ParkedCallOptions {
   readonly mayPark: () => boolean;
+  readonly mayKeep: (size: number) => boolean;
   readonly onParked: (id: string) => void;
   readonly onOver: (id: string) => void;
 }
 
 class ParkedCall {
   readonly identity: string;
+  /** Of the result that waits for its client. */
+  keptSize = 0;
   readonly #fingerprint: string;
   readonly #client: ParkingClient;
   readonly #options: ParkedCallOptions;
@@ -135,15 +153,29 @@ class ParkedCall {
       answers: answers as ServerRequestAnswers,
       isWaiting: () => this.#questions.size > 0,
     };
-    this.#result = perform(respondent, this.#cancellation);
-    const end = (): void => this.abort();
+    const end = (): void => this.#giveUp();
     const settle = (): void => {
       ended?.removeEventListener('abort', end);
       this.#finish();
     };
+    this.#result = perform(respondent, this.#cancellation).then((result) => this.#keepable(result));
     ended?.addEventListener('abort', end);
     if (ended?.aborted === true) end();
     this.#result.then(settle, settle);
+  }
+
+  /** Who was asked meanwhile has to come back for it: until then only so much is held. */
+  #keepable(result: SurfaceResult): SurfaceResult {
+    if (this.#id === undefined) return result;
+    const size = jsonSize(result, MAX_KEPT_OF_CALLER);
+    if (size !== undefined && this.#options.mayKeep(size)) {
+      this.keptSize = size;
+      return result;
+    }
+    throw new RpcError(
+      CODES.internal,
+      'The call ended while its client was asked, and its result is too large to be kept until it came back',
+    );
   }
 
   /** The result, or what is asked, whichever comes first. A client that leaves takes a call with it that is not parked. */
@@ -219,10 +251,12 @@ class ParkedCall {
     this.abort();
   }
 
-  /** Nobody waits for the answer to a question of a call that has ended: a server may end one that it still asks about. */
+  /**
+   * Nobody waits for the answer to a question of a call that has ended: a server may end one that it still asks about.
+   * Its client does not know that yet: what became of the call is kept for it, in the same place and for the same time.
+   */
   #finish(): void {
     this.#isOver = true;
-    this.#unpark();
     const left = [...this.#questions.values()];
     this.#questions.clear();
     for (const { refuse } of left) refuse(new Error(OVER));

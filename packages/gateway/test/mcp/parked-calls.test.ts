@@ -1,7 +1,10 @@
 /** A client of the newer revision before a server of an older one: the call waits while its client is asked. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import type { Caller, RuntimeEvents } from 'turnbuckle';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ParkedCalls } from '../../src/mcp/parked-calls.js';
 import { modern, type RawAnswer } from './raw-client.js';
 import { openStand, type Stand } from './stand.js';
 
@@ -122,5 +125,163 @@ describe('a call that waits for its client', () => {
     await here.close();
     stand = undefined;
     await waitUntil(() => settled === 1);
+  });
+});
+
+/** A server that ends a call although what it asked in the middle of it was not answered, when the test says so. */
+async function openEnding(end: (tell: (outcome: object) => void) => void): Promise<Stand> {
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += String(part);
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    const { id, method, result } = JSON.parse(body);
+    if (id === undefined || result !== undefined) return void response.writeHead(202).end();
+    const answers: Readonly<Record<string, object>> = {
+      initialize: {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'ending', version: '1' },
+      },
+      'tools/list': { tools: [{ name: 'ask', inputSchema: { type: 'object' } }] },
+    };
+    if (method !== 'tools/call') {
+      const outcome =
+        answers[method] === undefined
+          ? { error: { code: -32601, message: 'no' } }
+          : { result: answers[method] };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const say = (message: object): unknown =>
+      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`);
+    say({ id: 'question', method: 'elicitation/create', params: FORM });
+    end((outcome) => {
+      say({ id, ...outcome });
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  const up = { url: `http://127.0.0.1:${port}/mcp`, mayAsk: ['elicitation' as const] };
+  stand = await openStand({ servers: { up }, callers: CALLERS });
+  return stand;
+}
+
+describe('a call that ends while its client is asked', () => {
+  const begin = async () => {
+    let tell: (outcome: object) => void = () => {};
+    let settled = 0;
+    const here = await openEnding((given) => {
+      tell = given;
+    });
+    here.runtime.on('call.settled', () => {
+      settled += 1;
+    });
+    const asked = await ask(here);
+    expect(asked.body.result).toMatchObject({ resultType: 'input_required' });
+    const finish = async (outcome: object): Promise<void> => {
+      tell(outcome);
+      await waitUntil(() => settled === 1);
+    };
+    return { here, more: answered(asked), finish };
+  };
+  const DONE = { result: { content: [{ type: 'text', text: 'done without you' }] } };
+
+  it('gives its result to who comes back, once', async () => {
+    const { here, more, finish } = await begin();
+    await finish(DONE);
+    expect((await ask(here, { more, token: 'other' })).body.error).toMatchObject({ code: -32602 });
+    expect((await ask(here, { more, times: 2 })).body.error).toMatchObject({ code: -32602 });
+    const { body } = await ask(here, { more });
+    expect(body.result).toMatchObject({ resultType: 'complete', content: [{ text: 'done without you' }] });
+    expect((await ask(here, { more })).body.error).toMatchObject({ code: -32602 });
+  });
+
+  it('says why it failed', async () => {
+    const { here, more, finish } = await begin();
+    await finish({ error: { code: -32000, message: 'gave up waiting' } });
+    expect((await ask(here, { more })).body.error).toMatchObject({
+      code: -32000,
+      message: 'gave up waiting',
+    });
+  });
+
+  it('keeps no result without end', async () => {
+    const { here, more, finish } = await begin();
+    await finish({ result: { content: [{ type: 'text', text: 'x'.repeat(4_200_000) }] } });
+    const { body } = await ask(here, { more });
+    expect(body.error).toMatchObject({ code: -32603, message: expect.stringContaining('too large') });
+  });
+
+  it('is kept with others of its caller up to a bound, and takes nothing from another', async () => {
+    const calls = new ParkedCalls();
+    const begin = async (id: string, name: string) => {
+      let finish: (result: Record<string, unknown>) => void = () => {};
+      const request = {
+        method: 'tools/call',
+        params: { name },
+        caller: { id, capabilities: [] },
+        era: 'modern' as const,
+      };
+      const asked = await calls.start(request, { capabilities: { elicitation: {} } }, ({ answers }) => {
+        const { signal } = new AbortController();
+        Promise.resolve(answers?.elicitation?.({ params: FORM, signal } as never)).catch(() => {});
+        return new Promise((resolve) => {
+          finish = resolve;
+        });
+      });
+      finish({ text: 'x'.repeat(1_000_000) });
+      await new Promise((resolve) => setImmediate(resolve));
+      const { requestState } = asked as { requestState: string };
+      return () =>
+        calls.resume({ ...request, params: { name, requestState } }).then(
+          () => 'kept',
+          () => 'too large',
+        );
+    };
+    const own = [];
+    for (const name of 'abcdef') own.push(await begin('ada', name));
+    const other = await begin('bob', 'a');
+    expect(calls.size).toBe(7);
+    expect(await other()).toBe('kept');
+    const outcomes = [];
+    for (const resume of own) outcomes.push(await resume());
+    expect(outcomes).toEqual(['kept', 'kept', 'kept', 'kept', 'too large', 'too large']);
+    expect(calls.size).toBe(0);
+    // What was fetched leaves room again.
+    expect(await (await begin('ada', 'g'))()).toBe('kept');
+  });
+
+  it('keeps nothing for whose token has ended', async () => {
+    const calls = new ParkedCalls();
+    const ended = new AbortController();
+    let finish: (result: Record<string, unknown>) => void = () => {};
+    const request = {
+      method: 'tools/call',
+      params: { name: 'x' },
+      caller: { id: 'ada', capabilities: [] },
+      era: 'modern' as const,
+    };
+    const client = { capabilities: { elicitation: {} }, ended: ended.signal };
+    const asked = await calls.start(request, client, ({ answers }) => {
+      const signal = new AbortController().signal;
+      Promise.resolve(answers?.elicitation?.({ params: FORM, signal } as never)).catch(() => {});
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    });
+    expect(calls.size).toBe(1);
+    ended.abort();
+    expect(calls.size).toBe(0);
+    finish({ content: [] });
+    const { requestState } = asked as { requestState: string };
+    expect(() => calls.resume({ ...request, params: { ...request.params, requestState } })).toThrow(
+      'not one that is waited for',
+    );
   });
 });
