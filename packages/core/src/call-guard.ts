@@ -24,6 +24,7 @@ import {
   type Decision,
   decide,
   mayKnow,
+  type PinFault,
   type PolicyOptions,
   type Subject,
 } from './policy/decide.js';
@@ -51,6 +52,11 @@ export interface CallGuardOptions {
   readonly now: () => number;
   readonly stateDir: string;
   readonly serverConfig: (name: string) => ServerConfig | undefined;
+  /** The tools that a server listed on the connection of this caller alone; undefined: it has none, or shares it. */
+  readonly ownTools: (
+    server: string,
+    caller: Caller | undefined,
+  ) => ReadonlyMap<string, CatalogTool> | undefined;
   /** Takes secrets out of what a person is shown, and knows them in what an agent sends. */
   readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'value'>;
   readonly settings: RuntimeOptions;
@@ -114,6 +120,7 @@ export class CallGuard {
       approvals: this.approvals,
       pins: this.pins,
       serverPolicy: this.policy.serverPolicy,
+      definitionNow: (call) => this.#definitionNow(call),
       placed: () => this.#placed,
       onAlways: settings.onAlways,
       patienceMs: settings.approvalWaitMs,
@@ -151,6 +158,8 @@ export class CallGuard {
 
   /** Throws when denied; a promise when somebody has to be asked; nothing when allowed. */
   check(call: GuardedCall): Promise<void> | undefined {
+    // What is asked about is what will be called: over a connection of the caller's own that may be another tool.
+    if (call.definition !== undefined) call.definition = this.#definitionNow(call) ?? call.definition;
     const decision = this.#decideNow(call);
     const answered = decision.action === 'ask' ? this.#questions.isAnswered(call, decision) : undefined;
     this.#tell(call, decision, answered === 'session');
@@ -228,7 +237,8 @@ export class CallGuard {
       isPublic: (tool: string) => catalog.nativeTool(tool)?.public === true,
     };
     const nowhere = { trusted: false, requires: [] } as const;
-    const faultOf = this.pins.faultOf.bind(this.pins);
+    const faultOf = (subject: Subject): PinFault | undefined =>
+      this.pins.faultOf(subject, subject.definition as CatalogTool | undefined);
     return {
       get defaultDecision() {
         return guard.#defaultDecision;
@@ -266,12 +276,17 @@ export class CallGuard {
     return this.#version + this.pins.version + this.#flows.version;
   }
 
-  #definitionNow({ definition }: GuardedCall): CatalogTool | undefined {
+  #definitionNow({ definition, caller }: GuardedCall): CatalogTool | undefined {
     if (definition === undefined) return undefined;
-    const { catalog } = this.#options;
-    return definition.native
-      ? catalog.get(definition.name)
-      : catalog.find(definition.server, definition.tool);
+    const { catalog, ownTools } = this.#options;
+    if (definition.native) return catalog.get(definition.name);
+    const { server, tool } = definition;
+    const known = catalog.find(server, tool);
+    const own = ownTools(server, caller);
+    if (own === undefined || known === undefined) return known;
+    const listed = own.get(tool);
+    const isSame = listed !== undefined && this.pins.hashOf(listed) === this.pins.hashOf(known);
+    return isSame ? known : listed;
   }
 
   #follow(call: GuardedCall, decision: Decision, isAnswered: boolean): Promise<void> | undefined {
@@ -365,6 +380,7 @@ const toSubject = (tool: CatalogTool, args?: Subject['arguments'], beside?: Subj
   flags: flagsOf(tool),
   arguments: args,
   beside,
+  definition: tool,
 });
 
 const subjectOf = ({ kind, server, tool, definition, exactly: args, beside }: GuardedCall): Subject =>

@@ -1,7 +1,7 @@
 /** Asking a person about a call: what is shown, what the answer holds for, and what becomes of "always". */
 import { createHash } from 'node:crypto';
 import { changedMeanwhile } from './call-errors.js';
-import type { Catalog } from './catalog/catalog.js';
+import type { CatalogTool } from './catalog/tool.js';
 import type { PlacedRule, Rule } from './config/rule-schema.js';
 import type { Events } from './events.js';
 import type { GuardedCall } from './guarded-call.js';
@@ -21,7 +21,8 @@ import type { RuntimeOptions } from './runtime-options.js';
 export interface CallQuestionsOptions {
   readonly approvals: Approvals;
   readonly pins: Pins;
-  readonly catalog: Catalog;
+  /** What the tool of a call is now. */
+  readonly definitionNow: (call: GuardedCall) => CatalogTool | undefined;
   readonly events: Events;
   readonly now: () => number;
   readonly redactor: Pick<Redactor, 'value'>;
@@ -133,9 +134,10 @@ export class CallQuestions {
   }
 
   /** What was approved is the definition that was shown, not what the server made of it meanwhile. */
-  #assertSame({ definition, server, tool, toolName }: GuardedCall): void {
+  #assertSame(call: GuardedCall): void {
+    const { definition, toolName } = call;
     if (definition === undefined || definition.native) return;
-    const now = this.#options.catalog.find(server, tool);
+    const now = this.#options.definitionNow(call);
     if (now === undefined || this.#options.pins.hashOf(now) !== this.#options.pins.hashOf(definition))
       throw changedMeanwhile(toolName);
   }

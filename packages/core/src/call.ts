@@ -109,7 +109,7 @@ export class Calls {
       const asked = this.#parts.guard.check(guarded);
       if (asked !== undefined) await untilAnswered(call, asked);
       if (!this.#parts.checks.loaded) await this.#parts.checks.load();
-      checkArguments(this.#parts.checks, tool, args);
+      checkArguments(this.#parts.checks, guarded.definition ?? tool, args);
       const received = tool.native
         ? await this.#runNative(call, guarded, request)
         : await this.#sendTool(call, guarded, request);

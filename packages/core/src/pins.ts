@@ -71,8 +71,10 @@ export class Pins {
   }
 
   /** What is wrong with a tool; undefined when it is the approved one, or none was. */
-  faultOf(server: string, name: string): PinFault | undefined {
-    const tool = this.#options.findTool(server, name);
+  faultOf(
+    { server, tool: name }: { readonly server: string; readonly tool: string },
+    tool = this.#options.findTool(server, name),
+  ): PinFault | undefined {
     if (tool === undefined || tool.native) return undefined;
     if (this.#failure !== undefined) return 'unreadable';
     const pin = this.#pins.get(server)?.get(name);

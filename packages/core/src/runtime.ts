@@ -127,6 +127,7 @@ export class Runtime {
       now: this.#now,
       stateDir: options.stateDir ?? defaultStateDirectory(environment),
       serverConfig: (name) => this.#servers.get(name)?.config,
+      ownTools: (name, caller) => this.#servers.get(name)?.toolsFor(caller),
       redactor: this.#redactor,
       settings: options,
     });

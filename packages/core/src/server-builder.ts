@@ -1,20 +1,23 @@
 /** Makes the servers of a runtime: each with its guard, its connections, and what becomes of what it says. */
 import type { SchemaChecks } from './catalog/check.js';
 import type { Discovery } from './catalog/discovery.js';
+import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
 import { secretValuesOf } from './config/secret-values.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import type { EraVerdicts } from './connection/era-verdicts.js';
 import { checkRoute } from './connection/gateway-route.js';
+import type { Link } from './connection/link.js';
 import type { ProcessTable } from './connection/processes.js';
 import { RequestGuard } from './connection/request-guard.js';
+import { toTurnbuckleError } from './errors.js';
 import { Events } from './events.js';
 import type { RuntimeLimits } from './limits.js';
 import type { Redactor } from './observe/redact.js';
 import { DEFAULT_BREAKER } from './resilience/breaker.js';
 import type { ResourceWatch } from './resource-watch.js';
 import type { RuntimeOptions } from './runtime-options.js';
-import { Server } from './server.js';
+import { type ConnectionApart, Server } from './server.js';
 import type { SignIns } from './sign-ins.js';
 import { defaultStateDirectory } from './state-directory.js';
 
@@ -42,6 +45,9 @@ interface Speaker {
 }
 
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
+
+/** Changes of a list that come this close together are one. */
+const TOGETHER_MS = 100;
 
 const MOST_SAID = 16 * 1_024;
 const MARGIN = 2_048;
@@ -89,17 +95,49 @@ export class ServerBuilder {
     return server;
   }
 
-  /** A connection of one agent or session. The server's state and its lists are told by the one that all know. */
-  #connectApart(main: Connection, requests: RequestGuard, onIdle: () => void): Connection {
+  /**
+   * A connection of one agent or session. The server's state and its lists are told by the one that all know; but what a
+   * tool is may differ from connection to connection, so what is called over this one is held to what was listed on it.
+   */
+  #connectApart(main: Connection, requests: RequestGuard, onIdle: () => void): ConnectionApart {
+    const { name, config } = main;
+    let tools: ReadonlyMap<string, CatalogTool> | undefined;
+    let isChanging = false;
+    let last: Promise<void> = Promise.resolve();
+    const list = async (link: Link): Promise<void> => {
+      tools = await this.#parts.discovery.toolsOf(name, { link, settings: config });
+    };
+    const relist = async (): Promise<void> => {
+      // What changes from here on is read once more.
+      isChanging = false;
+      const { link } = connection;
+      // What it is now is not known: the next call asks on a fresh link.
+      if (link !== undefined)
+        await list(link).catch((thrown) => connection.reportBroken(link, toTurnbuckleError(thrown)));
+    };
+    const relistSoon = (): void => {
+      if (isChanging) return;
+      isChanging = true;
+      setTimeout(() => {
+        last = last.then(relist);
+      }, TOGETHER_MS).unref();
+    };
     const connection: Connection = new Connection({
-      ...this.#connectionParts(main.name, main.config, requests),
+      ...this.#connectionParts(name, config, requests),
       events: new Events(),
-      onOpen: async (link) => checkRoute(main.name, link.peer.capabilities, this.#parts.options.instance),
+      onOpen: (link) => {
+        checkRoute(name, link.peer.capabilities, this.#parts.options.instance);
+        return list(link);
+      },
       onReady: () => {},
-      onNotice: (method, params) => this.#tell({ connection, requests }, method, params),
+      onNotice: (method, params) => {
+        if (method !== 'notifications/tools/list_changed')
+          return this.#tell({ connection, requests }, method, params);
+        relistSoon();
+      },
       onIdle,
     });
-    return connection;
+    return { connection, tools: () => tools };
   }
 
   #connectionParts(

@@ -1,5 +1,6 @@
 /** One configured server at run time: its connections and what guards them. */
 import { tooManyConnections } from './call-errors.js';
+import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
 import type { Connection } from './connection/connection.js';
 import type { RequestGuard } from './connection/request-guard.js';
@@ -16,7 +17,14 @@ export interface ServerOptions {
   /** The most connections beside the one that all share. */
   readonly maxConnections: number;
   /** Another connection to the same server; `onIdle` is told when nobody has used it for a while. */
-  readonly connectApart: (onIdle: () => void) => Connection;
+  readonly connectApart: (onIdle: () => void) => ConnectionApart;
+}
+
+/** A connection of one agent or session. */
+export interface ConnectionApart {
+  readonly connection: Connection;
+  /** What the server listed there; undefined until it has been asked. */
+  tools(): ReadonlyMap<string, CatalogTool> | undefined;
 }
 
 export class Server {
@@ -30,7 +38,7 @@ export class Server {
   readonly stats = new ServerStats();
   enabled: boolean;
   readonly #options: ServerOptions;
-  readonly #apart = new Map<string, Connection>();
+  readonly #apart = new Map<string, ConnectionApart>();
 
   constructor(connection: Connection, options: ServerOptions) {
     this.connection = connection;
@@ -56,15 +64,26 @@ export class Server {
 
   /** The connection for a call of this caller, by the server's sharing policy. Throws OVERLOADED. */
   connectionFor(caller: Caller | undefined): Connection {
-    const { share } = this.config;
-    if (share === 'shared' || caller === undefined) return this.connection;
-    const key = share === 'agent' ? identityOf(caller) : runKeyOf(caller);
+    const key = this.#keyOf(caller);
+    if (key === undefined) return this.connection;
     const known = this.#apart.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.connection;
     if (this.#apart.size >= this.#options.maxConnections) throw tooManyConnections(this);
-    const connection = this.#options.connectApart(() => void this.#end(key, connection));
-    this.#apart.set(key, connection);
-    return connection;
+    const apart = this.#options.connectApart(() => void this.#end(key, apart.connection));
+    this.#apart.set(key, apart);
+    return apart.connection;
+  }
+
+  /** The tools that it listed on the connection of this caller alone; undefined while there is none. */
+  toolsFor(caller: Caller | undefined): ReadonlyMap<string, CatalogTool> | undefined {
+    const key = this.#keyOf(caller);
+    return key === undefined ? undefined : this.#apart.get(key)?.tools();
+  }
+
+  #keyOf(caller: Caller | undefined): string | undefined {
+    const { share } = this.config;
+    if (share === 'shared' || caller === undefined) return undefined;
+    return share === 'agent' ? identityOf(caller) : runKeyOf(caller);
   }
 
   /** A session is over, or, for a caller without a run, the caller: what belonged to it alone ends with it. */
@@ -72,7 +91,7 @@ export class Server {
     const keys = caller.run === undefined ? [identityOf(caller), runKeyOf(caller)] : [runKeyOf(caller)];
     await Promise.all(
       keys.map(async (key) => {
-        const connection = this.#apart.get(key);
+        const connection = this.#apart.get(key)?.connection;
         if (connection !== undefined) await this.#end(key, connection);
       }),
     );
@@ -92,7 +111,9 @@ export class Server {
   }
 
   async #all(end: (connection: Connection) => Promise<void>): Promise<void> {
-    await Promise.all([this.connection, ...this.#apart.values()].map(end));
+    await Promise.all(
+      [this.connection, ...[...this.#apart.values()].map(({ connection }) => connection)].map(end),
+    );
   }
 }
 

@@ -158,7 +158,7 @@ export class Catalog {
   setTools(server: string, tools: readonly CatalogTool[], expiresAt: number): void {
     const shelf = this.#shelf(server);
     const before = shelf.tools;
-    const after = new Map(tools.map((tool) => [tool.tool, this.#flagged(this.#unclash(tool))]));
+    const after = new Map(tools.map((tool) => [tool.tool, this.flagged(this.#unclash(tool))]));
     shelf.tools = after;
     shelf.states.set('tools', { state: 'ready', expiresAt });
     if (!shelf.hidden) {
@@ -185,7 +185,7 @@ export class Catalog {
     const shelf = this.#shelf(server);
     const before = new Set((shelf.items.get(kind) ?? []).map((item) => item.key));
     const after = new Set(items.map((item) => item.key));
-    const flagged = items.map((item) => this.#flagged(item));
+    const flagged = items.map((item) => this.flagged(item));
     shelf.items.set(kind, flagged);
     shelf.states.set(kind, { state: 'ready', expiresAt });
     this.#changed(server, kind === 'prompts' ? 'prompts' : 'resources', {
@@ -246,7 +246,7 @@ export class Catalog {
     return this.#native.has(tool.name) ? { ...tool, name: toHashedName(this.#naming, tool) } : tool;
   }
 
-  #flagged<Item extends { readonly server: string; readonly definition: CatalogTool['definition'] }>(
+  flagged<Item extends { readonly server: string; readonly definition: CatalogTool['definition'] }>(
     item: Item,
   ) {
     const flags = (): readonly Flag[] => this.#flags.flagsOf(item.server, item.definition);

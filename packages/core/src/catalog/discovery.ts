@@ -8,7 +8,7 @@ import type { Events, RuntimeEvents } from '../events.js';
 import { isRecord } from '../is-record.js';
 import type { Catalog, CatalogItem, ListKind } from './catalog.js';
 import { type Listing, type ListRequest, readListing, TooDeep } from './listing.js';
-import { readTool, type ToolReading } from './tool.js';
+import { type CatalogTool, readTool, type ToolReading } from './tool.js';
 
 /** What a server's configuration says about its lists. */
 export interface ListSettings {
@@ -106,6 +106,15 @@ export class Discovery {
     });
     this.#running.set(key, done);
     return done;
+  }
+
+  /** The tools of a link of somebody's own, by their names there. They are in no list: who calls over it is held to them. */
+  async toolsOf(server: string, reading: Reading): Promise<ReadonlyMap<string, CatalogTool>> {
+    const { link, settings } = reading;
+    if (link.peer.capabilities.tools === undefined) return new Map();
+    const listing = await this.#ask(server, 'tools', { reason: 'connected', ...reading });
+    const tools = this.#tools(server, link, listing).filter(({ tool }) => isWanted(tool, settings));
+    return new Map(tools.map((tool) => [tool.tool, this.#options.catalog.flagged(tool)]));
   }
 
   /** Reads what a notification says has changed, a moment later; true when it was such a notification. */

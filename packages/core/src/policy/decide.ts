@@ -35,6 +35,8 @@ export interface Subject extends RuleSubject {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
   /** What else goes to the server with it. */
   readonly beside?: readonly unknown[] | undefined;
+  /** What its tool is, where the caller's connection may have another than that which all know. */
+  readonly definition?: object | undefined;
 }
 
 export interface ServerPolicy {
@@ -53,7 +55,7 @@ export interface PolicyOptions {
   /** What the server's configuration says: is its word believed, what does it require? */
   readonly serverPolicy: (server: string) => ServerPolicy;
   /** What is wrong with a tool's definition; absent when nothing is pinned. */
-  readonly pinFault?: ((server: string, tool: string) => PinFault | undefined) | undefined;
+  readonly pinFault?: ((subject: Subject) => PinFault | undefined) | undefined;
   /** The rules of a way to come, compiled. */
   readonly limitRules?: ((rules: readonly PlacedRule[]) => RuleSet) | undefined;
   /** What no agent may send; absent: nothing is looked for. */
@@ -84,7 +86,7 @@ export function decide(caller: Caller | undefined, subject: Subject, options: Po
   const agent = agentOf(caller);
   const decision = byRules(agent, subject, options);
   if (decision.action === 'deny') return decision;
-  const fault = subject.kind === 'tool' ? options.pinFault?.(subject.server, subject.tool) : undefined;
+  const fault = subject.kind === 'tool' ? options.pinFault?.(subject) : undefined;
   const held = fault === undefined ? decision : heldBack(decision, fault);
   const flow = agent === undefined ? undefined : options.flow?.(agent, subject);
   const whole = flow === undefined ? held : crossing(held, flow);
