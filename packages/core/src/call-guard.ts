@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { ArgumentSearch } from './argument-search.js';
 import { denied, keepsChanging } from './call-errors.js';
 import { CallQuestions } from './call-questions.js';
 import type { Catalog } from './catalog/catalog.js';
@@ -13,7 +14,7 @@ import type { FlowMode, PlacedRule } from './config/rule-schema.js';
 import type { Label, ServerConfig } from './config/schema.js';
 import type { CallKind, Events } from './events.js';
 import type { GuardedCall } from './guarded-call.js';
-import { exactNumbers, withExactNumbers } from './json/exact-number.js';
+import { withExactNumbers } from './json/exact-number.js';
 import type { Redactor } from './observe/redact.js';
 import { PinStore } from './pin-store.js';
 import { Pins } from './pins.js';
@@ -31,7 +32,7 @@ import {
 import { type Explanation, explain } from './policy/explain.js';
 import { Flows } from './policy/flows.js';
 import { labelsOf } from './policy/labels.js';
-import { RuleSet, type RuleSubject, type SecretSearch } from './policy/rules.js';
+import { RuleSet, type RuleSubject } from './policy/rules.js';
 import type { RuntimeOptions } from './runtime-options.js';
 
 type Arguments = GuardedCall['arguments'];
@@ -58,7 +59,7 @@ export interface CallGuardOptions {
     caller: Caller | undefined,
   ) => ReadonlyMap<string, CatalogTool> | undefined;
   /** Takes secrets out of what a person is shown, and knows them in what an agent sends. */
-  readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'value'>;
+  readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'value' | 'large'>;
   readonly settings: RuntimeOptions;
 }
 
@@ -86,7 +87,7 @@ export class CallGuard {
   #rules: RuleSet | undefined;
   /** Those of views, by the list that the view has. */
   readonly #limitRules = new WeakMap<readonly PlacedRule[], RuleSet>();
-  readonly #secrets: SecretSearch;
+  readonly #search: ArgumentSearch;
   readonly #flows: Flows;
   #defaultDecision: Action | undefined;
 
@@ -94,8 +95,7 @@ export class CallGuard {
     const { events, now, settings, catalog } = options;
     this.#options = options;
     this.#defaultDecision = settings.defaultDecision;
-    const { knows, finds } = options.redactor;
-    this.#secrets = { knows, finds: (given) => finds(given) || knows(given) };
+    this.#search = new ArgumentSearch(options.redactor);
     this.#flows = new Flows(settings.flows ?? 'ask', (subject) => this.#labelsOf(subject));
     this.approvals = new Approvals({
       approve: settings.approve,
@@ -131,7 +131,7 @@ export class CallGuard {
   setRules(rules: readonly PlacedRule[], more?: PolicySettings): void {
     this.#version += 1;
     this.#placed = rules;
-    this.#rules = rules.length === 0 ? undefined : new RuleSet(rules, this.#secrets);
+    this.#rules = rules.length === 0 ? undefined : new RuleSet(rules, this.#search.secrets);
     if (more === undefined) return;
     this.#defaultDecision = more.defaultDecision;
     this.#flows.mode = more.flows ?? this.#flows.mode;
@@ -143,17 +143,23 @@ export class CallGuard {
   }
 
   /**
-   * The same arguments with every number as it is sent; a promise where that would hold up others. Of who may not even
-   * know what they are for, large ones stay as they are.
+   * The same arguments with every number as it is sent; a promise where they are large. Of who may not even know what
+   * they are for, large ones stay as they are.
    */
   exactly(
-    args: Arguments,
+    { arguments: args, beside }: Pick<GuardedCall, 'arguments' | 'beside'>,
     call: Pick<Told, 'kind' | 'server' | 'tool'>,
-    caller?: Caller,
+    caller: Caller | undefined,
   ): Promise<Arguments> | Arguments {
     const isKnown = (agent: Caller): boolean =>
       mayKnow(agent, { ...call, hints: 'unknown' }, this.policy).action !== 'deny';
-    return exactNumbers(args, () => caller === undefined || isKnown(caller));
+    const isAbout = ({ rule }: PlacedRule): boolean => rule.secrets === true;
+    return this.#search.exactly({
+      arguments: args,
+      beside,
+      isWanted: () => caller === undefined || isKnown(caller),
+      isAboutSecrets: () => this.#placed.some(isAbout) || caller?.limits?.rules?.some(isAbout) === true,
+    });
   }
 
   /** Throws when denied; a promise when somebody has to be asked; nothing when allowed. */
@@ -251,7 +257,7 @@ export class CallGuard {
       },
       limitRules: (rules) => this.#compileLimits(rules),
       flow: this.#flows.faultOf.bind(this.#flows),
-      secrets: this.#secrets,
+      secrets: this.#search.secrets,
       known: { hasServer: (name) => name === NATIVE_SERVER || serverConfig(name) !== undefined },
       serverPolicy: (name) => serverConfig(name) ?? (name === NATIVE_SERVER ? native : nowhere),
     };
@@ -260,7 +266,7 @@ export class CallGuard {
   #compileLimits(rules: readonly PlacedRule[]): RuleSet {
     const known = this.#limitRules.get(rules);
     if (known !== undefined) return known;
-    const compiled = new RuleSet(rules, this.#secrets);
+    const compiled = new RuleSet(rules, this.#search.secrets);
     this.#limitRules.set(rules, compiled);
     return compiled;
   }

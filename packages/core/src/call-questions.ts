@@ -6,7 +6,7 @@ import type { PlacedRule, Rule } from './config/rule-schema.js';
 import type { Events } from './events.js';
 import type { GuardedCall } from './guarded-call.js';
 import { isRecord } from './is-record.js';
-import { withNumbersAsText } from './json/exact-number.js';
+import { shortened } from './json/shortened.js';
 import { writeJson } from './json/spelling.js';
 import type { Redactor } from './observe/redact.js';
 import type { Permit } from './permit.js';
@@ -33,6 +33,9 @@ export interface CallQuestionsOptions {
   /** How long an agent's call waits before it is told that it does. */
   readonly patienceMs: number | undefined;
 }
+
+/** Characters of arguments: more nobody reads. */
+const MAX_SHOWN = 32 * 1_024;
 
 /** Rules that stand above what "always" can write. */
 const ABOVE_ALWAYS: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
@@ -95,8 +98,7 @@ export class CallQuestions {
     const { requestId, kind, server, tool, toolName, definition } = call;
     const caller = agentOf(call.caller);
     const change = decision.pin === 'changed' && definition && this.#options.pins.changeOf(definition);
-    const sent = definition?.native === true ? call.arguments : withNumbersAsText(call.arguments);
-    const shown = this.#options.redactor.value(sent);
+    const shown = this.#options.redactor.value(shortened(call.exactly, MAX_SHOWN));
     return {
       memory,
       requestId,

@@ -9,6 +9,7 @@ import { isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { CallGuard } from './call-guard.js';
 import { CallNames } from './call-names.js';
 import {
+  besideOf,
   type CallOptions,
   type CallRequest,
   checkOptions,
@@ -42,7 +43,7 @@ export interface CallParts {
   /** The same error without secrets. */
   readonly redact: (error: TurnbuckleError) => TurnbuckleError;
   /** The result as the caller may have it. */
-  readonly clean: <Result extends object>(server: string, result: Result) => Result;
+  readonly clean: <Result extends object>(server: string, result: Result) => Promise<Result> | Result;
   readonly findServer: (name: string) => Server | undefined;
   readonly serverNames: () => Iterable<string>;
   /** Whether a server lists a prompt of this name. */
@@ -99,10 +100,13 @@ export class Calls {
       this.#announce(call);
       const args = request.arguments ?? {};
       // A function of the host gets what JavaScript makes of them.
-      const exactly = tool.native ? args : this.#parts.guard.exactly(args, call, request.caller);
+      const beside = besideOf(request);
+      const sent = { arguments: args, beside };
+      const exactly = tool.native ? args : this.#parts.guard.exactly(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
         definition: tool,
         arguments: args,
+        beside,
         exactly: exactly instanceof Promise ? await exactly : exactly,
         unknown: () => this.#names.unknownTool(request),
       });
@@ -116,7 +120,8 @@ export class Calls {
       checkResult(this.#parts.checks, guarded.definition ?? tool, received);
       const turn = giveWay(received);
       if (turn !== undefined) await turn;
-      const result = this.#parts.clean(tool.server, received);
+      const cleaned = this.#parts.clean(tool.server, received);
+      const result = cleaned instanceof Promise ? await cleaned : cleaned;
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
@@ -135,11 +140,14 @@ export class Calls {
       const unknown = (): TurnbuckleError => unknownItem(request);
       const server = this.#names.knownServer(call, { caller: request.caller, unknown });
       this.#announce(call);
-      const exactly = this.#parts.guard.exactly(request.params, call, request.caller);
+      const beside = besideOf(request);
+      const sent = { arguments: request.params, beside };
+      const exactly = this.#parts.guard.exactly(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
         definition: request.task && this.#parts.catalog.find(request.server, request.item),
         permit: request.task?.permit,
         arguments: request.params,
+        beside,
         exactly: exactly instanceof Promise ? await exactly : exactly,
         unknown,
       });
@@ -158,7 +166,10 @@ export class Calls {
         onProgress: this.#listen(call, request),
         attempts: 0,
       };
-      const result = this.#parts.clean(server.name, await this.#parts.sender.send(server, call.sending));
+      const result = await this.#parts.clean(
+        server.name,
+        await this.#parts.sender.send(server, call.sending),
+      );
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {

@@ -1,5 +1,5 @@
 /** What the step "decide" of a call is about, and what it notes on it. */
-import { besideOf, type CallOptions } from './call-request.js';
+import type { CallOptions } from './call-request.js';
 import type { CancelSignal } from './cancel-signal.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
@@ -54,7 +54,7 @@ export interface GuardedCall {
 export function guardedCall(
   call: Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool' | 'toolName'> & Verdict,
   request: CallOptions,
-  what: Pick<GuardedCall, 'definition' | 'arguments' | 'exactly' | 'unknown' | 'permit'>,
+  what: Pick<GuardedCall, 'definition' | 'arguments' | 'exactly' | 'beside' | 'unknown' | 'permit'>,
 ): GuardedCall {
   return {
     requestId: call.requestId,
@@ -65,7 +65,7 @@ export function guardedCall(
     definition: what.definition,
     arguments: what.arguments,
     exactly: what.exactly,
-    beside: besideOf(request),
+    beside: what.beside,
     caller: request.caller,
     signal: request.signal,
     onApproval: request.onApproval,

@@ -42,9 +42,6 @@ export function exactNumbers<Value extends object>(
   return isWanted() ? inSlices(steps) : value;
 }
 
-/** The same for people and programs that know only JSON: such a number is a text. */
-export const withNumbersAsText = <Value extends object>(value: Value): Value => replaced(value, AS_TEXT);
-
 function replaced<Value extends object>(value: Value, replacing: Replacing): Value {
   const text = spelledText(value);
   return text === undefined ? value : atOnce(replaceInValue(value, text, replacing));
@@ -86,7 +83,6 @@ function isOther(text: string): boolean {
 }
 
 const BY_DIGITS: Replacing = { isMeant: isOther, replace: (text) => new ExactNumber(text) };
-const AS_TEXT: Replacing = { isMeant: isOther, replace: (text) => text };
 
 interface Decimal {
   readonly sign: -1 | 0 | 1;

@@ -9,7 +9,7 @@ export interface DeepRules {
 }
 
 /** What is nested deeper is not looked at, and not passed on either. */
-const DEEPEST = 64;
+export const DEEPEST = 64;
 
 /** The value itself when nothing in it has to go, else a copy; rings stay rings. Never throws. */
 export function redactDeep(value: unknown, rules: DeepRules): unknown {
@@ -17,9 +17,15 @@ export function redactDeep(value: unknown, rules: DeepRules): unknown {
   return isClean(value, { copier, seen: new Set() }) ? value : copier.copy(value);
 }
 
+/** Where in the data a value stands, and whether that is under a secret's name. */
+export interface Place {
+  readonly depth: number;
+  readonly hidden: boolean;
+}
+
 /** Whether nothing in it has to go. */
-export const isCleanDeep = (value: unknown, rules: DeepRules): boolean =>
-  isClean(value, { copier: new Copier(rules), seen: new Set() });
+export const isCleanDeep = (value: unknown, rules: DeepRules, place?: Place): boolean =>
+  isClean(value, { copier: new Copier(rules), seen: new Set() }, place);
 
 interface Look {
   readonly copier: Copier;
@@ -39,7 +45,7 @@ function isClean(value: unknown, { copier, seen }: Look, { depth = 0, hidden = f
   );
 }
 
-class Copier {
+export class Copier {
   readonly #rules: DeepRules;
   readonly #copies = new Map<object, unknown>();
 
@@ -134,7 +140,7 @@ interface Target {
   readonly put: (key: unknown, value: unknown) => void;
 }
 
-function emptyLike(value: object): Target {
+export function emptyLike(value: object): Target {
   if (Array.isArray(value)) {
     const list: unknown[] = [];
     return { target: list, put: (_key, part) => void list.push(part) };

@@ -4,11 +4,14 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { inSlices, type Steps } from '../json/slices.js';
+import { hasMoreParts } from '../json/write-large.js';
 import { hasSecretShape, REDACTED, redactShapes } from '../text/redact-shapes.js';
 import { isSecretName } from '../text/secret-names.js';
 import { createCleanData } from './clean-data.js';
 import { isCleanDeep, redactDeep, redactStack } from './redact-deep.js';
 import { KnownSecrets } from './redact-known.js';
+import { SlicedLook, someTextSteps } from './redact-slices.js';
 import { someText } from './some-text.js';
 
 export interface Redactor {
@@ -21,6 +24,12 @@ export interface Redactor {
   text(text: string): string;
   /** A copy in which every text, and every value under a name that says secret, is safe. */
   value(value: unknown): unknown;
+  /** The same of what may be large: a promise where it would hold up others. */
+  readonly large: {
+    knows(value: unknown): Promise<boolean> | boolean;
+    finds(value: unknown): Promise<boolean> | boolean;
+    value(value: unknown): Promise<unknown> | unknown;
+  };
   /** The same error when there is nothing in it, else one without: its causes too. */
   error(error: TurnbuckleError): TurnbuckleError;
 }
@@ -31,6 +40,8 @@ const LONGEST = 1_024;
 /** The oldest are forgotten: tokens change for as long as a process lives. */
 const MOST = 1_000;
 const MOST_PASSES = 8;
+/** Or so many times sixteen characters: what is larger is looked at in slices. */
+export const FEW_PARTS = 2_000;
 const LONGEST_LINE_COUNT = 200;
 const SCHEME = /^(?:Bearer|Basic|DPoP|Token|ApiKey)\s+(?=\S)/i;
 
@@ -62,6 +73,11 @@ export function createRedactor(): Redactor {
   /** Any other text says that there is something; which one does not matter. */
   const search = { ...rules, text: (text: string) => (hasAny(text) ? `${text}${REDACTED}` : text) };
   const cleanSearch = createCleanData(search);
+  function* takeOutOf(value: unknown): Steps<unknown> {
+    const isClean = yield* new SlicedLook(search).isClean(value);
+    return isClean ? value : yield* new SlicedLook(rules).copy(value);
+  }
+
   const redactor: Redactor = {
     learn: (secret) => {
       clean.forgetNames();
@@ -72,6 +88,17 @@ export function createRedactor(): Redactor {
     finds: (value) => !cleanSearch.check(value) && !isCleanDeep(value, search),
     text: redact,
     value: (value) => (clean.check(value) ? value : redactDeep(value, rules)),
+    large: {
+      knows: (value) => {
+        if (known.size === 0 || !hasMoreParts(value, FEW_PARTS)) return redactor.knows(value);
+        return inSlices(someTextSteps(value, (text) => known.isIn(text)));
+      },
+      finds: (value) => {
+        if (!hasMoreParts(value, FEW_PARTS)) return redactor.finds(value);
+        return inSlices(new SlicedLook(search).isClean(value)).then((isClean) => !isClean);
+      },
+      value: (value) => (hasMoreParts(value, FEW_PARTS) ? inSlices(takeOutOf(value)) : redactor.value(value)),
+    },
     error: (error) => redactError(error, redactor),
   };
   return redactor;

@@ -1,0 +1,54 @@
+/** What takes long with large arguments is done in slices before they are decided about, for the decision to find it done. */
+import { exactNumbers } from './json/exact-number.js';
+import { hasMoreParts } from './json/write-large.js';
+import { FEW_PARTS, type Redactor } from './observe/redact.js';
+import type { SecretSearch } from './policy/rules.js';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+export interface Searched {
+  readonly arguments: Arguments;
+  /** What else goes to the server with them. */
+  readonly beside: readonly unknown[] | undefined;
+  /** Asked before anything that takes long. */
+  readonly isWanted: () => boolean;
+  /** A rule asks for what looks like a secret. */
+  readonly isAboutSecrets: () => boolean;
+}
+
+export class ArgumentSearch {
+  /** As the redactor knows and finds them; of large arguments, what was found before. */
+  readonly secrets: SecretSearch;
+  readonly #redactor: Pick<Redactor, 'large'>;
+  readonly #known = new WeakMap<object, boolean>();
+  readonly #found = new WeakMap<object, boolean>();
+
+  constructor(redactor: Pick<Redactor, 'knows' | 'finds' | 'large'>) {
+    this.#redactor = redactor;
+    const { knows, finds } = redactor;
+    const knowsNow = (given: unknown): boolean => answerOf(this.#known, given) ?? knows(given);
+    this.secrets = {
+      knows: knowsNow,
+      finds: (given) => (answerOf(this.#found, given) ?? finds(given)) || knowsNow(given),
+    };
+  }
+
+  /** The same arguments with every number as it is sent; a promise where that, or the search, would hold up others. */
+  exactly(what: Searched): Promise<Arguments> | Arguments {
+    const exact = exactNumbers(what.arguments, what.isWanted);
+    if (exact instanceof Promise) return exact.then((args) => this.#search(args, what));
+    const isLarge = hasMoreParts(exact, FEW_PARTS) || hasMoreParts(what.beside, FEW_PARTS);
+    return isLarge && what.isWanted() ? this.#search(exact, what) : exact;
+  }
+
+  async #search(args: Arguments, { beside, isAboutSecrets }: Searched): Promise<Arguments> {
+    const { large } = this.#redactor;
+    this.#known.set(args, await large.knows(args));
+    if (beside !== undefined) this.#known.set(beside, await large.knows(beside));
+    if (isAboutSecrets()) this.#found.set(args, await large.finds(args));
+    return args;
+  }
+}
+
+const answerOf = (answers: WeakMap<object, boolean>, given: unknown): boolean | undefined =>
+  typeof given === 'object' && given !== null ? answers.get(given) : undefined;
