@@ -347,9 +347,13 @@ const CONFIGURING: readonly Command[] = [
     arguments: '[list|allow|ask|deny|remove|test|pins|pin|unpin] [words]',
     summary: 'Show and say who may call what, explain a decision, and which tools are pinned',
     description:
-      'Without words: the rules in effect, in their order; the first one that fits decides. allow, ask and deny make a rule for <caller> [server] [tool], which are names or globs; without a tool it is for the whole server, without a server for all. The caller is the name of a token, host is you. A deny is put first; the others come where they have an effect, but never before a deny. remove takes the number, or the id of --json. Both show the change and ask; --undo takes the last one back. test says what would be decided about a call and why; nothing is called, and no server is started without --connect. pins lists the tools that are held to the definition that was approved; pin takes them as they are now, unpin lets go.',
+      'Without words: the rules in effect, in their order; the first one that fits decides. allow, ask and deny make a rule for <caller> [server] [tool], which are names or globs; without a tool it is for the whole server, without a server for all. The caller is the name of a token; host is you, agents is everybody else. A deny is put first; an ask comes before an allow for the same calls, but never before a deny. What others decide instead is said. remove takes the number, or the id of --json. Both show the change and ask; --undo takes the last one back. test says what would be decided about a call and why; nothing is called, and no server is started without --connect. pins lists the tools that are held to the definition that was approved; pin takes them as they are now, unpin lets go.',
     options: {
-      caller: { type: 'string', value: 'id', summary: 'test: the agent that would call (default: the host)' },
+      caller: {
+        type: 'string',
+        value: 'id',
+        summary: 'test: the agent that would call (default: the host, you)',
+      },
       can: CAN_OPTION,
       kind: {
         type: 'string',
@@ -369,10 +373,7 @@ const CONFIGURING: readonly Command[] = [
     examples: [
       { line: 'turnbuckle rules', what: 'all rules, with file and line' },
       { line: 'turnbuckle rules allow cursor files', what: 'cursor may use all of files without asking' },
-      {
-        line: "turnbuckle rules ask '*' files 'write_*'",
-        what: 'calls of the writing tools of files need approval',
-      },
+      { line: "turnbuckle rules ask agents files 'write_*'", what: 'calls of agents that write need approval' },
       { line: "turnbuckle rules deny cursor files '/etc/**' --kind resource", what: 'no such resources' },
       { line: 'turnbuckle rules remove 0', what: 'the first one of the list' },
       { line: 'turnbuckle rules --undo', what: 'as it was before the last change' },

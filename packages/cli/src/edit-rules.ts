@@ -14,8 +14,10 @@ import type { CommandContext } from './command.js';
 import { fileOfFlag, fileOfScope } from './config-file.js';
 import { nearestWord } from './nearest-word.js';
 import { confirmChange } from './preview.js';
-import { decidesInstead, placeFor } from './rule-order.js';
+import { doubtsAbout, knownTokens, refuseOwner } from './rule-caller.js';
+import { type Neighbours, neighboursOf, placeFor, type RulePlace } from './rule-order.js';
 import { conditionsOf, idOf, kindOf, ruleLine } from './rule-text.js';
+import { shellWord } from './shell-word.js';
 import { currentText, rememberChange, undoChange } from './undo.js';
 import { showLine } from './untrusted-text.js';
 import { needWord, refuseSurplus } from './words.js';
@@ -44,16 +46,19 @@ export async function makeRule(
     if (output.json) return output.data({ rule, file, changed: false });
     return output.note(`That rule is in ${file} already.`);
   }
+  for (const doubt of doubtsAbout(rule, knownTokens(context)))
+    output.warn(`${output.color.yellow('warning')} ${doubt}`);
   const position = flags.first === true ? 0 : placeFor(rule, written);
-  const instead = decidesInstead(rule, { file, from, position }, runtime.rules);
-  if (instead !== undefined) warnOfNoEffect(context, instead, runtime.rules);
+  const place = { file, from, position };
+  const neighbours = neighboursOf(rule, place, runtime.rules);
+  tellNeighbours(context, { rule, place, neighbours, rules: runtime.rules });
   const change = (text: string): string => {
     const now = rulesIn(text);
     return setKey(text, ['rules'], now.toSpliced(Math.min(position, now.length), 0, rule));
   };
   const after = await write(context, { file, before, change });
   if (after === undefined) return output.note('Nothing was written.');
-  if (output.json) return output.data({ rule, file, position, changed: true, decidedBy: instead ?? null });
+  if (output.json) return output.data({ rule, file, position, changed: true, ...toJson(neighbours) });
   output.line(`Written to ${file}: ${rule.action} ${describe(rule)}`);
   tellNext(context);
 }
@@ -128,6 +133,8 @@ async function readRule(context: CommandContext): Promise<Rule> {
   const { words, flags } = context;
   const [action, , server, tool] = words;
   const caller = needWord(context, 1, 'caller');
+  const meant = [action ?? '', 'host', ...words.slice(2)].map(shellWord).join(' ');
+  refuseOwner(caller, `turnbuckle rules ${meant}`);
   const kind = kindOf(flags);
   const rule = {
     action: action as Rule['action'],
@@ -152,13 +159,45 @@ function warnOfUnknownServer({ output }: CommandContext, { server }: Rule, known
   );
 }
 
-function warnOfNoEffect({ output }: CommandContext, instead: PlacedRule, rules: readonly PlacedRule[]): void {
-  const line = ruleLine(instead, rules.indexOf(instead));
-  output.warn(`${output.color.yellow('warning')} It has no effect: another one comes first, ${line}`);
-  output.warn(
-    `        Remove that one, turnbuckle rules remove ${rules.indexOf(instead)}, or put yours first: --first`,
-  );
+const MAX_SHOWN = 3;
+
+interface Told {
+  readonly rule: Rule;
+  readonly place: RulePlace;
+  readonly neighbours: Neighbours;
+  readonly rules: readonly PlacedRule[];
 }
+
+/** What other rules leave to it, and what it leaves to them: nothing about it goes without saying. */
+function tellNeighbours(
+  { output }: CommandContext,
+  { rule, place, neighbours: { instead, before, after }, rules }: Told,
+): void {
+  const warning = output.color.yellow('warning');
+  const lines = (found: readonly PlacedRule[]): void => {
+    for (const one of found.slice(0, MAX_SHOWN)) output.warn(`        ${ruleLine(one, rules.indexOf(one))}`);
+    if (found.length > MAX_SHOWN) output.warn(`        and ${found.length - MAX_SHOWN} more`);
+  };
+  if (instead !== undefined) {
+    const index = rules.indexOf(instead);
+    output.warn(`${warning} It has no effect: another one comes first, ${ruleLine(instead, index)}`);
+    output.warn(`        Remove that one, turnbuckle rules remove ${index}, or put yours first: --first`);
+  }
+  if (before.length > 0) {
+    output.warn(`${warning} It does not hold for all of its calls: others come first for some of them,`);
+    lines(before);
+    if (before.some(({ file }) => file === place.file)) output.warn('        Put yours first: --first');
+  }
+  if (rule.action === 'deny' || after.length === 0) return;
+  output.warn(`${warning} It comes before others and decides some of their calls now (${rule.action}),`);
+  lines(after);
+}
+
+const toJson = ({ instead, before, after }: Neighbours): Record<string, unknown> => ({
+  decidedBy: instead ?? null,
+  before,
+  after,
+});
 
 function tellNext({ output }: CommandContext): void {
   output.note(

@@ -1,55 +1,25 @@
-/** Where a new rule goes, and whether one that stands before it leaves it nothing to decide. Pure. */
+/** Where a new rule goes, and which others decide some or all of its calls. Pure. */
 import type { PlacedRule, Rule } from 'turnbuckle';
-
-type Names = string | readonly string[] | undefined;
-
-/** Keys that make a rule fit fewer calls than its names say. */
-const NARROWING = ['arguments', 'annotations', 'flags', 'secrets', 'trusted', 'scope'] as const;
+import { covers, overlaps } from './rule-overlap.js';
 
 /**
- * True when every call that the later rule fits is decided by the earlier one. Careful: what is not surely covered
- * is not, for what is said of it is "this has no effect".
- */
-export function covers(earlier: Rule, later: Rule): boolean {
-  if (NARROWING.some((key) => earlier[key] !== undefined)) return false;
-  return (
-    coversNames(earlier.server, later.server) &&
-    coversNames(earlier.tool, later.tool) &&
-    coversNames(earlier.kind, later.kind) &&
-    coversNames(earlier.caller, later.caller)
-  );
-}
-
-function coversNames(earlier: Names, later: Names): boolean {
-  if (earlier === undefined) return true;
-  const wide = [earlier].flat();
-  if (wide.some((pattern) => /^\*+$/.test(pattern))) return true;
-  if (later === undefined) return false;
-  return [later].flat().every((pattern) => wide.some((one) => coversPattern(one, pattern)));
-}
-
-/** A `?` never stands for a wildcard of the other one. */
-function coversPattern(wide: string, narrow: string): boolean {
-  if (wide === narrow) return true;
-  const source = [...wide.matchAll(/\\[\\*?]|\*+|\?|[^\\*?]+|\\/gs)].map(([part]) => {
-    if (part === '?') return '[^*?\\\\]';
-    return part.startsWith('*') ? '[\\s\\S]*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  });
-  return new RegExp(`^${source.join('')}$`).test(narrow);
-}
-
-const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
-
-/**
- * The place in its file's list. A deny goes first. The others go before the first rule there that would leave them
- * nothing to decide and is not a deny, else to the end: nobody's deny is overruled by the way.
+ * The place in its file's list. A deny goes first. An ask goes before the first allow that would let some of its calls
+ * pass, unless that is an exception to it; both ask and allow go before the first rule that would leave them nothing
+ * to decide. Else to the end; and never before a deny for the same calls: nobody's deny is overruled by the way.
  */
 export function placeFor(rule: Rule, written: readonly Rule[]): number {
   if (rule.action === 'deny') return 0;
-  const at = written.findIndex((one) => covers(one, rule));
-  const found = written[at];
-  return found === undefined || STRICTNESS[found.action] === STRICTNESS.deny ? written.length : at;
+  const afterDenies = 1 + written.findLastIndex((one) => one.action === 'deny' && overlaps(one, rule));
+  const at = written.findIndex(
+    (one, index) =>
+      index >= afterDenies && (covers(one, rule) || (rule.action === 'ask' && loosens(one, rule))),
+  );
+  return at === -1 ? written.length : at;
 }
+
+/** An allow for some of the calls that are to be asked for; one for nothing but those is an exception that somebody made. */
+const loosens = (allow: Rule, ask: Rule): boolean =>
+  allow.action === 'allow' && overlaps(allow, ask) && !covers(ask, allow);
 
 /** The order in which files are asked. */
 const ORDER: readonly PlacedRule['from'][] = [
@@ -62,13 +32,32 @@ const ORDER: readonly PlacedRule['from'][] = [
   'project',
 ];
 
-/** The rule that decides instead of this one, put at this place of that file; undefined when it has an effect. */
-export function decidesInstead(
-  rule: Rule,
-  place: { readonly file: string; readonly from: PlacedRule['from']; readonly position: number },
-  rules: readonly PlacedRule[],
-): PlacedRule | undefined {
+export interface RulePlace {
+  readonly file: string;
+  readonly from: PlacedRule['from'];
+  readonly position: number;
+}
+
+export interface Neighbours {
+  /** The one that decides all of its calls: it has no effect. */
+  readonly instead: PlacedRule | undefined;
+  /** They come first, and say something else about some of its calls. */
+  readonly before: readonly PlacedRule[];
+  /** It comes first, and says something else about some of their calls. */
+  readonly after: readonly PlacedRule[];
+}
+
+/** What the rules in effect mean to this one, put at this place of that file. */
+export function neighboursOf(rule: Rule, place: RulePlace, rules: readonly PlacedRule[]): Neighbours {
   const isBefore = ({ file, from, position }: PlacedRule): boolean =>
     file === place.file ? position < place.position : ORDER.indexOf(from) < ORDER.indexOf(place.from);
-  return rules.find((placed) => isBefore(placed) && covers(placed.rule, rule));
+  const instead = rules.find((placed) => isBefore(placed) && covers(placed.rule, rule));
+  const others = rules.filter(
+    (placed) => placed.rule.action !== rule.action && overlaps(placed.rule, rule) && placed !== instead,
+  );
+  return {
+    instead,
+    before: instead === undefined ? others.filter(isBefore) : [],
+    after: instead === undefined ? others.filter((one) => !isBefore(one) && !covers(one.rule, rule)) : [],
+  };
 }

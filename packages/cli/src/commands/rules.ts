@@ -5,6 +5,7 @@ import { connectOneOrAll } from '../connect-servers.js';
 import { makeRule, removeRule, undoRules } from '../edit-rules.js';
 import { nearestWord } from '../nearest-word.js';
 import { withRuntime } from '../open.js';
+import { doubtsAbout, knownTokens, refuseOwner } from '../rule-caller.js';
 import { conditionsOf, idOf, kindOf, placeOf, ruleLine } from '../rule-text.js';
 import { textTable } from '../text-table.js';
 import { readArguments } from '../tool-arguments.js';
@@ -44,7 +45,8 @@ export async function run(context: CommandContext): Promise<void> {
 
 // --- rules -------------------------------------------------------------------------------------------
 
-async function listRules({ output }: CommandContext, { runtime, config }: ConfiguredRuntime): Promise<void> {
+async function listRules(context: CommandContext, { runtime, config }: ConfiguredRuntime): Promise<void> {
+  const { output } = context;
   const { toolApprovalRequired = true, pins = 'approved', flows = 'ask' } = config().settings;
   if (output.json)
     return output.data({
@@ -61,6 +63,10 @@ async function listRules({ output }: CommandContext, { runtime, config }: Config
   ]);
   for (const line of textTable(rows, { width: output.width, shrink: [[2, 24]], room: PLACE_COLUMNS }))
     output.line(line);
+  const tokens = knownTokens(context);
+  for (const [index, { rule }] of runtime.rules.entries())
+    for (const doubt of doubtsAbout(rule, tokens))
+      output.warn(`${output.color.yellow('warning')} Rule ${index}: ${doubt}`);
   if (rows.length === 0)
     output.note('There are no rules. Make one: turnbuckle rules allow|ask|deny <caller> [server] [tool]');
   output.note(
@@ -106,7 +112,9 @@ async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime)
   const kind = kindOf(flags) ?? 'tool';
   if (flags.connect === true) await connectOneOrAll(context, runtime, server);
   const found = runtime.catalog.find(server, tool);
-  const caller = callerOf(context, 'caller');
+  if (typeof flags.caller === 'string') refuseOwner(flags.caller, 'Leave --caller out, or: --caller host');
+  const isHost = flags.caller === 'host' && flags.can === undefined;
+  const caller = isHost ? undefined : callerOf(context, 'caller');
   const args = readArguments(words.slice(3), found?.inputSchema ?? {});
   const explanation = runtime.explain({ server, tool, kind, arguments: args, caller });
   if (output.json)

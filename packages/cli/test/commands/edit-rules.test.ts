@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { fixture } from '@turnbuckle/testing';
 import { createRuntime, type Rule } from 'turnbuckle';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { covers, placeFor } from '../../src/rule-order.js';
+import { neighboursOf, placeFor } from '../../src/rule-order.js';
+import { covers, overlaps } from '../../src/rule-overlap.js';
 import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
 
 let home: Home;
@@ -82,6 +83,61 @@ describe('rules allow, ask, deny', () => {
     const made = await json(['rules', 'allow', 'cursor', 'files', '--first', '--yes'], { home });
     expect(made).toMatchObject({ position: 0, changed: true, decidedBy: null });
     expect(await decided('files', 'read_file', '--caller', 'cursor')).toBe('allow');
+  });
+
+  it('puts an ask before an allow for some of the same calls, and says so', async () => {
+    const own = await createHome({ files: { command: 'files' } });
+    const runOwn = (...words: string[]) => turnbuckle(['rules', ...words], { home: own });
+    const test = async (...words: string[]): Promise<string> =>
+      (await json<{ decision: { action: string } }>(['rules', 'test', 'files', ...words], { home: own }))
+        .decision.action;
+    await runOwn('allow', 'cursor', 'files', '--yes');
+    const asked = await runOwn('ask', '*', 'files', 'write_*', '--yes');
+    expect(asked.stderr).toContain(
+      'warning It comes before others and decides some of their calls now (ask),',
+    );
+    expect(asked.stderr).toContain(`rule 0, ${own.config}:`);
+    expect(await test('write_file', '--caller', 'cursor')).toBe('ask');
+    expect(await test('read_file', '--caller', 'cursor')).toBe('allow');
+    // One that is made for less than the question is an exception: it stays, and is named.
+    await runOwn('allow', 'zed', 'files', 'write_note', '--first', '--yes');
+    const wide = await json<{ before: Array<{ rule: Rule }> }>(['rules', 'ask', '*', 'files', '--yes'], {
+      home: own,
+    });
+    expect(wide.before.map(({ rule }) => rule.caller)).toEqual(['zed', 'cursor']);
+    expect(await test('write_note', '--caller', 'zed')).toBe('allow');
+    const partly = await runOwn('allow', 'zed', 'files', '--yes');
+    expect(partly.stderr).toContain('It does not hold for all of its calls');
+    expect(partly.stderr).toContain('ask server files, tool write_*, caller *');
+  });
+
+  it('is for all agents and not for you, or for you alone', async () => {
+    await run('deny', 'agents', 'files', 'write_*', '--yes');
+    expect(await decided('files', 'write_file', '--caller', 'anybody')).toBe('deny');
+    expect(await decided('files', 'write_file')).toBe('ask');
+    expect(await decided('files', 'write_file', '--caller', 'host')).toBe('ask');
+    await run('deny', 'host', 'files', 'read_*', '--yes');
+    expect(await decided('files', 'read_file', '--caller', 'host')).toBe('deny');
+    expect(await decided('files', 'read_file', '--caller', 'anybody')).toBe('ask');
+  });
+
+  it('warns of a caller that there is not, and refuses the one that is you by another name', async () => {
+    await turnbuckle(['token', 'create', 'agent2'], { home });
+    const misspelt = await run('deny', 'agnet2', 'files', '--yes');
+    expect(misspelt.code).toBe(0);
+    expect(misspelt.stderr).toContain('warning No token is named "agnet2" now. Did you mean "agent2"?');
+    expect((await run()).stderr).toContain('warning Rule 0: No token is named "agnet2" now.');
+    for (const name of ['agent2', 'agent*', 'host', 'agents', 'jwt:someone', 'stdio:zed'])
+      expect((await run('ask', name, '--yes')).stderr).not.toContain('No token');
+    const owner = await run('deny', 'owner', 'files', 'write_*', '--yes');
+    expect(owner.code).toBe(13);
+    expect(owner.stderr).toContain('"owner" is the name of your own token; in rules you are called "host".');
+    expect(owner.stderr).toContain("turnbuckle rules deny host files 'write_*'");
+    expect((await run('test', 'files', 'a', '--caller', 'owner')).code).toBe(13);
+    await home.write('.config/turnbuckle/mcp.json', {
+      rules: [{ action: 'deny', caller: ['agent2', 'owner'] }],
+    });
+    expect((await run()).stderr).toContain('warning Rule 0: "owner" is your own token');
   });
 
   it('is for one kind where it is told so', async () => {
@@ -164,50 +220,104 @@ function createPicker(seed: number): <T>(items: readonly T[]) => T {
   };
 }
 
-it('says of no rule that it has no effect when it would decide a call', async () => {
-  const pick = createPicker(7);
-  const names = [
-    undefined,
-    undefined,
-    '*',
-    '*',
-    'a',
-    'b',
-    'a*',
-    '?',
-    'a?',
-    '\\*',
-    ['a', 'b'],
-    ['ab', 'a*'],
-  ] as const;
-  const kinds = [undefined, 'tool', 'resource', ['tool', 'prompt']] as const;
-  const make = (): Rule =>
-    JSON.parse(
-      JSON.stringify({
-        action: pick(['allow', 'ask', 'deny']),
-        ...{ caller: pick(names), server: pick(names), tool: pick(names), kind: pick(kinds) },
-        arguments: pick([undefined, undefined, undefined, { path: 'x' }]),
-      }),
-    );
+const NAMES = [
+  undefined,
+  undefined,
+  '*',
+  'a',
+  'b',
+  'a*',
+  '*b',
+  '?',
+  'a?',
+  '\\*',
+  ['a', 'b'],
+  ['ab', 'a*'],
+] as const;
+const CALLERS = [...NAMES, 'agents', 'agents', 'host', ['agents', 'host'], 'agent?'] as const;
+const KINDS = [undefined, 'tool', 'resource', ['tool', 'prompt']] as const;
+const WORDS = ['a', 'b', 'ab', '*'];
+
+type Pick = ReturnType<typeof createPicker>;
+
+const makeRule = (pick: Pick): Rule =>
+  JSON.parse(
+    JSON.stringify({
+      action: pick(['allow', 'ask', 'deny']),
+      ...{ caller: pick(CALLERS), server: pick(NAMES), tool: pick(NAMES), kind: pick(KINDS) },
+      arguments: pick([undefined, undefined, undefined, { path: 'x' }]),
+    }),
+  );
+
+const makeCall = (pick: Pick) => ({
+  server: pick(WORDS.slice(0, 3)),
+  tool: pick(WORDS),
+  kind: pick(['tool', 'resource', 'prompt'] as const),
+  arguments: { path: pick(['x', 'y']) },
+  caller:
+    pick(
+      [undefined, ...WORDS, 'agents', 'other'].map((id) => id && { id, capabilities: ['mcp_integration'] }),
+    ) || undefined,
+});
+
+it('puts no rule where others decide some of its calls in silence, and none before a deny', async () => {
+  const pick = createPicker(11);
   const runtime = await createRuntime({
     servers: { a: fixture('echo'), b: fixture('echo'), ab: fixture('echo') },
   });
-  const words = ['a', 'b', 'ab', '*'];
+  const place = (rules: readonly Rule[]) =>
+    rules.map((rule, position) => ({ rule, from: 'user' as const, file: 'f', position }));
+  const decide = (rules: readonly Rule[], call: ReturnType<typeof makeCall>) => {
+    runtime.setRules(place(rules), {});
+    return runtime.explain(call).decision;
+  };
+  let told = 0;
+  let apart = 0;
+  for (let round = 0; round < 1_000; round += 1) {
+    const written = Array.from({ length: pick([1, 2, 3, 4]) }, () => makeRule(pick));
+    const { arguments: _none, ...rule } = makeRule(pick);
+    const position = placeFor(rule, written);
+    const placed = place(written);
+    const { instead, before } = neighboursOf(rule, { file: 'f', from: 'user', position }, placed);
+    for (let calls = 0; calls < 10; calls += 1) {
+      const call = makeCall(pick);
+      const fits = decide([rule], call).rule !== undefined;
+      const was = decide(written, call);
+      const is = decide(written.toSpliced(position, 0, rule), call);
+      const seen = JSON.stringify({ written, rule, position, call });
+      if (was.action === 'deny') expect(is.action, seen).toBe('deny');
+      const by = is.rule?.index;
+      if (fits && by !== undefined && by !== position && is.action !== rule.action) {
+        const deciding = placed[by > position ? by - 1 : by];
+        expect([instead, ...before], seen).toContain(deciding);
+        told += 1;
+      }
+      for (const other of written)
+        if (!overlaps(rule, other)) {
+          apart += 1;
+          expect(fits && decide([other], call).rule !== undefined, seen).toBe(false);
+        }
+    }
+  }
+  await runtime.close();
+  expect(told).toBeGreaterThan(40);
+  expect(apart).toBeGreaterThan(1_000);
+}, 60_000);
+
+it('says of no rule that it has no effect when it would decide a call', async () => {
+  const pick = createPicker(7);
+  const runtime = await createRuntime({
+    servers: { a: fixture('echo'), b: fixture('echo'), ab: fixture('echo') },
+  });
   let covered = 0;
   for (let round = 0; round < 2_000; round += 1) {
-    const [earlier, later] = [make(), make()];
+    const [earlier, later] = [makeRule(pick), makeRule(pick)];
     const placed = [earlier, later].map((rule, position) => ({ rule, from: 'user' as const, position }));
     runtime.setRules(placed, {});
     const isCovered = covers(earlier, later);
     if (isCovered) covered += 1;
     for (let calls = 0; calls < 12; calls += 1) {
-      const call = {
-        server: pick(words.slice(0, 3)),
-        tool: pick(words),
-        kind: pick(['tool', 'resource', 'prompt'] as const),
-        arguments: { path: pick(['x', 'y']) },
-        caller: { id: pick(words), capabilities: ['mcp_integration'] },
-      };
+      const call = makeCall(pick);
       const { rule } = runtime.explain(call).decision;
       if (isCovered) expect([earlier, later, call, rule?.index]).not.toContain(1);
     }

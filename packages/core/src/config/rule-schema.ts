@@ -45,7 +45,7 @@ export const RULE_SCHEMA = z.strictObject({
   /** The names of tools and prompts at their server, the addresses of resources: globs. */
   tool: z.optional(globs),
   kind: z.optional(oneOrMore(z.enum(KINDS))),
-  /** The ids of callers: globs. The host itself is "host". */
+  /** The ids of callers: globs. The host itself is "host", and "agents" is everybody else. */
   caller: z.optional(globs),
   /** What the server's own `trusted` has to be. */
   trusted: z.optional(z.boolean()),

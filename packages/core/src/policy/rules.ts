@@ -70,6 +70,8 @@ export interface Found {
 
 /** The name by which rules mean the host itself. */
 const HOST = 'host';
+/** The word by which rules mean everybody but the host; no pattern for names can say that. */
+const AGENTS = 'agents';
 /** Names that are asked for again and again are few; more than this are somebody's guesses. */
 const MOST_REMEMBERED = 5_000;
 const MOST_NAME = 512;
@@ -295,10 +297,11 @@ function callerTest({ caller, action }: Rule): CompiledRule['caller'] {
   const fits = anyGlob(caller);
   if (fits === undefined) return undefined;
   const isHost = fits(HOST);
+  const isForAgents = listOf(caller)?.includes(AGENTS) === true;
   return (callerId) => {
     if (callerId === undefined) return isHost;
     // An agent that took the host's name gets nothing by it.
-    return fits(callerId) && !(callerId === HOST && action === 'allow');
+    return (isForAgents || fits(callerId)) && !(callerId === HOST && action === 'allow');
   };
 }
 

@@ -19,6 +19,24 @@ const PROMPT: Extras = { kind: 'prompt' };
 
 const DEFAULTS: readonly Group[] = [
   {
+    about: 'agents are everybody but the host',
+    rules: [
+      { action: 'deny', caller: 'agents', tool: 'write' },
+      { action: 'allow', caller: ['agents', 'x'], tool: 'read' },
+      { action: 'ask', caller: 'agent?', tool: 'mild' },
+    ],
+    rows: [
+      ['a', 'files:write', 'hidden 0'],
+      ['team/one', 'files:write', 'hidden 0'],
+      ['thief', 'files:write', 'hidden 0'],
+      ['host', 'files:write', 'allow'],
+      ['a', 'files:read', 'allow 1'],
+      ['thief', 'files:read', 'ask'],
+      ['host', 'files:read', 'allow'],
+      ['a', 'files:mild', { defaultDecision: 'deny' }, 'deny'],
+    ],
+  },
+  {
     about: 'without rules the defaults hold',
     rules: [],
     rows: [

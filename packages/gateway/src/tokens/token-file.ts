@@ -89,6 +89,12 @@ export class TokenFile {
   }
 }
 
+/** The names of all tokens; makes nothing. SECRETS_UNAVAILABLE for a file that cannot be read. */
+export function readTokenNames(stateDir: string): string[] {
+  const file = new TokenFile({ stateDir, now: Date.now, onWarning: () => {} });
+  return [...file.records().values()].map(({ name }) => name);
+}
+
 function cannotWrite(path: string, cause: unknown): TurnbuckleError {
   const reason = errorCode(cause) ?? 'unknown error';
   return new TurnbuckleError(

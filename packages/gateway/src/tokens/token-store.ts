@@ -46,6 +46,9 @@ export interface TokenFacts {
 /** The name of the owner's own token: for everything, always there. */
 export const OWNER = 'owner';
 
+/** What these mean in a rule is not one agent. */
+const WORDS_OF_RULES: ReadonlySet<string> = new Set(['host', 'agents']);
+
 interface Known {
   readonly record: TokenRecord;
   readonly visitor: Visitor;
@@ -200,6 +203,8 @@ export class TokenStore implements Credentials {
     );
     if (!checked.success)
       throw invalid(checked.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));
+    if (WORDS_OF_RULES.has(name))
+      throw invalid([{ path: 'name', message: `rules mean something else by "${name}"` }]);
     if (expiresAt !== undefined && expiresAt.getTime() <= now)
       throw invalid([{ path: 'expiresAt', message: 'it is in the past' }]);
     return { token, record: checked.data };

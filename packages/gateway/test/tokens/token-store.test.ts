@@ -136,6 +136,14 @@ describe('a token', () => {
     });
   });
 
+  it.each(['host', 'agents'])('has no name that means something else in rules: %s', async (name) => {
+    const store = await (await stage()).open();
+    await expect(store.create({ ...ROBOT, name })).rejects.toMatchObject({
+      code: 'ARGUMENTS_INVALID',
+      message: expect.stringContaining(`rules mean something else by "${name}"`),
+    });
+  });
+
   it.each(['owner', 'robot'])('is not made with the name of another: %s', async (name) => {
     const store = await (await stage()).open();
     await store.create(ROBOT);
