@@ -373,7 +373,10 @@ const CONFIGURING: readonly Command[] = [
     examples: [
       { line: 'turnbuckle rules', what: 'all rules, with file and line' },
       { line: 'turnbuckle rules allow cursor files', what: 'cursor may use all of files without asking' },
-      { line: "turnbuckle rules ask agents files 'write_*'", what: 'calls of agents that write need approval' },
+      {
+        line: "turnbuckle rules ask agents files 'write_*'",
+        what: 'calls of agents that write need approval',
+      },
       { line: "turnbuckle rules deny cursor files '/etc/**' --kind resource", what: 'no such resources' },
       { line: 'turnbuckle rules remove 0', what: 'the first one of the list' },
       { line: 'turnbuckle rules --undo', what: 'as it was before the last change' },

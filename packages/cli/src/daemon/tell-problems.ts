@@ -1,38 +1,48 @@
-/** What a daemon says is wrong with its configuration: it goes on with what it had, so nothing else would tell. */
+/** What a daemon says is wrong with its configuration, and what is in effect instead: nothing else would tell. */
 import type { CommandContext } from '../command.js';
 import { showLine } from '../untrusted-text.js';
 import type { DaemonClient } from './daemon-client.js';
 
 interface Problem {
   readonly message: string;
+  /** What holds instead, and what to do. */
+  readonly hint?: string;
 }
 
 interface SentConfig {
   readonly problems: readonly Problem[];
-  readonly servers: ReadonlyArray<{ readonly kept: boolean; readonly problem?: Problem }>;
+  readonly servers: ReadonlyArray<{
+    readonly name: string;
+    readonly kept: boolean;
+    readonly problem?: Problem;
+  }>;
 }
 
 const MAX_LINES = 3;
+const USUAL_HINT = 'Correct the file: it is taken over by itself.';
 
-/** A line each on stderr. Nothing when nothing is wrong; never an error of its own. */
+/** A line each on stderr, and what is in effect instead. Nothing when nothing is wrong; never an error of its own. */
 export async function tellProblems({ output }: CommandContext, client: DaemonClient): Promise<void> {
-  const problems = await readProblems(client);
+  const found = await readFaults(client);
+  const shown = found.slice(0, MAX_LINES);
   const warning = output.color.yellow('warning');
-  for (const problem of problems.slice(0, MAX_LINES)) output.warn(`${warning} ${showLine(problem, 400)}`);
-  if (problems.length === 0) return;
-  const rest = problems.length - MAX_LINES;
-  const more = rest > 0 ? `${rest} more: turnbuckle config. ` : '';
-  output.warn(
-    `        ${more}The daemon goes on with what it had. Correct the file: it takes it over by itself.`,
-  );
+  for (const { message } of shown) output.warn(`${warning} ${showLine(message, 400)}`);
+  for (const hint of new Set(shown.map((one) => one.hint ?? USUAL_HINT)))
+    output.warn(`        ${showLine(hint, 400)}`);
+  if (found.length > MAX_LINES) output.warn(`        ${found.length - MAX_LINES} more: turnbuckle config`);
 }
 
 /** Empty when the daemon said that nothing is wrong, or does not say what. */
-export async function readProblems(client: DaemonClient): Promise<string[]> {
+export const readProblems = async (client: DaemonClient): Promise<string[]> =>
+  (await readFaults(client)).map(({ message }) => message);
+
+async function readFaults(client: DaemonClient): Promise<Problem[]> {
   if (!(client.problems > 0)) return [];
   const { problems, servers } = await client
     .get<SentConfig>('/api/config')
     .catch((): SentConfig => ({ problems: [], servers: [] }));
-  const kept = servers.flatMap((server) => (server.kept && server.problem ? [server.problem] : []));
-  return [...problems, ...kept].map(({ message }) => message);
+  const kept = servers.flatMap(({ name, kept: isKept, problem }) =>
+    isKept && problem ? [{ message: problem.message, hint: `${name} goes on as it was before.` }] : [],
+  );
+  return [...problems, ...kept];
 }

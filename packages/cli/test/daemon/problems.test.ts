@@ -47,7 +47,7 @@ describe('while a file is broken', () => {
     const words = line.split(' ');
     const { code, stdout, stderr } = await turnbuckle(words, { home });
     expect(stderr).toMatch(new RegExp(`^warning ${home.config}:\\d+:\\d+: .+$`, 'm'));
-    expect(stderr).toContain('The daemon goes on with what it had.');
+    expect(stderr).toContain('All that the file said before is still in effect.');
     expect(stdout).not.toContain('warning');
     if (words.includes('--json')) expect(() => JSON.parse(stdout)).not.toThrow();
     expect(code).toBe(expected);
@@ -83,8 +83,30 @@ it('warns of a server that goes on as it was before its entry became unusable', 
   const { code, stdout, stderr } = await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
   expect(stderr).toContain(`warning ${home.config}:`);
+  expect(stderr).toContain('echo goes on as it was before.');
   expect((await turnbuckle(['config', 'echo'], { home })).code).toBe(10);
   expect((await turnbuckle(['config', 'files'], { home })).code).toBe(0);
+  await write(good, false);
+});
+
+it('says what is in effect in the place of a rule that cannot be understood, and takes the rest over', async () => {
+  const { servers } = JSON.parse(good);
+  const rules = [{ action: 'deny', server: 'files' }, { action: 'alow' }, { action: 'allow', tol: 'x' }];
+  await write(JSON.stringify({ servers: { only: servers.echo }, rules }), true);
+  const { stdout, stderr } = await turnbuckle(['list'], { home });
+  expect(stdout).toContain('only');
+  expect(stdout).not.toContain('files');
+  expect(stderr).toMatch(/rules\[1\].action: .*every call that reaches it needs approval, yours too\)/);
+  expect(stderr).toMatch(/rules\[2\].tol: .*this rule is left out\)/);
+  expect(stderr).not.toMatch(/goes on with|before is still/);
+  await write(good, false);
+});
+
+it('keeps a setting that has become wrong, and says that it does', async () => {
+  const { servers } = JSON.parse(good);
+  await write(JSON.stringify({ servers, pins: 'all' }), false);
+  await write(JSON.stringify({ servers, pins: 'everything' }), true);
+  expect((await turnbuckle(['list'], { home })).stderr).toContain('"pins" stays as it was before.');
   await write(good, false);
 });
 

@@ -28,3 +28,9 @@ export function faultError(
     data: { file, line, column, path, ...more },
   });
 }
+
+/** The same error with another next step. */
+export const withHint = (
+  { code, message, server, cause, data }: TurnbuckleError,
+  hint: string,
+): TurnbuckleError => new TurnbuckleError(code, message, { hint, server, cause, data });

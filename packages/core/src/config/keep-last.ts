@@ -3,7 +3,7 @@
  * problem that says so. What is gone is gone: only absence takes something away.
  */
 import { existsSync, statSync } from 'node:fs';
-import { fileError } from './file-fault.js';
+import { fileError, withHint } from './file-fault.js';
 import type { FileSettings } from './file-schema.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig } from './loaded-config.js';
 import type { ReadLayer } from './read-layer.js';
@@ -15,13 +15,17 @@ export function keepLayer(read: ReadLayer, previous: LoadedConfig | undefined): 
   if (before === undefined) return read;
   const { servers, settings, rules, settingPlaces, unclear, known } = before;
   const said = { servers, settings, rules, settingPlaces, unclear, known, unusable: true };
-  if (read.unusable) return { ...read, ...said };
+  if (read.unusable) {
+    const problems = before.known ? read.problems.map((one) => withHint(one, KEPT_HINT)) : read.problems;
+    return { ...read, ...said, problems };
+  }
   // At the beginning an empty file says that there is nothing. Later it is one that is just being written.
   if (read.blank && !saysNothing(before))
     return { ...read, ...said, problems: [fileError(file, 'it is empty', { hint: EMPTY_HINT })] };
   return read.unclear.size === 0 ? read : keepUnclear(read, before);
 }
 
+const KEPT_HINT = 'All that the file said before is still in effect. Correct it: it is taken over by itself.';
 const EMPTY_HINT = 'What it said last still holds. If it is to say nothing, write {} into it, or delete it.';
 
 const saysNothing = ({ servers, settings, rules, unclear, known }: ReadLayer): boolean =>
@@ -38,6 +42,10 @@ function keepUnclear(read: ReadLayer, before: ReadLayer): ReadLayer {
     servers: [...read.servers, ...lost],
     settings: { ...read.settings, ...(Object.fromEntries(kept) as Partial<FileSettings>) },
     settingPlaces: new Map([...read.settingPlaces, ...places]),
+    problems: read.problems.map((one) => {
+      const [key = ''] = String(one.data?.path).split(/[.[]/);
+      return places.some(([name]) => name === key) ? withHint(one, `"${key}" stays as it was before.`) : one;
+    }),
   };
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { type Place, parseDocument } from './document.js';
-import { fileError } from './file-fault.js';
+import { fileError, withHint } from './file-fault.js';
 import { FileProblems } from './file-problems.js';
 import { type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
 import type { Layer } from './layers.js';
@@ -12,6 +12,8 @@ import { readServers, type WrittenServer } from './read-servers.js';
 import { readSettings } from './read-settings.js';
 import type { PlacedRule } from './rule-schema.js';
 
+const NOTHING_HOLDS =
+  'Nothing in this file is in effect until it is corrected. Other files are not affected.';
 const MAX_SERVERS = 500;
 const MAX_KEYS = 200;
 const MAX_FILE_BYTES = 512 * 1_024;
@@ -56,7 +58,7 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
   if (text === undefined) return nothing;
   const unusable = (problems: readonly TurnbuckleError[], fingerprint: string): ReadLayer => ({
     ...nothing,
-    problems,
+    problems: problems.map((one) => withHint(one, NOTHING_HOLDS)),
     fingerprint,
     unusable: true,
     known: false,

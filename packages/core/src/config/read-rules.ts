@@ -44,26 +44,28 @@ export function readRules(
     );
   if (!Array.isArray(item) || item.length > MOST_RULES) {
     const text = Array.isArray(item) ? `more than ${MOST_RULES} rules` : 'expected a list of rules';
-    return { rules: [guard(-1)], faults: [{ keys: ['rules'], text }] };
+    return { rules: [guard(-1)], faults: [{ keys: ['rules'], text: `${text}${inForce(from)}` }] };
   }
   const rules = item.flatMap((entry: unknown, position): PlacedRule[] => {
     const found = faultsOf(entry, isEnough(faults.length));
     const isAllow = isRecord(entry) && entry.action === 'allow';
     if (Array.isArray(found)) {
-      for (const { keys, text } of found) faults.push({ keys: ['rules', position, ...keys], text });
+      const effect = isAllow && from !== 'options' ? LEFT_OUT : inForce(from);
+      for (const { keys, text } of found)
+        faults.push({ keys: ['rules', position, ...keys], text: `${text}${effect}` });
       return isAllow ? [] : [guard(position)];
     }
     if (isAllow && (from === 'project' || from === 'local')) {
       faults.push({
         keys: ['rules', position, 'action'],
-        text: `a project's rule may only ask or deny, not allow`,
+        text: `a project's rule may only ask or deny, not allow${LEFT_OUT}`,
       });
       return [];
     }
     if (isAllow && found.flags !== undefined) {
       faults.push({
         keys: ['rules', position, 'flags'],
-        text: 'a flag is a reason to ask or deny, not to allow',
+        text: `a flag is a reason to ask or deny, not to allow${LEFT_OUT}`,
       });
       return [];
     }
@@ -86,6 +88,15 @@ export function parseRules(input: readonly unknown[]): readonly PlacedRule[] {
     data: { problems: faults },
   });
 }
+
+const LEFT_OUT = ' (this rule is left out)';
+
+/** What holds in the place of a rule that may have been a guard, for whoever wonders why everything needs approval. */
+export const inForce = (from: PlacedRule['from']): string => {
+  if (from === 'options') return '';
+  const what = from === 'managed' ? 'is denied' : 'needs approval, yours too';
+  return ` (until it is corrected, every call that reaches it ${what})`;
+};
 
 const KEYS = Object.keys(RULE_SCHEMA.shape);
 

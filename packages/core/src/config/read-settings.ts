@@ -6,7 +6,7 @@ import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS, type SettingName } from '
 import { describeType } from './issue-text.js';
 import { isOfProject, type Layer } from './layers.js';
 import { nearest } from './nearest.js';
-import { readRules } from './read-rules.js';
+import { inForce, readRules } from './read-rules.js';
 import type { PlacedRule } from './rule-schema.js';
 
 export interface ReadSettings {
@@ -51,7 +51,8 @@ export function readSettings(
     }
     const read = key === 'daemon' ? readDaemon(kind, item) : readSetting(kind, key, item);
     if (read.faults.length > 0) unclear.push(meant);
-    report(read.faults);
+    const effect = meant === 'rules' ? inForce(layer.scope) : '';
+    report(read.faults.map(({ keys, text }) => ({ keys, text: `${text}${effect}` })));
     if (read.settings === undefined) continue;
     Object.assign(settings, read.settings);
     if (isSetting(key)) places.set(key, document.placeOf([key]));

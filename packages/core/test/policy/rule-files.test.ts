@@ -74,7 +74,7 @@ describe('rules in files', () => {
     const { rules, problems } = await setting.load();
     expect(told(rules)).toEqual(['project deny a', 'project ask c']);
     expect(problems.map(({ message }) => message)).toEqual([
-      `${setting.projectFile}:3:3: rules[1].action: a project's rule may only ask or deny, not allow.`,
+      `${setting.projectFile}:3:3: rules[1].action: a project's rule may only ask or deny, not allow (this rule is left out).`,
       expect.stringContaining("a project's rule may only ask or deny"),
     ]);
   });
