@@ -36,6 +36,9 @@ export interface CallOptions {
   readonly respondent?: Respondent | undefined;
 }
 
+/** How long somebody waits for what is no call. */
+export type WaitLimits = Pick<CallOptions, 'timeoutMs' | 'maxTotalMs' | 'signal'>;
+
 export interface CallRequest extends CallOptions {
   /** The name an agent sees; or, with `server`, the tool's name there. */
   readonly tool: string;

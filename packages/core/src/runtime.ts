@@ -12,7 +12,13 @@ import type {
 } from '@modelcontextprotocol/client';
 import { Calls } from './call.js';
 import { CallGuard, type DecisionRequest, type PolicySettings } from './call-guard.js';
-import type { CallOptions, CallRequest, ReadRequest } from './call-request.js';
+import {
+  type CallOptions,
+  type CallRequest,
+  checkOptions,
+  type ReadRequest,
+  type WaitLimits,
+} from './call-request.js';
 import { Catalog, type ListKind } from './catalog/catalog.js';
 import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';
@@ -31,12 +37,13 @@ import { isRecord } from './is-record.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
 import { createRedactor } from './observe/redact.js';
 import { redactResult } from './observe/redact-result.js';
-import { type Listed, type OfferedKind, Offerings } from './offerings.js';
+import { type Listed, type ListWish, type OfferedKind, Offerings } from './offerings.js';
 import type { Pins } from './pins.js';
 import type { Approvals } from './policy/approvals.js';
 import type { Caller } from './policy/capabilities.js';
 import type { Decision } from './policy/decide.js';
 import type { Explanation } from './policy/explain.js';
+import { CallClock } from './resilience/call-clock.js';
 import { Limiter } from './resilience/limiter.js';
 import { type ResourceListener, ResourceWatch } from './resource-watch.js';
 import type { RuntimeOptions } from './runtime-options.js';
@@ -162,7 +169,7 @@ export class Runtime {
       findServer: (name) => this.#servers.get(name),
       serverNames: () => this.#servers.names(),
       hasPrompt: async (server, name) => {
-        const listed = await this.#offerings.list<Prompt>('prompts', server, undefined);
+        const listed = await this.#offerings.list<Prompt>('prompts', { server });
         return listed.some((prompt) => prompt.name === name);
       },
       problemOf: (name) => this.#servers.problemOf(name),
@@ -193,9 +200,16 @@ export class Runtime {
     return this.status();
   }
 
-  async connect(server: string): Promise<void> {
+  /** Brings a server up, or fails when that takes longer than whoever asks waits; it comes up all the same. */
+  async connect(server: string, limits: WaitLimits = {}): Promise<void> {
     this.#assertOpen();
-    return this.#servers.connect(server);
+    checkOptions(limits);
+    const what = `the connection to server "${server}"`;
+    return new CallClock(limits).until(this.#servers.connect(server), {
+      what,
+      server,
+      signal: limits.signal,
+    });
   }
 
   async disconnect(server: string): Promise<void> {
@@ -407,16 +421,20 @@ export class Runtime {
   // --- resources and prompts -------------------------------------------------------------------------
 
   /** What a server, or all of them, offer; with a caller only what that caller may know. */
-  listResources(server?: string, caller?: Caller): Promise<Listed<Resource>[]> {
-    return this.#list<Resource>('resources', server, caller);
+  listResources(server?: string, caller?: Caller, limits?: WaitLimits): Promise<Listed<Resource>[]> {
+    return this.#list<Resource>('resources', { server, caller, limits });
   }
 
-  listResourceTemplates(server?: string, caller?: Caller): Promise<Listed<ResourceTemplateType>[]> {
-    return this.#list<ResourceTemplateType>('templates', server, caller);
+  listResourceTemplates(
+    server?: string,
+    caller?: Caller,
+    limits?: WaitLimits,
+  ): Promise<Listed<ResourceTemplateType>[]> {
+    return this.#list<ResourceTemplateType>('templates', { server, caller, limits });
   }
 
-  listPrompts(server?: string, caller?: Caller): Promise<Listed<Prompt>[]> {
-    return this.#list<Prompt>('prompts', server, caller);
+  listPrompts(server?: string, caller?: Caller, limits?: WaitLimits): Promise<Listed<Prompt>[]> {
+    return this.#list<Prompt>('prompts', { server, caller, limits });
   }
 
   async readResource(server: string, uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
@@ -522,13 +540,9 @@ export class Runtime {
   }
 
   /** Failures of servers are told like all others. */
-  async #list<Item>(
-    kind: OfferedKind,
-    server: string | undefined,
-    caller: Caller | undefined,
-  ): Promise<Listed<Item>[]> {
+  async #list<Item>(kind: OfferedKind, wish: ListWish): Promise<Listed<Item>[]> {
     this.#assertOpen();
-    return this.#clean(this.#offerings.list<Item>(kind, server, caller));
+    return this.#clean(this.#offerings.list<Item>(kind, wish));
   }
 
   #assertOpen(): void {
