@@ -33,11 +33,15 @@ export async function run(context: CommandContext): Promise<void> {
 async function create(context: CommandContext, store: TokenStore): Promise<void> {
   const { flags, output } = context;
   const name = needWord(context, 1, 'name of the token');
-  const { token, facts } = await store.create({
+  const can = (flags.can as readonly string[] | undefined) ?? ['mcp_integration'];
+  const request = {
     name,
-    can: (flags.can as readonly string[] | undefined) ?? ['mcp_integration'],
+    can,
     access: accessOf(flags.access),
     expiresAt: typeof flags.expires === 'string' ? readUntil(flags.expires, Date.now()) : undefined,
+  };
+  const { token, facts } = await store.create(request).catch((error: unknown) => {
+    throw asTyped(error, { name, can });
   });
   if (output.json) return output.data({ token, ...facts });
   // Alone, so that it can be put into a variable or a pipe.
@@ -47,6 +51,29 @@ async function create(context: CommandContext, store: TokenStore): Promise<void>
       `It is not shown again. Good for: ${facts.access.join(', ')}${untilOf(facts)}. Take it back: turnbuckle token revoke ${name}`,
     ),
   );
+}
+
+/** What the store found wrong, in the words of the command line. */
+function asTyped(
+  error: unknown,
+  { name, can }: { readonly name: string; readonly can: readonly string[] },
+): unknown {
+  const faults: unknown = error instanceof TurnbuckleError ? error.data?.faults : undefined;
+  const [fault] = Array.isArray(faults) ? faults : [];
+  const [key, index] = String(Object(fault).path).split('.');
+  const typed =
+    key === 'can'
+      ? `--can "${[...new Set(can)][Number(index)]}"`
+      : key === 'name'
+        ? `The name "${name}"`
+        : undefined;
+  if (typed === undefined) return error;
+  return new TurnbuckleError('ARGUMENTS_INVALID', `${typed} cannot be used: ${Object(fault).message}.`, {
+    hint:
+      key === 'can'
+        ? 'turnbuckle token create --help shows an example.'
+        : 'For example: turnbuckle token create ci',
+  });
 }
 
 function accessOf(given: unknown): readonly Access[] {

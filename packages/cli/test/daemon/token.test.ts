@@ -51,6 +51,19 @@ describe('token', () => {
     expect(stderr).toContain('error ');
   });
 
+  it.each([
+    [
+      ['create', 'ci', '--can', 'mcp_a', '--can', 'nonsense'],
+      '--can "nonsense" cannot be used: expected a capability',
+    ],
+    [['create', 'a b'], 'The name "a b" cannot be used: expected up to 64 letters'],
+  ])('%j is refused in the words of the command line', async (words, message) => {
+    const { stderr } = await token(...words);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('turnbuckle token create');
+    expect(stderr).not.toMatch(/can\.\d|named keys/);
+  });
+
   it('is known to a daemon that runs, and good for nothing when it is revoked', async () => {
     const daemon = await daemonForTest([], { home });
     const made = (await token('create', 'ci')).stdout.trim();

@@ -5,7 +5,7 @@
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { isSecretName } from '../text/secret-names.js';
-import { describeType } from './issue-text.js';
+import { describeIssue as describeFault, expectedOnly, unknownKey, unknownKeyIn } from './issue-text.js';
 import { nearest } from './nearest.js';
 import {
   SERVER_SCHEMAS,
@@ -48,7 +48,7 @@ export function parseServer(name: string, value: unknown, path = `servers.${name
   const type = transportOf(name, value, path);
   const parsed = SERVER_SCHEMAS[type].safeParse(
     { ...patience(value), ...value, type },
-    { error: describeType },
+    { error: describeFault },
   );
   if (parsed.success) return parsed.data;
   const known = Object.keys(SERVER_SCHEMAS[type].shape);
@@ -192,9 +192,9 @@ function describeIssues(
 function describeIssue(issue: Issue, value: unknown, path: string, known: readonly string[]): ConfigFault[] {
   const at = keyPath(path, issue.path);
   if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
-    return issue.keys.map((key) => ({
+    return issue.keys.map((key, index) => ({
       path: `${at}.${key}`,
-      text: `unknown key "${key}"${issue.path.length === 0 ? meant(nearest(key, known)) : ''}`,
+      text: issue.path.length === 0 ? unknownKey(key, known) : unknownKeyIn(issue.message, index, key),
       keys: [...issue.path, key],
     }));
   }
@@ -208,7 +208,7 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
     {
       path: at,
       keys: issue.path,
-      text: `${issue.message.replace(/^Invalid input: /, '')}, found ${show(found, secret)}`,
+      text: `${expectedOnly(issue.message)}, found ${show(found, secret)}`,
     },
   ];
 }
@@ -237,7 +237,7 @@ function invalid(server: string, faults: readonly ConfigFault[], count = faults.
   );
 }
 
-const meant = (word: string | undefined): string => (word === undefined ? '' : `, did you mean "${word}"?`);
+const meant = (word: string | undefined): string => (word === undefined ? '' : ` (did you mean "${word}"?)`);
 
 /** What a mistake looks like, without what may be a secret: the inside of lists and objects, later words. */
 function show(value: unknown, secret = false): string {

@@ -6,8 +6,7 @@
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { MAX_FAULTS } from './document.js';
-import { describeType } from './issue-text.js';
-import { nearest } from './nearest.js';
+import { describeIssue, unknownKey, unknownKeyIn } from './issue-text.js';
 import { MOST_RULES, type PlacedRule, RULE_SCHEMA, type Rule } from './rule-schema.js';
 
 export interface RuleFault {
@@ -102,16 +101,15 @@ const KEYS = Object.keys(RULE_SCHEMA.shape);
 
 /** The rule, or everything that is wrong with it. */
 function faultsOf(entry: unknown, isBrief: boolean): Rule | RuleFault[] {
-  const parsed = RULE_SCHEMA.safeParse(entry, { error: describeType });
+  const parsed = RULE_SCHEMA.safeParse(entry, { error: describeIssue });
   if (parsed.success) return parsed.data;
   if (isBrief) return [{ keys: [], text: 'cannot be understood' }];
   return parsed.error.issues.slice(0, MAX_FAULTS).flatMap((issue): RuleFault[] => {
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.slice(0, MAX_FAULTS).map((key) => {
-        const close = issue.path.length === 0 ? nearest(key, KEYS) : undefined;
-        const meant = close === undefined ? '' : `, did you mean "${close}"?`;
-        return { keys: [...issue.path, key], text: `unknown key "${key}"${meant}` };
-      });
+      return issue.keys.slice(0, MAX_FAULTS).map((key, index) => ({
+        keys: [...issue.path, key],
+        text: issue.path.length === 0 ? unknownKey(key, KEYS) : unknownKeyIn(issue.message, index, key),
+      }));
     return [{ keys: issue.path, text: textOf(issue) }];
   });
 }
@@ -122,5 +120,5 @@ function textOf({ code, path, message }: { code?: string; path: PropertyKey[]; m
     return 'expected a glob, or one of glob, equals, oneOf, startsWith, greaterThan, lessThan';
   if (isPattern && code === 'invalid_key')
     return 'this is no path of an argument: write it like path, options.mode or files[*].name';
-  return message.replace(/^Invalid input: /, '');
+  return message;
 }

@@ -3,7 +3,7 @@ import { isRecord } from '../is-record.js';
 import { type ConfigDocument, MAX_FAULTS, type Place } from './document.js';
 import type { FileProblems } from './file-problems.js';
 import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
-import { describeType } from './issue-text.js';
+import { describeIssue, unknownKey } from './issue-text.js';
 import { isOfProject, type Layer } from './layers.js';
 import { nearest } from './nearest.js';
 import { inForce, readRules } from './read-rules.js';
@@ -119,17 +119,16 @@ const MAX_PARTS = 200;
 function readSetting(kind: keyof typeof FILE_SCHEMAS, key: string, item: unknown): ReadSetting {
   const known = Object.keys(FILE_SCHEMAS[kind].shape);
   if (!known.includes(key)) {
-    const close = nearest(key, [...known, ...SERVER_KEYS]);
     const text = Object.hasOwn(FILE_SCHEMAS.managed.shape, key)
       ? `"${key}" may not be set by a ${kind === 'project' ? "project's" : "user's"} file`
-      : `unknown key "${key}"${close === undefined ? '' : `, did you mean "${close}"?`}`;
+      : unknownKey(key, [...known, ...SERVER_KEYS]);
     return { faults: [{ keys: [key], text }] };
   }
-  const parsed = FILE_SCHEMAS[kind].safeParse({ [key]: item }, { error: describeType });
+  const parsed = FILE_SCHEMAS[kind].safeParse({ [key]: item }, { error: describeIssue });
   if (parsed.success) return { settings: parsed.data, faults: [] };
   const faults = parsed.error.issues.slice(0, MAX_FAULTS + 1).map(({ path, message }) => ({
     keys: path,
-    text: message.replace(/^Invalid input: /, ''),
+    text: message,
   }));
   return { faults };
 }

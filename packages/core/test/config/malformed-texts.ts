@@ -83,10 +83,23 @@ export const MALFORMED: Record<string, MalformedText> = {
   ),
   'a misspelt setting': setting('"namin": "x"', 3, 'did you mean "naming"?'),
   'an unknown naming': setting('"naming": "dots"', 3, 'naming:', '"server_tool"'),
-  'inputs as a map': setting('"inputs": {}', 3, 'inputs: expected array'),
-  'an input without an id': setting('"inputs": [{ "id": "a" }, { }]', 29, 'inputs[1].id: expected string'),
-  'a setting of a wrong type': setting('"describePrefix": "yes"', 3, 'describePrefix: expected boolean'),
-  'a secret command as a text': setting(`"secretCommand": "x ${SECRET}"`, 3, 'secretCommand: expected array'),
+  'a misspelt key of a view': setting(
+    '"daemon": { "views": { "work": { "severs": [] } } }',
+    26,
+    'daemon.views.work: unknown key "severs" (did you mean "servers"?)',
+  ),
+  'inputs as a map': setting('"inputs": {}', 3, 'inputs: expected a list'),
+  'an input without an id': setting('"inputs": [{ "id": "a" }, { }]', 29, 'inputs[1].id: expected a string'),
+  'a setting of a wrong type': setting(
+    '"describePrefix": "yes"',
+    3,
+    'describePrefix: expected true or false',
+  ),
+  'a secret command as a text': setting(
+    `"secretCommand": "x ${SECRET}"`,
+    3,
+    'secretCommand: expected a list',
+  ),
   'a managed key': setting('"forbid": []', 3, `forbid: "forbid" may not be set by a user's file`),
   'a key that is there twice': setting(
     '"naming": "server_tool", "naming": "x"',
@@ -115,30 +128,30 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a command as a list': server(
     `{ "command": ["npx", "${SECRET}"] }`,
     12,
-    'servers.bad.command: expected string',
+    'servers.bad.command: expected a string',
     'a list',
   ),
   'an empty command': server('{ "command": "" }', 12, 'servers.bad.command:'),
   'arguments as a text': server(
     `{ "command": "x", "args": "${SECRET}" }`,
     28,
-    'servers.bad.args: expected array',
+    'servers.bad.args: expected a list',
   ),
   'an argument as a number': server(
     '{ "command": "x", "args": ["a", 7] }',
     42,
-    'servers.bad.args[1]: expected string',
+    'servers.bad.args[1]: expected a string',
   ),
   'a variable as a number': server(
     '{ "command": "x", "env": { "K": 7 } }',
     37,
-    'servers.bad.env.K: expected string',
+    'servers.bad.env.K: expected a string',
     'a number',
   ),
   'a header as a list': server(
     `{ "url": "https://h", "headers": { "K": ["${SECRET}"] } }`,
     45,
-    'servers.bad.headers.K: expected string',
+    'servers.bad.headers.K: expected a string',
   ),
   'no address': server(
     '{ "url": "nowhere" }',
@@ -159,7 +172,7 @@ export const MALFORMED: Record<string, MalformedText> = {
   'an unknown transport': server(
     '{ "type": "htpp", "url": "https://h" }',
     12,
-    'servers.bad.type: unknown transport "htpp", did you mean "http"?',
+    'servers.bad.type: unknown transport "htpp" (did you mean "http"?)',
   ),
   'a transport as a number': server(
     '{ "type": 5, "url": "https://h" }',
@@ -230,7 +243,7 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a bad entry of a list': {
     text: '{ "servers": [ { "name": "good", "command": "x" },\n { "name": "bad", "command": "y", "args": [1] } ] }',
     at: '2:44',
-    words: ['servers[1].args[0]: expected string'],
+    words: ['servers[1].args[0]: expected a string'],
   },
   'a name that is kept': {
     text: '{ "servers": { "good": { "command": "x" },\n "native": { "command": "y" } } }',

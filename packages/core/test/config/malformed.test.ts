@@ -66,10 +66,10 @@ describe('a fault in the settings of the daemon', () => {
     const { settings, problems } = await load();
     expect(settings.daemon).toEqual({ ...good, views: { small: { servers: ['a'] } } });
     expect(problems.map(({ message }) => message.slice(message.indexOf(' ') + 1))).toEqual([
-      expect.stringContaining('"keepdays"; "log" is left out'),
-      expect.stringContaining('"hsot"; "hsot" is left out'),
+      expect.stringContaining('"keepdays" (did you mean "keepDays"?); "log" is left out'),
+      expect.stringContaining('"hsot" (did you mean "host"?); "hsot" is left out'),
       expect.stringContaining('"origins" is left out'),
-      expect.stringContaining('"capabilites"; "tight" is left out'),
+      expect.stringContaining('"capabilites" (did you mean "capabilities"?); "tight" is left out'),
     ]);
   });
 

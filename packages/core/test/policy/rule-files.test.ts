@@ -80,7 +80,7 @@ describe('rules in files', () => {
   });
 
   it.each([
-    [{ action: 'deny', sever: 'x' }, 'rules[0].sever: unknown key "sever", did you mean "server"?', 'ask'],
+    [{ action: 'deny', sever: 'x' }, 'rules[0].sever: unknown key "sever" (did you mean "server"?)', 'ask'],
     [{ action: 'dny', server: 'x' }, 'rules[0].action', 'ask'],
     [{ server: 'x' }, 'rules[0].action', 'ask'],
     ['deny', 'rules[0]', 'ask'],

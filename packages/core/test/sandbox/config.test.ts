@@ -59,7 +59,7 @@ describe('the key `sandbox`', () => {
 
   it('names the setting that is wrong', async () => {
     expect((await codeOf({ command: 'x', sandbox: { network: [] } })).message).toContain(
-      'sandbox: network: expected boolean',
+      'sandbox: network: expected true or false',
     );
     expect((await codeOf({ command: 'x', sandbox: { wirte: [] } })).message).toContain('sandbox.wirte');
   });

@@ -1,13 +1,11 @@
 /** What was sent, held to its schema: the body, which may be missing, and the query. */
 import { TurnbuckleError } from 'turnbuckle';
+import { describeIssue } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
-import en from 'zod/v4/locales/en.js';
 import { parseText, readText } from '../http/body.js';
 import type { Visit } from '../http/visit.js';
 
 const MAX_FAULTS = 10;
-/** The small validator brings no words of its own. */
-const describe = en().localeError;
 
 /** For a route that needs nothing in its body. */
 export const NOTHING = z.strictObject({});
@@ -27,7 +25,7 @@ export function readQuery<T>({ query }: Visit, schema: z.ZodMiniType<T>): T {
 }
 
 function fit<T>(value: unknown, schema: z.ZodMiniType<T>, what: 'body' | 'query'): T {
-  const checked = z.safeParse(schema, value, { error: describe });
+  const checked = z.safeParse(schema, value, { error: describeIssue });
   if (checked.success) return checked.data;
   throw misfit(
     what,

@@ -7,7 +7,7 @@ const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function anyObject(): z.ZodMiniType<AnyObject, AnyObject> {
-  const schema = z.custom<AnyObject>(isObject, 'Invalid input: expected an object');
+  const schema = z.custom<AnyObject>(isObject, 'expected an object');
   schema._zod.toJSONSchema = () => ({ type: 'object', additionalProperties: {} });
   return schema;
 }

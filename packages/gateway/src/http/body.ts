@@ -1,14 +1,12 @@
 /** The body of a request: read within its limit, as text or as JSON that fits a schema. */
 import { isUtf8 } from 'node:buffer';
 import { keepSpellingOfCopy, parseInSlices, TurnbuckleError } from 'turnbuckle';
+import { describeIssue } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
-import en from 'zod/v4/locales/en.js';
 import { JoinedBody } from './joined-body.js';
 import type { Visit } from './visit.js';
 
 const MAX_FAULTS = 10;
-/** The small validator brings no words of its own. */
-const describe = en().localeError;
 
 /**
  * The body exactly as sent. REQUEST_TOO_LARGE as soon as that is known, REQUEST_INVALID when it is not UTF-8,
@@ -45,7 +43,7 @@ export function readText({ request, response, maxBodyBytes, visitor, place }: Vi
 /** The body as JSON that fits the schema; REQUEST_INVALID when it is no JSON, ARGUMENTS_INVALID with each key that is wrong. */
 export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promise<T> {
   const sent = await parseText(await readText(visit));
-  const checked = z.safeParse(schema, sent, { error: describe });
+  const checked = z.safeParse(schema, sent, { error: describeIssue });
   // The validator copies what it checks: the copies are to be written as what they were made of.
   if (checked.success) return keepSpellingOfCopy(sent, checked.data);
   const faults = checked.error.issues
@@ -87,7 +85,7 @@ const tooMuch = (): TurnbuckleError =>
   });
 
 const tokenGone = (): TurnbuckleError =>
-  new TurnbuckleError('TOKEN_REQUIRED', 'The token is not good any more.', {
+  new TurnbuckleError('TOKEN_REQUIRED', 'This token has expired or was revoked.', {
     hint: 'Nothing was done. Send it again with another token.',
   });
 

@@ -11,11 +11,27 @@ export const ACCESS = ['call', 'look', 'manage'] as const satisfies readonly Tok
 
 export const TokenRecord = z.strictObject({
   /** Also the id of the caller. It has no colon: those of other issuers have one. */
-  name: z.string().check(z.regex(/^[A-Za-z0-9][\w.@-]{0,63}$/, 'a name of letters, digits, and . _ @ -')),
+  name: z
+    .string()
+    .check(
+      z.regex(
+        /^[A-Za-z0-9][\w.@-]{0,63}$/,
+        'expected up to 64 letters, digits and . _ @ -, beginning with a letter or digit',
+      ),
+    ),
   hash: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
   access: z.array(z.enum(ACCESS)).check(z.minLength(1)),
   /** Capabilities of the caller, such as `mcp_github`. */
-  can: z.array(z.string().check(z.regex(/^mcp[_:]\S{1,250}$/, 'a capability such as mcp_github'))),
+  can: z.array(
+    z
+      .string()
+      .check(
+        z.regex(
+          /^mcp[_:]\S{1,250}$/,
+          'expected a capability such as mcp_github, or mcp_integration for everything',
+        ),
+      ),
+  ),
   createdAt: z.iso.datetime(),
   expiresAt: z.optional(z.iso.datetime()),
   /** The token that made it, or from which its maker comes; absent: its owner made it. */

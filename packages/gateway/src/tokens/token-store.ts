@@ -1,7 +1,7 @@
 /** The tokens of one state directory: made, listed, revoked, and known again when somebody brings one. */
 import { TurnbuckleError } from 'turnbuckle';
+import { describeIssue } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
-import en from 'zod/v4/locales/en.js';
 import type { TokenAccess } from '../http/access.js';
 import type { Credentials, Visitor } from '../http/visitor.js';
 import { VisitorEnd } from '../http/visitor-end.js';
@@ -199,7 +199,7 @@ export class TokenStore implements Credentials {
         ...(expiresAt && { expiresAt: isoOf(expiresAt) }),
         ...(root !== undefined && { root }),
       },
-      { error: en().localeError },
+      { error: describeIssue },
     );
     if (!checked.success)
       throw invalid(checked.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));

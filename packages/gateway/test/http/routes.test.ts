@@ -44,7 +44,7 @@ describe('a route', () => {
       '{"name":1}',
       422,
       'ARGUMENTS_INVALID',
-      [{ path: 'name', message: expect.stringContaining('expected string') }],
+      [{ path: 'name', message: expect.stringContaining('expected a string') }],
     ],
     [
       '{"name":"a","list":[{"port":"x"}]}',
