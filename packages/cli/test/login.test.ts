@@ -1,5 +1,7 @@
+import { startFixture } from '@turnbuckle/testing';
 import { altered, visit } from '@turnbuckle/testing/authorization-server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createHome, turnbuckle } from './commands/turnbuckle.js';
 import { type LoginStage, setLoginStage } from './login-stage.js';
 
 const AUTH_EXIT = 16;
@@ -129,6 +131,23 @@ describe('turnbuckle login', () => {
   });
 });
 
+describe('a server that wants a token and offers no sign-in', () => {
+  it.each([[[]], [['--device']], [['--paste']]])(
+    'login %j says so, and how to give it one',
+    async (flags) => {
+      const wall = await startFixture('auth-wall', { transport: 'http', flags: ['--status', '401'] });
+      onTestFinished(() => wall.stop());
+      const home = await createHome({ h: { url: wall.url } });
+      const { code, stderr } = await turnbuckle(['login', 'h', ...flags], { home });
+      expect(code).toBe(AUTH_EXIT);
+      expect(stderr).toContain('Server "h" offers no sign-in: it names no authorization server.');
+      expect(stderr).toContain('"auth": { "type": "bearer", "token": "${secret:h}" }');
+      expect(stderr).toContain('turnbuckle secrets set h');
+      expect(stderr).not.toContain('Try again');
+    },
+  );
+});
+
 describe('turnbuckle logout', () => {
   it('ends the sign-in here and at the authorization server', async () => {
     const stage = await setLoginStage();
@@ -147,7 +166,9 @@ describe('turnbuckle logout', () => {
 describe('turnbuckle whoami', () => {
   it('says who each server takes us for, without asking anybody', async () => {
     const stage = await setLoginStage();
-    expect((await stage.run('whoami')).stdout).toMatch(/^web {2}not signed in\s*$/);
+    const before = await stage.run('whoami');
+    expect(before.stdout).toMatch(/^web {2}not signed in\s*$/);
+    expect(before.stderr).toContain('Not every server needs a sign-in.');
     await stage.run('login', 'web');
     const knocks = stage.server.wall.knocks.length;
     const asked = stage.authorization.tally.requests.length;

@@ -119,13 +119,21 @@ async function answer(context: CommandContext, client: DaemonClient): Promise<vo
     throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is not one of ${ANSWERS.join(', ')}.`, {
       hint: 'once: this call; session: until the daemon ends; always: from now on; deny: not at all.',
     });
-  await send(client, id, given);
+  await send(client, id, given).catch((error: unknown) => {
+    throw error instanceof TurnbuckleError && error.code === 'PATH_UNKNOWN' ? notWaiting(id, error) : error;
+  });
   if (output.json) output.data({ id, answer: given });
   else output.line(answerWords(given, SESSION));
 }
 
 const send = (client: DaemonClient, id: string, word: string): Promise<unknown> =>
   client.post(`/api/approvals/${encodeURIComponent(id)}`, { answer: word });
+
+const notWaiting = (id: string, cause: TurnbuckleError): TurnbuckleError =>
+  new TurnbuckleError('ARGUMENTS_INVALID', `No call waits for approval with the id "${id}".`, {
+    cause,
+    hint: 'It was answered, or its time is over. What waits now: turnbuckle approvals',
+  });
 
 const silent = ({ url }: DaemonClient, cause: NoAnswer): TurnbuckleError =>
   new TurnbuckleError('CONNECT_FAILED', `Nobody answers at ${url}: ${cause.message}.`, {

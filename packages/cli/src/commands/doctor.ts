@@ -3,6 +3,7 @@ import type { CommandContext } from '../command.js';
 import { connectServers, statusOf } from '../connect-servers.js';
 import { flagText } from '../flag-text.js';
 import { withRuntime } from '../open.js';
+import { addressOf } from '../report-error.js';
 import { checkConfinement, checkMachine } from '../sandbox-checks.js';
 import { shellWord } from '../shell-word.js';
 import { textTable } from '../text-table.js';
@@ -86,7 +87,7 @@ function checkServer({ name, status, error, transport, protocolVersion, tools }:
     return {
       name,
       ok: false,
-      what: `${error?.code ?? status}: ${showLine(error?.message ?? 'not connected', 200)}`,
+      what: `${error?.code ?? status}: ${showLine(error?.message ?? 'not connected', 200)}${error === undefined ? '' : addressOf(error)}`,
       next: error?.hint ?? `turnbuckle logs ${shellWord(name)}`,
     };
   }

@@ -25,7 +25,7 @@ export async function run(context: CommandContext): Promise<void> {
     if (done)
       output.line(`Signed in at ${name}${status.scope === undefined ? '' : ` (${showLine(status.scope)})`}`);
     else if (status.signedIn) output.line(`You are signed in at ${name} already; --force signs in again`);
-    else output.line(`${name} asks for no sign-in`);
+    else output.line(`${name} needs no sign-in`);
   });
 }
 

@@ -26,13 +26,21 @@ export async function run(context: CommandContext): Promise<void> {
       status.scope === undefined ? '' : showLine(status.scope, 60),
     ]);
     for (const line of textTable(rows)) output.line(line);
+    if (found.some((status) => describe(status) === NOT_SIGNED_IN))
+      output.note(
+        output.color.dim(
+          'Not every server needs a sign-in. Find out, and sign in: turnbuckle login <server>',
+        ),
+      );
   });
 }
+
+const NOT_SIGNED_IN = 'not signed in';
 
 function describe({ type, signedIn, expiresAt, renewable, account }: SignInStatus): string {
   if (type !== 'oauth')
     return signedIn ? type : type === 'none' ? 'no credential' : `${type}, not asked for yet`;
-  if (!signedIn) return 'not signed in';
+  if (!signedIn) return NOT_SIGNED_IN;
   const who =
     account === undefined || account === 'default' ? 'signed in' : `signed in as ${showLine(account, 40)}`;
   if (renewable === true) return `${who}, renewed by itself`;

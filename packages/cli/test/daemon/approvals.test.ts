@@ -56,8 +56,8 @@ describe('approvals', () => {
     });
     expect(await called).toMatchObject({ status: 200, body: { success: true } });
     const late = await turnbuckle(['approvals', 'answer', asked.id, 'once'], { home });
-    expect(late.code).not.toBe(0);
-    expect(late.stderr).toContain('Nothing waits for an answer');
+    expect(late.code).toBe(13);
+    expect(late.stderr).toContain('No call waits for approval');
   });
 
   it('are refused with deny', async () => {

@@ -9,6 +9,7 @@ import type { OAuthConfig } from '../config/auth-schema.js';
 import { TurnbuckleError } from '../errors.js';
 import { authFailed } from './auth-errors.js';
 import { DEVICE_GRANT } from './device-flow.js';
+import { offersNoSignIn } from './sign-in-errors.js';
 import type { AuthorizationServer } from './sign-in-store.js';
 
 export interface RegistrationOptions {
@@ -51,9 +52,14 @@ export async function registerOurselves(
       fetchFn: fetch,
     });
   } catch (cause) {
+    // Nothing said that there is one; it was looked for where servers of an old revision have it.
+    if (metadata === undefined && !isSilence(cause)) throw offersNoSignIn(server, cause);
     throw authFailed(server, 'registering with its authorization server', cause);
   }
 }
+
+/** No answer at all, which may be another one later. */
+const isSilence = (cause: unknown): boolean => cause instanceof TypeError || cause instanceof TurnbuckleError;
 
 const BY_BROWSER = { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
 const BY_CODE = { grant_types: [DEVICE_GRANT, 'refresh_token'], response_types: [], redirect_uris: [] };
@@ -75,7 +81,7 @@ function authMethod(supported: readonly string[] | undefined): string {
 function unregistered(server: string): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `The authorization server of server "${server}" does not take programs that it does not know.`,
+    `The authorization server of server "${server}" does not support dynamic client registration.`,
     { server, hint: 'Register one there and put its id into auth.clientId (and auth.clientSecret).' },
   );
 }

@@ -9,6 +9,7 @@ import { isSafeAddress } from './authorization-server.js';
 import { authenticationOf } from './client-authentication.js';
 import { nobodyToAsk, shown } from './code-flow.js';
 import { requireSafePage } from './safe-page.js';
+import { offersNoSignIn } from './sign-in-errors.js';
 import type { SignInPrompts } from './sign-in-prompts.js';
 import type { AuthorizationServer } from './sign-in-store.js';
 import { requestTokens } from './token-request.js';
@@ -105,7 +106,8 @@ async function askForCode(options: DeviceFlowOptions): Promise<Offer> {
 
 /** Where codes are asked for; AUTH_FAILED where they are not to be had. */
 export function deviceEndpoint(server: string, { metadata }: AuthorizationServer): string {
-  const endpoint: unknown = Reflect.get(metadata ?? {}, 'device_authorization_endpoint');
+  if (metadata === undefined) throw offersNoSignIn(server);
+  const endpoint: unknown = Reflect.get(metadata, 'device_authorization_endpoint');
   if (typeof endpoint !== 'string' || !isSafeAddress(endpoint)) throw noDeviceFlow(server);
   return endpoint;
 }

@@ -6,9 +6,22 @@ export function nothingToSignIn(server: string, type: string): TurnbuckleError {
     server,
     hint:
       type === 'none'
-        ? 'It asks for no sign-in.'
+        ? 'It needs no sign-in.'
         : `Its auth is of type ${type}: the credential is in its configuration.`,
   });
+}
+
+/** It wants a credential, and there is no authorization server to get one from. */
+export function offersNoSignIn(server: string, cause?: unknown): TurnbuckleError {
+  return new TurnbuckleError(
+    'AUTH_FAILED',
+    `Server "${server}" offers no sign-in: it names no authorization server.`,
+    {
+      server,
+      cause,
+      hint: `Give it a token instead, as its makers say. In its configuration: "auth": { "type": "bearer", "token": "\${secret:${server}}" }, and then: turnbuckle secrets set ${server}`,
+    },
+  );
 }
 
 export function nobodyThere(server: string): TurnbuckleError {

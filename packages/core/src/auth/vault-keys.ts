@@ -113,7 +113,7 @@ export class VaultKeys {
     const passphrase = environment.TURNBUCKLE_PASSPHRASE || (await this.#ask('open'));
     if (!passphrase)
       throw secretsUnavailable(file, `The vault ${file} is locked with a passphrase.`, {
-        hint: 'Run it in a terminal to be asked, or set TURNBUCKLE_PASSPHRASE.',
+        hint: 'Run the command in a terminal to be asked, or set TURNBUCKLE_PASSPHRASE. A daemon asks nobody: set it where turnbuckle serve is started.',
       });
     const key = await deriveKey(passphrase, header);
     if (key.id === header.id) return key;

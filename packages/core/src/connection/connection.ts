@@ -238,7 +238,7 @@ export class Connection {
       {
         server: name,
         cause: error,
-        hint: 'Raise listTimeoutMs if it needs longer, or look at what it writes to stderr.',
+        hint: `Raise listTimeoutMs if it needs longer, or look at what it writes: turnbuckle logs ${name}`,
       },
     );
   }

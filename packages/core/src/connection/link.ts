@@ -68,12 +68,19 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
       // What the configured transport said is the more telling error.
       if (way.target === config) telling = thrown;
       const next = signal.aborted ? undefined : otherWay(config, way, thrown);
-      if (next === undefined) throw await translate(telling, { server, step: 'connect', timeoutMs });
+      if (next === undefined)
+        throw await translate(telling, { server, step: 'connect', timeoutMs, address: originOf(config) });
       if (way.isMemory) await options.verdicts.forget(config);
       await cleanup;
       way = next;
     }
   }
+}
+
+/** Without its path and query, which may hold a credential. */
+function originOf(config: ServerConfig): string | undefined {
+  const address = 'url' in config ? config.url : 'baseUrl' in config ? config.baseUrl : undefined;
+  return address === undefined || !URL.canParse(address) ? undefined : new URL(address).origin;
 }
 
 /** A transport and an era to try; `undefined` asks the server for its era. */

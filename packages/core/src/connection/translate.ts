@@ -13,6 +13,8 @@ export interface Circumstances {
   readonly step: 'connect' | 'call';
   readonly cancelled?: boolean;
   readonly timeoutMs?: number;
+  /** Where a remote server is: its origin, for whoever may see that. */
+  readonly address?: string | undefined;
   /** An older HTTP server keeps a session, and may have forgotten it. */
   readonly hasSession?: boolean;
 }
@@ -77,7 +79,7 @@ export function timedOut({ server, step, timeoutMs }: Circumstances, cause: unkn
     {
       server,
       cause,
-      hint: 'Raise connectTimeoutMs if it needs longer to start, or look at what it writes to stderr.',
+      hint: `Raise connectTimeoutMs if it needs longer to start, or look at what it writes: turnbuckle logs ${server}`,
     },
   );
 }
@@ -86,7 +88,7 @@ function fromStatus(
   thrown: Error & { readonly data?: unknown; readonly status?: unknown },
   where: Circumstances,
 ): TurnbuckleError {
-  const { server, step } = where;
+  const { server, step, address } = where;
   const status = typeof thrown.status === 'number' ? thrown.status : 0;
   if (status === 401 || status === 403) return authRequired(server, status);
   if (step === 'call') {
@@ -106,8 +108,8 @@ function fromStatus(
     {
       server,
       cause: thrown,
-      hint: 'Check that the address is an MCP endpoint.',
-      data: { status },
+      hint: `Check that its address is an MCP endpoint: turnbuckle config ${server}`,
+      data: { status, address },
     },
   );
 }
@@ -130,7 +132,7 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-function fromErrno(thrown: unknown, { server, step }: Circumstances): TurnbuckleError {
+function fromErrno(thrown: unknown, { server, step, address }: Circumstances): TurnbuckleError {
   const codes = causes(thrown).flatMap((cause) =>
     cause instanceof Error && 'code' in cause ? [String(cause.code)] : [],
   );
@@ -141,7 +143,8 @@ function fromErrno(thrown: unknown, { server, step }: Circumstances): Turnbuckle
   return new TurnbuckleError('CONNECT_FAILED', `Server "${server}" could not be reached: ${why}.`, {
     server,
     cause: thrown,
-    hint: 'Check that it is running and that the address is right.',
+    hint: `Check that it is running and that its address is right: turnbuckle config ${server}`,
+    data: { address },
   });
 }
 

@@ -194,14 +194,11 @@ export class WebSocketTransport implements Transport {
 
   #connectError(cause: Error): TurnbuckleError {
     const { server, url } = this.#options;
-    return new TurnbuckleError(
-      'CONNECT_FAILED',
-      `Server "${server}" could not be reached at ${new URL(url).origin}.`,
-      {
-        server,
-        cause,
-        hint: 'Check that it is running and that the address is right.',
-      },
-    );
+    return new TurnbuckleError('CONNECT_FAILED', `Server "${server}" could not be reached.`, {
+      server,
+      cause,
+      hint: `Check that it is running and that its address is right: turnbuckle config ${server}`,
+      data: { address: new URL(url).origin },
+    });
   }
 }

@@ -41,7 +41,7 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
         if (asked === undefined || !sightOf(runtime, visit).sees(asked))
           throw notThere(
             `Nothing waits for an answer under "${id}".`,
-            'It was answered, or nobody waits any more.',
+            'It was answered, or its time is over. What waits now: turnbuckle approvals, or GET /api/approvals.',
           );
         if (!asked.answers.includes(answer))
           throw new TurnbuckleError('ARGUMENTS_INVALID', `"${answer}" would have no effect here.`, {

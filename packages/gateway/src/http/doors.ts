@@ -135,7 +135,7 @@ export class Doors {
     return {
       code: 'ACCESS_DENIED',
       error: `This token is not good for that: it needs the access "${access}".`,
-      hint: 'Use a token that has it.',
+      hint: `Use a token that has it: turnbuckle token create <name> --access ${access}`,
       headers: this.#guide && { 'www-authenticate': this.#challenge(access, 'insufficient_scope') },
     };
   }
@@ -146,7 +146,7 @@ export class Doors {
       code: 'TOKEN_REQUIRED',
       error:
         token === undefined ? 'This address needs a token.' : 'This token is unknown, expired or revoked.',
-      hint: 'Send a token of this daemon in the header Authorization: Bearer <token>.',
+      hint: 'Send a token of this daemon in the header Authorization: Bearer <token>. The command line takes it from TURNBUCKLE_TOKEN; turnbuckle token create <name> makes one.',
       headers: { 'www-authenticate': this.#challenge(access, fault) },
     };
   }

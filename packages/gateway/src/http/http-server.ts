@@ -318,12 +318,29 @@ function unknown(methods: readonly string[]): Refusal {
   return { code: 'METHOD_REFUSED', error: 'This address does not take that method.', hint, headers };
 }
 
+const LISTEN_FAULTS: Readonly<Record<string, { readonly because: string; readonly hint: string }>> = {
+  EADDRINUSE: {
+    because: 'another program uses it',
+    hint: 'Choose another port (--port <n>, or 0 for any that is free), or end the other program.',
+  },
+  EADDRNOTAVAIL: {
+    because: 'this machine does not have that address',
+    hint: 'Choose an address of this machine: --host 127.0.0.1 for programs on it, --host 0.0.0.0 for all its networks.',
+  },
+  EACCES: {
+    because: 'you may not use that port',
+    hint: 'Choose a port of 1024 or more: --port <n>',
+  },
+};
+
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): TurnbuckleError {
   const reason = error.code ?? 'unknown error';
-  const taken = reason === 'EADDRINUSE';
-  const because = taken ? 'another program uses it' : reason;
+  const { because, hint } = LISTEN_FAULTS[reason] ?? {
+    because: reason,
+    hint: 'Choose another address (--host) or port (--port).',
+  };
   return new TurnbuckleError('LISTEN_FAILED', `Cannot listen at ${host}, port ${port}: ${because}.`, {
-    hint: taken ? 'Choose another port, or stop the other program.' : 'Choose another address or port.',
+    hint,
     cause: error,
     data: { host, port, reason },
   });

@@ -105,7 +105,7 @@ function alreadyRunning(stateDir: string, { pid, since }: LockRecord): Turnbuckl
     'DAEMON_RUNNING',
     `A daemon runs with the state directory ${stateDir} already: process ${pid}, ${place}, since ${since}.`,
     {
-      hint: 'Use that one, stop it, or give this one another state directory.',
+      hint: 'Use that one, or end it: turnbuckle serve stop. A second one needs a state directory of its own: TURNBUCKLE_STATE_DIR.',
       data: { stateDir, pid, url, since },
     },
   );

@@ -36,7 +36,7 @@ function deskOf(front: McpFront, { parameters: { view } }: Visit): Desk {
   const desk = front.desk(view);
   if (desk === undefined)
     throw new TurnbuckleError('PATH_UNKNOWN', `There is no view named "${view}".`, {
-      hint: 'Views are in daemon.views of your configuration.',
+      hint: 'Views are in daemon.views of your configuration: turnbuckle config shows its files.',
     });
   return desk;
 }

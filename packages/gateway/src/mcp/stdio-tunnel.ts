@@ -23,7 +23,7 @@ export function createStdioTunnel(front: McpFront, tokenNamed: TokenNamed): Tunn
       const view = headerOf(request.headers, 'turnbuckle-view');
       if (front.desk(view) === undefined)
         throw new TurnbuckleError('PATH_UNKNOWN', `There is no view named "${view}".`, {
-          hint: 'Views are in daemon.views of your configuration.',
+          hint: 'Views are in daemon.views of your configuration: turnbuckle config shows its files.',
         });
       const { callerOf: caller, visitor } = callerFor(request, tokenNamed);
       return async (socket, ends, gate) => {
