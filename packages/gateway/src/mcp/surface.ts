@@ -151,9 +151,7 @@ export class Surface {
     if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The tool has no name');
     if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'The arguments are not an object');
     try {
-      const result = await this.#runtime.call(
-        this.#optionsOf(request, { ...this.#namedTool(name, caller), arguments: args }),
-      );
+      const result = await this.#runtime.call(this.#optionsOf(request, this.#toolCall(name, caller, args)));
       const made = hasTask(result) ? this.view.findTool(name, caller) : undefined;
       return inEra(this.#sealTask(result, request, made), era);
     } catch (thrown) {
@@ -164,15 +162,16 @@ export class Surface {
   }
 
   /** Names of the whole catalog are the runtime's to resolve: one may be that of a server that is not up yet. */
-  #namedTool(name: string, caller: Caller): Omit<ToolCall, 'arguments'> {
+  #toolCall(name: string, caller: Caller, args: Params): ToolCall {
     if (this.view.options.names !== 'plain')
-      return { server: undefined, tool: name, isUnlisted: false, calledAs: undefined };
+      return { server: undefined, tool: name, arguments: args, isUnlisted: false, calledAs: undefined };
     const found = this.view.findTool(name, caller);
     const others = (): string[] =>
       this.#runtime.toolsForAgent(caller).flatMap((tool) => this.view.nameOf(tool, caller) ?? []);
     return {
       server: found?.server,
       tool: found?.tool ?? name,
+      arguments: args,
       isUnlisted: found === undefined,
       calledAs: { name, others },
     };

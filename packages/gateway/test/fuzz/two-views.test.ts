@@ -11,7 +11,7 @@ import { CASES, SEED } from './settings.js';
 
 type Body = Record<string, unknown>;
 
-const STEPS = CASES / 100;
+const STEPS = Math.min(CASES / 40, 5_000);
 /** Part of everything that belongs to one side: of names, texts and results. */
 const MARKS = { left: 'qleftq', right: 'qrightq' } as const;
 type Side = keyof typeof MARKS;
@@ -170,7 +170,8 @@ class Client {
       ['server/discover', {}],
       ['ping', {}],
     ];
-    return this.pick(requests) ?? ['ping', {}];
+    const isCall = this.#random() < 0.3;
+    return this.pick(isCall ? requests.slice(1, 3) : requests) ?? ['ping', {}];
   }
 
   async #modern(path: string, method: string, params: Body): Promise<void> {
@@ -302,4 +303,4 @@ it(`nothing of the other side arrives in ${STEPS} steps (seed ${SEED})`, async (
     expect(client.received).toContain(`result of ${MARKS[client.side]}`);
     expect(client.received).toContain('TOOL_UNKNOWN');
   }
-}, 240_000);
+}, 900_000);
