@@ -5,7 +5,7 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
-import { fingerprint } from './fingerprint.js';
+import { fingerprint, isSameTool } from './fingerprint.js';
 import { FlagBoard, type Flaggable } from './flag-board.js';
 import type { Flag } from './flags.js';
 import { type NamingPreset, toHashedName } from './names.js';
@@ -69,6 +69,11 @@ export class Catalog {
   find(server: string, tool: string): CatalogTool | undefined {
     const shelf = this.#shelves.get(server);
     return shelf === undefined || shelf.hidden ? undefined : shelf.tools.get(tool);
+  }
+
+  /** The same, whether or not it is shown. */
+  lastRead(server: string, tool: string): CatalogTool | undefined {
+    return this.#shelves.get(server)?.tools.get(tool);
   }
 
   /** All visible tools, sorted by name: the same set gives the same bytes, in whatever order it arrived. */
@@ -170,7 +175,7 @@ export class Catalog {
     const removed = [...before.keys()].filter((name) => !after.has(name));
     const changed = [...after].flatMap(([name, tool]) => {
       const old = before.get(name);
-      return old !== undefined && fingerprint(old.definition) !== fingerprint(tool.definition) ? [name] : [];
+      return old !== undefined && !isSameTool(old.definition, tool.definition) ? [name] : [];
     });
     this.#changed(server, 'tools', { added, removed, changed });
     this.#flags.tell(this.#toolsToFlag());

@@ -6,8 +6,12 @@
 import type { Link } from '../connection/link.js';
 import type { Events, RuntimeEvents } from '../events.js';
 import { isRecord } from '../is-record.js';
+import { inSlices, type Steps } from '../json/slices.js';
+import { hasMoreParts } from '../json/write-large.js';
 import type { Catalog, CatalogItem, ListKind } from './catalog.js';
 import { type Listing, type ListRequest, readListing, TooDeep } from './listing.js';
+import { RelistPace } from './relist-pace.js';
+import { isSameJson } from './same-json.js';
 import { type CatalogTool, readTool, type ToolReading } from './tool.js';
 
 /** What a server's configuration says about its lists. */
@@ -73,11 +77,15 @@ const keyOf = (server: string, kind: ListKind): string => JSON.stringify([server
 
 /** Reasons that come this close together are one. */
 const COALESCE_MS = 100;
+/** Work that takes so long, or a list with so many parts, is noticed by others. */
+const DEAR_MS = 50;
+const MANY_PARTS = 20_000;
 
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #running = new Map<string, Promise<void>>();
   readonly #scheduled = new Map<string, NodeJS.Timeout>();
+  readonly #paces = new Map<string, RelistPace>();
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
@@ -113,7 +121,8 @@ export class Discovery {
     const { link, settings } = reading;
     if (link.peer.capabilities.tools === undefined) return new Map();
     const listing = await this.#ask(server, 'tools', { reason: 'connected', ...reading });
-    const tools = this.#tools(server, link, listing).filter(({ tool }) => isWanted(tool, settings));
+    const read = await inSlices(this.#tools(server, link, listing));
+    const tools = read.filter(({ tool }) => isWanted(tool, settings));
     return new Map(tools.map((tool) => [tool.tool, this.#options.catalog.flagged(tool)]));
   }
 
@@ -135,6 +144,7 @@ export class Discovery {
       const key = keyOf(server, kind);
       clearTimeout(this.#scheduled.get(key));
       this.#scheduled.delete(key);
+      this.#paces.delete(key);
     }
     this.#options.catalog.remove(server);
   }
@@ -150,6 +160,7 @@ export class Discovery {
       if (link === undefined) return;
       const reading = { link, settings: source.settings, reason: 'changed' } as const;
       await this.read(server, kind, reading).catch((error: unknown) => {
+        this.#paceOf(key).note(true);
         this.#options.catalog.mark(server, kind, 'stale');
         this.#options.events.emit('catalog.dropped', {
           server,
@@ -157,8 +168,14 @@ export class Discovery {
           reason: `the list could not be read again: ${String(error)}`,
         });
       });
-    }, COALESCE_MS);
+    }, this.#paceOf(key).delayMs);
     this.#scheduled.set(key, timer.unref());
+  }
+
+  #paceOf(key: string): RelistPace {
+    const pace = this.#paces.get(key) ?? new RelistPace({ now: this.#options.now, minMs: COALESCE_MS });
+    this.#paces.set(key, pace);
+    return pace;
   }
 
   async #read(server: string, kind: ListKind, reading: Required<Reading>): Promise<void> {
@@ -175,14 +192,20 @@ export class Discovery {
         reason: `the rest of the list is left out: ${listing.truncated}`,
       });
     }
+    const started = performance.now();
     // A life of zero says "do not rely on it", not "ask all the time": then only notifications count.
     const expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : Infinity;
     if (kind === 'tools') {
       const { serverInfo, instructions } = link.peer;
       catalog.setAbout(server, { serverInfo, instructions });
-      const tools = this.#tools(server, link, listing).filter(({ tool }) => isWanted(tool, settings));
+      const read = await inSlices(this.#tools(server, link, listing));
+      const tools = read.filter(({ tool }) => isWanted(tool, settings));
       catalog.setTools(server, tools, expiresAt);
     } else catalog.setItems(server, kind, this.#items(server, kind, listing), expiresAt);
+    if (reading.reason !== 'changed') return;
+    // Reading the text of a large one took as long.
+    const isDear = performance.now() - started > DEAR_MS || hasMoreParts(listing.items, MANY_PARTS);
+    this.#paceOf(keyOf(server, kind)).note(isDear);
   }
 
   async #ask(server: string, kind: ListKind, reading: Required<Reading>): Promise<Listing> {
@@ -201,11 +224,12 @@ export class Discovery {
     }
   }
 
-  #tools(server: string, link: Link, listing: Listing) {
+  *#tools(server: string, link: Link, listing: Listing): Steps<CatalogTool[]> {
     const { events, reading } = this.#options;
     const headersMatter = link.era === 'modern' && link.carrier.hasHeaders;
     const names = new Set<string>();
-    return listing.items.flatMap((item, index) => {
+    const tools: CatalogTool[] = [];
+    for (const [index, item] of listing.items.entries()) {
       const isDeep = item instanceof TooDeep;
       const entry = isDeep ? item.entry : item;
       const read = readTool(entry, { ...reading, server, headersMatter });
@@ -214,11 +238,19 @@ export class Discovery {
         typeof tool === 'string' ? tool : names.has(tool.tool) ? 'its name is there twice' : undefined;
       if (typeof tool !== 'string' && reason === undefined) {
         names.add(tool.tool);
-        return [tool];
-      }
-      events.emit('catalog.dropped', { server, item: nameOf(entry, index), reason: reason ?? '' });
-      return [];
-    });
+        tools.push(this.#asBefore(tool));
+      } else events.emit('catalog.dropped', { server, item: nameOf(entry, index), reason: reason ?? '' });
+      yield;
+    }
+    return tools;
+  }
+
+  /** What was found out about a definition holds as long as it stays the same, which it mostly does. */
+  #asBefore(tool: CatalogTool): CatalogTool {
+    const before = this.#options.catalog.lastRead(tool.server, tool.tool);
+    if (before === undefined || !isSameJson(before.definition, tool.definition)) return tool;
+    const { definition, inputSchema, outputSchema } = before;
+    return { ...tool, definition, inputSchema, outputSchema };
   }
 
   #items(server: string, kind: Exclude<ListKind, 'tools'>, listing: Listing): CatalogItem[] {

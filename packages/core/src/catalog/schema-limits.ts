@@ -1,5 +1,7 @@
 /** How large a schema of a server may be before it is refused: bounded in size, depth and parts. */
 
+import { wideMembers } from '../json/wide-objects.js';
+
 export interface SchemaLimits {
   readonly maxSchemaBytes: number;
   readonly maxSchemaDepth: number;
@@ -24,6 +26,7 @@ export function measure(schema: object, limits: SchemaLimits): string | undefine
     const next: object[] = [];
     for (const node of level) {
       nodes += 1;
+      if ((wideMembers(node) ?? 0) + nodes > limits.maxSchemaNodes) return tooManyParts(limits);
       for (const key in node) {
         const value: unknown = Reflect.get(node, key);
         bytes += key.length + 4;
@@ -31,9 +34,12 @@ export function measure(schema: object, limits: SchemaLimits): string | undefine
         else bytes += typeof value === 'string' ? value.length + 2 : 5;
       }
     }
-    if (nodes > limits.maxSchemaNodes) return `its schema has more than ${limits.maxSchemaNodes} parts`;
+    if (nodes > limits.maxSchemaNodes) return tooManyParts(limits);
     if (bytes > limits.maxSchemaBytes) return `its schema is larger than ${limits.maxSchemaBytes} bytes`;
     level = next;
   }
   return undefined;
 }
+
+const tooManyParts = ({ maxSchemaNodes }: SchemaLimits): string =>
+  `its schema has more than ${maxSchemaNodes} parts`;

@@ -92,6 +92,7 @@ export class WebSocketTransport implements Transport {
       maxBufferedChunks: MAX_PIECES,
       // Compression is where decompression bombs and malformed window sizes come in.
       perMessageDeflate: false,
+      autoPong: false,
       followRedirects: false,
     });
     this.#socket = socket;
@@ -117,6 +118,7 @@ export class WebSocketTransport implements Transport {
     socket.once('close', () => pauses.end());
     const weigh = (bytes: number): void =>
       pauses.hold(this.#options.flood.take(bytes + LINE_BYTES + READ_BYTES / 10));
+    answerPings(socket);
     socket.on('ping', ({ length }) => weigh(length));
     socket.on('pong', ({ length }) => weigh(length));
     const reader = new MessageReader(this.#options.rules, this.#sink, {
@@ -201,4 +203,18 @@ export class WebSocketTransport implements Transport {
       data: { address: new URL(url).origin },
     });
   }
+}
+
+/** One answer for all that came at once, to the last of them, as the protocol allows: each is a write of its own. */
+function answerPings(socket: WebSocket): void {
+  let last: Buffer | undefined;
+  socket.on('ping', (data) => {
+    if (last === undefined)
+      setImmediate(() => {
+        const answered = last;
+        last = undefined;
+        if (socket.readyState === socket.OPEN) socket.pong(answered);
+      });
+    last = data;
+  });
 }
