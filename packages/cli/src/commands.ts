@@ -111,7 +111,7 @@ const USING: readonly Command[] = [
     examples: [
       { line: 'turnbuckle tools', what: 'the tools of all servers' },
       { line: 'turnbuckle tools github issue', what: 'those of github that have to do with issues' },
-      { line: 'turnbuckle tools files read_file --ts', what: 'a typed signature' },
+      { line: 'turnbuckle tools files read_text_file --ts', what: 'a typed signature' },
     ],
     load: () => import('./commands/tools.js'),
   },
@@ -148,15 +148,18 @@ const USING: readonly Command[] = [
     examples: [
       { line: 'turnbuckle call everything echo message=hi', what: 'a tool of a server' },
       {
-        line: 'turnbuckle call github create_issue title="It broke" labels:=\'["bug"]\'',
+        line: 'turnbuckle call github create_issue owner=me repo=app title="It broke" labels:=\'["bug"]\'',
         what: 'JSON for a list',
       },
       {
-        line: 'echo \'{"a":1,"b":2}\' | turnbuckle call everything add --args-file -',
+        line: 'echo \'{"a":1,"b":2}\' | turnbuckle call everything get-sum --args-file -',
         what: 'arguments from a pipe',
       },
       { line: 'turnbuckle call mcp__everything__echo message=hi', what: 'by the name an agent sees' },
-      { line: 'turnbuckle call files write_file path=a.txt --as claude', what: 'asked for, as for an agent' },
+      {
+        line: 'turnbuckle call files write_file path=a.txt content=hi --as claude',
+        what: 'needs approval, as for an agent',
+      },
     ],
     load: () => import('./commands/call.js'),
   },
@@ -166,7 +169,7 @@ const USING: readonly Command[] = [
     mostWords: 1,
     summary: 'List resources and resource templates',
     options: {},
-    examples: [{ line: 'turnbuckle resources docs', what: 'those of one server' }],
+    examples: [{ line: 'turnbuckle resources everything', what: 'those of one server' }],
     load: () => import('./commands/resources.js'),
   },
   {
@@ -177,7 +180,12 @@ const USING: readonly Command[] = [
     options: {
       output: { type: 'string', short: 'o', value: 'directory', summary: 'Where binary contents go' },
     },
-    examples: [{ line: 'turnbuckle read docs docs://start', what: 'text is shown, anything else saved' }],
+    examples: [
+      {
+        line: 'turnbuckle read everything demo://resource/static/document/features.md',
+        what: 'text is shown, anything else saved',
+      },
+    ],
     load: () => import('./commands/read.js'),
   },
   {
@@ -194,7 +202,7 @@ const USING: readonly Command[] = [
     arguments: '<server> <prompt> [key=value]',
     summary: 'Get a prompt, filled in',
     options: {},
-    examples: [{ line: 'turnbuckle prompt everything greeting name=Ada', what: 'with an argument' }],
+    examples: [{ line: 'turnbuckle prompt everything args-prompt city=Oslo', what: 'with an argument' }],
     load: () => import('./commands/prompt.js'),
   },
   {

@@ -1,0 +1,101 @@
+/** The examples of the help are played in a shell as they are printed: whoever copies one is not told that it is wrong. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { fixture } from '@turnbuckle/testing';
+import { ERRORS } from 'turnbuckle';
+import { describe, expect, it } from 'vitest';
+import type { Command } from '../../src/command.js';
+import { COMMANDS } from '../../src/commands.js';
+import { call, createLoggedHome } from '../commands/logged-home.js';
+import { environmentOf, type Finished, finished, type Home } from '../commands/turnbuckle.js';
+
+const standIn = (name: string): object => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL('published-server.mjs', import.meta.url)), name],
+});
+
+/** What the examples speak of. */
+const SERVERS = {
+  everything: standIn('everything'),
+  files: standIn('filesystem'),
+  github: standIn('github'),
+  docs: fixture('echo'),
+  billing: fixture('echo'),
+};
+/** What the examples of a command take for done. */
+const BEFORE: Readonly<Record<string, string>> = {
+  secrets: 'echo value | turnbuckle secrets set github',
+  rules: 'turnbuckle rules allow cursor github --yes',
+};
+
+/** Needs somebody to answer, to press Ctrl-C or to sign in, or a program of another maker. */
+const NOT_PLAYED =
+  /^turnbuckle (serve|login|import|export|setup|trust|approvals)|bridge$|--follow$|^turnbuckle log replay|^op |^source |secrets set github$|rotate --to passphrase/;
+/** Ends with this, as its words say. */
+const EXITS: ReadonlyArray<readonly [RegExp, number]> = [
+  [/--as claude$/, ERRORS.APPROVAL_NEEDED.exit],
+  // In a pipe nobody says yes.
+  [/^turnbuckle rules (allow|ask|deny|remove)/, ERRORS.CALL_CANCELLED.exit],
+  [/^turnbuckle rules pin /, ERRORS.APPROVAL_NEEDED.exit],
+];
+
+async function prepare(command: string): Promise<Home> {
+  const logged = [
+    call('k3v9x1-42', { server: 'billing', arguments: '{"text":"invoice 2231"}' }),
+    call('k3v9x1-43', { server: 'github' }),
+  ];
+  const home = await createLoggedHome(logged, {
+    configured: SERVERS,
+    servers: ['billing', 'github'].map((name) => ({
+      name,
+      config: '{}',
+      enabled: true,
+      at: Date.now() - 1e9,
+      removed: false,
+      tools: 2,
+      toolTokens: 90,
+    })),
+  });
+  const before = BEFORE[command];
+  if (before !== undefined) expect(await play(before, home)).toMatchObject({ code: 0 });
+  return home;
+}
+
+function play(line: string, home: Home): Promise<Finished> {
+  const child = spawn('sh', ['-c', line], { cwd: home.project, env: environmentOf(home), stdio: 'pipe' });
+  child.stdin.end();
+  return finished(child);
+}
+
+const played = COMMANDS.map((command) => ({
+  ...command,
+  lines: command.examples.map(({ line }) => line).filter((line) => !NOT_PLAYED.test(line)),
+})).filter(({ name, lines }) => lines.length > 0 && name !== 'add');
+
+describe('examples of the help', () => {
+  it.each(played.map((one) => [one.name, one] as const))(
+    'of %s run as they are printed',
+    async (name, { lines }) => {
+      const home = await prepare(name);
+      for (const line of lines) {
+        const { code, stderr } = await play(line, home);
+        const [, exit = 0] = EXITS.find(([pattern]) => pattern.test(line)) ?? [];
+        expect({ line, code, stderr: code === exit ? '' : stderr }).toEqual({ line, code: exit, stderr: '' });
+      }
+    },
+  );
+
+  it('are nearly all played, and the others have options that exist', () => {
+    const lines = COMMANDS.flatMap((command) => command.examples.map(({ line }) => ({ command, line })));
+    expect(lines.filter(({ line }) => !NOT_PLAYED.test(line)).length).toBeGreaterThan(45);
+    expect(lines.flatMap(({ command, line }) => unknownOptions(command, line))).toEqual([]);
+  });
+});
+
+function unknownOptions({ options, name }: Command, line: string): string[] {
+  const [own = ''] = /turnbuckle .*$/.exec(line.split(' -- ')[0] ?? '') ?? [];
+  const used = [...own.matchAll(/\s--([a-z-]+)/g)].map(([, option = '']) => option);
+  return used
+    .filter((option) => !(option in options) && option !== 'json')
+    .map((option) => `${name} --${option}`);
+}
