@@ -7,6 +7,12 @@ import { showLine, showText } from './untrusted-text.js';
 
 const MARKS = { ok: ['✓', 'green'], 'tool-error': ['!', 'yellow'], failed: ['✕', 'red'] } as const;
 
+/** Who calls where no agent does, as rules name it. */
+const HOST = 'host';
+
+/** The names of the columns, for people. */
+export const LOG_HEAD: readonly string[] = ['time', '', 'call', 'took', 'caller', 'id', 'error or arguments'];
+
 /** On a narrow screen names give way, then callers: why a call failed says more. An id is there to be copied. */
 export const logTable = ({ width }: Pick<Output, 'width'>): TableOptions => ({
   width,
@@ -30,7 +36,7 @@ export function logRow(call: LoggedCall, { color, width }: Pick<Output, 'color' 
     color[paint](mark),
     nameOf(call),
     showDuration(durationMs),
-    color.dim(caller === null ? '-' : showLine(caller, 30)),
+    color.dim(showLine(caller ?? HOST, 30)),
     color.dim(showLine(id, 40)),
     aboutOf(call),
   ];
@@ -44,7 +50,9 @@ function markOf({ outcome }: LoggedCall): (typeof MARKS)[keyof typeof MARKS] {
 const nameOf = ({ server, tool }: LoggedCall): string =>
   server === '' ? showLine(tool, 40) : `${showLine(server, 30)} ${showLine(tool, 40)}`;
 
-function aboutOf({ code, error, arguments: args }: LoggedCall): string {
+function aboutOf({ code, error, arguments: args, decision, reason }: LoggedCall): string {
+  // What a caller is told of a tool that is hidden from it is not why.
+  if (decision === 'deny') return showLine(`${code ?? ''} denied: ${reason ?? ''}`.trim(), 200);
   if (error !== null) return showLine(`${code ?? ''} ${error}`.trim(), 200);
   return args === null || args === '{}' ? '' : showLine(args, 200);
 }
@@ -55,13 +63,13 @@ export function showLoggedCall(call: LoggedCall, output: Output): void {
   const [mark, paint] = markOf(call);
   const facts: ReadonlyArray<readonly [string, string | null]> = [
     ['call', call.id],
-    ['time', call.startedAt],
+    ['time', showMoment(Date.parse(call.startedAt))],
     [call.kind, `${call.server} ${call.tool}`.trim()],
     ['outcome', `${mark} ${[call.outcome, call.code].filter((word) => word !== null).join(' ')}`],
     ['error', call.error],
     ['took', showDuration(call.durationMs)],
     ['attempts', call.attempts > 1 ? String(call.attempts) : null],
-    ['caller', call.caller ?? 'the host itself'],
+    ['caller', call.caller ?? `${HOST} (you)`],
     ['conversation', call.conversation],
     ['decision', call.decision === null ? null : `${call.decision}: ${call.reason ?? ''}`],
     ['approval', call.approval],

@@ -5,6 +5,7 @@ export interface LogFilter {
   readonly server?: string | undefined;
   /** The name at the server, or the one that an agent sees. */
   readonly tool?: string | undefined;
+  /** `host`, or `owner` as its token is named: the calls that are no agent's. */
   readonly caller?: string | undefined;
   readonly conversation?: string | undefined;
   readonly outcome?: string | undefined;
@@ -52,7 +53,8 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
   };
   add('server = ?', filter.server);
   add('(tool = ? OR tool_name = ?)', filter.tool, filter.tool);
-  add('caller = ?', filter.caller);
+  if (filter.caller !== undefined && HOST_NAMES.has(filter.caller)) add(IS_HOST);
+  else add('caller = ?', filter.caller);
   add('conversation = ?', filter.conversation);
   add('outcome = ?', filter.outcome);
   add('success = ?', filter.failed === undefined ? undefined : Number(!filter.failed));
@@ -75,6 +77,10 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
     )
     .all(...values);
 }
+
+/** One person: in rules, and by the name of the token. */
+const HOST_NAMES: ReadonlySet<string> = new Set(['host', 'owner']);
+const IS_HOST = "(caller IS NULL OR caller IN ('host', 'owner'))";
 
 const IS_VISIBLE = '(server, tool, kind) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))';
 

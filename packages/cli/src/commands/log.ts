@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LogFilter, LogReader } from '@turnbuckle/store';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { logRow, logTable, showLoggedCall } from '../log-lines.js';
+import { LOG_HEAD, logRow, logTable, showLoggedCall } from '../log-lines.js';
 import { type LoggedCall, toLoggedCall } from '../logged-call.js';
 import { NOTHING_LOGGED, withLog } from '../open-log.js';
 import { growingTable } from '../text-table.js';
@@ -51,8 +51,11 @@ function printerOf({ output }: CommandContext): Print {
       for (const call of calls) output.line(escapeHidden(JSON.stringify(call)));
     };
   const table = growingTable(logTable(output));
+  let isHeadDue = Number.isFinite(output.width);
   return (calls) => {
-    for (const line of table(calls.map((call) => logRow(call, output)))) output.line(line);
+    const head = isHeadDue && calls.length > 0 ? [LOG_HEAD.map((word) => output.color.dim(word))] : [];
+    isHeadDue &&= calls.length === 0;
+    for (const line of table([...head, ...calls.map((call) => logRow(call, output))])) output.line(line);
   };
 }
 

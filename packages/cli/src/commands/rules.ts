@@ -8,6 +8,7 @@ import { withRuntime } from '../open.js';
 import { doubtsAbout, knownTokens, refuseOwner } from '../rule-caller.js';
 import { conditionsOf, idOf, kindOf, placeOf, ruleLine } from '../rule-text.js';
 import { textTable } from '../text-table.js';
+import { showMoment } from '../time-words.js';
 import { readArguments } from '../tool-arguments.js';
 import { unknownServer } from '../unknown-server.js';
 import { showLine, showText } from '../untrusted-text.js';
@@ -166,13 +167,24 @@ async function listPins(context: CommandContext, { runtime }: ConfiguredRuntime)
     return output.note(
       'No tool is pinned. Answer "always" to an approval, or: turnbuckle rules pin <server>',
     );
-  for (const line of textTable(pins.map((pin) => pinRow(pin, output)))) output.line(line);
+  const head = Number.isFinite(output.width) ? [PIN_HEAD.map((word) => output.color.dim(word))] : [];
+  const rows = [...head, ...pins.map((pin) => pinRow(pin, output))];
+  for (const line of textTable(rows, {
+    width: output.width,
+    shrink: [
+      [1, 16],
+      [0, 10],
+    ],
+  }))
+    output.line(line);
   for (const { server: name, tool, diff = [] } of pins) {
     if (diff.length === 0) continue;
     output.line(`\n${output.color.bold(showLine(`${name} ${tool}`, 120))} is not what was approved:`);
     for (const line of diff) output.line(`  ${showLine(line, 600)}`);
   }
 }
+
+const PIN_HEAD: readonly string[] = ['server', 'tool', 'now', 'pinned by', 'on', 'fingerprint'];
 
 function pinRow(
   { server, tool, state, by, pinnedAt, hash }: PinStatus,
@@ -189,7 +201,7 @@ function pinRow(
     showLine(tool, 80),
     states[state],
     by,
-    pinnedAt.slice(0, 10),
+    showMoment(Date.parse(pinnedAt)).slice(0, 10),
     color.dim(hash.slice(0, 12)),
   ];
 }

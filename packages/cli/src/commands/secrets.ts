@@ -4,6 +4,7 @@ import type { CommandContext } from '../command.js';
 import { commandVault } from '../command-vault.js';
 import { nearestWord } from '../nearest-word.js';
 import { textTable } from '../text-table.js';
+import { showMoment } from '../time-words.js';
 import { showLine } from '../untrusted-text.js';
 import { needWord } from '../words.js';
 
@@ -55,7 +56,10 @@ async function listSecrets({ output, ...context }: CommandContext): Promise<void
   if (secrets.length === 0)
     return output.note('There are no secrets yet. Add one: turnbuckle secrets set <name>');
   for (const line of textTable(
-    secrets.map(({ name, updatedAt }) => [showLine(name, 60), updatedAt.slice(0, 16)]),
+    secrets.map(({ name, updatedAt }) => [
+      showLine(name, 60),
+      showMoment(Date.parse(updatedAt)).slice(0, 16),
+    ]),
   ))
     output.line(line);
   if (key !== undefined) output.note(output.color.dim(`In ${vault.file}; its key is ${PLACES[key]}.`));

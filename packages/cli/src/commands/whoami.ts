@@ -2,6 +2,7 @@ import type { SignInStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
+import { showMoment } from '../time-words.js';
 import { showLine } from '../untrusted-text.js';
 
 /** Who each remote server takes us for, from what is kept here; nobody is asked. */
@@ -44,5 +45,5 @@ function describe({ type, signedIn, expiresAt, renewable, account }: SignInStatu
   const who =
     account === undefined || account === 'default' ? 'signed in' : `signed in as ${showLine(account, 40)}`;
   if (renewable === true) return `${who}, renewed by itself`;
-  return expiresAt === undefined ? who : `${who} until ${expiresAt.toISOString()}`;
+  return expiresAt === undefined ? who : `${who} until ${showMoment(expiresAt.getTime()).slice(0, 16)}`;
 }

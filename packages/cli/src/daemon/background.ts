@@ -8,6 +8,7 @@ import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext, Flags } from '../command.js';
 import { loadCommandConfig } from '../open.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
+import { showMoment } from '../time-words.js';
 import { showLine, showText } from '../untrusted-text.js';
 import { agentDecisions } from './agent-decisions.js';
 import { DaemonClient, type Refusal, refusalOf } from './daemon-client.js';
@@ -86,7 +87,7 @@ export async function showDaemon(context: CommandContext): Promise<number> {
     return NOT_RUNNING_EXIT;
   }
   const client = new DaemonClient({ url: daemon.url, token: readToken(stateDir) });
-  type Counted = { readonly servers: ReadonlyArray<{ readonly status: string }> };
+  type Counted = { readonly servers: readonly CountedServer[] };
   const answer = await client.get<Counted>('/api/servers').catch((error: unknown) => error);
   const servers = answer instanceof Error ? undefined : (answer as Counted).servers;
   const problems = await readProblems(client);
@@ -97,15 +98,29 @@ export async function showDaemon(context: CommandContext): Promise<number> {
     return servers === undefined ? SILENT_EXIT : 0;
   }
   output.line(`Turnbuckle ${showLine(daemon.version, 40)} runs at ${daemon.url}`);
-  output.line(`process ${daemon.pid}, since ${showLine(daemon.started, 40)}`);
+  output.line(`process ${daemon.pid}, since ${showMoment(Date.parse(daemon.started))}`);
   if (servers !== undefined) {
-    output.line(output.spell(`${up} of ${servers.length} servers are up: turnbuckle list`));
+    output.line(output.spell(`${howManyUp(servers)}: turnbuckle list`));
     await tellProblems(context, client);
     return 0;
   }
   const why = answer instanceof Error ? answer.message : '';
   output.warn(`${output.color.yellow('warning')} It does not answer: ${showLine(why, 200)}`);
   return SILENT_EXIT;
+}
+
+interface CountedServer {
+  readonly status: string;
+  readonly state: string;
+}
+
+/** `2 of 3 servers are up, 1 is connecting`. */
+export function howManyUp(servers: readonly CountedServer[]): string {
+  const up = servers.filter(({ status }) => status === 'connected').length;
+  const coming = servers.filter(({ state }) => state === 'connecting').length;
+  const what = servers.length === 1 ? 'server is up' : 'servers are up';
+  const rest = coming === 0 ? '' : `, ${coming} ${coming === 1 ? 'is' : 'are'} connecting`;
+  return `${up} of ${servers.length} ${what}${rest}`;
 }
 
 function flagsAfter({ flags, environment }: CommandContext, before: StartedWith | undefined): Flags {

@@ -34,6 +34,37 @@ describe('log', () => {
     expect(await ids('--search', 'NEAR("')).toEqual([]);
   });
 
+  it('knows the host, who is no agent, by both its names', async () => {
+    const home = await createLoggedHome([call('mine', { caller: undefined }), call('theirs')]);
+    const { stdout } = await turnbuckle(['log'], { home });
+    expect(stdout.split('\n')[0]).toMatch(/ host +mine /);
+    for (const name of ['host', 'owner'])
+      expect(await json(['log', '--caller', name], { home })).toMatchObject([{ id: 'mine', caller: null }]);
+  });
+
+  it('says that a rule denied it, not only what the caller was told', async () => {
+    const told = { outcome: 'failed', code: 'TOOL_UNKNOWN', error: 'There is no tool "echo".' } as const;
+    const denied = { ...told, decision: 'deny', reason: 'rule 0: no echo' } as const;
+    const home = await createLoggedHome([
+      call('denied', denied),
+      call('unknown', { ...told, decision: undefined }),
+    ]);
+    const lines = (await turnbuckle(['log'], { home })).stdout.split('\n');
+    expect(lines[0]).toContain('TOOL_UNKNOWN denied: rule 0: no echo');
+    expect(lines[1]).toContain('TOOL_UNKNOWN There is no tool "echo".');
+  });
+
+  it('has the times of the reader in the list and in one call; programs get UTC', async () => {
+    const startedAt = Date.now() - 60_000;
+    const home = await createLoggedHome([call('one', { startedAt })]);
+    const env = { TZ: 'Asia/Kolkata' };
+    const there = new Date(startedAt + 5.5 * HOUR_MS).toISOString().slice(0, 19).replace('T', ' ');
+    for (const words of [['log'], ['log', 'show', 'one']])
+      expect((await turnbuckle(words, { home, env })).stdout).toContain(there);
+    const { stdout } = await turnbuckle(['log', '--json'], { home, env });
+    expect(stdout).toContain(new Date(startedAt).toISOString());
+  });
+
   it('has nothing to show where nothing was logged, and makes nothing', async () => {
     const home = await createHome();
     expect(await turnbuckle(['log'], { home })).toMatchObject({

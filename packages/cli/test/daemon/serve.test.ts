@@ -151,6 +151,10 @@ describe('serve in the background', () => {
     onTestFinished(() => {
       if (isAlive(started.pid)) process.kill(started.pid, 'SIGKILL');
     });
+    const shown = await turnbuckle(['serve', 'status'], { home, env: { TZ: 'Asia/Kolkata' } });
+    expect(shown.stdout).toMatch(
+      /, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n\d of 2 servers are up(, \d (is|are) connecting)?: /,
+    );
     expect(await json(['serve', 'status'], { home })).toMatchObject({
       running: true,
       answers: true,
