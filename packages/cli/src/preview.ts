@@ -15,7 +15,9 @@ export async function confirmChange(
   const { file, before = '', after } = change;
   const redact = createLineRedactor(entries);
   output.note(output.color.bold(file));
-  for (const { sign, text } of textDiff(before, after)) {
+  const shown = onLines(before, after);
+  if (shown !== undefined) output.note(output.color.dim('Shown on several lines; the file has long ones.'));
+  for (const { sign, text } of textDiff(...(shown ?? [before, after]))) {
     const paint = sign === '+' ? output.color.green : sign === '-' ? output.color.red : output.color.dim;
     output.note(paint(`${sign} ${showText(redact(text))}`));
   }
@@ -25,3 +27,19 @@ export async function confirmChange(
     hint: 'Run it again with --yes to write it.',
   });
 }
+
+/** No screen shows more of a line than this. */
+const LONG_LINE = 300;
+
+/** A file that is JSON on one line, as it would be on several: nobody sees what changes in the middle of a long line. */
+function onLines(before: string, after: string): [before: string, after: string] | undefined {
+  if (![before, after].some((text) => text.split('\n').some((line) => line.length > LONG_LINE)))
+    return undefined;
+  try {
+    return [spread(before), spread(after)];
+  } catch {
+    return undefined;
+  }
+}
+
+const spread = (text: string): string => (text === '' ? '' : JSON.stringify(JSON.parse(text), null, 2));

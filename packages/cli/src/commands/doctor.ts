@@ -100,21 +100,38 @@ function checkServer({ name, status, error, transport, protocolVersion, tools }:
   return { name, ok: true, what: `reached by ${transport}, speaks ${protocolVersion}, ${count}`, next };
 }
 
-function findFlags({ name, flags }: ServerStatus, runtime: Runtime): { flagged?: Finding[] } {
-  const own = flags.length === 0 ? [] : [{ flags, what: flagText({ flags }) }];
+function findFlags({ name, flags, instructions }: ServerStatus, runtime: Runtime): { flagged?: Finding[] } {
+  const others = otherNames(name, runtime);
+  const about = { flags, definition: { instructions } };
+  const own = flags.length === 0 ? [] : [{ flags, what: flagText(about, others) }];
   const tools = runtime.catalog.listByServer(name).filter((tool) => tool.flags.length > 0);
   const flagged = [
     ...own,
-    ...tools.map((tool) => ({ tool: tool.tool, flags: tool.flags, what: flagText(tool) })),
+    ...tools.map((tool) => ({ tool: tool.tool, flags: tool.flags, what: flagText(tool, others) })),
   ];
   return flagged.length === 0 ? {} : { flagged };
 }
+
+/** Of the other servers and their tools; the longest first, which say the most. */
+const otherNames = (name: string, runtime: Runtime): string[] =>
+  runtime
+    .serverNames()
+    .filter((server) => server !== name)
+    .flatMap((server) => [
+      server,
+      ...runtime.catalog.listByServer(server).flatMap((tool) => [tool.name, tool.tool]),
+    ])
+    .sort((a, b) => b.length - a.length);
 
 const MOST_FINDINGS = 5;
 
 function showFindings({ output }: CommandContext, { name, flagged = [] }: Check): void {
   for (const { tool, what } of flagged.slice(0, MOST_FINDINGS))
-    writeWrapped(output, `  ${output.color.yellow('⚠')} ${showLine(tool ?? 'it', 60)} ${what}`, '    ');
+    writeWrapped(
+      output,
+      `  ${output.color.yellow('⚠')} ${tool === undefined ? 'its description of itself' : showLine(tool, 60)} ${what}`,
+      '    ',
+    );
   const rest = flagged.length - MOST_FINDINGS;
   if (rest > 0)
     output.line(

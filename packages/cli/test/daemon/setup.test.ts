@@ -197,6 +197,21 @@ describe('setup', () => {
     expect(await made()).toEqual(before);
   });
 
+  it('shows what changes in a file that is one long line, and leaves it that way', async () => {
+    const others = Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => [
+        `other${index}`,
+        { command: 'server', args: ['--port', '1'] },
+      ]),
+    );
+    await home.write('.cursor/mcp.json', JSON.stringify({ mcpServers: others }));
+    const { stderr } = await setup('cursor', '--yes');
+    expect(stderr).toContain('Shown on several lines');
+    expect(stderr).toContain('+     "turnbuckle": {\n');
+    expect(stderr).not.toContain('other3');
+    expect(await home.read('.cursor/mcp.json')).toContain('"other3":{"command":"server"');
+  });
+
   it('tells of a token that it replaces, and of a file that others can read', async () => {
     await turnbuckle(['token', 'create', 'cursor', '--can', 'mcp_echo'], { home });
     await home.write('.cursor/mcp.json', '{}');
