@@ -7,6 +7,7 @@ import type { ServerConfig, ServersInput } from './config/schema.js';
 import type { ServerRequestAnswers } from './connection/server-requests.js';
 import type { RuntimeLimits } from './limits.js';
 import type { Approve } from './policy/approval-request.js';
+import type { ApprovalHint } from './policy/approvals.js';
 import type { Action } from './policy/decide.js';
 import type { BreakerOptions } from './resilience/breaker.js';
 
@@ -31,8 +32,8 @@ export interface RuntimeOptions {
   readonly approve?: Approve | undefined;
   /** `queue`: without `approve`, such calls wait for `approvals.answer()` instead of failing. */
   readonly approvals?: 'queue' | undefined;
-  /** What to do where nobody can be asked, for whoever reads the error. */
-  readonly approvalHint?: string | undefined;
+  /** What to do where nobody can be asked, for whoever reads the error: a text, or one made of what was called. */
+  readonly approvalHint?: ApprovalHint | undefined;
   /** Silence is a no after this time; 120,000 unless told otherwise. */
   readonly approvalTimeoutMs?: number | undefined;
   /**

@@ -389,7 +389,7 @@ export class Runtime {
   // --- who may call what -----------------------------------------------------------------------------
 
   /** What waits for a person's answer, the way to give it, and the way to ask for something else. */
-  get approvals(): Pick<Approvals, 'pending' | 'answer' | 'ask' | 'close'> {
+  get approvals(): Pick<Approvals, 'pending' | 'answer' | 'abandon' | 'ask' | 'close'> {
     return this.#guard.approvals;
   }
 

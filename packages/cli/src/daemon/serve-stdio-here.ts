@@ -11,21 +11,35 @@ import {
   stdioCaller,
   TokenStore,
 } from '@turnbuckle/gateway';
-import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import { type ConfiguredOptions, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { nearestWord } from '../nearest-word.js';
 import { configurationOptions } from '../open.js';
 import { rootsHere } from '../roots-here.js';
+import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
-import { showText } from '../untrusted-text.js';
+import { showLine, showText } from '../untrusted-text.js';
 import { VERSION } from '../version.js';
 import type { StdioWho } from './stdio-through-daemon.js';
 
 /** Many clients ask for the tools once, at the start: servers that come up by then are among them. */
 const START_MS = 5_000;
 const MOST_BYTES = 64 * 1_024 * 1_024;
-const APPROVAL_HINT =
-  'Nobody can be asked over stdio without a daemon. Start one (turnbuckle serve start) and restart the client: then such calls wait, and turnbuckle approvals answers them. Or allow it by a rule in your configuration (turnbuckle rules shows them), or, where the tool has changed, by turnbuckle rules pin.';
+
+/** Names are strangers' text: what is to be typed is quoted. */
+function approvalHint({ server, tool, callerId = 'host', kind }: Asked): string {
+  const [who, where, what] = [callerId, server, tool].map((word) => shellWord(showLine(word, 200)));
+  const allow = kind === 'tool' ? `turnbuckle rules allow ${who} ${where} ${what}` : 'turnbuckle rules';
+  return [
+    'Nobody can be asked over stdio without a daemon.',
+    'Start one (turnbuckle serve start) and restart the client: then such calls wait, and turnbuckle approvals answers them.',
+    `Or allow it from now on: ${allow}`,
+    `Where the tool has changed: turnbuckle rules pin ${where} ${what}`,
+    'A client that can show forms can ask you itself, if your configuration has "daemon": { "approvalForms": "approve" }.',
+  ].join(' ');
+}
+
+type Asked = Parameters<Exclude<ConfiguredOptions['approvalHint'], string | undefined>>[0];
 
 /** Serves until the client leaves or a signal comes. */
 export async function serveStdioHere(context: CommandContext, who: StdioWho): Promise<void> {
@@ -40,7 +54,8 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
     environment: deeper(context.environment),
     // stdin is the client's: nobody can be asked there but the client.
     approve: undefined,
-    approvalHint: APPROVAL_HINT,
+    approvals: 'queue',
+    approvalHint,
     askInput: undefined,
     handlers: { roots: rootsHere },
     callersAnswer: true,
@@ -48,7 +63,13 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
   const warn = (message: string): void =>
     output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
   for (const { message } of config().problems) warn(message);
-  const front = new McpFront({ runtime, version: VERSION, views: config().settings.daemon?.views });
+  const front = new McpFront({
+    runtime,
+    version: VERSION,
+    views: config().settings.daemon?.views,
+    approvalForms: () => config().settings.daemon?.approvalForms,
+    isAlone: true,
+  });
   const leave = (): unknown => process.stdin.destroy();
   let hasEnded = false;
   const forget =

@@ -159,7 +159,13 @@ describe('serve --stdio', () => {
           result: { isError: true, _meta: { 'turnbuckle/error': { code: 'APPROVAL_NEEDED' } } },
         });
         const text = JSON.stringify(await client.answer(2));
-        for (const word of ['turnbuckle serve start', 'turnbuckle approvals', 'turnbuckle rules'])
+        for (const word of [
+          'turnbuckle serve start',
+          'turnbuckle approvals',
+          'turnbuckle rules allow stdio:test echo sleep',
+          'turnbuckle rules pin echo sleep',
+          'approvalForms',
+        ])
           expect(text).toContain(word);
         expect(text).not.toContain('approve function');
       } else {
@@ -248,6 +254,57 @@ describe('serve --stdio', () => {
       const { code, stdout, stderr } = await turnbuckle(['serve', '--stdio', '--as', name], { home });
       expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
       expect(stderr).toContain(`An agent cannot be called "${name}"`);
+    });
+  });
+
+  describe('without a daemon, a client that can show forms', () => {
+    const FORMS = { ...HELLO, protocolVersion: '2025-11-25', capabilities: { elicitation: {} } };
+    const begin = async (approvalForms: string | undefined, capabilities: object): Promise<Conversation> => {
+      await home.write('.config/turnbuckle/mcp.json', {
+        servers: { echo: fixture('echo') },
+        ...(approvalForms !== undefined && { daemon: { approvalForms } }),
+      });
+      const client = converse(['serve', '--stdio'], { home });
+      client.send(1, 'initialize', { ...FORMS, capabilities });
+      await client.answer(1);
+      client.say('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+      client.send(2, 'tools/call', { name: 'echo_add', arguments: { a: 2, b: 3 } });
+      return client;
+    };
+    const form = (client: Conversation) =>
+      client.messages().find(({ method }) => method === 'elicitation/create') as
+        | { id: number | string; params: { message: string } }
+        | undefined;
+    const needed = {
+      result: { isError: true, _meta: { 'turnbuckle/error': { code: 'APPROVAL_NEEDED' } } },
+    };
+
+    it.each([
+      ['accept', { result: { structuredContent: { sum: 5 } } }],
+      ['decline', { result: { isError: true, _meta: { 'turnbuckle/error': { code: 'CALL_DENIED' } } } }],
+      ['cancel', needed],
+    ])('is asked where the configuration says so: %s', async (action, expected) => {
+      const client = await begin('approve', { elicitation: {} });
+      await waitUntil(() => form(client) !== undefined, 20_000);
+      const { id, params } = form(client) ?? { id: 0, params: { message: '' } };
+      expect(params.message).toContain('The call of echo_add needs an approval');
+      expect(params.message).toContain('"a":2');
+      const content = action === 'accept' ? { content: {} } : {};
+      client.say(JSON.stringify({ jsonrpc: '2.0', id, result: { action, ...content } }));
+      expect(await client.answer(2)).toMatchObject(expected);
+      expect(await client.leave()).toBe(0);
+    });
+
+    it.each([
+      ['nothing', undefined, { elicitation: {} }],
+      ['to inform', 'inform', { elicitation: {} }],
+      ['off', 'off', { elicitation: {} }],
+      ['to approve, to one that shows none', 'approve', {}],
+    ])('fails at once where it says %s', async (_what, forms, capabilities) => {
+      const client = await begin(forms, capabilities);
+      expect(await client.answer(2)).toMatchObject(needed);
+      expect(form(client)).toBeUndefined();
+      expect(await client.leave()).toBe(0);
     });
   });
 

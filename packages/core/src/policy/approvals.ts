@@ -13,12 +13,17 @@ export interface ApprovalsOptions {
   /** Without an approver, questions wait for `answer()` instead of failing. */
   readonly queue: boolean;
   /** What to do when nobody is there, if not what a program would do. */
-  readonly hint?: string | undefined;
+  readonly hint?: ApprovalHint | undefined;
   readonly timeoutMs: number;
   readonly now: () => number;
   readonly createId: () => string;
   readonly events: Events;
 }
+
+/** A text, or one made of what the call is about. */
+export type ApprovalHint =
+  | string
+  | ((asked: Pick<ApprovalRequest, 'server' | 'tool' | 'kind' | 'callerId'>) => string);
 
 /** A question before it has an id and a time. */
 export interface Question extends Omit<ApprovalRequest, 'id' | 'createdAt' | 'expiresAt'> {
@@ -57,6 +62,8 @@ interface Given {
   readonly answer: ApprovalAnswer;
   readonly by: AnsweredBy;
   readonly cause?: unknown;
+  /** There is nobody who could answer. */
+  readonly isAbandoned?: boolean;
 }
 
 const ANSWERS: ReadonlySet<unknown> = new Set<ApprovalAnswer>(['once', 'session', 'always', 'deny']);
@@ -90,6 +97,13 @@ export class Approvals {
     // An answer that is none of the words is no yes.
     pending.settle({ answer: ANSWERS.has(answer) ? answer : 'deny', by });
     return true;
+  }
+
+  /** Nobody can be asked after all: the call is told so, with what to do. False when it does not wait any longer. */
+  abandon(id: string): boolean {
+    const pending = this.#pending.get(id);
+    pending?.settle({ answer: 'deny', by: 'nobody', isAbandoned: true });
+    return pending !== undefined;
   }
 
   /** Whether somebody said yes to this for the session. */
@@ -128,6 +142,7 @@ export class Approvals {
     if (this.#pending.has(pending.request.id)) onAsked?.(pending.request);
     const given = await waiting;
     if (given === undefined) throw stillOpen(pending.request);
+    if (given.isAbandoned === true) throw nobodyThere(question, this.#options.hint);
     if (given.answer === 'deny') throw refused(question, given);
     // What was not offered was not agreed to.
     return offered(given.answer, pending.request);
@@ -267,8 +282,8 @@ const askerOf = ({ identity, callerId }: Question): string | undefined => identi
 const HINT = 'Give the runtime an approve function, or allow the call by a rule.';
 
 function nobodyThere(
-  { toolName, server, tool, reason, change, rule }: Question,
-  hint = HINT,
+  { toolName, server, tool, kind, callerId, reason, change, rule }: Question,
+  hint: ApprovalHint = HINT,
 ): TurnbuckleError {
   return new TurnbuckleError(
     'APPROVAL_NEEDED',
@@ -276,7 +291,10 @@ function nobodyThere(
     {
       server,
       tool,
-      hint,
+      hint:
+        typeof hint === 'string'
+          ? hint
+          : hint({ server, tool, kind, ...(callerId !== undefined && { callerId }) }),
       data: { reason, ...(rule !== undefined && { rule }), ...(change !== undefined && { change }) },
     },
   );

@@ -3,13 +3,14 @@
  * message otherwise, and by a form where it can show one. A form can refuse the call; it gives the approval only where
  * the configuration says so, for a program could answer its own question.
  */
-import type {
-  ApprovalRequest,
-  CancelSignal,
-  DaemonSettings,
-  Progress,
-  Respondent,
-  Runtime,
+import {
+  type ApprovalRequest,
+  type CancelSignal,
+  type DaemonSettings,
+  type Progress,
+  type Respondent,
+  type Runtime,
+  showLine,
 } from 'turnbuckle';
 
 export type ApprovalForms = NonNullable<DaemonSettings['approvalForms']>;
@@ -21,22 +22,52 @@ export interface NoticeTo {
   readonly signal?: CancelSignal | undefined;
 }
 
+/** Of the arguments; people read no more in a form. */
+const MAX_SENT = 1_000;
+
+export interface NoticeOptions {
+  readonly forms: () => ApprovalForms;
+  /** Only the client can be asked: where it cannot show a form that approves, the call fails at once. */
+  readonly isAlone: boolean;
+}
+
 export class ApprovalNotices {
   readonly #runtime: Runtime;
   readonly #forms: () => ApprovalForms;
+  readonly #isAlone: boolean;
+  /** Questions that a form is shown for. */
+  readonly #shown = new Set<string>();
 
-  constructor(runtime: Runtime, forms: () => ApprovalForms) {
+  constructor(runtime: Runtime, { forms, isAlone }: NoticeOptions) {
     this.#runtime = runtime;
     this.#forms = forms;
+    this.#isAlone = isAlone;
+    if (!isAlone) return;
+    runtime.on('approval.asked', ({ id }) =>
+      // The client of the call is told in the same turn.
+      queueMicrotask(() => {
+        if (!this.#shown.has(id)) runtime.approvals.abandon(id);
+      }),
+    );
   }
 
   /** Never throws. */
   tell(asked: ApprovalRequest, { callerId, onProgress, respondent, signal }: NoticeTo): void {
     try {
+      const { elicitation } = respondent?.answers ?? {};
+      if (this.#isAlone) {
+        if (elicitation === undefined || this.#forms() !== 'approve') return;
+        this.#shown.add(asked.id);
+        void this.#show(asked, { elicitation, callerId, signal }).finally(() => {
+          this.#shown.delete(asked.id);
+          // Neither yes nor no, and there is nobody else.
+          this.#runtime.approvals.abandon(asked.id);
+        });
+        return;
+      }
       const data = textOf(asked);
       if (onProgress !== undefined) onProgress({ progress: 0, message: data });
       else respondent?.onNotice?.('notifications/message', { level: 'warning', logger: 'turnbuckle', data });
-      const { elicitation } = respondent?.answers ?? {};
       if (elicitation !== undefined && this.#forms() !== 'off')
         void this.#show(asked, { elicitation, callerId, signal });
     } catch {
@@ -57,8 +88,7 @@ export class ApprovalNotices {
     ];
     signal?.addEventListener('abort', end, { once: true });
     try {
-      const message =
-        this.#forms() === 'approve' ? `${textOf(asked)} Accepting this approves it, once.` : textOf(asked);
+      const message = this.#messageFor(asked);
       const requestedSchema = { type: 'object' as const, properties: {} };
       const params = { message, requestedSchema };
       const shown = { server: asked.server, mode: 'form' as const, signal: over.signal, params, ...params };
@@ -72,6 +102,15 @@ export class ApprovalNotices {
       signal?.removeEventListener('abort', end);
       for (const stop of stops) stop();
     }
+  }
+
+  /** Who approves sees what would be sent: arguments without secrets, as one line. */
+  #messageFor(asked: ApprovalRequest): string {
+    if (this.#forms() !== 'approve') return textOf(asked);
+    const { toolName, reason } = asked;
+    const sent = showLine(JSON.stringify(asked.arguments), MAX_SENT);
+    const first = this.#isAlone ? `The call of ${toolName} needs an approval (${reason}).` : textOf(asked);
+    return `${first} It would be sent: ${sent} Accepting this approves it, once.`;
   }
 }
 

@@ -25,6 +25,8 @@ export interface McpFrontOptions {
   readonly taskKey?: Buffer | undefined;
   /** What clients that can show forms are for an approval; absent: told of it, and able to refuse. */
   readonly approvalForms?: (() => ApprovalForms | undefined) | undefined;
+  /** There is nobody but the client: what needs an approval fails at once unless a form of the client can give it. */
+  readonly isAlone?: boolean | undefined;
 }
 
 export class McpFront {
@@ -51,8 +53,9 @@ export class McpFront {
     tracer,
     taskKey,
     approvalForms,
+    isAlone = false,
   }: McpFrontOptions) {
-    this.#notices = new ApprovalNotices(runtime, () => approvalForms?.() ?? 'inform');
+    this.#notices = new ApprovalNotices(runtime, { forms: () => approvalForms?.() ?? 'inform', isAlone });
     this.#taskIds = new TaskIds(taskKey ?? makeTaskKey(), now);
     this.#tracer = tracer;
     this.#runtime = runtime;
