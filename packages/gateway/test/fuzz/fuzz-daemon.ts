@@ -30,7 +30,9 @@ export interface FuzzDaemon {
   stop(): Promise<unknown>;
 }
 
-const PROGRAM = fileURLToPath(new URL('fuzz-daemon.mjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../threats/daemon-process.mjs', import.meta.url));
+/** A server that was left alone would say nothing. */
+const OPTIONS = { breaker: { openMs: 50, maxOpenMs: 50 }, warns: true };
 /** Beyond the longest time that a call here may take; what is still open then is stuck. */
 const PATIENCE_MS = 30_000;
 
@@ -38,7 +40,9 @@ export async function startFuzzDaemon(servers: Readonly<Record<string, object>>)
   const directory = await temporaryDirectory();
   const all = { good: fixture('echo'), ...servers };
   writeFileSync(directory.file('mcp.json'), JSON.stringify({ servers: all }));
-  const child = spawn(process.execPath, [PROGRAM, directory.path], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [PROGRAM, directory.path, JSON.stringify(OPTIONS)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   let said = '';
   let exit: unknown;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

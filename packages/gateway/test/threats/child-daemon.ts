@@ -39,7 +39,7 @@ export async function childDaemon(config: object, options: ChildDaemonOptions = 
   const { directory = await temporaryDirectory(), limits = {} } = options;
   writeFileSync(directory.file('mcp.json'), JSON.stringify(config));
   const program = fileURLToPath(new URL('daemon-process.mjs', import.meta.url));
-  const child = spawn(process.execPath, [program, directory.path, JSON.stringify(limits)], {
+  const child = spawn(process.execPath, [program, directory.path, JSON.stringify({ limits })], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
