@@ -10,6 +10,17 @@ export function overloaded({ name }: Server, { inFlight, queued }: Limiter): Tur
   });
 }
 
+export function neverAnswered({ name }: Server): TurnbuckleError {
+  return new TurnbuckleError(
+    'OVERLOADED',
+    `Server "${name}" has answered none of this caller's calls for so long that those that wait are given up.`,
+    {
+      server: name,
+      hint: 'This one was not made. If the server leads back to this gateway, take it out of the configuration.',
+    },
+  );
+}
+
 export const cancelledInQueue = (): TurnbuckleError =>
   new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled while it waited for its turn.');
 

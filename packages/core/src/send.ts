@@ -18,8 +18,9 @@ import type { Caller } from './policy/capabilities.js';
 import { type CallClock, LONGEST_TIMER_MS, type Waiting } from './resilience/call-clock.js';
 import type { Limiter } from './resilience/limiter.js';
 import { type RetryPlan, retryPlan } from './resilience/retry-plan.js';
+import { SilentCallers } from './resilience/silent-callers.js';
 import { FailureAccount, whoOf } from './send-account.js';
-import { breakerOpen, cancelledInQueue, outcomeUnknown, overloaded } from './send-errors.js';
+import { breakerOpen, cancelledInQueue, neverAnswered, outcomeUnknown, overloaded } from './send-errors.js';
 import type { Server } from './server.js';
 import type { SignInAsked } from './sign-ins.js';
 import { pause } from './until-aborted.js';
@@ -76,6 +77,7 @@ export interface SenderOptions {
 export class Sender {
   readonly #options: SenderOptions;
   readonly #failures: FailureAccount;
+  readonly #silent = new WeakMap<Server, SilentCallers>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -88,12 +90,17 @@ export class Sender {
     if (signal?.aborted)
       throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
     sending.clock.atMost(server.config.maxCallMs);
-    this.#admit(server);
-    const { limiter } = this.#options;
+    const { limiter, now } = this.#options;
     const who = whoOf(caller);
+    const silent = this.#silent.get(server);
+    if (silent !== undefined && who !== undefined && silent.isResting(who, now()))
+      throw neverAnswered(server);
+    this.#admit(server);
     // First the server's own: whoever waits for a slow server takes no place from the others.
     if (!server.limiter.tryEnter(who)) await this.#queue(server.limiter, server, sending);
+    const { ticket } = server.limiter;
     let inside = false;
+    let isAnswered = false;
     let connection: Connection | undefined;
     try {
       if (!limiter.tryEnter(who)) await this.#queue(limiter, server, sending);
@@ -108,18 +115,31 @@ export class Sender {
         // Whoever answered took their time: what is there now is looked at once more.
         if (confirmed !== undefined && (await confirmed.then(() => connection?.link !== link))) continue;
         try {
-          return this.#accept(server, connection, await this.#request(server, link, sending));
+          const result = this.#accept(server, connection, await this.#request(server, link, sending));
+          isAnswered = true;
+          if (silent !== undefined && who !== undefined) silent.noteAnswer(who);
+          return result;
         } catch (thrown) {
           if (await this.#signedIn(server, sending, thrown)) continue;
           await this.#retryOrThrow(server, link, sending, { thrown, connection });
         }
       }
+    } catch (error) {
+      if (isSilence(error, server, sending)) this.#noteSilence(server, who, ticket);
+      throw error;
     } finally {
       if (respondent !== undefined) connection?.respondents.remove(respondent);
       connection?.idle.leave();
       if (inside) limiter.leave(who);
-      server.limiter.leave(who);
+      server.limiter.leave(who, isAnswered);
     }
+  }
+
+  #noteSilence(server: Server, who: string | undefined, ticket: number): void {
+    if (!server.limiter.refuseWaiting(who, ticket, neverAnswered(server)) || who === undefined) return;
+    const silent = this.#silent.get(server) ?? new SilentCallers();
+    this.#silent.set(server, silent);
+    silent.noteSilence(who, this.#options.now());
   }
 
   #connectionFor(server: Server, caller: Caller | undefined): Connection {
@@ -338,3 +358,10 @@ function withCapabilities(
   const said = keepSpelling(meta, { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta });
   return keepSpelling(params, { ...params, _meta: said });
 }
+
+/** The server said nothing for as long as it may; not only for as long as somebody wanted to wait. */
+const isSilence = (error: unknown, { config }: Server, { options, patienceMs }: Sending): boolean =>
+  error instanceof TurnbuckleError &&
+  error.code === 'CALL_TIMEOUT' &&
+  patienceMs !== undefined &&
+  (options.timeoutMs === undefined || options.timeoutMs >= config.callTimeoutMs);

@@ -80,12 +80,21 @@ const COALESCE_MS = 100;
 /** Work that takes so long, or a list with so many parts, is noticed by others. */
 const DEAR_MS = 50;
 const MANY_PARTS = 20_000;
+/**
+ * A server that says again and again that its list is another one is read at once so often, and then ever more slowly:
+ * one that leads back to this program through something that cannot tell would never end that.
+ */
+const QUICK_READINGS = 20;
+const FORGET_MS = 5_000;
+const SLOWEST_MS = 30_000;
 
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #running = new Map<string, Promise<void>>();
   readonly #scheduled = new Map<string, NodeJS.Timeout>();
   readonly #paces = new Map<string, RelistPace>();
+  /** How many readings there were because of a change; one is forgotten after a while. */
+  readonly #changes = new Map<string, { readonly count: number; readonly at: number }>();
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
@@ -145,6 +154,7 @@ export class Discovery {
       clearTimeout(this.#scheduled.get(key));
       this.#scheduled.delete(key);
       this.#paces.delete(key);
+      this.#changes.delete(key);
     }
     this.#options.catalog.remove(server);
   }
@@ -152,23 +162,26 @@ export class Discovery {
   #schedule(server: string, kind: ListKind, source: ListSource): void {
     const key = keyOf(server, kind);
     if (this.#scheduled.has(key)) return;
-    const timer = setTimeout(async () => {
-      // A reading under way may have begun before the change: wait for it, then read again.
-      await this.#running.get(key)?.catch(() => {});
-      this.#scheduled.delete(key);
-      const link = source.link();
-      if (link === undefined) return;
-      const reading = { link, settings: source.settings, reason: 'changed' } as const;
-      await this.read(server, kind, reading).catch((error: unknown) => {
-        this.#paceOf(key).note(true);
-        this.#options.catalog.mark(server, kind, 'stale');
-        this.#options.events.emit('catalog.dropped', {
-          server,
-          item: kind,
-          reason: `the list could not be read again: ${String(error)}`,
+    const timer = setTimeout(
+      async () => {
+        // A reading under way may have begun before the change: wait for it, then read again.
+        await this.#running.get(key)?.catch(() => {});
+        this.#scheduled.delete(key);
+        const link = source.link();
+        if (link === undefined) return;
+        const reading = { link, settings: source.settings, reason: 'changed' } as const;
+        await this.read(server, kind, reading).catch((error: unknown) => {
+          this.#paceOf(key).note(true);
+          this.#options.catalog.mark(server, kind, 'stale');
+          this.#options.events.emit('catalog.dropped', {
+            server,
+            item: kind,
+            reason: `the list could not be read again: ${String(error)}`,
+          });
         });
-      });
-    }, this.#paceOf(key).delayMs);
+      },
+      Math.max(this.#paceOf(key).delayMs, this.#delayFor(key)),
+    );
     this.#scheduled.set(key, timer.unref());
   }
 
@@ -176,6 +189,14 @@ export class Discovery {
     const pace = this.#paces.get(key) ?? new RelistPace({ now: this.#options.now, minMs: COALESCE_MS });
     this.#paces.set(key, pace);
     return pace;
+  }
+
+  #delayFor(key: string): number {
+    const now = this.#options.now();
+    const { count: before, at } = this.#changes.get(key) ?? { count: 0, at: now };
+    const count = Math.max(0, before - (now - at) / FORGET_MS);
+    this.#changes.set(key, { count: count + 1, at: now });
+    return Math.min(COALESCE_MS * 2 ** Math.max(0, count - QUICK_READINGS), SLOWEST_MS);
   }
 
   async #read(server: string, kind: ListKind, reading: Required<Reading>): Promise<void> {

@@ -19,16 +19,24 @@ const KEPT = 8;
 /** What one of them has and waits for. */
 interface Account {
   inFlight: number;
-  readonly queue: Array<() => void>;
+  readonly queue: Waiter[];
+  /** The last ticket that was given out when one of its calls was answered. */
+  answeredAt: number;
+}
+
+interface Waiter {
+  readonly turn: () => void;
+  readonly refuse: (reason: unknown) => void;
 }
 
 export class Limiter {
   readonly #options: LimiterOptions;
-  readonly #host: Account = { inFlight: 0, queue: [] };
+  readonly #host: Account = { inFlight: 0, queue: [], answeredAt: 0 };
   /** Those with something in flight or in the queue; who was served last stands last. */
   readonly #agents = new Map<string, Account>();
   #inFlight = 0;
   #queued = 0;
+  #tickets = 0;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -53,6 +61,23 @@ export class Limiter {
     }
     account.inFlight += 1;
     this.#inFlight += 1;
+    this.#tickets += 1;
+    return true;
+  }
+
+  /** Counts up with each place that is taken: what `refuseWaiting` is to know of a call. */
+  get ticket(): number {
+    return this.#tickets;
+  }
+
+  /**
+   * A call with that ticket was never answered. If none of the same agent was since it came in, those that wait are
+   * refused, and it is true: what waits behind calls that wait for it would go on like that for ever.
+   */
+  refuseWaiting(who: Who, ticket: number, reason: unknown): boolean {
+    const account = this.#accountOf(who);
+    if (account.answeredAt >= ticket) return false;
+    for (const { refuse } of [...account.queue]) refuse(reason);
     return true;
   }
 
@@ -64,30 +89,35 @@ export class Limiter {
       return undefined;
     }
     return new Promise((resolve, reject) => {
-      const turn = (): void => {
-        offAbort(signal, giveUp);
-        resolve();
+      const waiter: Waiter = {
+        turn: () => {
+          offAbort(signal, giveUp);
+          resolve();
+        },
+        refuse: (reason) => {
+          offAbort(signal, giveUp);
+          account.queue.splice(account.queue.indexOf(waiter), 1);
+          this.#queued -= 1;
+          this.#forget(who, account);
+          // One less to share with: others may have more now.
+          this.#serve();
+          reject(reason);
+        },
       };
-      const giveUp = (): void => {
-        account.queue.splice(account.queue.indexOf(turn), 1);
-        this.#queued -= 1;
-        this.#forget(who, account);
-        // One less to share with: others may have more now.
-        this.#serve();
-        reject(signal?.reason);
-      };
+      const giveUp = (): void => waiter.refuse(signal?.reason);
       if (signal?.aborted) {
         this.#forget(who, account);
         return reject(signal.reason);
       }
       onAbort(signal, giveUp);
-      account.queue.push(turn);
+      account.queue.push(waiter);
       this.#queued += 1;
     });
   }
 
-  leave(who?: Who): void {
+  leave(who?: Who, isAnswered = false): void {
     const account = this.#accountOf(who);
+    if (isAnswered) account.answeredAt = this.#tickets;
     account.inFlight -= 1;
     this.#inFlight -= 1;
     this.#forget(who, account);
@@ -98,7 +128,7 @@ export class Limiter {
     if (who === undefined) return this.#host;
     const known = this.#agents.get(who);
     if (known !== undefined) return known;
-    const account: Account = { inFlight: 0, queue: [] };
+    const account: Account = { inFlight: 0, queue: [], answeredAt: 0 };
     this.#agents.set(who, account);
     return account;
   }
@@ -132,7 +162,8 @@ export class Limiter {
       next.inFlight += 1;
       this.#inFlight += 1;
       this.#queued -= 1;
-      next.queue.shift()?.();
+      this.#tickets += 1;
+      next.queue.shift()?.turn();
     }
   }
 
