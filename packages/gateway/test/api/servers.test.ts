@@ -26,6 +26,21 @@ describe('looking at servers', () => {
     });
   });
 
+  it('names the files of the configuration only to who may manage', async () => {
+    const file = '{ "servers": { "bad": { "commnd": "x" }, "demo": { "command": "true" } } }';
+    const { ask, token } = await openStage({ file });
+    const look = { token: await token(['look']) };
+    for (const name of ['demo', 'bad']) {
+      const whole = (await ask('GET', `/api/servers/${name}`)).body;
+      const path = (whole.origin as { file: string }).file;
+      expect(path).toContain('/');
+      const part = await ask('GET', `/api/servers/${name}`, look);
+      expect(part.body.origin).toBeUndefined();
+      expect(part.text).not.toContain(path);
+      expect((await ask('GET', '/api/servers', look)).text).not.toContain(path);
+    }
+  });
+
   it('tells what is wrong with an entry', async () => {
     const { ask } = await openStage({ file: '{ "servers": { "bad": { "commnd": "x" } } }' });
     const { body } = await ask('GET', '/api/servers/bad');
