@@ -235,7 +235,7 @@ const USING: readonly Command[] = [
     arguments: '[show|replay] [id]',
     summary: 'Show the calls that the daemon has logged, follow them, search them, make one again',
     description:
-      'Without words: the latest calls, the newest last. show has everything that is kept of a call. replay makes it again the way that call does, with the same rules and approvals. Times are those of your time zone. Works without a daemon.',
+      'Without words: the latest calls, the newest last. show has everything that is kept of a call. replay makes it again the way that call does, with the same rules and approvals. Times are those of your time zone, with --json UTC. Works without a daemon.',
     options: {
       follow: { type: 'boolean', short: 'f', summary: 'Go on with new calls until Ctrl-C' },
       search: {
@@ -245,7 +245,7 @@ const USING: readonly Command[] = [
       },
       server: { type: 'string', value: 'server', summary: 'Of this server' },
       tool: { type: 'string', value: 'tool', summary: 'Of this tool' },
-      caller: { type: 'string', value: 'id', summary: 'By this agent' },
+      caller: { type: 'string', value: 'id', summary: 'By this agent; host: by you' },
       failed: { type: 'boolean', summary: 'That did not end well' },
       since: { type: 'string', value: '30m|2h|7d|date', summary: 'Not older than this' },
       limit: { type: 'string', short: 'n', value: 'n', summary: 'At most so many (default: 20)' },

@@ -7,7 +7,7 @@ export function helpForAll(commands: readonly Command[], width = Number.POSITIVE
     'Every MCP server from the command line.',
     '',
     'usage: turnbuckle <command> [arguments] [options]',
-    '       tbk is short for turnbuckle',
+    '       (tbk is the same command, where it is installed)',
     '',
     ...columns(
       commands.map(({ name, summary }) => [`  ${name}`, summary]),

@@ -1,15 +1,10 @@
 /** A placeholder between double quotes, or without any, is filled in by the shell: nobody is to copy such a line. */
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/commands.js';
 import { BIN, createHome, environmentOf } from '../commands/turnbuckle.js';
-import { readText, root } from './repository.js';
-
-const PAGES = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-  (path) => path.endsWith('.md') && !/(^|\/)(node_modules|dist|build|\.[^/]+)\//.test(path),
-);
+import { PAGES, readText } from './repository.js';
 
 /** What the shell would fill in of a command: outside single quotes. `$(…)`, `$?` and `$1` are meant. */
 function filledIn(command: string): string[] {

@@ -1,9 +1,14 @@
 /** The repository as the tests of the pages see it. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Every page of the repository, by its path from the root. */
+export const PAGES: readonly string[] = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (path) => path.endsWith('.md') && !/(^|\/)(node_modules|dist|build|\.[^/]+)\//.test(path),
+);
 
 /** A file's text, by its path from the root. */
 export const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
