@@ -13,6 +13,8 @@ export default defineConfig({
       'e2e/soak/*.test.ts',
       'packages/core/test/hostile/*.test.ts',
       'packages/gateway/test/fuzz/*.test.ts',
+      'packages/gateway/test/daemon/large-inputs.test.ts',
+      'packages/core/test/observe/redact-slices.test.ts',
       'packages/core/test/observe/finds.test.ts',
       'packages/core/test/policy/{addresses,decision-work}.test.ts',
       'packages/core/test/config/hostile-files.test.ts',

@@ -12,6 +12,8 @@ const OVERLAP = 4 * 1_024;
 const STRIDE = PIECE - OVERLAP;
 /** So much is looked at in one step: a thousand parts, or as many characters as a piece has. */
 const FEW = 1_024;
+/** Of pieces of a text with something in them: taking it out of each takes long, and the rest goes as a whole. */
+const MAX_FOUND = 100;
 /** So far back a place is looked for where a text can be cut without cutting a word. */
 const WORD = 512;
 
@@ -126,6 +128,7 @@ const isLarge = (value: unknown, { depth }: Place): value is object =>
 
 function* cleanText(text: string, { text: clean, mark }: DeepRules): Steps<string> {
   let result = '';
+  let found = 0;
   for (let at = 0; ; ) {
     const piece = text.slice(at, at + PIECE);
     const whole = clean(piece);
@@ -136,6 +139,8 @@ function* cleanText(text: string, { text: clean, mark }: DeepRules): Steps<strin
       at += STRIDE;
       continue;
     }
+    found += 1;
+    if (found > MAX_FOUND) return result + mark;
     const cut = yield* cutCleanly(piece, whole, clean);
     result += cut?.text ?? mark;
     at += cut?.length ?? piece.length;
