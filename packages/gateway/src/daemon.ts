@@ -20,6 +20,7 @@ import { Bridge } from './bridge/bridge-call.js';
 import { createBridgeRoutes } from './bridge/bridge-routes.js';
 import { InlineServers } from './bridge/inline-servers.js';
 import { Doors } from './http/doors.js';
+import { isLoopback } from './http/host-names.js';
 import { HttpServer } from './http/http-server.js';
 import { isDiskFault } from './instance/disk-fault.js';
 import { claimInstance, type Instance, stateUnusable } from './instance/instance.js';
@@ -213,6 +214,7 @@ export class Daemon {
     this.#problems();
     const { url } = await this.#http.listen(port, host);
     this.#url = url;
+    if (!isLoopback(host)) onWarning?.(openToOthers(url));
     this.#instance.announce(url);
     // Calls are taken from now on; one for a server that is not up yet waits for that server alone.
     isReady = true;
@@ -282,6 +284,9 @@ export class Daemon {
     return this.#judged.problems;
   }
 }
+
+const openToOthers = (url: string): string =>
+  `It listens at ${url.replace('http://', '')}: other machines can reach it, and what is sent is not encrypted. Every request needs a token. For this machine alone leave --host and daemon.host out.`;
 
 /** Of the files, and of servers that go on as they were before their entry became unusable. */
 const problemsOf = ({ problems, servers }: LoadedConfig): string[] =>

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 export interface RunningDaemon {
   readonly pid: number;
   readonly url: string;
+  /** The address that it listens at, where that is another one: all addresses of the machine. */
+  readonly listensAt?: string | undefined;
   /** When, in ISO 8601. */
   readonly started: string;
   readonly version: string;
@@ -26,7 +28,8 @@ export function findDaemon(stateDir: string): RunningDaemon | undefined {
     const { pid, url, started, version, process: identity } = JSON.parse(written);
     if (!Number.isInteger(pid) || typeof url !== 'string' || !/^http:\/\//.test(url)) return undefined;
     if (!isSameProcess(pid, String(identity?.start ?? ''), started)) return undefined;
-    return { pid, url: reachable(url), started, version };
+    const listensAt = reachable(url) === url ? undefined : url;
+    return { pid, url: reachable(url), listensAt, started, version };
   } catch {
     return undefined;
   }

@@ -86,6 +86,30 @@ describe('serve in the foreground', () => {
     expect(again?.pid).toBe(echo?.pid);
   });
 
+  it.each([
+    ['0.0.0.0', true],
+    ['::', true],
+    ['127.0.0.1', false],
+    ['localhost', false],
+    ['127.0.0.2', false],
+  ])('at %s says whether other machines can reach it: %s', async (host, isOpen) => {
+    const daemon = await daemonForTest(['--host', host], { home });
+    const port = new URL(daemon.url).port;
+    const shown = await turnbuckle(['serve', 'status'], { home });
+    const { listensAt } = await json<{ listensAt?: string }>(['serve', 'status'], { home });
+    const { stderr } = await daemon.stop();
+    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    expect(stderr.includes(`warning It listens at ${address}: other machines can reach it`)).toBe(isOpen);
+    expect(shown.stdout.includes(`It listens at http://${address}`)).toBe(isOpen);
+    expect(listensAt).toBe(isOpen ? `http://${address}` : undefined);
+  });
+
+  it('in the background repeats that other machines can reach it', async () => {
+    const { stderr } = await turnbuckle(['serve', 'start', '--host', '0.0.0.0', '--port', '0'], { home });
+    await turnbuckle(['serve', 'stop'], { home });
+    expect(stderr).toContain('other machines can reach it, and what is sent is not encrypted');
+  });
+
   it('is the only one of its state directory, and the second says who has it', async () => {
     const daemon = await daemonForTest([], { home });
     const second = await turnbuckle(['serve', '--port', '0'], { home });
@@ -131,6 +155,18 @@ describe('serve in the foreground', () => {
     expect((await turnbuckle(['call', 'demo', 'cwd'], { home: own })).code).toBe(0);
     child.kill('SIGTERM');
     expect((await ended).stderr).toContain(`The demo server is left out: there is a server named "demo"`);
+  });
+
+  it('gives way to a server named demo that is added while it runs, and comes back when it is gone', async () => {
+    await daemonForTest(['--demo'], { home });
+    const tools = async (): Promise<number> =>
+      (await turnbuckle(['tools', 'demo'], { home })).stdout.trim().split('\n').length;
+    expect(await tools()).toBe(3);
+    const { command, args } = fixture('echo');
+    expect((await turnbuckle(['add', 'demo', '--', command, ...args], { home })).code).toBe(0);
+    await waitUntil(async () => (await tools()) > 3, 20_000);
+    expect((await turnbuckle(['remove', 'demo'], { home })).code).toBe(0);
+    await waitUntil(async () => (await tools()) === 3, 20_000);
   });
 
   it('leaves nothing running', async () => {

@@ -8,6 +8,10 @@ const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/;
 /** How many spellings are remembered; they differ only by port and case. */
 const MAX_REMEMBERED = 64;
 
+/** Whether what listens at this address is reached from this machine only. */
+export const isLoopback = (address: string): boolean =>
+  /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?)$/i.test(address);
+
 export class HostNames {
   readonly #names: ReadonlySet<string>;
   readonly #remembered = new Set<string>();
