@@ -76,6 +76,15 @@ async function readFrom(path: string, { output }: CommandContext): Promise<Sourc
     });
   });
   const result = readUnknownConfig(text, { file: path });
+  const { servers, skipped, problems } = result;
+  if (servers.length + skipped.length === 0)
+    throw new TurnbuckleError(
+      'CONFIG_INVALID',
+      problems.length === 0
+        ? `There are no servers in ${path}.`
+        : `${path} cannot be used: ${showLine(problems.join('; '), 300)}.`,
+      { hint: 'Name a file with servers in it, such as { "mcpServers": { … } }. Nothing was written.' },
+    );
   tellFaults(output, result, { path, of: '' });
   return { client: basename(path), path, servers: result.servers, inputs: result.inputs };
 }

@@ -20,6 +20,24 @@ function asArgument(text: string): string {
   return Array.isArray(args) ? String(args[0]) : MARK;
 }
 
+const SECRET_NAME = /token|key|secret|passw|auth|credential|cookie/i;
+
+/** Where credentials stand that are written out, as paths: `headers.Authorization`. Never a value. */
+export function writtenSecrets(entry: Entry): string[] {
+  const shown = redactConfig(entry);
+  return Object.entries(entry).flatMap(([key, value]: [string, unknown]) => {
+    const other = shown[key];
+    if ((key !== 'env' && key !== 'headers') || typeof value !== 'object' || value === null)
+      return hiddenIn(value, other).length > 0 ? [key] : [];
+    // All of these are hidden, also what is no secret.
+    return Object.entries(value).flatMap(([name, text]: [string, unknown]) => {
+      const isHidden = hiddenIn(text, Reflect.get(Object(other), name)).some((part) => part !== '');
+      const isSecret = SECRET_NAME.test(name) || asArgument(String(text)) !== text;
+      return isHidden && isSecret ? [`${key}.${name}`] : [];
+    });
+  });
+}
+
 /** What the one has and the other shows as hidden. */
 function hiddenIn(value: unknown, shown: unknown): string[] {
   if (typeof value === 'string') return typeof shown === 'string' ? betweenMarks(value, shown) : [];

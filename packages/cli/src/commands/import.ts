@@ -7,6 +7,7 @@ import { type Found, findServers } from '../import-sources.js';
 import type { MergedServer } from '../imports/index.js';
 import { loadCommandConfig } from '../open.js';
 import { confirmChange } from '../preview.js';
+import { writtenSecrets } from '../redact-diff.js';
 import { currentText, rememberChange, undoChange } from '../undo.js';
 import { showLine } from '../untrusted-text.js';
 
@@ -42,8 +43,22 @@ function tell({ output }: CommandContext, server: MergedServer, reason: string |
   );
   for (const note of [...server.notes, ...emptyCredentials(server.config)])
     output.note(output.color.dim(`  ${showLine(note, 200)}`));
+  if (reason === undefined) warnOfSecrets(output, server);
   for (const { client, same } of server.shadowed)
     output.note(output.color.dim(`  ${client} has ${same ? 'the same' : 'another one of that name'}`));
+}
+
+/** The preview does not show them, so it has to be said that they are written. */
+function warnOfSecrets(output: CommandContext['output'], { name, config }: MergedServer): void {
+  const found = writtenSecrets({ ...config });
+  if (found.length === 0) return;
+  const word = /^[\w.-]{1,64}$/.test(name) ? name : '<name>';
+  output.warn(
+    `  ${output.color.yellow('warning')} A secret is copied in plain text: ${showLine(found.join(', '), 200)}`,
+  );
+  output.warn(
+    `          To keep it in the vault: turnbuckle secrets set ${word}, then write \${secret:${word}} in its place.`,
+  );
 }
 
 async function write(

@@ -75,6 +75,43 @@ describe('import', () => {
     expect(unknown.stderr).toContain('cursor');
   });
 
+  it('says which secrets it copies in plain text, and where they would be better', async () => {
+    const file = await home.write('old.json', {
+      mcpServers: {
+        web: { url: 'https://example.invalid/mcp', headers: { Authorization: 'Bearer abc-very-secret' } },
+        env: { command: 'x', env: { LOG_LEVEL: 'debug', API_TOKEN: 'abc-very-secret' } },
+        args: { command: 'x', args: ['--api-key', 'abc-very-secret'] },
+        good: { command: 'x', env: { API_TOKEN: '${API_TOKEN}', LOG: 'debug' } },
+      },
+    });
+    const { stderr } = await run('import', '--from', file, '--yes');
+    const warned = stderr.split('\n').filter((line) => line.includes('copied in plain text'));
+    expect(warned).toEqual([
+      '  warning A secret is copied in plain text: headers.Authorization',
+      '  warning A secret is copied in plain text: env.API_TOKEN',
+      '  warning A secret is copied in plain text: args',
+    ]);
+    expect(stderr).toContain('turnbuckle secrets set web, then write ${secret:web} in its place.');
+    expect(stderr).not.toContain('abc-very-secret');
+    expect(await readFile(home.config, 'utf8')).toContain('abc-very-secret');
+  });
+
+  it.each([
+    ['{ "mcpServers": oops }', /old\.json cannot be used: .+/],
+    ['', /old\.json/],
+    ['{}', /old\.json cannot be used: no servers were recognised/],
+    ['{ "mcpServers": {} }', /There are no servers in .*old\.json/],
+    ['[1, 2]', /old\.json/],
+  ])('refuses a file that was named and holds no servers: %s', async (text, message) => {
+    const file = await home.write('old.json', text);
+    const { code, stderr } = await run('import', '--from', file, '--yes');
+    expect(code).toBe(10);
+    expect(stderr).toMatch(/^error CONFIG_INVALID /m);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('Name a file: turnbuckle import');
+    expect(existsSync(home.config)).toBe(false);
+  });
+
   it('reads any file with --from', async () => {
     const file = await home.write('old.json', { mcpServers: { old: { command: 'old' } } });
     expect((await run('import', '--from', file, '--yes')).code).toBe(0);
