@@ -44,12 +44,36 @@ function approverOf(context: CommandContext): Approve {
 /** The configuration, and warnings of what is wrong with the files unless the command shows that itself. */
 export async function loadCommandConfig(
   context: CommandContext,
-  { warn = true }: { readonly warn?: boolean } = {},
+  { warn = true, refuse = warn }: { readonly warn?: boolean; readonly refuse?: boolean } = {},
 ): Promise<LoadedConfig> {
   const config = await loadConfiguration(configurationOptions(context));
+  if (refuse) refuseUnreadable(context, config, NAMED);
   if (warn) warnOfProblems(context, config);
   return config;
 }
+
+/** Files that somebody named for this run. */
+const NAMED: readonly LayerScope[] = ['flags', 'environment'];
+const OWN: readonly LayerScope[] = [...NAMED, 'user'];
+
+/**
+ * A file that cannot be read is not an empty one: its servers would be missing, and its rules would not hold. Throws
+ * for one of these scopes; of others, where nothing else is left.
+ */
+function refuseUnreadable(
+  context: CommandContext,
+  config: LoadedConfig,
+  scopes: readonly LayerScope[],
+): void {
+  const broken = config.layers.filter(({ unusable }) => unusable);
+  const refused = broken.find(({ layer }) => scopes.includes(layer.scope) || config.servers.size === 0);
+  const [problem] = refused?.problems ?? [];
+  if (problem === undefined) return;
+  warnOfProblems(context, { ...config, problems: config.problems.filter((one) => one !== problem) });
+  throw problem;
+}
+
+type LayerScope = LoadedConfig['layers'][number]['layer']['scope'];
 
 const warned = new WeakSet<CommandContext['output']>();
 
@@ -71,7 +95,6 @@ export async function withRuntime<T>(
 ): Promise<T> {
   const handlers = { roots: rootsHere, ...answers };
   const configured = await createConfiguredRuntime({ ...configurationOptions(context), handlers });
-  if (warn) warnOfProblems(context, configured.config());
   configured.runtime.on('approval.lost', ({ tool, error }) => {
     const why = error instanceof Error ? error.message : String(error);
     context.output.warn(
@@ -82,6 +105,8 @@ export async function withRuntime<T>(
     context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true }),
   );
   try {
+    if (warn) refuseUnreadable(context, configured.config(), OWN);
+    if (warn) warnOfProblems(context, configured.config());
     context.signal.throwIfAborted();
     return await Promise.race([work(configured), interrupted]);
   } finally {

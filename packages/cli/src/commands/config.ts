@@ -12,7 +12,7 @@ const isFaulty = ({ problem }: ConfiguredServer): boolean => problem?.code === '
 /** Shows it, faults and all; the exit code tells programs that there are some. */
 export async function run(context: CommandContext): Promise<number> {
   const { output, words } = context;
-  const config = await loadCommandConfig(context, { warn: words.length > 0 });
+  const config = await loadCommandConfig(context, { warn: words.length > 0, refuse: false });
   const [name] = words;
   const server = name === undefined ? undefined : config.servers.get(name);
   if (name !== undefined && server === undefined) throw unknownServer(name, [...config.servers.keys()]);

@@ -106,10 +106,36 @@ describe('where servers come from for one run', () => {
     expect(stderr).toContain('name=https://address');
   });
 
-  it('a file that is named and not there is told, also with --json', async () => {
-    const { stdout, stderr } = await run('list', '--no-connect', '--json', '--config', 'nowhere.json');
-    expect(stderr).toMatch(/^warning .*nowhere\.json.*does not exist/);
-    expect(JSON.parse(stdout)).toHaveLength(3);
+  it.each([
+    ['list', '--no-connect'],
+    ['call', 'files', 'echo'],
+    ['rules'],
+    ['remove', 'files'],
+    ['export', '--to', 'cursor'],
+  ])('a file that is named and not there ends %s, also with --json', async (...words) => {
+    const { code, stdout, stderr } = await run(...words, '--json', '--config', 'nowhere.json');
+    expect(code).toBe(10);
+    expect(stderr).toMatch(/^error CONFIG_INVALID .*nowhere\.json.*does not exist/);
+    expect(JSON.parse(stdout).error.code).toBe('CONFIG_INVALID');
+  });
+
+  it('a file of your own that cannot be read is no empty one: its servers and rules are not just gone', async () => {
+    const own = await createHome();
+    await own.write('.config/turnbuckle/mcp.json', '{ "servers": { "a": { "command": "x" } } "rules": [] }');
+    for (const words of [['list'], ['call', 'a', 'b'], ['tools'], ['rules'], ['ping', 'a'], ['whoami']]) {
+      const { code, stdout, stderr } = await turnbuckle([...words, '--no-daemon'], { home: own });
+      expect([words, code, stdout]).toEqual([words, 10, '']);
+      expect(stderr).toMatch(/^error CONFIG_INVALID .*mcp\.json:1:\d+: /);
+      expect(stderr).toContain('Nothing in this file is in effect until it is corrected.');
+      expect(stderr).not.toMatch(/no servers yet|none yet|no rules/);
+    }
+    // One of a project takes nothing else down, unless there is nothing else.
+    await own.write('project/.turnbuckle/mcp.json', '{');
+    await own.write('.config/turnbuckle/mcp.json', { servers: { a: fixture('echo') } });
+    const { code, stderr } = await turnbuckle(['call', 'a', 'add', 'a=1', 'b=2'], { home: own });
+    expect([code, stderr.includes('warning')]).toEqual([0, true]);
+    await own.write('.config/turnbuckle/mcp.json', {});
+    expect((await turnbuckle(['list'], { home: own })).code).toBe(10);
   });
 
   it('a broken file is told with its place and takes nothing else down', async () => {
@@ -118,7 +144,11 @@ describe('where servers come from for one run', () => {
     expect(code).toBe(10);
     expect(stdout).toContain(`configuration  ${broken}:1:`);
     expect(stderr).not.toContain(broken);
-    expect((await run('list', '--no-connect', '--config', broken)).stderr).toContain(`warning ${broken}:1:`);
+    const listed = await run('list', '--no-connect', '--config', broken);
+    expect([listed.code, listed.stderr]).toEqual([
+      10,
+      expect.stringContaining(`CONFIG_INVALID ${broken}:1:`),
+    ]);
   });
 });
 
