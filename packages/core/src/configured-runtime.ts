@@ -36,6 +36,8 @@ export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'res
   readonly files?: readonly string[] | undefined;
   /** Servers beside those of the files, by name. */
   readonly extra?: LoadOptions['extra'];
+  /** Servers that there are as long as no file has one of their names. */
+  readonly usual?: LoadOptions['usual'];
   readonly trustProject?: boolean | undefined;
   /** How tools are named where neither `naming` nor a file says it. */
   readonly usualNaming?: RuntimeOptions['naming'];
@@ -72,6 +74,7 @@ export function loadConfiguration(
   return loadConfig({
     ...place,
     extra: options.extra,
+    usual: options.usual,
     trust: trustOf(options),
     trustProject: options.trustProject,
     previous,

@@ -1,9 +1,9 @@
-import type { SignInStatus } from 'turnbuckle';
+import { type SignInStatus, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
 import { showMoment } from '../time-words.js';
-import { showLine } from '../untrusted-text.js';
+import { showLine, showText } from '../untrusted-text.js';
 
 /** Who each remote server takes us for, from what is kept here; nobody is asked. */
 export async function run(context: CommandContext): Promise<void> {
@@ -16,7 +16,18 @@ export async function run(context: CommandContext): Promise<void> {
             .status()
             .filter(({ transport }) => transport !== 'stdio' && transport !== 'in-process')
             .map(({ name }) => name);
-    const found = await Promise.all([...new Set(names)].map((name) => runtime.signInStatus(name)));
+    const found = (
+      await Promise.all(
+        [...new Set(names)].map((name) =>
+          runtime.signInStatus(name).catch((error: unknown) => {
+            // One that cannot be used takes nothing from the others, unless it is asked for.
+            if (words.length > 0 || !(error instanceof TurnbuckleError)) throw error;
+            output.warn(`${output.color.yellow('warning')} ${showText(error.message)}`);
+            return [];
+          }),
+        ),
+      )
+    ).flat();
     if (output.json) return output.data(found);
     if (found.length === 0) return output.note('There are no remote servers.');
     const { color } = output;

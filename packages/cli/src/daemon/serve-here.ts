@@ -60,7 +60,8 @@ async function start(
     const demo = await demoServer(context, warn);
     const daemon = await startDaemon({
       ...options,
-      extra: new Map([...(options.extra ?? []), ...demo]),
+      // The weakest: one of that name that is added later is the one that is meant.
+      usual: new Map(demo),
       // Whoever calls is asked, not whoever sees the daemon's terminal.
       approve: undefined,
       stateDir: stateDirectoryOf(context),

@@ -149,6 +149,39 @@ describe('disable and enable', () => {
     expect(await json(['list', '--no-connect'], { home })).toMatchObject([{ name: 'x', status: 'pending' }]);
   });
 
+  it('leave nothing behind that would be a fault when the server is removed', async () => {
+    await run('add', 'x', '--', 'cmd');
+    await run('disable', 'x', '--scope', 'local');
+    await run('enable', 'x');
+    const { stdout, stderr } = await run('remove', 'x');
+    expect(stdout).toBe(`Removed x from ${home.config}\n`);
+    expect(stderr).toContain(
+      `What ${home.file('project/.turnbuckle/mcp.local.json')} said about it is removed`,
+    );
+    expect(await written('project/.turnbuckle/mcp.local.json')).toEqual({});
+    expect(await json(['list'], { home })).toEqual([]);
+    expect((await run('config')).code).toBe(0);
+  });
+
+  it('stay where they are for another server of that name, and a project keeps what it says', async () => {
+    await run('add', 'x', '--', 'cmd');
+    await run('add', 'x', '--scope', 'project', '--', 'other');
+    await run('disable', 'x', '--scope', 'local');
+    expect((await run('remove', 'x', '--scope', 'project')).stderr).toContain(
+      `${home.config} has a server of that name`,
+    );
+    expect(await written('project/.turnbuckle/mcp.local.json')).toEqual({ x: { enabled: false } });
+    await home.write('project/.turnbuckle/mcp.json', { servers: { x: { enabled: false } } });
+    expect((await run('remove', 'x')).stderr).toContain("that file is the project's");
+    expect(await written('project/.turnbuckle/mcp.json')).toEqual({ x: { enabled: false } });
+    const { stderr } = await run('list');
+    expect(stderr).toContain('adjusts the server "x", which no file defines');
+    expect(stderr).toContain('turnbuckle remove x');
+    const who = await turnbuckle(['whoami', '--json'], { home });
+    expect([who.code, JSON.parse(who.stdout)]).toEqual([0, []]);
+    expect((await run('whoami', 'x')).code).toBe(10);
+  });
+
   it('refuse a file that is weaker than the server’s own', async () => {
     await run('add', 'x', '--scope', 'project', '--', 'cmd');
     const { code, stderr } = await run('disable', 'x', '--scope', 'user');

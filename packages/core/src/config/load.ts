@@ -6,13 +6,14 @@
 import { isRecord } from '../is-record.js';
 import { adjust, isAdjustment } from './adjust.js';
 import { type EnvironmentSettings, environmentSettings } from './environment-settings.js';
+import { faultError } from './file-fault.js';
 import type { FileSettings, SettingName } from './file-schema.js';
 import { type Agreements, guard } from './guard.js';
 import { keepLayer, keepServer, remembering } from './keep-last.js';
 import { findLayers, isOfProject, type Layer, type LayerPlace, userFile } from './layers.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig, type Origin } from './loaded-config.js';
 import type { ParsedServers } from './parse.js';
-import { parseEntry } from './parse-entry.js';
+import { type ParsedEntry, parseEntry } from './parse-entry.js';
 import { type ReadLayer, readLayer } from './read-layer.js';
 import type { WrittenServer } from './read-servers.js';
 import type { FlowMode, PlacedRule } from './rule-schema.js';
@@ -21,6 +22,8 @@ import { defaultsUsed } from './trust.js';
 export interface LoadOptions extends Omit<LayerPlace, 'exists'> {
   /** Servers named on the command line, as entries. */
   readonly extra?: ReadonlyMap<string, Readonly<Record<string, unknown>>> | undefined;
+  /** Servers that there are as long as no file has one of their names, as entries. */
+  readonly usual?: LoadOptions['extra'];
   readonly trust: Agreements;
   /** The user said yes to all of the project's servers for this run. */
   readonly trustProject?: boolean | undefined;
@@ -36,7 +39,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const servers = new Map<string, ConfiguredServer>();
   const isManaged = ({ layer }: ReadLayer): boolean => layer.scope === 'managed';
   const [own, managed] = [layers.filter((one) => !isManaged(one)), layers.filter(isManaged)];
-  for (const read of [...own, namedServers(options), ...managed])
+  const { usual, extra } = options;
+  for (const read of [namedServers(usual, options), ...own, namedServers(extra, options), ...managed])
     for (const written of read.servers) place(servers, read, written);
   for (const [name, server] of servers) servers.set(name, keepServer(server, previous?.servers.get(name)));
   const variables = environmentSettings(environment);
@@ -65,12 +69,12 @@ interface Written {
   readonly settings: Partial<FileSettings>;
 }
 
-/** What was named on the command line, as a layer: above all files but the administrator's. */
-function namedServers({ extra, cwd }: LoadOptions): Written {
+/** What was named on the command line, as a layer. */
+function namedServers(named: LoadOptions['extra'], { cwd }: LoadOptions): Written {
   return {
     layer: { scope: 'flags', file: 'the command line', required: true, directory: cwd },
     settings: {},
-    servers: [...(extra ?? [])].map(([name, entry]) => ({
+    servers: [...(named ?? [])].map(([name, entry]) => ({
       name,
       entry,
       path: name,
@@ -99,13 +103,26 @@ function place(
   servers.set(name, {
     name,
     entry: isRecord(entry) ? entry : {},
-    ...parseEntry({ written, layer, entry, scope: layer.scope }),
+    ...(isOrphan(entry)
+      ? orphaned({ written, layer })
+      : parseEntry({ written, layer, entry, scope: layer.scope })),
     kept: false,
     origin: { scope: layer.scope, file: layer.file, ...written.place },
     shadowed: before === undefined ? [] : [before.origin, ...before.shadowed],
     directory: layer.directory,
     inputs: settings.inputs ?? [],
   });
+}
+
+/** It adjusts a server, and there is none: somebody took that out of another file. */
+const isOrphan = (entry: unknown): boolean => isAdjustment(entry) && Object.keys(entry).length > 0;
+
+function orphaned({ written, layer }: { written: WrittenServer; layer: Layer }): ParsedEntry {
+  const { name, path } = written;
+  const text = `adjusts the server "${name}", which no file defines (any more)`;
+  const hint = `Take the entry out: turnbuckle remove ${name}. Or give it a "command" or a "url".`;
+  const problem = faultError(layer.file, { ...written.placeOf([]), path, text }, { server: name, hint });
+  return { config: undefined, problem };
 }
 
 /** Files of a project may only raise the guard, so they come last: whose machine it is has the first word. */
