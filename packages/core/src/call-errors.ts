@@ -1,7 +1,10 @@
 /** The errors of a call that come from us, not from a server. */
 import { nearest } from './config/nearest.js';
 import { TurnbuckleError } from './errors.js';
+import type { GuardedCall } from './guarded-call.js';
 import { isRecord } from './is-record.js';
+import { agentOf } from './policy/capabilities.js';
+import type { Decision } from './policy/decide.js';
 
 interface ItemRequest {
   readonly kind: 'resource' | 'prompt' | 'tool';
@@ -90,9 +93,29 @@ export function tooManyConnections({
   );
 }
 
-export function denied(name: string, reason: string): TurnbuckleError {
-  return new TurnbuckleError('CALL_DENIED', `The call of "${name}" is not allowed: ${reason}.`);
+/**
+ * The host is told which rule it was and how to look at it. An agent is not: it could find out by trying what the rules
+ * are, and where the files of this machine lie.
+ */
+export function denied(
+  { toolName, server, tool, kind, caller }: Denied,
+  { reason, rule }: Pick<Decision, 'reason' | 'rule'>,
+): TurnbuckleError {
+  const message = `The call of "${toolName}" is not allowed: ${reason}.`;
+  if (agentOf(caller) !== undefined) return new TurnbuckleError('CALL_DENIED', message);
+  const words = [server, tool, ...(kind === 'tool' ? [] : ['--kind', kind])].map(shellWord).join(' ');
+  const { file, line, index } = rule ?? {};
+  const place = file === undefined ? '' : `The rule stands at ${file}:${line ?? 1}. `;
+  return new TurnbuckleError('CALL_DENIED', message, {
+    hint: `${place}Why: turnbuckle rules test ${words}`,
+    ...(rule !== undefined && { data: { rule: index, file, line } }),
+  });
 }
+
+type Denied = Pick<GuardedCall, 'toolName' | 'server' | 'tool' | 'kind' | 'caller'>;
+
+const shellWord = (word: string): string =>
+  /^[\w.:@%+,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** What was approved is not what would be called now. */
 export function changedMeanwhile(name: string): TurnbuckleError {

@@ -298,7 +298,7 @@ export class CallGuard {
   #follow(call: GuardedCall, decision: Decision, isAnswered: boolean): Promise<void> | undefined {
     if (decision.action === 'allow' || isAnswered) return this.#letThrough(call);
     if (decision.hidden) throw call.unknown();
-    if (decision.action === 'deny') throw denied(call.toolName, decision.reason);
+    if (decision.action === 'deny') throw denied(call, decision);
     return this.#ask(call, decision);
   }
 
