@@ -29,9 +29,12 @@ export async function run(context: CommandContext): Promise<number | undefined> 
       hint: `It has: ${fromProject.map(({ name }) => showLine(name, 60)).join(', ') || 'none'}`,
     });
   if (flags.revoke === true) {
-    await trust.withdraw(wanted);
-    if (output.json) output.data({ revoked: wanted.map(({ name }) => name) });
-    else for (const { name } of wanted) output.line(`The agreement to ${showLine(name, 60)} is taken back`);
+    const revoked = (await trust.withdraw(wanted)).map(({ name }) => name);
+    if (output.json) output.data({ revoked });
+    else
+      for (const { name } of wanted)
+        if (revoked.includes(name)) output.line(`The agreement to ${showLine(name, 60)} is taken back`);
+        else output.note(`There is no agreement to ${showLine(name, 60)}.`);
     return undefined;
   }
   const open: ConfiguredServer[] = [];
@@ -83,9 +86,14 @@ async function agree(
   const defaults = defaultsOf(server);
   if (defaults.length > 0) output.note('Inputs that it uses, unless you give them another value:');
   for (const [id, value] of defaults) output.note(showText(`  ${id} = ${JSON.stringify(value)}`));
+  const keys = await trust.changedKeys(server);
+  if (keys !== undefined)
+    output.note(output.color.red(`Changed since you agreed: ${showText(keys.join(', ') || 'the entry')}`));
   const files = Object.keys(await trust.namedFiles(server));
   const changed = (await trust.changedFiles(server)) ?? [];
   if (files.length > 0) output.note('Files of the project that it names; a change of one asks again:');
+  for (const file of changed.filter((one) => !files.includes(one)))
+    output.note(showText(`  ${file}  (removed since you agreed)`));
   for (const file of files)
     output.note(showText(`  ${file}${changed.includes(file) ? '  (changed since you agreed)' : ''}`));
   for (const danger of dangersOf(entry)) output.note(output.color.red(showText(`! ${danger}`)));

@@ -147,8 +147,34 @@ describe('trust', () => {
     expect((await run('ping', 'evil')).code).toBe(15);
     expect(await json(['trust', 'evil', '--yes'], { home })).toEqual({ agreed: ['evil'] });
     expect((await run('trust', '--revoke')).stdout).toBe('The agreement to evil is taken back\n');
+    const again = await run('trust', '--revoke');
+    expect([again.stdout, again.stderr]).toEqual(['', 'There is no agreement to evil.\n']);
+    expect(await json(['trust', '--revoke'], { home })).toEqual({ revoked: [] });
     expect((await run('ping', 'evil')).code).toBe(15);
     expect(existsSync(started)).toBe(false);
+  });
+
+  it('says what changed since it was agreed to: keys of the entry, scripts that changed, scripts that are gone', async () => {
+    const entry = { command: process.execPath, args: ['server.mjs'] };
+    await home.write('project/server.mjs', 'process.exit(1)');
+    await hostile(entry);
+    expect((await run('ping', 'evil')).stderr).toContain('and has not been agreed to');
+    await run('trust', '--yes');
+    await hostile({ ...entry, args: ['server.mjs', '--more'], env: { A: 'b' } });
+    const changed = await run('ping', 'evil');
+    expect(changed.stderr).toContain('whose args, env changed since it was agreed to');
+    expect(changed.stderr).not.toContain('changedScripts');
+    expect((await run('trust')).stderr).toContain('Changed since you agreed: args, env');
+    await hostile(entry);
+    await home.write('project/server.mjs', 'process.exit(2)');
+    const script = await run('ping', 'evil');
+    expect(script.stderr).toContain('whose "server.mjs" changed since it was agreed to');
+    expect(script.stderr).toContain('"changedScripts": "warn"');
+    await rm(home.file('project/server.mjs'));
+    expect((await run('ping', 'evil')).stderr).toContain(
+      'whose "server.mjs" was removed since it was agreed to',
+    );
+    expect((await run('trust')).stderr).toContain('server.mjs  (removed since you agreed)');
   });
 
   it('says of a server that is refused that it is, why, and what to do', async () => {

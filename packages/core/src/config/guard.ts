@@ -11,7 +11,8 @@ import type { ReadLayer } from './read-layer.js';
 import { type TrustStore, trustChanged, trustRequired } from './trust.js';
 
 /** What is asked of the agreements. */
-export type Agreements = Pick<TrustStore, 'isTrusted'> & Partial<Pick<TrustStore, 'changedFiles'>>;
+export type Agreements = Pick<TrustStore, 'isTrusted'> &
+  Partial<Pick<TrustStore, 'changedFiles' | 'changedKeys'>>;
 
 export interface GuardOptions {
   readonly layers: readonly ReadLayer[];
@@ -69,9 +70,10 @@ export async function checkTrust(
   if (await trust.isTrusted(server)) return undefined;
   const { file } = server.origin;
   const changed = (await trust.changedFiles?.(server)) ?? [];
+  const keys = await trust.changedKeys?.(server);
   return changed.length > 0 && settings.changedScripts === 'warn'
     ? { error: trustChanged(server, file, changed), isUsed: true }
-    : { error: trustRequired(server, file, changed), isUsed: false };
+    : { error: trustRequired(server, file, { files: changed, keys }), isUsed: false };
 }
 
 /** Who agrees to a command sees the command. What such a variable makes of it nobody can see. */

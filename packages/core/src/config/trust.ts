@@ -4,12 +4,14 @@
  * placeholders unexpanded, and to the content of the project's files that its command names. Any change asks again.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { replaceFile } from './edit/atomic-file.js';
 import { withFileLock } from './edit/file-lock.js';
+import { makeDirectory } from './edit/make-directory.js';
 import { realTarget } from './edit/real-target.js';
 import type { InputDeclaration } from './file-schema.js';
 import { namedFiles } from './named-files.js';
@@ -67,6 +69,8 @@ export function defaultsUsed(json: string, inputs: readonly InputDeclaration[]):
 
 interface Agreement {
   readonly hash: string;
+  /** Of each key that decides what would run, what stands for its value; absent in old ones. */
+  readonly keys?: Readonly<Record<string, string>>;
   readonly agreedAt: string;
   /** Of the files that its command names, what stands for their content. */
   readonly files?: Readonly<Record<string, string>>;
@@ -105,6 +109,19 @@ export class TrustStore {
     return [...names].filter((name) => then[name] !== now[name]).sort();
   }
 
+  /**
+   * The keys of a server that are not what was agreed to; empty when only others changed, or it is not known which.
+   * Undefined when nothing was agreed to, or it still is.
+   */
+  async changedKeys(subject: TrustSubject): Promise<readonly string[] | undefined> {
+    const agreement = (await this.#read())[keyOf(subject)];
+    if (agreement === undefined || agreement.hash === trustHash(subject)) return undefined;
+    const [then, now] = [agreement.keys ?? {}, keyHashes(subject)];
+    if (agreement.keys === undefined) return [];
+    const names = new Set([...Object.keys(then), ...Object.keys(now)]);
+    return [...names].filter((name) => then[name] !== now[name]).sort();
+  }
+
   /** The project's files that a server's command names, and what stands for their content. */
   namedFiles({ directory, entry }: TrustSubject): Promise<Readonly<Record<string, string>>> {
     return namedFiles({ directory, entry, environment: this.#environment });
@@ -116,7 +133,8 @@ export class TrustStore {
       subjects.map(async (subject) => {
         const files = await this.namedFiles(subject);
         const some = Object.keys(files).length > 0 && { files };
-        return [keyOf(subject), { hash: trustHash(subject), agreedAt, ...some }] as const;
+        const keys = keyHashes(subject);
+        return [keyOf(subject), { hash: trustHash(subject), keys, agreedAt, ...some }] as const;
       }),
     );
     await this.#change((all) => {
@@ -124,10 +142,14 @@ export class TrustStore {
     });
   }
 
-  async withdraw(subjects: readonly TrustSubject[]): Promise<void> {
+  /** Answers those that there was an agreement to. */
+  async withdraw(subjects: readonly TrustSubject[]): Promise<readonly TrustSubject[]> {
+    let found: readonly TrustSubject[] = [];
     await this.#change((all) => {
-      for (const subject of subjects) delete all[keyOf(subject)];
+      found = subjects.filter((subject) => all[keyOf(subject)] !== undefined);
+      for (const subject of found) delete all[keyOf(subject)];
     });
+    return found;
   }
 
   async #read(): Promise<Record<string, Agreement>> {
@@ -136,7 +158,7 @@ export class TrustStore {
 
   async #change(change: (all: Record<string, Agreement>) => void): Promise<void> {
     const target = realTarget(this.file);
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(target));
     await withFileLock(target, async () => {
       const all = await this.#read();
       change(all);
@@ -145,32 +167,52 @@ export class TrustStore {
   }
 }
 
-/** Why a server of a project is not started yet; `changed` are files that its command names. */
+export interface TrustChanges {
+  /** Files that its command names. */
+  readonly files?: readonly string[];
+  /** Keys of its entry; undefined: there is no agreement that it could differ from. */
+  readonly keys?: readonly string[] | undefined;
+}
+
+/** Why a server of a project is not started yet. */
 export function trustRequired(
-  { name }: TrustSubject,
+  subject: TrustSubject,
   file: string,
-  changed: readonly string[] = [],
+  { files = [], keys }: TrustChanges = {},
 ): TurnbuckleError {
+  const { name } = subject;
+  const entry = keys === undefined ? undefined : keys.length === 0 ? 'entry' : keys.join(', ');
   const why =
-    changed.length === 0
-      ? 'and has not been agreed to'
-      : `whose ${tellFiles(changed)} changed since it was agreed to`;
+    files.length > 0
+      ? `whose ${tellFiles(subject, files)} since it was agreed to`
+      : entry === undefined
+        ? 'and has not been agreed to'
+        : `whose ${entry} changed since it was agreed to`;
+  const warnOnly =
+    files.length > 0
+      ? '. In your own projects: "changedScripts": "warn" in your file only warns of that'
+      : '';
   return new TurnbuckleError('TRUST_REQUIRED', `Server "${name}" comes from a project ${why} (${file}).`, {
     server: name,
-    hint: `Look at it and agree: turnbuckle trust ${name}`,
-    data: { file, ...(changed.length > 0 && { changed }) },
+    hint: `Look at it and agree: turnbuckle trust ${name}${warnOnly}`,
+    data: {
+      file,
+      ...(files.length > 0 && { changed: files }),
+      ...(keys !== undefined && { changedKeys: keys }),
+    },
   });
 }
 
 /** That such a server is started all the same. */
 export function trustChanged(
-  { name }: TrustSubject,
+  subject: TrustSubject,
   file: string,
   changed: readonly string[],
 ): TurnbuckleError {
+  const { name } = subject;
   return new TurnbuckleError(
     'TRUST_REQUIRED',
-    `Server "${name}" of a project is used although its ${tellFiles(changed)} changed since it was agreed to (${file}).`,
+    `Server "${name}" of a project is used although its ${tellFiles(subject, changed)} since it was agreed to (${file}).`,
     {
       server: name,
       hint: `Look at it and agree: turnbuckle trust ${name}. The setting changedScripts is "warn".`,
@@ -181,9 +223,27 @@ export function trustChanged(
 
 const MAX_TOLD = 5;
 
-function tellFiles(files: readonly string[]): string {
-  const told = files.slice(0, MAX_TOLD).map((file) => JSON.stringify(file));
-  return files.length > MAX_TOLD ? `${told.join(', ')} and ${files.length - MAX_TOLD} more` : told.join(', ');
+/** `"a.js" changed and "b.js" was removed`. */
+function tellFiles({ directory }: TrustSubject, files: readonly string[]): string {
+  const isGone = (file: string): boolean => !existsSync(resolve(directory, file));
+  const list = (some: readonly string[]): string => {
+    const told = some.slice(0, MAX_TOLD).map((file) => JSON.stringify(file));
+    return some.length > MAX_TOLD ? `${told.join(', ')} and ${some.length - MAX_TOLD} more` : told.join(', ');
+  };
+  const [gone, changed] = [files.filter(isGone), files.filter((file) => !isGone(file))];
+  return [
+    ...(changed.length > 0 ? [`${list(changed)} changed`] : []),
+    ...(gone.length > 0 ? [`${list(gone)} ${gone.length === 1 ? 'was' : 'were'} removed`] : []),
+  ].join(' and ');
+}
+
+/** Enough to tell that something changed, too little to find out a value by trying. */
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+/** What stands for each of the keys that an agreement is about. */
+function keyHashes({ entry }: TrustSubject): Record<string, string> {
+  const present = [...FIELDS, 'env', 'inheritEnv', 'mayAsk'].filter((key) => entry[key] !== undefined);
+  return Object.fromEntries(present.map((key) => [key, shortHash(canonical(entry[key]))]));
 }
 
 const keyOf = ({ directory, name }: TrustSubject): string => JSON.stringify([directory, name]);
@@ -196,6 +256,7 @@ function parseAgreements(text: string): Record<string, Agreement> {
       if (isRecord(value) && typeof value.hash === 'string')
         agreements[key] = {
           hash: value.hash,
+          ...(isRecord(value.keys) && { keys: value.keys as Record<string, string> }),
           agreedAt: String(value.agreedAt),
           files: (isRecord(value.files) ? value.files : {}) as Record<string, string>,
         };

@@ -82,7 +82,7 @@ describe('a server that a project brings along', () => {
     await trust.agree([serverIn(config(), 'one')]);
     await reload();
     await write(projectFile, { servers: { one: markingServer(second) } });
-    expect((await reload()).errors.one).toContain('not been agreed to');
+    expect((await reload()).errors.one).toMatch(/whose (args|env|args, env) changed since it was agreed to/);
     await expect(runtime.callTool('one', 'pid')).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
     expect([startsIn(first), startsIn(second)]).toEqual([1, 0]);
     await trust.agree([serverIn(config(), 'one')]);
@@ -212,7 +212,11 @@ describe('an agreement', () => {
     const { file } = await openStore();
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
-      '["/p","one"]': { hash: trustHash(SUBJECT), agreedAt: '1970-01-01T00:00:00.000Z' },
+      '["/p","one"]': {
+        hash: trustHash(SUBJECT),
+        keys: expect.any(Object),
+        agreedAt: '1970-01-01T00:00:00.000Z',
+      },
     });
   });
 
