@@ -6,10 +6,11 @@ import { showLine, showText } from './untrusted-text.js';
 const UNEXPECTED_EXIT = 70;
 
 export function reportError(
-  thrown: unknown,
+  raw: unknown,
   output: Output,
   { verbose }: { readonly verbose: boolean },
 ): number {
+  const thrown = isDiskFault(raw) ? fromDisk(raw) : raw;
   const known = thrown instanceof TurnbuckleError;
   const code = known ? thrown.code : 'INTERNAL';
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -26,6 +27,25 @@ export function reportError(
 /** Where it was tried, if the error knows: not part of the message, which agents get too. */
 export const addressOf = ({ data }: Pick<TurnbuckleError, 'data'>): string =>
   typeof data?.address === 'string' ? ` (${showLine(data.address, 200)})` : '';
+
+type DiskFault = NodeJS.ErrnoException & { readonly code: string; readonly path: string };
+
+/** What the file system said about a path: no defect of ours, but a place that cannot be used. */
+const isDiskFault = (thrown: unknown): thrown is DiskFault =>
+  thrown instanceof Error &&
+  'syscall' in thrown &&
+  !/^(?:bind|connect|listen|spawn)/.test(String(thrown.syscall)) &&
+  'code' in thrown &&
+  typeof thrown.code === 'string' &&
+  'path' in thrown &&
+  typeof thrown.path === 'string';
+
+const fromDisk = (cause: DiskFault): TurnbuckleError =>
+  new TurnbuckleError('CONFIG_INVALID', `${cause.path} cannot be used (${cause.code}, ${cause.syscall}).`, {
+    hint: 'It must be a place where you can write. TURNBUCKLE_STATE_DIR names another one for what is kept between runs.',
+    cause,
+    data: { file: cause.path, reason: cause.code },
+  });
 
 const MOST_CAUSES = 5;
 

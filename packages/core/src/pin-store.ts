@@ -2,10 +2,11 @@
  * The file of pins: which definition of a tool was approved. One writer at a time, replaced as a whole. A file
  * that is there and cannot be understood is told apart from none: it may have been a guard.
  */
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { replaceFile } from './config/edit/atomic-file.js';
 import { withFileLock } from './config/edit/file-lock.js';
+import { makeDirectory } from './config/edit/make-directory.js';
 import { realTarget } from './config/edit/real-target.js';
 import { TurnbuckleError } from './errors.js';
 import { isRecord } from './is-record.js';
@@ -53,7 +54,7 @@ export class PinStore {
   /** Changes what the file says at that moment, and answers what it says then. Rejects when it is unusable. */
   async change(change: (before: PinFile) => PinFile): Promise<PinFile> {
     const target = realTarget(this.#file);
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(target));
     return withFileLock(target, async () => {
       const before = await this.#load();
       const after = change(before);

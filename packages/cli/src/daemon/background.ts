@@ -1,9 +1,10 @@
 /** The daemon in the background: started so that it outlives its terminal, stopped, and asked how it is. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makePrivateDirectory } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext, Flags } from '../command.js';
 import { loadCommandConfig } from '../open.js';
@@ -98,6 +99,8 @@ export async function showDaemon(context: CommandContext): Promise<number> {
     return servers === undefined ? SILENT_EXIT : 0;
   }
   output.line(`Turnbuckle ${showLine(daemon.version, 40)} runs at ${daemon.url}`);
+  if (daemon.listensAt !== undefined)
+    output.line(`It listens at ${showLine(daemon.listensAt, 100)}: other machines can reach it.`);
   output.line(`process ${daemon.pid}, since ${showMoment(Date.parse(daemon.started))}`);
   if (servers !== undefined) {
     output.line(output.spell(`${howManyUp(servers)}: turnbuckle list`));
@@ -131,7 +134,7 @@ function flagsAfter({ flags, environment }: CommandContext, before: StartedWith 
 }
 
 function openLog(stateDir: string, log: string): number {
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(stateDir);
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MOST_LOG_BYTES) renameSync(log, `${log}.1`);
   return openSync(log, 'a', 0o600);
 }

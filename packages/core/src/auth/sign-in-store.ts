@@ -1,9 +1,9 @@
 /** Sign-ins at rest: one for each server address and account, in the vault, changed by one process at a time. */
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { withFileLock } from '../config/edit/file-lock.js';
+import { makeDirectory } from '../config/edit/make-directory.js';
 import type { DpopKey } from './dpop-key.js';
 import type { Tokens } from './tokens.js';
 
@@ -94,7 +94,7 @@ export class SignInStore {
   }
 
   async #lockOf(key: string): Promise<string> {
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    makeDirectory(this.#directory);
     return join(this.#directory, createHash('sha256').update(key).digest('hex').slice(0, 32));
   }
 }

@@ -3,10 +3,11 @@
  * names and texts, not what they are for. Nothing is read, asked for or created before the first use.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { replaceFile } from '../config/edit/atomic-file.js';
 import { withFileLock } from '../config/edit/file-lock.js';
+import { makeDirectory } from '../config/edit/make-directory.js';
 import { isRecord } from '../is-record.js';
 import { retryableOnce } from '../retryable-once.js';
 import { damaged, secretsUnavailable, unusable } from './vault-errors.js';
@@ -223,7 +224,7 @@ export class Vault {
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {
     let entered = false;
     try {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      makeDirectory(this.#directory);
       await this.#closeDirectory();
       return await withFileLock(this.file, () => {
         entered = true;

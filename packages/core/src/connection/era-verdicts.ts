@@ -3,8 +3,9 @@
  * are not asked again at every start. A verdict only saves time: a wrong one is forgotten and asked anew.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectory } from '../config/edit/make-directory.js';
 import type { ServerConfig } from '../config/schema.js';
 
 export type Era = 'legacy' | 'modern';
@@ -72,7 +73,7 @@ export class EraVerdicts {
       const newest = [...all].sort(([, a], [, b]) => b.foundAt - a.foundAt).slice(0, MAX_VERDICTS);
       const temporary = `${this.#file()}.${process.pid}.tmp`;
       try {
-        await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+        makeDirectory(this.#directory);
         await writeFile(temporary, JSON.stringify(Object.fromEntries(newest)), { mode: 0o600 });
         await rename(temporary, this.#file());
       } catch {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -13,6 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { errorCode } from './process-identity.js';
 
 export interface PrivateText {
@@ -24,9 +26,21 @@ export interface PrivateText {
 const MODE = 0o600;
 const OTHERS = 0o077;
 
-/** Creates the directory, for its owner only, if there is none. */
+/**
+ * Creates the directory and those above it, for its owner only, if there is none. Step by step: with `recursive`, Node
+ * tries for ever where the system says that a directory is missing which is there, such as /proc.
+ */
 export function makePrivateDirectory(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const isThere = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isThere()) return;
+  const above = dirname(path);
+  if (above !== path && !existsSync(above)) makePrivateDirectory(above);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if (!isThere()) throw error;
+  }
 }
 
 /** Whoever reads the file meanwhile sees the old text or the new one. With `durable`, it is on the disk afterwards. */

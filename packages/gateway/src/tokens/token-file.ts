@@ -95,7 +95,8 @@ export function readTokenNames(stateDir: string): string[] {
   return [...file.records().values()].map(({ name }) => name);
 }
 
-function cannotWrite(path: string, cause: unknown): TurnbuckleError {
+/** What the file system refused while tokens were written, with the file and the reason. */
+export function cannotWrite(path: string, cause: unknown): TurnbuckleError {
   const reason = errorCode(cause) ?? 'unknown error';
   return new TurnbuckleError(
     'SECRETS_UNAVAILABLE',

@@ -2,7 +2,6 @@
  * Edits of the configuration file by program: one writer at a time, whole or not at all, and with the
  * user's comments, order and layout. What an edit does to the text is decided in edit-servers.ts.
  */
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../is-record.js';
@@ -11,6 +10,7 @@ import { contentOf, replaceFile } from './atomic-file.js';
 import { removeServer, setKey, setServer, type WrittenServer, writtenServers } from './edit-servers.js';
 import { type FileLockOptions, withFileLock } from './file-lock.js';
 import { behindBom, type KeyPath, parseDocument } from './jsonc-document.js';
+import { makeDirectory } from './make-directory.js';
 import { errorCode } from './process-identity.js';
 import { realTarget } from './real-target.js';
 
@@ -29,7 +29,7 @@ export async function editConfig(
 ): Promise<boolean> {
   try {
     const target = realTarget(path);
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(target));
     return await withFileLock(target, () => replaceChanged(target, change), options);
   } catch (error) {
     throw named(path, error);
