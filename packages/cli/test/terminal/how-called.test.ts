@@ -89,5 +89,5 @@ it('leaves what a server says, and paths, as they are', async () => {
   const { stdout } = await turnbuckle(words, { home, env });
   expect(stdout).toBe('run turnbuckle setup now\n');
   const missing = await turnbuckle(['import', '--from', '/srv/turnbuckle import'], { home, env });
-  expect(missing.stderr).toContain('/srv/turnbuckle import cannot be read');
+  expect(missing.stderr).toContain('/srv/turnbuckle import cannot be used');
 });
