@@ -38,7 +38,7 @@ describe('turnbuckle secrets', () => {
       stderr: '',
     });
     const shown = await run('list');
-    expect(shown.stdout).toMatch(/^greeting {2}\d{4}-\d\d-\d\dT\d\d:\d\d\n$/);
+    expect(shown.stdout).toMatch(/^greeting {2}\d{4}-\d\d-\d\d \d\d:\d\d\n$/);
     expect(shown.stderr).toContain('its key is in a file beside it');
     expect(await list()).toMatchObject({ key: 'file', secrets: [{ name: 'greeting' }] });
     expect(JSON.stringify([shown, await list(), await home.read('state/vault.json')])).not.toContain(
