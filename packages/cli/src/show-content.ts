@@ -1,7 +1,7 @@
 /** The parts of a result for people: text as text, binary parts as files, never dumped. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory, TurnbuckleError } from 'turnbuckle';
 import type { Output } from './output.js';
 import { showLine, showText } from './untrusted-text.js';
 
@@ -53,7 +53,8 @@ async function saveBinary(
 ): Promise<void> {
   const bytes = Buffer.from(base64, 'base64');
   const name = `${stem.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60)}-${number}`;
-  const file = await mkdir(resolve(directory), { recursive: true })
+  const file = await Promise.resolve()
+    .then(() => makeDirectory(resolve(directory), 0o777))
     .then(() => writeNew(join(resolve(directory), name), extensionOf(mimeType), bytes))
     .catch((cause: unknown) => {
       throw new TurnbuckleError('ARGUMENTS_INVALID', `Nothing can be saved in ${resolve(directory)}.`, {

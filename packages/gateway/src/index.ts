@@ -1,7 +1,6 @@
 export { type Daemon, type DaemonOptions, DEFAULT_PORT, startDaemon } from './daemon.js';
 export { HttpServer } from './http/http-server.js';
 export { onVisitorEnd } from './http/visitor-end.js';
-export { makePrivateDirectory } from './instance/private-file.js';
 export { checkDepth, deeper } from './mcp/depth.js';
 export { McpFront } from './mcp/mcp-front.js';
 export { type StdioCaller, stdioCaller } from './mcp/stdio-caller.js';

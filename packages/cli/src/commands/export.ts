@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { CLIENTS, clientById, discover, writeClientConfig } from '../imports/index.js';
 import { loadCommandConfig } from '../open.js';
@@ -69,7 +69,7 @@ export async function run(context: CommandContext): Promise<void> {
     throw new TurnbuckleError('CONFIG_INVALID', `${file} was changed in the meantime; it is left as it is.`, {
       hint: 'Run it again to see the difference to what it is now.',
     });
-  const made = await mkdir(dirname(file), { recursive: true });
+  const made = makeDirectory(dirname(file), 0o777);
   // It may hold tokens; one that is there keeps the rights it has.
   await writeFile(file, result.text, { mode: 0o600 });
   await rememberChange(context, 'export', { file, before, after: result.text, made });

@@ -1,7 +1,7 @@
-import { mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DEFAULT_PORT, TokenStore } from '@turnbuckle/gateway';
-import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { AGENTS, agentAt, agentsHere, placeOf } from '../daemon/agent-clients.js';
 import { agentDecisions } from '../daemon/agent-decisions.js';
@@ -86,7 +86,7 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
 async function checkWritable(file: string): Promise<string | undefined> {
   let made: string | undefined;
   try {
-    made = await mkdir(dirname(file), { recursive: true });
+    made = makeDirectory(dirname(file), 0o777);
     await (await open(file, 'a', 0o600)).close();
     return made;
   } catch (cause) {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext, Flags } from '../command.js';
 import { loadCommandConfig } from '../open.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
@@ -31,7 +31,7 @@ export async function startDaemonProcess(context: CommandContext, before?: Start
   const log = join(stateDir, 'daemon.log');
   const { command, args } = ownCommand('serve', ...toWords(flagsAfter(context, before)));
   const cwd = before?.directory ?? process.cwd();
-  const file = await openLog(stateDir, log);
+  const file = openLog(stateDir, log);
   // Started from a server's shell, it is not a part of that server.
   const { TURNBUCKLE_TAG: _, ...env } = process.env;
   const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', file, file, 'ipc'] });
@@ -132,9 +132,8 @@ function flagsAfter({ flags, environment }: CommandContext, before: StartedWith 
   return { ...others, ...(port !== undefined && !isNamed && { port }), ...flagsForDaemon(flags) };
 }
 
-async function openLog(stateDir: string, log: string): Promise<number> {
-  const { makePrivateDirectory } = await import('@turnbuckle/gateway');
-  makePrivateDirectory(stateDir);
+function openLog(stateDir: string, log: string): number {
+  makeDirectory(stateDir);
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MOST_LOG_BYTES) renameSync(log, `${log}.1`);
   return openSync(log, 'a', 0o600);
 }

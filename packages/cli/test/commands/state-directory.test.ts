@@ -33,6 +33,15 @@ const LINES: ReadonlyArray<readonly [line: string, code: number]> = [
   ['call echo add a=1 b=2', 0],
 ];
 
+it.skipIf(!existsSync('/proc/self')).each([
+  [['export', '--to', 'cursor', '--file', '/proc/nope/a/mcp.json', '--yes'], 10],
+  [['setup', 'cursor', '--file', '/proc/nope/a/mcp.json', '--yes'], 10],
+])('turnbuckle %j says that its file cannot be written, and does not try for ever', async (words, code) => {
+  const finished = await turnbuckle(words, { home });
+  expect([finished.code, finished.stderr]).toEqual([code, expect.stringContaining('/proc/nope')]);
+  expect(finished.stderr).not.toContain('INTERNAL');
+});
+
 describe.each(PLACES)('a state directory %s', (_name, place) => {
   it.each(LINES)('turnbuckle %s', { timeout: 60_000 }, async (line, expected) => {
     const state = place();

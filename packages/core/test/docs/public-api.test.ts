@@ -27,6 +27,7 @@ const VALUES = [
   'keepSpelling',
   'keepSpellingOfCopy',
   'loadConfiguration',
+  'makeDirectory',
   'offAbort',
   'onAbort',
   'openBrowser',

@@ -1,8 +1,7 @@
 /** One daemon for each state directory: it owns the tokens, the log and the connections there. */
-import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory, TurnbuckleError } from 'turnbuckle';
 import { findDaemon, lockPath, removeRecord, writeRecord } from './daemon-record.js';
 import { isFull, reasonText } from './disk-fault.js';
-import { makePrivateDirectory } from './private-file.js';
 import { errorCode } from './process-identity.js';
 import { claimLock, HeldLock, type LockRecord } from './process-lock.js';
 
@@ -72,7 +71,7 @@ export function claimInstance(options: InstanceOptions): Instance {
   const { stateDir } = options;
   let claimed: HeldLock | LockRecord;
   try {
-    makePrivateDirectory(stateDir);
+    makeDirectory(stateDir);
     claimed = claimLock(lockPath(stateDir));
   } catch (cause) {
     throw stateUnusable(stateDir, cause);

@@ -2,11 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
-  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -14,7 +12,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import { errorCode } from './process-identity.js';
 
 export interface PrivateText {
@@ -25,23 +22,6 @@ export interface PrivateText {
 
 const MODE = 0o600;
 const OTHERS = 0o077;
-
-/**
- * Creates the directory and those above it, for its owner only, if there is none. Step by step: with `recursive`, Node
- * tries for ever where the system says that a directory is missing which is there, such as /proc.
- */
-export function makePrivateDirectory(path: string): void {
-  const isThere = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (isThere()) return;
-  const above = dirname(path);
-  if (above !== path && !existsSync(above)) makePrivateDirectory(above);
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have been faster.
-    if (!isThere()) throw error;
-  }
-}
 
 /** Whoever reads the file meanwhile sees the old text or the new one. With `durable`, it is on the disk afterwards. */
 export function replacePrivateFile(path: string, text: string, { durable = false } = {}): void {

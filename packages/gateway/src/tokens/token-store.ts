@@ -1,13 +1,12 @@
 /** The tokens of one state directory: made, listed, revoked, and known again when somebody brings one. */
 import { join } from 'node:path';
-import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory, TurnbuckleError } from 'turnbuckle';
 import { describeIssue } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
 import type { TokenAccess } from '../http/access.js';
 import type { Credentials, Visitor } from '../http/visitor.js';
 import { VisitorEnd } from '../http/visitor-end.js';
 import { isDiskFault } from '../instance/disk-fault.js';
-import { makePrivateDirectory } from '../instance/private-file.js';
 import { readOwnerToken, writeOwnerToken } from './owner-token.js';
 import { cannotWrite, TokenFile } from './token-file.js';
 import { ACCESS, hashOf, identityOfToken, isOwnToken, makeToken, TokenRecord } from './token-record.js';
@@ -74,7 +73,7 @@ export class TokenStore implements Credentials {
   private constructor(options: TokenStoreOptions) {
     const { stateDir, now = Date.now, onWarning = () => {}, onEnded = () => {} } = options;
     try {
-      makePrivateDirectory(stateDir);
+      makeDirectory(stateDir);
     } catch (error) {
       throw isDiskFault(error) ? cannotWrite(join(stateDir, 'tokens.json'), error) : error;
     }
