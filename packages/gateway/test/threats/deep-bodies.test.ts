@@ -25,7 +25,9 @@ it('are refused, whoever takes them', async () => {
     for (const { method, path } of addresses) {
       const body = `{"server":"up","tool_name":"echo","arguments":{"text":${nested(levels)}}}`;
       const { status } = await daemon.fetch(path, { method, body });
-      expect([400, 403, 404, 405, 409], `${method} ${path}`).toContain(status);
+      // Some addresses take smaller bodies than others: there it is already too large.
+      const refusals = [400, 403, 404, 405, 409, ...(body.length > 262_144 ? [413] : [])];
+      expect(refusals, `${method} ${path}`).toContain(status);
     }
   expect(await daemon.call('up', 'echo', { text: 'still there' })).toMatchObject({ success: true });
   expect(await Promise.race([daemon.ended, 'running'])).toBe('running');
