@@ -1,5 +1,6 @@
 /** What a caller asks for: the options of a call, their check, and what of them goes to the server. */
 import type { CancelSignal } from './cancel-signal.js';
+import type { ToolIdentity } from './catalog/names.js';
 import type { Progress } from './connection/lane.js';
 import type { Respondent } from './connection/respondents.js';
 import { TurnbuckleError } from './errors.js';
@@ -23,6 +24,8 @@ export interface CallOptions {
   readonly onApproval?: ((asked: AskedApproval) => void) | undefined;
   /** A person said yes to the call: to this, and to nothing else. */
   readonly onPermit?: ((permit: Permit) => void) | undefined;
+  /** Told which tool of which server its name stood for: afterwards the same name may stand for another. */
+  readonly onFound?: ((found: ToolIdentity) => void) | undefined;
   /** Further params of the request, passed as they are. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
   /** Extra `_meta` for the server. */

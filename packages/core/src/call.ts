@@ -42,8 +42,11 @@ export interface CallParts {
   readonly sender: Sender;
   /** The same error without secrets. */
   readonly redact: (error: TurnbuckleError) => TurnbuckleError;
-  /** The result as the caller may have it. */
-  readonly clean: <Result extends object>(server: string, result: Result) => Promise<Result> | Result;
+  /** The result as the caller may have it; undefined: of a function of the host. */
+  readonly clean: <Result extends object>(
+    server: Server | undefined,
+    result: Result,
+  ) => Promise<Result> | Result;
   readonly findServer: (name: string) => Server | undefined;
   readonly serverNames: () => Iterable<string>;
   /** Whether a server lists a prompt of this name. */
@@ -70,6 +73,8 @@ interface Invocation extends Verdict {
   waitedMs: number;
   /** The way to the server, once it is on it. */
   sending: Sending | undefined;
+  /** The server that it is sent to: by the time it answers, another one may have its name. */
+  target: Server | undefined;
   readonly arguments: unknown;
 }
 
@@ -97,6 +102,8 @@ export class Calls {
       call.server = tool.server;
       call.tool = tool.tool;
       call.toolName = tool.name;
+      const { onFound } = request;
+      if (onFound !== undefined) this.#parts.events.contain('onFound', () => onFound(tool));
       this.#announce(call);
       const args = request.arguments ?? {};
       // A function of the host gets what JavaScript makes of them.
@@ -120,7 +127,7 @@ export class Calls {
       checkResult(this.#parts.checks, guarded.definition ?? tool, received);
       const turn = giveWay(received);
       if (turn !== undefined) await turn;
-      const cleaned = this.#parts.clean(tool.server, received);
+      const cleaned = this.#parts.clean(call.target, received);
       const result = cleaned instanceof Promise ? await cleaned : cleaned;
       this.#settle(call, result, undefined);
       return result;
@@ -153,6 +160,7 @@ export class Calls {
       });
       const asked = this.#parts.guard.check(guarded);
       if (asked !== undefined) await untilAnswered(call, asked);
+      call.target = server;
       call.sending = {
         method: request.method,
         params: withMeta(request.params, request),
@@ -166,10 +174,7 @@ export class Calls {
         onProgress: this.#listen(call, request),
         attempts: 0,
       };
-      const result = await this.#parts.clean(
-        server.name,
-        await this.#parts.sender.send(server, call.sending),
-      );
+      const result = await this.#parts.clean(server, await this.#parts.sender.send(server, call.sending));
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
@@ -198,6 +203,7 @@ export class Calls {
     const server = this.#parts.findServer(guarded.server);
     if (tool === undefined || server === undefined)
       throw unknownServer(guarded.server, this.#parts.serverNames());
+    call.target = server;
     call.sending = {
       method: 'tools/call',
       params: withMeta({ name: tool.tool, arguments: args }, request),
@@ -290,6 +296,7 @@ export class Calls {
       clock: new CallClock({ timeoutMs, maxTotalMs }),
       waitedMs: 0,
       sending: undefined,
+      target: undefined,
       arguments: what.arguments,
       decision: undefined,
       reason: undefined,
@@ -317,7 +324,7 @@ export class Calls {
     const durationMs = performance.now() - call.started - waitedMs;
     const toolFailed = isRecord(result) && result.isError === true;
     const { events, findServer, now } = this.#parts;
-    const found = findServer(call.server);
+    const found = call.target ?? findServer(call.server);
     found?.stats.record(error === undefined && !toolFailed, durationMs, now());
     if (!events.has('call.settled')) return;
     const { requestId, server, tool, toolName, callerId, kind, startedAt, run } = call;

@@ -22,6 +22,7 @@ import {
 import { Catalog, type ListKind } from './catalog/catalog.js';
 import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';
+import type { ToolIdentity } from './catalog/names.js';
 import type { NativeTool } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ParsedServers } from './config/parse.js';
@@ -162,10 +163,8 @@ export class Runtime {
           this.#discovery.read(server.name, 'tools', { link, settings: server.config }),
       }),
       redact: this.#redactor.error,
-      clean: (name, result) =>
-        this.#servers.get(name)?.config.redactResults === true
-          ? redactResult(result, this.#redactor)
-          : result,
+      clean: (server, result) =>
+        server?.config.redactResults === true ? redactResult(result, this.#redactor) : result,
       findServer: (name) => this.#servers.get(name),
       serverNames: () => this.#servers.names(),
       hasPrompt: async (server, name) => {
@@ -349,7 +348,11 @@ export class Runtime {
   ): Promise<Execution> {
     const started = performance.now();
     const requestId = options?.requestId ?? this.#calls.nextRequestId();
-    const tool = this.catalog.get(toolName);
+    let tool: ToolIdentity | undefined;
+    const onFound = (found: ToolIdentity): void => {
+      tool = found;
+      options?.onFound?.(found);
+    };
     const facts = (
       contentType: Execution['mcp']['contentType'],
       error?: TurnbuckleError,
@@ -362,7 +365,7 @@ export class Runtime {
       requestId,
     });
     try {
-      const result = await this.call({ ...options, requestId, tool: toolName, arguments: input });
+      const result = await this.call({ ...options, requestId, onFound, tool: toolName, arguments: input });
       const { data, contentType } = toData(result);
       const success = result.isError !== true;
       return {

@@ -3,6 +3,7 @@ import {
   type Caller,
   type CallOptions,
   createRuntime,
+  type Runtime,
   type RuntimeEvents,
   type RuntimeOptions,
   type ServerInput,
@@ -201,6 +202,35 @@ describe('what a server answers', () => {
     const question = { resultType: 'input_required', requestState: SHAPED, inputRequests: {} };
     expect(redactResult(question, redactor)).toBe(question);
     expect(redactResult({ text: SHAPED }, redactor)).toEqual({ text: '[redacted]' });
+  });
+
+  it('comes without secrets also when its server is taken out of the configuration meanwhile', async () => {
+    const CALLS = {
+      tool: (runtime: Runtime) => runtime.callTool('one', 'write', {}, { caller }),
+      resource: (runtime: Runtime) => runtime.readResource('one', 'a:b', { caller }),
+      prompt: (runtime: Runtime) => runtime.getPrompt('one', 'p', {}, { caller }),
+    };
+    for (const [kind, call] of Object.entries(CALLS)) {
+      const came: string[] = [];
+      // At every moment of the call, by turns of the queue of promises.
+      for (let turns = 0; turns < 40; turns += 1) {
+        const { runtime, server } = await open({}, { redactResults: true });
+        Object.assign(server.answers, {
+          'tools/call': RESULT,
+          'resources/read': READ,
+          'prompts/get': PROMPT,
+        });
+        const calling = call(runtime).then(
+          (result) => JSON.stringify(result),
+          () => 'none',
+        );
+        for (let turn = 0; turn < turns; turn += 1) await undefined;
+        await runtime.setServers({});
+        came.push(await calling);
+      }
+      expect(came.join(), kind).toContain('[redacted]');
+      expect(came.join(), kind).not.toMatch(new RegExp(`${TOKEN}|${SHAPED}|hunter2`));
+    }
   });
 
   it('fits its schema as it was', async () => {

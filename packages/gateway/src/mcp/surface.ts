@@ -150,10 +150,16 @@ export class Surface {
     const { name, arguments: args = {} } = params;
     if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The tool has no name');
     if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'The arguments are not an object');
+    // Not looked up again: when the answer is there, the name may stand for a tool of another server.
+    const found: { tool?: ToolIdentity } = {};
+    const call = this.#toolCall(name, caller, args);
     try {
-      const result = await this.#runtime.call(this.#optionsOf(request, this.#toolCall(name, caller, args)));
-      const made = hasTask(result) ? this.view.findTool(name, caller) : undefined;
-      return inEra(this.#sealTask(result, request, made), era);
+      const result = await this.#runtime.call(
+        this.#optionsOf(request, call, (tool) => {
+          found.tool = tool;
+        }),
+      );
+      return inEra(this.#sealTask(result, request, found.tool), era);
     } catch (thrown) {
       const failure = toToolFailure(thrown);
       if (failure === undefined) throw thrown;
@@ -316,9 +322,9 @@ export class Surface {
   }
 
   /** What of a request is for the call and not for its server. */
-  #optionsOf(request: SurfaceRequest, call: ToolCall): CallRequest;
+  #optionsOf(request: SurfaceRequest, call: ToolCall, onFound: CallOptions['onFound']): CallRequest;
   #optionsOf(request: SurfaceRequest): CallOptions;
-  #optionsOf(request: SurfaceRequest, call?: ToolCall): CallOptions {
+  #optionsOf(request: SurfaceRequest, call?: ToolCall, onFound?: CallOptions['onFound']): CallOptions {
     const { caller, params, era, signal, respondent, onProgress, logLevel } = request;
     const { inputResponses, requestState } = params;
     const meta = metaForServer(metaOf(params), logLevel);
@@ -332,6 +338,7 @@ export class Surface {
       onApproval: (asked) =>
         this.#notices.tell(asked, { callerId: caller.id, onProgress, respondent, signal }),
       onPermit: (permit) => void this.#permits.set(request, permit),
+      onFound,
       inputRequired: era === 'modern' ? 'return' : 'answer',
       inputResponses: isRecord(inputResponses) ? inputResponses : undefined,
       requestState,

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 type Params = Readonly<Record<string, unknown>>;
-/** Its result; thrown, an error of the protocol. */
+/** Its result, or a promise of it; thrown, an error of the protocol. */
 type Answer = (params: Params) => unknown;
 
 /** What an answer throws that is to be an error. */
@@ -69,11 +69,12 @@ export async function openUpstream({
     'resources/templates/list': () => ({ resourceTemplates: [] }),
     ...answers,
   };
-  const outcomeOf = (method: string, params: Params): object => {
+  const outcomeOf = async (method: string, params: Params): Promise<object> => {
     const answer = all[method];
     if (answer === undefined) return UNKNOWN;
     try {
-      return { result: { ...(era === 'modern' && { resultType: 'complete' }), ...Object(answer(params)) } };
+      const result: unknown = await answer(params);
+      return { result: { ...(era === 'modern' && { resultType: 'complete' }), ...Object(result) } };
     } catch (thrown) {
       if (!(thrown instanceof UpstreamError)) throw thrown;
       return { error: { code: thrown.code, message: thrown.message } };
@@ -87,7 +88,7 @@ export async function openUpstream({
     noted.push({ method, params, headers: request.headers, port: request.socket.remotePort });
     if (id === undefined) return void response.writeHead(202).end();
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcomeOf(method, params) }));
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(await outcomeOf(method, params)) }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
