@@ -14,6 +14,7 @@ import {
 import { mayTake } from '../http/shares.js';
 import { jsonSize } from './json-size.js';
 import { ASKS, CODES, isRecord, type Params, RpcError } from './protocol.js';
+import { type Fingerprint, fingerprintOf } from './request-fingerprint.js';
 import type { SurfaceRequest, SurfaceResult } from './surface.js';
 
 const PREFIX = 'turnbuckle:';
@@ -22,9 +23,12 @@ const WAIT_MS = 300_000;
 const MOST_CALLS = 1_000;
 const TOGETHER_MS = 20;
 const OVER = 'The call is over';
+const TOO_MANY = 'Too many calls wait for answers';
 /** The most, in characters, that results take which wait for a client that was asked something meanwhile. */
 const MAX_KEPT = 32 * 1_048_576;
 const MAX_KEPT_OF_CALLER = 4 * 1_048_576;
+/** The most, in bytes, that the params of calls take which go on while their client is asked. */
+const MAX_PARAMS = 64 * 1_048_576;
 
 type Kind = keyof typeof ASKS;
 type Perform = (respondent: Respondent, signal: CancelSignal) => Promise<SurfaceResult>;
@@ -58,29 +62,40 @@ export class ParkedCalls {
 
   /** Begins the call; the answer is its result, or the first question of its server. */
   start(request: SurfaceRequest, client: ParkingClient, perform: Perform): Promise<SurfaceResult> {
-    const call: ParkedCall = new ParkedCall(request, client, {
-      mayPark: () => this.#hasRoom(client, call.identity),
+    const { isOwner = false } = client;
+    const call: ParkedCall = new ParkedCall(request, {
+      mayPark: (weight) => this.#hasRoom({ identity: call.identity, isOwner, weight }),
       mayKeep: (size) => this.#mayKeep(size, call.identity),
       onParked: (id) => this.#calls.set(id, call),
       onOver: (id) => this.#calls.delete(id),
     });
-    call.begin(perform);
+    call.begin(client, perform);
     return call.next(request.signal);
   }
 
   /** Goes on with a call that waits. Throws an RpcError where there is none for this caller and request. */
-  resume(request: SurfaceRequest): Promise<SurfaceResult> {
+  async resume(request: SurfaceRequest): Promise<SurfaceResult> {
     const { requestState, inputResponses } = request.params;
-    const call = this.#calls.get(String(requestState));
-    if (call?.isFor(request) !== true)
+    const state = String(requestState);
+    const isOwn = this.#calls.get(state)?.identity === identityOf(request.caller);
+    const print = isOwn ? await fingerprintOf(request) : undefined;
+    // Now: while this request was looked at, another one may have come for it.
+    const call = this.#calls.get(state);
+    if (print === undefined || call?.isFor(print) !== true)
       throw new RpcError(CODES.invalidParams, 'The requestState is not one that is waited for');
     call.answer(isRecord(inputResponses) ? inputResponses : {});
     return call.next(request.signal);
   }
 
-  #hasRoom({ isOwner = false }: ParkingClient, identity: string): boolean {
-    const own = [...this.#calls.values()].filter((call) => call.identity === identity).length;
-    return mayTake({ own, taken: this.#calls.size, max: MOST_CALLS, isOwner });
+  #hasRoom({ identity, isOwner, weight }: Wanted): boolean {
+    const calls = [...this.#calls.values()];
+    const own = calls.filter((call) => call.identity === identity);
+    const heldBy = (some: readonly ParkedCall[]): number =>
+      some.reduce((sum, call) => sum + call.weight, weight);
+    return (
+      mayTake({ own: own.length, taken: calls.length, max: MOST_CALLS, isOwner }) &&
+      mayTake({ own: heldBy(own), taken: heldBy(calls), max: MAX_PARAMS, isOwner })
+    );
   }
 
   #mayKeep(size: number, identity: string): boolean {
@@ -106,8 +121,15 @@ export interface ParkingClient {
   readonly isOwner?: boolean | undefined;
 }
 
+/** A place for a call whose params take so much. */
+interface Wanted {
+  readonly identity: string;
+  readonly isOwner: boolean;
+  readonly weight: number;
+}
+
 interface ParkedCallOptions {
-  readonly mayPark: () => boolean;
+  readonly mayPark: (weight: number) => boolean;
   readonly mayKeep: (size: number) => boolean;
   readonly onParked: (id: string) => void;
   readonly onOver: (id: string) => void;
@@ -117,8 +139,9 @@ class ParkedCall {
   readonly identity: string;
   /** Of the result that waits for its client. */
   keptSize = 0;
-  readonly #fingerprint: string;
-  readonly #client: ParkingClient;
+  /** Until its fingerprint is taken: it may be large, and can wait here long after its call has ended. */
+  #request: SurfaceRequest | undefined;
+  #fingerprint: Fingerprint | undefined;
   readonly #options: ParkedCallOptions;
   readonly #cancellation = new Cancellation();
   readonly #questions = new Map<string, Question>();
@@ -130,19 +153,22 @@ class ParkedCall {
   #count = 0;
   #isOver = false;
 
-  constructor(request: SurfaceRequest, client: ParkingClient, options: ParkedCallOptions) {
+  constructor(request: SurfaceRequest, options: ParkedCallOptions) {
     this.identity = identityOf(request.caller);
-    this.#fingerprint = fingerprintOf(request);
-    this.#client = client;
+    this.#request = request;
     this.#options = options;
   }
 
-  isFor(request: SurfaceRequest): boolean {
-    return this.#fingerprint === fingerprintOf(request);
+  /** What is held of its params: as long as the call goes on, all of them. */
+  get weight(): number {
+    return this.#isOver ? 0 : (this.#fingerprint?.weight ?? 0);
   }
 
-  begin(perform: Perform): void {
-    const { capabilities, ended } = this.#client;
+  isFor({ mark }: Fingerprint): boolean {
+    return this.#fingerprint?.mark === mark;
+  }
+
+  begin({ capabilities, ended }: ParkingClient, perform: Perform): void {
     const kinds = (Object.keys(ASKS) as Kind[]).filter((kind) => capabilities[kind] !== undefined);
     const answers = Object.fromEntries(
       kinds.map((kind) => [kind, (asked: Asked) => this.#ask(ASKS[kind], asked)]),
@@ -189,6 +215,8 @@ class ParkedCall {
         if (this.#questions.size > 0) {
           // What a server asks at once is asked at once.
           await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS));
+          await this.#takeFingerprint();
+          if (!this.#options.mayPark(this.weight)) this.#refuse(TOO_MANY);
           // It may have ended meanwhile, and then it has no questions.
           if (this.#questions.size > 0) return this.#park();
         }
@@ -220,7 +248,7 @@ class ParkedCall {
 
   #ask(method: string, { id, params, signal }: Asked): Promise<Params> {
     if (this.#isOver) return Promise.reject(new Error(OVER));
-    if (!this.#options.mayPark()) return Promise.reject(new Error('Too many calls wait for answers'));
+    if (!this.#options.mayPark(this.weight)) return Promise.reject(new Error(TOO_MANY));
     this.#count += 1;
     const name = typeof id === 'string' ? id : onlyField(params);
     const key = name === undefined || this.#questions.has(name) ? `q${this.#count}` : name;
@@ -257,9 +285,19 @@ class ParkedCall {
    */
   #finish(): void {
     this.#isOver = true;
+    this.#refuse(OVER);
+  }
+
+  #refuse(why: string): void {
     const left = [...this.#questions.values()];
     this.#questions.clear();
-    for (const { refuse } of left) refuse(new Error(OVER));
+    for (const { refuse } of left) refuse(new Error(why));
+  }
+
+  /** Not before somebody has to come back for it: most calls ask nothing. */
+  async #takeFingerprint(): Promise<void> {
+    if (this.#request !== undefined) this.#fingerprint = await fingerprintOf(this.#request);
+    this.#request = undefined;
   }
 
   #unpark(): void {
@@ -275,10 +313,4 @@ function onlyField({ requestedSchema }: Params): string | undefined {
     isRecord(requestedSchema) && isRecord(requestedSchema.properties) ? requestedSchema.properties : {};
   const [name, ...others] = Object.keys(fields);
   return others.length === 0 ? name : undefined;
-}
-
-/** Only the same caller goes on with it, by the same request. */
-function fingerprintOf({ caller, method, params }: SurfaceRequest): string {
-  const { _meta, inputResponses, requestState, ...same } = params;
-  return JSON.stringify([identityOf(caller), method, same]);
 }

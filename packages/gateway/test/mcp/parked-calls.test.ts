@@ -280,7 +280,7 @@ describe('a call that ends while its client is asked', () => {
     expect(calls.size).toBe(0);
     finish({ content: [] });
     const { requestState } = asked as { requestState: string };
-    expect(() => calls.resume({ ...request, params: { ...request.params, requestState } })).toThrow(
+    await expect(calls.resume({ ...request, params: { ...request.params, requestState } })).rejects.toThrow(
       'not one that is waited for',
     );
   });

@@ -1,5 +1,5 @@
 /** Calls that wait for their client take a place only as long as they do, whenever they, or their questions, end. */
-import { createRandom } from '@turnbuckle/testing';
+import { collectGarbage, createRandom } from '@turnbuckle/testing';
 import type { CancelSignal, Respondent } from 'turnbuckle';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ParkedCalls } from '../../src/mcp/parked-calls.js';
@@ -117,4 +117,88 @@ describe('a call that waits for its client', () => {
       expect(parked.size).toBe(0);
     },
   );
+});
+
+describe('the params of a call that waits for its client', () => {
+  const MIB = 1_048_576;
+  const PARTS = 20_000;
+  /** By what they are large. */
+  const LARGE: Readonly<Record<string, () => object>> = {
+    text: () => ({ arguments: { x: 'a'.repeat(2 * MIB) } }),
+    parts: () => ({ arguments: { x: Array.from({ length: PARTS }, () => [1]) } }),
+    keys: () => ({
+      arguments: Object.fromEntries(Array.from({ length: PARTS }, (_, index) => [`k${index}`, 1])),
+    }),
+    meta: () => ({ _meta: { x: 'a'.repeat(2 * MIB) } }),
+  };
+  beforeEach(() => void vi.useRealTimers());
+
+  const used = (): number => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+
+  /** Begins a call that asks, and then ends only when it is told to: the name by which it waits; `refused` when it may not. */
+  function park(parked: ParkedCalls, request: SurfaceRequest, { client = CLIENT, over = NEVER } = {}) {
+    return new Promise<string>((resolve, reject) => {
+      const perform = async (respondent: Respondent): Promise<SurfaceResult> => {
+        const asked = { id: 'q', params: { message: 'Who?' }, signal: new AbortController().signal };
+        respondent.answers?.elicitation?.(asked as never).then(undefined, () => resolve('refused'));
+        await over;
+        return DONE;
+      };
+      parked.start(request, client, perform).then((result) => resolve(String(stateOf(result))), reject);
+    });
+  }
+  const NEVER = new Promise<void>(() => {});
+
+  it.each(Object.entries(LARGE))('are not held once it has ended: %s', async (_, make) => {
+    const parked = new ParkedCalls();
+    const count = 10;
+    let end = (): void => {};
+    const before = used();
+    for (let index = 0; index < count; index += 1) {
+      const over = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const client = { capabilities: { ...CLIENT.capabilities, experimental: make() } };
+      expect(await park(parked, requestOf(make()), { client, over })).toMatch(/^turnbuckle:/);
+      end();
+    }
+    await later(20);
+    expect(parked.size).toBe(count);
+    expect(used() - before).toBeLessThan(count * 0.2 * MIB);
+    parked.close();
+  });
+
+  it.each(Object.entries(LARGE))('are held only so far while it goes on: %s', async (_, make) => {
+    const parked = new ParkedCalls();
+    const params = make();
+    let held = 0;
+    while (held < 100 && (await park(parked, requestOf(params))) !== 'refused') held += 1;
+    // One alone gets half of it.
+    expect(held).toBeGreaterThan(2);
+    expect(held).toBeLessThan(50);
+    expect(parked.size).toBe(held);
+    // What somebody else asks for has its place.
+    const bob = { ...requestOf(params), caller: { id: 'bob', capabilities: [] } };
+    expect(await park(parked, bob)).toMatch(/^turnbuckle:/);
+    parked.close();
+  });
+
+  it.each(Object.entries(LARGE))('are told from others by all of them: %s', async (_, make) => {
+    const parked = new ParkedCalls();
+    const state = await park(parked, requestOf(make()), { over: later(500) });
+    const inputResponses = { q: { action: 'decline' } };
+    const come = (more: object) => parked.resume(requestOf({ ...more, requestState: state, inputResponses }));
+    const { arguments: args = {} } = make() as { arguments?: object };
+    for (const other of [
+      { ...make(), arguments: { ...args, y: 1 } },
+      { ...make(), more: 1 },
+    ])
+      await expect(come(other)).rejects.toThrow('not one that is waited for');
+    const both = await Promise.allSettled([come(make()), come(make())]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(parked.size).toBe(0);
+  });
 });
