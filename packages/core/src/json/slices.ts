@@ -6,19 +6,78 @@ export type Steps<Result> = Generator<void, Result, void>;
 /** Texts up to this many characters are read at once: that takes some milliseconds. */
 export const LARGE_TEXT = 256 * 1_024;
 
-/** Longer than that nobody has to wait for one slice. */
-const SLICE_MS = 8;
+/** So much of a turn of the event loop goes to long work, however much of it there is. */
+const TURN_MS = 8;
+/** After so long it is the next one's time. */
+const SLICE_MS = 2;
 
-/** Does it in slices. Rejects with what the work throws. */
+interface Job {
+  /** Works until then. True: it has ended. */
+  advance(until: number): boolean;
+}
+
+const waiting: Job[] = [];
+let leftMs = TURN_MS;
+let isTurnCounted = false;
+
+/** Does it in slices, in turn with other such work. Rejects with what the work throws. */
 export async function inSlices<Result>(steps: Steps<Result>): Promise<Result> {
-  let until = performance.now() + SLICE_MS;
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (performance.now() < until) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    until = performance.now() + SLICE_MS;
+  if (waiting.length === 0 && leftMs > 0) {
+    const ended = spend(leftMs, (until) => advance(steps, until));
+    if (ended !== undefined) return ended.value;
   }
+  return new Promise((resolve, reject) => {
+    waiting.push({
+      advance: (until) => {
+        try {
+          const ended = advance(steps, until);
+          if (ended !== undefined) resolve(ended.value);
+          return ended !== undefined;
+        } catch (thrown) {
+          reject(thrown);
+          return true;
+        }
+      },
+    });
+    countTurn();
+  });
+}
+
+/** What came of the work, or undefined when it has to go on later. */
+function advance<Result>(steps: Steps<Result>, until: number): { readonly value: Result } | undefined {
+  do {
+    const { done, value } = steps.next();
+    if (done === true) return { value };
+  } while (performance.now() < until);
+  return undefined;
+}
+
+/** Takes the time of the work off what this turn has. */
+function spend<Result>(ms: number, work: (until: number) => Result): Result {
+  const begun = performance.now();
+  countTurn();
+  try {
+    return work(begun + ms);
+  } finally {
+    leftMs -= performance.now() - begun;
+  }
+}
+
+function countTurn(): void {
+  if (isTurnCounted) return;
+  isTurnCounted = true;
+  setImmediate(nextTurn);
+}
+
+function nextTurn(): void {
+  isTurnCounted = false;
+  leftMs = TURN_MS;
+  while (leftMs > 0) {
+    const job = waiting.shift();
+    if (job === undefined) return;
+    if (!spend(Math.min(SLICE_MS, leftMs), (until) => job.advance(until))) waiting.push(job);
+  }
+  if (waiting.length > 0) countTurn();
 }
 
 /** Does it at once. */
