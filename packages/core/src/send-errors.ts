@@ -1,4 +1,5 @@
 /** The errors of the steps "connect" and "send" that come from us. */
+import type { CancelSignal } from './cancel-signal.js';
 import { TurnbuckleError } from './errors.js';
 import type { Limiter } from './resilience/limiter.js';
 import type { Server } from './server.js';
@@ -19,6 +20,12 @@ export function neverAnswered({ name }: Server): TurnbuckleError {
       hint: 'This one was not made. If the server leads back to this gateway, take it out of the configuration.',
     },
   );
+}
+
+/** CALL_CANCELLED for a caller that has given up: nothing is brought up for it, and nothing leaves. */
+export function refuseCancelled(signal: CancelSignal | undefined): void {
+  if (signal?.aborted === true)
+    throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
 }
 
 export const cancelledInQueue = (): TurnbuckleError =>

@@ -20,7 +20,14 @@ import type { Limiter } from './resilience/limiter.js';
 import { type RetryPlan, retryPlan } from './resilience/retry-plan.js';
 import { SilentCallers } from './resilience/silent-callers.js';
 import { FailureAccount, whoOf } from './send-account.js';
-import { breakerOpen, cancelledInQueue, neverAnswered, outcomeUnknown, overloaded } from './send-errors.js';
+import {
+  breakerOpen,
+  cancelledInQueue,
+  neverAnswered,
+  outcomeUnknown,
+  overloaded,
+  refuseCancelled,
+} from './send-errors.js';
 import type { Server } from './server.js';
 import type { SignInAsked } from './sign-ins.js';
 import { pause } from './until-aborted.js';
@@ -87,8 +94,7 @@ export class Sender {
   /** The result as the server wrote it; rejects with a TurnbuckleError. */
   async send(server: Server, sending: Sending): Promise<LaneResult> {
     const { signal, caller, respondent } = sending.options;
-    if (signal?.aborted)
-      throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
+    refuseCancelled(signal);
     sending.clock.atMost(server.config.maxCallMs);
     const { limiter, now } = this.#options;
     const who = whoOf(caller);
@@ -152,8 +158,9 @@ export class Sender {
   }
 
   /** What may not leave any more says nothing about the server. */
-  #confirm({ breaker }: Server, { confirm }: Sending): Promise<void> | undefined {
+  #confirm({ breaker }: Server, { confirm, options }: Sending): Promise<void> | undefined {
     try {
+      refuseCancelled(options.signal);
       return confirm()?.catch((error: unknown) => {
         breaker.abstain();
         throw error;
@@ -199,6 +206,7 @@ export class Sender {
 
   /** Brings a server up before its tools are known, guarded by the breaker like a call. */
   async connect(server: Server, sending: SignedIn): Promise<void> {
+    refuseCancelled(sending.options.signal);
     this.#admit(server);
     await this.#signedInLink(server, sending);
     server.breaker.succeed();

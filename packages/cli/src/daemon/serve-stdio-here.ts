@@ -11,7 +11,7 @@ import {
   stdioCaller,
   TokenStore,
 } from '@turnbuckle/gateway';
-import { type ConfiguredOptions, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import { Cancellation, type ConfiguredOptions, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { nearestWord } from '../nearest-word.js';
 import { configurationOptions } from '../open.js';
@@ -71,13 +71,9 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
     isAlone: true,
   });
   const leave = (): unknown => process.stdin.destroy();
-  let hasEnded = false;
-  const forget =
-    client.visitor &&
-    onVisitorEnd(client.visitor, () => {
-      hasEnded = true;
-      leave();
-    });
+  const ended = new Cancellation();
+  ended.addEventListener('abort', leave);
+  const forget = client.visitor && onVisitorEnd(client.visitor, () => ended.cancel());
   let stopLog = async (): Promise<void> => {};
   try {
     const view = viewOf(context, front, Object.keys(config().settings.daemon?.views ?? {}));
@@ -89,7 +85,7 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
       front.invalidate();
     });
     await Promise.race([runtime.connectAll(), delay(START_MS, undefined, { ref: false })]);
-    if (!hasEnded) await serve(front, view, client);
+    if (!ended.aborted) await serve(front, view, { caller: client.callerOf, ended });
     await stopFollowing();
   } finally {
     forget?.();
@@ -99,12 +95,17 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
     await runtime.close();
     await stopLog();
   }
-  if (hasEnded)
+  if (ended.aborted)
     throw new TurnbuckleError(
       'ACCESS_DENIED',
       `The token "${who.name}" is revoked or has expired, and this client ends with it.`,
       { hint: `Make another one (turnbuckle token create ${who.name}), and have the client start again.` },
     );
+}
+
+interface Client {
+  readonly caller: StdioCaller['callerOf'];
+  readonly ended: Cancellation;
 }
 
 /** Whom the client is taken for. A token is only needed, and then has to be there, where it is named. */
@@ -119,10 +120,10 @@ async function clientHere(
   return { ...client, tokens };
 }
 
-async function serve(front: McpFront, view: string, { callerOf: caller }: StdioCaller): Promise<void> {
+async function serve(front: McpFront, view: string, client: Client): Promise<void> {
   const { stdin: input, stdout } = process;
   await front
-    .serveStdio({ input, output: stdout, maxBytes: MOST_BYTES, caller }, view)
+    .serveStdio({ ...client, input, output: stdout, maxBytes: MOST_BYTES }, view)
     .catch((error: unknown) => {
       // That the input was cut off is how it ends by a signal.
       if (!input.destroyed) throw error;

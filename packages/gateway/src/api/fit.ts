@@ -13,7 +13,7 @@ export const NOTHING = z.strictObject({});
 /** The body as JSON that fits; none is as good as `{}`. REQUEST_INVALID, or ARGUMENTS_INVALID with each key. */
 export async function readBody<T>(visit: Visit, schema: z.ZodMiniType<T>): Promise<T> {
   const text = await readText(visit);
-  return fit(text.trim() === '' ? {} : await parseText(text), schema, 'body');
+  return fit(text.trim() === '' ? {} : await parseText(visit, text), schema, 'body');
 }
 
 /** The query as an object that fits. A name that comes twice is a fault: readers could disagree about it. */

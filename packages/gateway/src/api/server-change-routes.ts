@@ -53,7 +53,7 @@ function addRoute(view: ServerView, edits: ServerEdits): ApiRoute {
     handle: async (visit) => {
       requireWhole(runtime, visit);
       const { name, config } = await readJson(visit, ADD_BODY);
-      const file = await edits.add(name, config);
+      const file = await edits.add(name, config, () => visit.confirm());
       const dangers = clean(dangersOf(config));
       return { file, entry: clean(redactConfig(config)), dangers, server: view.show(name, visit) };
     },
@@ -72,7 +72,7 @@ const patchRoute = (view: ServerView, edits: ServerEdits): ApiRoute => ({
     const changes = await readJson(visit, ANYTHING);
     if (Object.keys(changes).length === 0)
       throw misfit('body', [{ path: '', message: 'it names no key to change' }]);
-    const file = await edits.adjust(name, changes);
+    const file = await edits.adjust(name, changes, () => visit.confirm());
     return { file, server: view.show(name, visit) };
   },
 });

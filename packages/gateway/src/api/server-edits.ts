@@ -9,6 +9,8 @@ import {
 import { checkEntry } from './check-entry.js';
 
 type Entry = Readonly<Record<string, unknown>>;
+/** Throws where who asks may not any more; asked right before a file is written. */
+type Confirm = () => void;
 
 /** The user's own files. What a project or an administrator wrote is not changed from afar. */
 const WRITABLE: ReadonlySet<string> = new Set(['user', 'environment', 'flags']);
@@ -23,7 +25,7 @@ export class ServerEdits {
   }
 
   /** Into the user's file; answers its path. NAME_TAKEN also for a name of another file, which would hide it. */
-  async add(name: string, entry: Entry): Promise<string> {
+  async add(name: string, entry: Entry, confirm: Confirm): Promise<string> {
     const config = this.#configured.config();
     if (config.servers.has(name))
       throw new TurnbuckleError('NAME_TAKEN', `There is a server "${name}" already.`, {
@@ -31,15 +33,17 @@ export class ServerEdits {
         hint: 'Choose another name, or change the server that is there.',
       });
     await checkEntry(name, entry);
+    confirm();
     return this.#edit(userFile(config), [{ action: 'add', name, config: entry }]);
   }
 
   /** Sets keys of the entry; null takes one out. */
-  async adjust(name: string, changes: Entry): Promise<string> {
+  async adjust(name: string, changes: Entry, confirm: Confirm): Promise<string> {
     const config = this.#configured.config();
     const file = fileOf(name, config, () => true);
     const written = Object.entries({ ...config.servers.get(name)?.entry, ...changes });
     await checkEntry(name, Object.fromEntries(written.filter(([, value]) => value !== null)));
+    confirm();
     const edits = Object.entries(changes)
       .filter(([key, value]) => key !== 'enabled' || value === null)
       .map(

@@ -3,6 +3,7 @@
  * who began it; nothing is opened on this machine.
  */
 import {
+  type CancelSignal,
   type Runtime,
   type SignInPage,
   type SignInPrompts,
@@ -41,9 +42,12 @@ export class SignInDesk {
     this.#now = now;
   }
 
-  /** Begins a sign-in, or tells of the one under way. Rejects when it fails before there is a page. */
-  async begin(server: string, asked: Asked): Promise<Begun> {
-    const underway = this.#underway.get(server) ?? this.#start(server, asked);
+  /**
+   * Begins a sign-in, or tells of the one under way. Rejects when it fails before there is a page. One that is not finished
+   * when the token of who began it ends is given up: else its holder could still put an account of its own there.
+   */
+  async begin(server: string, asked: Asked, ended?: CancelSignal): Promise<Begun> {
+    const underway = this.#underway.get(server) ?? this.#start(server, asked, ended);
     return underway.page ?? underway.begun;
   }
 
@@ -57,9 +61,7 @@ export class SignInDesk {
   /** Ends a sign-in under way; false when there is none. */
   cancel(server: string): boolean {
     const underway = this.#underway.get(server);
-    underway?.abort.abort(
-      new TurnbuckleError('CALL_CANCELLED', `The sign-in at server "${server}" was given up.`, { server }),
-    );
+    underway?.abort.abort(givenUp(server));
     return underway !== undefined;
   }
 
@@ -72,8 +74,10 @@ export class SignInDesk {
     return this.#failures.get(server);
   }
 
-  #start(server: string, asked: Asked): Underway {
+  #start(server: string, asked: Asked, ended: CancelSignal | undefined): Underway {
     const abort = new AbortController();
+    const giveUp = (): void => abort.abort(givenUp(server));
+    ended?.addEventListener('abort', giveUp);
     const first = createDeferred<Begun>();
     const pasted = createDeferred<string>();
     abort.signal.addEventListener('abort', () => pasted.reject(abort.signal.reason));
@@ -91,13 +95,16 @@ export class SignInDesk {
     const prompts: SignInPrompts = { open: show, showCode: show, paste: () => pasted.promise };
     this.#failures.delete(server);
     this.#underway.set(server, underway);
-    this.#runtime.signIn(server, { ...asked, prompts, signal: abort.signal }).then(
-      () => this.#finish(server, underway, () => first.resolve({ state: 'done' })),
-      (error: unknown) => {
-        if (error instanceof TurnbuckleError) this.#failures.set(server, error);
-        this.#finish(server, underway, () => first.reject(error));
-      },
-    );
+    this.#runtime
+      .signIn(server, { ...asked, prompts, signal: abort.signal })
+      .then(
+        () => this.#finish(server, underway, () => first.resolve({ state: 'done' })),
+        (error: unknown) => {
+          if (error instanceof TurnbuckleError) this.#failures.set(server, error);
+          this.#finish(server, underway, () => first.reject(error));
+        },
+      )
+      .finally(() => ended?.removeEventListener('abort', giveUp));
     return underway;
   }
 
@@ -106,6 +113,9 @@ export class SignInDesk {
     settle();
   }
 }
+
+const givenUp = (server: string): TurnbuckleError =>
+  new TurnbuckleError('CALL_CANCELLED', `The sign-in at server "${server}" was given up.`, { server });
 
 interface Deferred<Value> {
   readonly promise: Promise<Value>;

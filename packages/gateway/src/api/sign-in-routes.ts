@@ -71,7 +71,7 @@ export function createSignInRoutes(configured: ConfiguredRuntime): readonly ApiR
       handle: async (visit) => {
         const name = view.nameOf(visit);
         const { address, ...asked } = await readBody(visit, BEGIN_BODY);
-        if (address === undefined) return desk.begin(name, asked);
+        if (address === undefined) return desk.begin(name, asked, visit.visitor.ended);
         if (desk.paste(name, address)) return { state: 'waiting' };
         throw notThere(`No sign-in at "${name}" waits for an address.`, 'Begin one with the method "paste".');
       },

@@ -52,7 +52,7 @@ export function createTokenRoutes(runtime: Runtime, tokens: ApiParts['tokens']):
         requireWhole(runtime, visit);
         const { name, can, access, expires } = await readJson(visit, CREATE_BODY);
         const expiresAt = expires === undefined ? undefined : new Date(expires);
-        return tokens.create(grantBy(visit.visitor, { name, can, access, expiresAt }));
+        return tokens.create(grantBy(visit.visitor, { name, can, access, expiresAt }), () => visit.confirm());
       },
     },
     {
@@ -64,7 +64,7 @@ export function createTokenRoutes(runtime: Runtime, tokens: ApiParts['tokens']):
       handle: async (visit) => {
         requireWhole(runtime, visit);
         const { name = '' } = visit.parameters;
-        if (await tokens.revoke(name)) return { revoked: name };
+        if (await tokens.revoke(name, () => visit.confirm())) return { revoked: name };
         throw notThere(`There is no token named "${name}".`, 'GET /api/tokens lists those that there are.');
       },
     },

@@ -5,6 +5,7 @@ import { describeIssue } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
 import { JoinedBody } from './joined-body.js';
 import type { Visit } from './visit.js';
+import { requireGood, tokenGone } from './visitor-end.js';
 
 const MAX_FAULTS = 10;
 
@@ -42,7 +43,7 @@ export function readText({ request, response, maxBodyBytes, visitor, place }: Vi
 
 /** The body as JSON that fits the schema; REQUEST_INVALID when it is no JSON, ARGUMENTS_INVALID with each key that is wrong. */
 export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promise<T> {
-  const sent = await parseText(await readText(visit));
+  const sent = await parseText(visit, await readText(visit));
   const checked = z.safeParse(schema, sent, { error: describeIssue });
   // The validator copies what it checks: the copies are to be written as what they were made of.
   if (checked.success) return keepSpellingOfCopy(sent, checked.data);
@@ -56,13 +57,15 @@ export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promi
   });
 }
 
-/** The text of a body as JSON; REQUEST_INVALID when it is none. */
-export async function parseText(text: string): Promise<unknown> {
+/** The text of a body as JSON; REQUEST_INVALID when it is none, TOKEN_REQUIRED when its token ended while it was read. */
+export async function parseText({ visitor }: Visit, text: string): Promise<unknown> {
   try {
     return await parseInSlices(text);
   } catch (cause) {
     if (cause instanceof TurnbuckleError) throw cause;
     throw invalid('The body is not JSON.', cause);
+  } finally {
+    requireGood(visitor);
   }
 }
 
@@ -82,11 +85,6 @@ const tooMuch = (): TurnbuckleError =>
   new TurnbuckleError('OVERLOADED', 'Too many bodies of requests are in memory, of this token or in all.', {
     hint: 'Nothing was done. Send fewer of them at once.',
     data: { retryAfterMs: 1_000 },
-  });
-
-const tokenGone = (): TurnbuckleError =>
-  new TurnbuckleError('TOKEN_REQUIRED', 'This token has expired or was revoked.', {
-    hint: 'Nothing was done. Send it again with another token.',
   });
 
 function tooLarge(maxBytes: number): TurnbuckleError {

@@ -4,7 +4,7 @@
  */
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type CancelSignal, ERRORS, identityOf } from 'turnbuckle';
+import { Cancellation, type CancelSignal, ERRORS, identityOf } from 'turnbuckle';
 import type { Access } from './access.js';
 import { refusalText } from './answer.js';
 import { LineGate, type LineGateOptions } from './line-gate.js';
@@ -22,8 +22,17 @@ export interface TunnelRoute {
   /** What the request has in the place of a path: `name:0`. */
   readonly target: string;
   readonly access: Access;
-  /** Throws why there will be none. What it returns speaks on the connection; `ends` aborts when no more is to be taken in. */
-  prepare(request: TunnelRequest): (socket: Duplex, ends: CancelSignal, gate: LineGate) => Promise<void>;
+  /** Throws why there will be none. What it returns speaks on the connection. */
+  prepare(request: TunnelRequest): (tunnel: Tunnel) => Promise<void>;
+}
+
+export interface Tunnel {
+  readonly socket: Duplex;
+  readonly gate: LineGate;
+  /** Aborts when no more is to be taken in; what is on its way is still answered. */
+  readonly ends: CancelSignal;
+  /** Aborts when the token has ended or the connection is gone: nothing takes effect from then on. Whoever cancels it ends the tunnel. */
+  readonly ended: Cancellation;
 }
 
 const MAX_TUNNELS = 256;
@@ -58,16 +67,19 @@ export class Tunnels {
       return refuseOn(socket, toRefusal(thrown));
     }
     this.#open.set(socket, id);
-    const forget = onVisitorEnd(visitor, () => socket.destroy());
+    const ended = new Cancellation();
+    ended.addEventListener('abort', () => socket.destroy());
+    const forget = onVisitorEnd(visitor, () => ended.cancel());
     socket.once('close', () => {
       forget();
+      ended.cancel();
       this.#open.delete(socket);
     });
     socket.write('HTTP/1.1 200 OK\r\n\r\n');
     if (head.length > 0) socket.unshift(head);
     const gate = new LineGate({ ...this.#shared, visitor, output: socket });
     try {
-      await speak(socket, ends, gate);
+      await speak({ socket, ends, ended, gate });
       socket.end(() => socket.destroy());
     } catch {
       // The connection broke, or what came is not what it speaks: who is at the other end sees it end.

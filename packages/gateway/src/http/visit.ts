@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
 import type { Place } from './places.js';
 import type { Visitor } from './visitor.js';
-import { onVisitorEnd } from './visitor-end.js';
+import { onVisitorEnd, requireGood } from './visitor-end.js';
 
 export interface VisitParts {
   readonly request: IncomingMessage;
@@ -51,6 +51,11 @@ export class Visit implements VisitParts {
   get query(): URLSearchParams {
     this.#query ??= new URLSearchParams((this.request.url ?? '').slice(this.path.length));
     return this.#query;
+  }
+
+  /** TOKEN_REQUIRED when its token has ended: to be asked after each wait, right before something is changed. */
+  confirm(): void {
+    requireGood(this.visitor);
   }
 
   /** Aborts when the client has gone before it had the whole answer, or its identity is over. */

@@ -1,5 +1,5 @@
 /** The end of a visitor: its token is revoked, or has expired. What it began ends with it. */
-import type { CancelSignal } from 'turnbuckle';
+import { type CancelSignal, TurnbuckleError } from 'turnbuckle';
 import type { Visitor } from './visitor.js';
 
 type CancelListener = Parameters<CancelSignal['addEventListener']>[1];
@@ -37,6 +37,19 @@ export class VisitorEnd implements CancelSignal {
     }
   }
 }
+
+/**
+ * TOKEN_REQUIRED once the token was revoked or has expired. To be called after every wait between the door and what a
+ * request does: whoever was told that a token is revoked relies on it.
+ */
+export function requireGood(visitor: Pick<Visitor, 'ended'> | undefined): void {
+  if (visitor?.ended?.aborted === true) throw tokenGone();
+}
+
+export const tokenGone = (): TurnbuckleError =>
+  new TurnbuckleError('TOKEN_REQUIRED', 'This token has expired or was revoked.', {
+    hint: 'Nothing was done. Send it again with another token.',
+  });
 
 /** Timers beyond this fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,4 +1,5 @@
 /** The MCP endpoint over Streamable HTTP, for clients of every revision at one address. */
+import { requireGood } from '../http/visitor-end.js';
 import { callerIn, type Desk } from './desk.js';
 import { type Incoming, parseMessage } from './incoming.js';
 import { serveModern } from './modern.js';
@@ -36,6 +37,7 @@ export class HttpEndpoint {
     let id: RequestId | null = null;
     try {
       const incoming = await parseMessage(body);
+      requireGood(visitor.visitor);
       if (incoming.kind === 'request') id = incoming.message.id;
       if (isModern(visitor, incoming)) await this.#modern(desk, visitor, incoming);
       else await this.#sessions.post(desk, visitor, incoming);

@@ -1,5 +1,5 @@
 /** What a client sent, told apart by exact keys: a request, a notice, or the answer to a question of ours. */
-import { exactInteger, parseInSlices, parseStrictly, TurnbuckleError } from 'turnbuckle';
+import { exactInteger, parseInSlices, TurnbuckleError } from 'turnbuckle';
 import {
   CODES,
   isRecord,
@@ -35,13 +35,14 @@ async function parse(text: string): Promise<unknown> {
   }
 }
 
-/** Whom to tell that a batch is refused: a client waits for the answer to each request in it. */
-export function idsInBatch(text: string): RequestId[] {
-  try {
-    const batch: unknown = parseStrictly(text);
-    return Array.isArray(batch) ? batch.slice(0, MAX_REFUSED).flatMap(requestIdOf) : [];
-  } catch {
-    return [];
+/** Batches were taken out of the protocol and are not taken in. */
+export class BatchRefused extends RpcError {
+  /** Whom to tell: a client waits for the answer to each request in it. */
+  readonly ids: readonly RequestId[];
+
+  constructor(batch: readonly unknown[]) {
+    super(CODES.invalidRequest, 'Batches are not supported: send each message by itself', { http: 400 });
+    this.ids = batch.slice(0, MAX_REFUSED).flatMap(requestIdOf);
   }
 }
 
@@ -51,9 +52,9 @@ function requestIdOf(value: unknown): RequestId[] {
   return isId(id) ? [id] : [];
 }
 
-/** Throws an RpcError for everything else; batches were taken out of the protocol and are not taken in. */
+/** Throws an RpcError for everything else. */
 export function readMessage(value: unknown): Incoming {
-  if (Array.isArray(value)) throw invalid('Batches are not supported: send each message by itself');
+  if (Array.isArray(value)) throw new BatchRefused(value);
   if (!isRecord(value) || value.jsonrpc !== '2.0') throw invalid('This is not a JSON-RPC 2.0 message');
   const { method, result, error } = value;
   // Libraries of JSON-RPC 1.0 write null for params that are not there.

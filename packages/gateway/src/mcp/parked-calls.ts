@@ -184,9 +184,10 @@ class ParkedCall {
       ended?.removeEventListener('abort', end);
       this.#finish();
     };
-    this.#result = perform(respondent, this.#cancellation).then((result) => this.#keepable(result));
     ended?.addEventListener('abort', end);
+    // Its end was told before anybody here could listen.
     if (ended?.aborted === true) end();
+    this.#result = perform(respondent, this.#cancellation).then((result) => this.#keepable(result));
     this.#result.then(settle, settle);
   }
 
@@ -218,7 +219,7 @@ class ParkedCall {
           await this.#takeFingerprint();
           if (!this.#options.mayPark(this.weight)) this.#refuse(TOO_MANY);
           // It may have ended meanwhile, and then it has no questions.
-          if (this.#questions.size > 0) return this.#park();
+          if (this.#questions.size > 0 && this.#client.ended?.aborted !== true) return this.#park();
         }
         const asked = new Promise<undefined>((resolve) => {
           this.#asked = () => resolve(undefined);

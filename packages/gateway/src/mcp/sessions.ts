@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { identityOf } from 'turnbuckle';
 import { mayTake } from '../http/shares.js';
 import type { Visit } from '../http/visit.js';
+import { requireGood } from '../http/visitor-end.js';
 import type { Desk } from './desk.js';
 import { EventStream } from './event-stream.js';
 import type { Incoming } from './incoming.js';
@@ -119,6 +120,8 @@ export class Sessions {
   }
 
   #begin(desk: Desk, { caller, visitor: { ended, isOwner = false } = {} }: Visitor): Open {
+    // Its end was told before anybody here could listen.
+    requireGood({ ended });
     const { maxSessions, maxSessionsPerCaller } = this.#limits;
     this.sweep();
     const identity = identityOf(caller);

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
 import { LineGate, tooMuch } from '../http/line-gate.js';
 import type { Desk } from './desk.js';
-import { type Incoming, idsInBatch, parseMessage } from './incoming.js';
+import { BatchRefused, type Incoming, parseMessage } from './incoming.js';
 import { type Dropped, linesOf } from './lines.js';
 import { serveModern } from './modern.js';
 import { errorText, idIn, isRecord, META, metaOf, type RequestId, type RpcRequest } from './protocol.js';
@@ -22,21 +22,29 @@ export interface StdioEndpointOptions {
   readonly maxBytes: number;
   /** Aborted: nothing more is taken in, and what is on its way is still answered. */
   readonly ends?: CancelSignal | undefined;
+  /** Aborted: nothing of the client takes effect any more, and what it began ends. */
+  readonly ended?: CancelSignal | undefined;
   /** What its requests take of what all share; absent: there is nobody else. */
   readonly gate?: LineGate | undefined;
 }
 
 /** Serves until the input ends; then everything that belongs to the client has ended too. */
 export async function serveStdio(options: StdioEndpointOptions): Promise<void> {
-  const { input, maxBytes, ends, gate = LineGate.alone(options.output) } = options;
+  const { input, maxBytes, ends, ended, gate = LineGate.alone(options.output) } = options;
   const client = new StdioClient({ ...options, gate });
   const leave = (): void => void client.drain().then(() => options.output.end());
+  const finish = (): void => void client.close();
   ends?.addEventListener('abort', leave, { once: true });
+  ended?.addEventListener('abort', finish, { once: true });
+  if (ended?.aborted === true) finish();
   try {
-    for await (const line of linesOf(input, maxBytes, gate))
-      if (ends?.aborted !== true) await client.take(line);
+    for await (const line of linesOf(input, maxBytes, gate)) {
+      if (client.isOver) break;
+      await client.take(line);
+    }
   } finally {
     ends?.removeEventListener('abort', leave);
+    ended?.removeEventListener('abort', finish);
     await client.close();
   }
 }
@@ -46,6 +54,9 @@ class StdioClient {
   readonly #running = new Map<RequestId, Cancellation>();
   readonly #served = new Set<Promise<void>>();
   readonly #reply: Reply;
+  /** Calls that wait for their client wait for nobody once it is over. */
+  readonly #over = new Cancellation();
+  #closed: Promise<void> | undefined;
   #began: { readonly caller: Caller; readonly session: Session } | undefined;
   #isModern = false;
 
@@ -65,8 +76,13 @@ class StdioClient {
     this.#reply = { canStream: true, send, finish };
   }
 
+  get isOver(): boolean {
+    return this.#over.aborted;
+  }
+
   /** Resolves when it is taken, not when it is answered. Never rejects. */
   async take(line: string | Dropped): Promise<void> {
+    if (!this.#takesMore) return;
     if (typeof line === 'string') return this.#takeLine(line);
     this.#reply.finish(errorText({ json: line.id }, toRpcError(tooMuch())));
   }
@@ -75,15 +91,21 @@ class StdioClient {
     let id: RequestId | null = null;
     try {
       const incoming = await parseMessage(line);
+      // Reading a long one takes a while.
+      if (!this.#takesMore) return;
       if (incoming.kind === 'request') id = incoming.message.id;
       const { session } = this.#begin(incoming);
       const leave = incoming.kind === 'request' ? this.#options.gate.enter(line.length) : () => {};
       this.#serve(this.#take(incoming, session).finally(leave));
     } catch (thrown) {
       const error = toRpcError(thrown);
-      const batch = id === null && line.trimStart().startsWith('[') ? idsInBatch(line) : [];
-      for (const one of batch.length > 0 ? batch : [id]) this.#reply.finish(errorText(one, error));
+      const ids = thrown instanceof BatchRefused && thrown.ids.length > 0 ? thrown.ids : [id];
+      for (const one of ids) this.#reply.finish(errorText(one, error));
     }
+  }
+
+  get #takesMore(): boolean {
+    return !this.isOver && this.#options.ends?.aborted !== true;
   }
 
   /** Resolves when what was taken in is answered. */
@@ -91,7 +113,13 @@ class StdioClient {
     await Promise.allSettled(this.#served);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#over.cancel();
     for (const cancellation of this.#running.values()) cancellation.cancel();
     await this.#began?.session.close();
   }
@@ -139,7 +167,8 @@ class StdioClient {
     this.#running.set(message.id, cancellation);
     try {
       checkEnvelope(message);
-      await serveModern(desk, { message, caller, signal: cancellation, reply: this.#reply });
+      const ended = this.#over;
+      await serveModern(desk, { message, caller, signal: cancellation, ended, reply: this.#reply });
     } catch (thrown) {
       if (!cancellation.aborted) this.#reply.finish(errorText(message.id, toRpcError(thrown)));
     } finally {

@@ -26,11 +26,11 @@ export function createStdioTunnel(front: McpFront, tokenNamed: TokenNamed): Tunn
           hint: 'Views are in daemon.views of your configuration: turnbuckle config shows its files.',
         });
       const { callerOf: caller, visitor } = callerFor(request, tokenNamed);
-      return async (socket, ends, gate) => {
+      return async ({ socket, ends, ended, gate }) => {
         // The token that it was opened with may be another one.
-        const forget = visitor === undefined ? () => {} : onVisitorEnd(visitor, () => socket.destroy());
+        const forget = visitor === undefined ? () => {} : onVisitorEnd(visitor, () => ended.cancel());
         socket.once('close', forget);
-        const streams = { input: socket, output: socket, caller, ends, gate, maxBytes: MAX_BYTES };
+        const streams = { input: socket, output: socket, caller, ends, ended, gate, maxBytes: MAX_BYTES };
         await front.serveStdio(streams, view);
       };
     },

@@ -125,10 +125,17 @@ export class TokenStore implements Credentials {
     for (const known of this.#all(now, true).values()) if (known.expiresAt <= now) this.#end(known);
   }
 
-  /** The token is told once, here. ARGUMENTS_INVALID, or NAME_TAKEN when there is one of that name. */
-  async create(request: TokenRequest): Promise<{ readonly token: string; readonly facts: TokenFacts }> {
+  /**
+   * The token is told once, here. ARGUMENTS_INVALID, or NAME_TAKEN when there is one of that name. `confirm` throws where
+   * who asks may not any more: others may have kept the file for a while.
+   */
+  async create(
+    request: TokenRequest,
+    confirm?: () => void,
+  ): Promise<{ readonly token: string; readonly facts: TokenFacts }> {
     const { token, record } = this.#make(request);
     await this.#file.change((records) => {
+      confirm?.();
       if (record.name !== OWNER && records.every(({ name }) => name !== record.name))
         return [...records, record];
       throw new TurnbuckleError('NAME_TAKEN', `There is a token "${record.name}" already.`, {
@@ -139,14 +146,18 @@ export class TokenStore implements Credentials {
   }
 
   /** Good for nothing from now on, within a second in other processes; false when there is none of that name. The owner's is replaced. */
-  async revoke(name: string): Promise<boolean> {
+  async revoke(name: string, confirm?: () => void): Promise<boolean> {
     if (name === OWNER) {
-      await this.#renewOwner(() => true);
+      await this.#renewOwner(() => {
+        confirm?.();
+        return true;
+      });
       this.look();
       return true;
     }
     let found = false;
     await this.#file.change((records) => {
+      confirm?.();
       found = records.some((record) => record.name === name);
       return found ? records.filter((record) => record.name !== name) : records;
     });
