@@ -1,6 +1,6 @@
 /** What no well-behaved client sends, over both ways in and in both revisions. */
 import { PassThrough } from 'node:stream';
-import { fixture, waitUntil } from '@turnbuckle/testing';
+import { fixture, timeBound, waitUntil } from '@turnbuckle/testing';
 import type { ServerInput } from 'turnbuckle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { initialize } from './raw-client.js';
@@ -73,14 +73,14 @@ async function post(era: Era, body: string, name = ''): Promise<{ status: number
 }
 
 /** A client over streams: what it is told, line by line. */
-function openStreams() {
+function openStreams(maxBytes = 1_000_000) {
   const input = new PassThrough();
   const output = new PassThrough();
   let text = '';
   output.setEncoding('utf8').on('data', (part: string) => {
     text += part;
   });
-  const serving = stand.front.serveStdio({ input, output, caller: EVERYTHING, maxBytes: 1_000_000 });
+  const serving = stand.front.serveStdio({ input, output, caller: EVERYTHING, maxBytes });
   return {
     say: (line: string) => void input.write(`${line}\n`),
     text: () => text,
@@ -142,6 +142,32 @@ describe('batches', () => {
       [null, -32600],
       [null, -32600],
     ]);
+    await client.close();
+  });
+
+  it('are read once, however large, and hold up nobody', async () => {
+    const client = openStreams(5_000_000);
+    const request = '{"jsonrpc":"2.0","id":"b","method":"ping"}';
+    for (const part of [`{"a":"${'x'.repeat(90)}"}`, '[]']) {
+      const many = Array(Math.floor(4_000_000 / (part.length + 1))).fill(part);
+      const before = client.text().split('\n').length;
+      client.say(`[${request},${many.join(',')}]`);
+      let worst = 0;
+      let last = performance.now();
+      await waitUntil(() => {
+        worst = Math.max(worst, performance.now() - last);
+        last = performance.now();
+        return client.text().split('\n').length > before;
+      }, 20_000);
+      expect(worst).toBeLessThan(timeBound(100));
+    }
+    // The one has fewer parts than may be sent, the other more: then nobody can say whose it was.
+    const ids = client
+      .text()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id);
+    expect(ids).toEqual(['b', null]);
     await client.close();
   });
 

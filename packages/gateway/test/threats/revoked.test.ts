@@ -206,6 +206,33 @@ describe('a token that ends', () => {
     SOON_MS * 3,
   );
 
+  it.each(['revoked', 'closed'])(
+    'takes a call with it that waits for its client on a connection of lines (%s)',
+    async (how) => {
+      const token = await makeToken();
+      const { host, port } = new URL(there.url);
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+      onTestFinished(() => void socket.destroy());
+      let heard = '';
+      socket.on('data', (part) => {
+        heard += String(part);
+      });
+      const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...CAN_ASK };
+      const asking = { name: 'asking_ask', arguments: { kind: 'elicitation', params: FORM }, _meta };
+      socket.write(
+        `CONNECT mcp-stdio:0 HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n` +
+          `${JSON.stringify(call(asking))}\n`,
+      );
+      await waitUntil(() => heard.includes('"requestState"'), SOON_MS);
+      const waiting = (): number => here.daemon.configured.runtime.serverStatus('asking').inFlight;
+      expect(waiting()).toBe(1);
+      if (how === 'closed') socket.destroy();
+      else await here.fetch('/api/tokens/agent', { method: 'DELETE' });
+      await waitUntil(() => waiting() === 0, SOON_MS);
+    },
+    SOON_MS * 3,
+  );
+
   it(
     'leaves what others began alone',
     async () => {
