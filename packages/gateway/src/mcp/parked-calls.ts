@@ -218,8 +218,8 @@ class ParkedCall {
           await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS));
           await this.#takeFingerprint();
           if (!this.#options.mayPark(this.weight)) this.#refuse(TOO_MANY);
-          // It may have ended meanwhile, and then it has no questions.
-          if (this.#questions.size > 0 && this.#client.ended?.aborted !== true) return this.#park();
+          // It may have ended meanwhile, and then it has no questions; or nobody can come back for it any more.
+          if (this.#questions.size > 0 && !this.#cancellation.aborted) return this.#park();
         }
         const asked = new Promise<undefined>((resolve) => {
           this.#asked = () => resolve(undefined);
