@@ -27,6 +27,7 @@ import { type TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { CallKind, CallSettled, Events } from './events.js';
 import { type GuardedCall, guardedCall, type Verdict } from './guarded-call.js';
 import { isRecord } from './is-record.js';
+import { inRoomOf } from './json/rooms.js';
 import { runNative } from './native-call.js';
 import { agentOf } from './policy/capabilities.js';
 import { CallClock } from './resilience/call-clock.js';
@@ -125,9 +126,7 @@ export class Calls {
         ? await this.#runNative(call, guarded, request)
         : await this.#sendTool(call, guarded, request);
       checkResult(this.#parts.checks, guarded.definition ?? tool, received);
-      const turn = giveWay(received);
-      if (turn !== undefined) await turn;
-      const cleaned = this.#parts.clean(call.target, received);
+      const cleaned = this.#clean(call.target, received);
       const result = cleaned instanceof Promise ? await cleaned : cleaned;
       this.#settle(call, result, undefined);
       return result;
@@ -174,7 +173,7 @@ export class Calls {
         onProgress: this.#listen(call, request),
         attempts: 0,
       };
-      const result = await this.#parts.clean(server, await this.#parts.sender.send(server, call.sending));
+      const result = await this.#clean(server, await this.#parts.sender.send(server, call.sending));
       this.#settle(call, result, undefined);
       return result;
     } catch (thrown) {
@@ -269,6 +268,14 @@ export class Calls {
     const clock = new CallClock({ maxTotalMs: Math.max(leftMs, 0) });
     const waiting = { what: `the tool "${guarded.tool}"`, begun: true };
     return clock.until(running, waiting).finally(() => over.abort());
+  }
+
+  #clean<Result extends object>(server: Server | undefined, received: Result): Promise<Result> | Result {
+    return inRoomOf(received, () => {
+      const turn = giveWay(received);
+      const { clean } = this.#parts;
+      return turn === undefined ? clean(server, received) : turn.then(() => clean(server, received));
+    });
   }
 
   // --- settle ----------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { parseLarge } from '../json/parse-large.js';
-import { inSlices, LARGE_TEXT } from '../json/slices.js';
+import { type Room, type RoomWish, rooms } from '../json/rooms.js';
+import { inSlices, LARGE_TEXT, PLAIN_TEXT, takesTooLong } from '../json/slices.js';
 import { rememberLarge } from '../json/spelling.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import { deliverText, levelsOf, type MessageRules, type ReadMessage, readParsed } from './message.js';
@@ -24,6 +25,9 @@ export interface ReaderSink {
 const MAX_UNASKED = 1_024 * 1_024;
 /** Of a server's message. What is done with a result takes time for each of them, here and wherever it goes. */
 const MAX_PARTS = 2_000_000;
+/** Measured: what the dearest values take in memory, for each of their parts and for each character of their text. */
+const BYTES_OF_PART = 96;
+const BYTES_OF_CHARACTER = 24;
 
 export interface ReaderOptions {
   /** A large message is being read; what comes meanwhile waits, and better waits elsewhere. */
@@ -51,7 +55,7 @@ export class MessageReader {
   }
 
   push(text: string): void {
-    if (this.#reading === undefined && text.length <= LARGE_TEXT) return this.#deliverSmall(text, false);
+    if (this.#reading === undefined && !isLarge(text)) return this.#deliverSmall(text, false);
     this.#waiting.push(text);
     this.#reading ??= this.#readAll();
   }
@@ -66,14 +70,24 @@ export class MessageReader {
   async #readAll(): Promise<void> {
     this.#options.onBusy?.(true);
     for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
-      if (text.length <= LARGE_TEXT) this.#deliverSmall(text, true);
-      else {
-        const read = await readLarge(text, this.#rules, this.#sink);
-        this.#around(() => deliver(read, this.#sink), text.length, true);
-      }
+      if (!isLarge(text)) this.#deliverSmall(text, true);
+      else await this.#deliverLarge(text);
     }
     this.#reading = undefined;
     this.#options.onBusy?.(false);
+  }
+
+  async #deliverLarge(text: string): Promise<void> {
+    const isUnread = isUnasked(text, this.#sink);
+    const room = isUnread ? undefined : await rooms.enter(roomFor(text, this.#rules));
+    // Nobody may wait for it any more.
+    const read =
+      isUnread || isUnasked(text, this.#sink) ? 'unasked' : await readLarge(text, this.#rules, room);
+    const isOne = !Array.isArray(read) && typeof read !== 'string';
+    const result = isOne && 'result' in read ? read.result : undefined;
+    if (isRecord(result)) room?.handOnWith(result);
+    this.#around(() => deliver(read, this.#sink), text.length, true);
+    if (!isRecord(result)) room?.release();
   }
 
   #deliverSmall(text: string, isLate: boolean): void {
@@ -94,27 +108,60 @@ function deliver(read: ReadMessage | ReadMessage[], sink: ReaderSink): void {
     else sink.onmessage?.(message);
 }
 
+/** Many at once hold up everybody as one large one does. */
+const isLarge = (text: string): boolean =>
+  text.length > LARGE_TEXT || (text.length > PLAIN_TEXT && takesTooLong(text.length));
+
+const answeredId = (text: string): string | number | undefined => {
+  const { id, hasMethod } = readEdges(text.slice(0, EDGE_LENGTH), text.slice(-EDGE_LENGTH));
+  return hasMethod ? undefined : id;
+};
+
+/** Too long for what nobody asked for. */
+function isUnasked(text: string, { isawaited }: ReaderSink): boolean {
+  if (text.length <= MAX_UNASKED) return false;
+  const { id, hasMethod } = readEdges(text.slice(0, EDGE_LENGTH), text.slice(-EDGE_LENGTH));
+  return hasMethod || (id !== undefined && isawaited?.(id) === false);
+}
+
+function roomFor({ length }: string, { server }: MessageRules): RoomWish {
+  const bytes = Math.min(length * BYTES_OF_CHARACTER, bytesOf(length, MAX_PARTS));
+  return { length, bytes, owner: server };
+}
+
+/** The text may be remembered beside its values. */
+const bytesOf = (length: number, parts: number): number => length * 2 + parts * BYTES_OF_PART;
+
 async function readLarge(
   text: string,
   rules: MessageRules,
-  { isawaited }: ReaderSink,
+  room: Room | undefined,
 ): Promise<ReadMessage | ReadMessage[]> {
-  const { id, hasMethod } = readEdges(text.slice(0, EDGE_LENGTH), text.slice(-EDGE_LENGTH));
-  const isAnswer = id !== undefined && !hasMethod;
-  const isUnasked = hasMethod || (isAnswer && isawaited?.(id) === false);
-  if (isUnasked && text.length > MAX_UNASKED) return 'unasked';
+  const id = answeredId(text);
+  const refuse = (why: TurnbuckleError): ReadMessage =>
+    id === undefined ? 'too-large' : { jsonrpc: '2.0', id, error: toAnswer(why) };
+  if (room === undefined) return refuse(noRoom(rules));
   try {
     const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
     const limits = { maxDepth: levelsOf(rules), maxParts: MAX_PARTS };
     const read = await inSlices(parseLarge(start === 0 ? text : text.slice(start), limits));
+    room.shrinkTo(bytesOf(text.length, read.parts));
     if (isRecord(read.value) && !read.isDeep) await inSlices(rememberLarge(read.value, text));
     return readParsed(read, rules);
   } catch (error) {
     if (!(error instanceof TurnbuckleError)) return 'noise';
     if (error.code === 'REQUEST_INVALID')
-      return readParsed({ value: isAnswer ? { id } : {}, isDeep: true }, rules);
-    return isAnswer ? { jsonrpc: '2.0', id, error: toAnswer(tooManyParts(rules, error)) } : 'too-large';
+      return readParsed({ value: id === undefined ? {} : { id }, isDeep: true }, rules);
+    return refuse(tooManyParts(rules, error));
   }
+}
+
+function noRoom({ server }: MessageRules): TurnbuckleError {
+  const message = `Server "${server}" answered, but too many large answers are held in memory for this one to be read.`;
+  return new TurnbuckleError('OVERLOADED', message, {
+    server,
+    hint: 'The server did what it was asked. Ask for less at once, or for smaller answers (a page, a range).',
+  });
 }
 
 function tooManyParts({ server }: MessageRules, cause: TurnbuckleError): TurnbuckleError {

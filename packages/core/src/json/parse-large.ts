@@ -18,6 +18,7 @@ export interface LargeJson {
   readonly value: unknown;
   /** It is nested deeper than the limit: to be looked at by nothing that recurses. */
   readonly isDeep: boolean;
+  readonly parts: number;
 }
 
 /** Even to be told that it is too deep. */
@@ -122,7 +123,7 @@ export function* parseLarge(text: string, { maxDepth, maxParts }: PartLimits): S
     } else if (isOver && !isBlank(text, at, at + 1)) throw syntax(at);
   }
   if (!isOver) throw syntax(text.length);
-  return { value, isDeep };
+  return { value, isDeep, parts };
 }
 
 /** Reads what stands unread in it up to here. */

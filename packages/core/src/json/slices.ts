@@ -11,6 +11,23 @@ const TURN_MS = 8;
 /** After so long it is the next one's time. */
 const SLICE_MS = 2;
 
+/** Texts up to this many characters are always read at once, however many come. */
+export const PLAIN_TEXT = 16 * 1_024;
+/** Of longer ones, so many characters are read at once before others get a turn. */
+const MAX_OF_TURN = 1_024 * 1_024;
+let ofTurn = 0;
+
+/** This much more, read at once, would be too much for one turn; else it counts as read. */
+export function takesTooLong(length: number): boolean {
+  if (ofTurn + length > MAX_OF_TURN) return true;
+  if (ofTurn === 0)
+    setImmediate(() => {
+      ofTurn = 0;
+    });
+  ofTurn += length;
+  return false;
+}
+
 interface Job {
   /** Works until then. True: it has ended. */
   advance(until: number): boolean;

@@ -8,6 +8,7 @@ import { isRecord } from '../is-record.js';
 import { isTextDeeperThan, MAX_JSON_DEPTH } from './depth.js';
 import { parseJson } from './parse-json.js';
 import { parseLarge } from './parse-large.js';
+import { shareRoom } from './rooms.js';
 import { hasEachKeyOnce, scanJson, scanSteps } from './scan-json.js';
 import { atOnce, inSlices, LARGE_TEXT, type Steps } from './slices.js';
 import { partsIn, partsOf } from './text-parts.js';
@@ -107,8 +108,9 @@ const duplicate = (key: string): TurnbuckleError =>
     { hint: 'Nothing was done. Send each key once.' },
   );
 
-/** `to` was made of the parts of `from`: what both have is written as it was. */
+/** `to` was made of the parts of `from`: what both have is written as it was, and takes the same room. */
 export function keepSpelling<Made extends object>(from: object, to: Made): Made {
+  shareRoom(from, to);
   const spelling = hasAny ? spellings.get(from) : undefined;
   if (spelling != null) spellings.set(to, spelling);
   return to;

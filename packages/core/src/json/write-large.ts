@@ -1,4 +1,6 @@
 /** Writes a value with very many parts in slices; all others, nearly all, at once. */
+import { isRecord } from '../is-record.js';
+import { claimRoom, type Room } from './rooms.js';
 import { inSlices, type Steps } from './slices.js';
 import { hasSpelling, writeJson } from './spelling.js';
 import { wideMembers } from './wide-objects.js';
@@ -7,9 +9,22 @@ import { wideMembers } from './wide-objects.js';
 const FEW = 5_000;
 const BATCH = 256;
 
-/** As writeJson. A promise only for what would hold up others. */
+/** As writeJson. A promise only for what would hold up others; the room of the value is free when it is text. */
 export function writeInSlices(value: unknown): Promise<string> | string {
-  return hasMoreParts(value, FEW * 4) && !hasSpelling(value) ? inSlices(writeLarge(value)) : writeJson(value);
+  if (!hasMoreParts(value, FEW * 4)) return writeJson(value);
+  const room = roomIn(value);
+  if (hasSpelling(value)) {
+    room?.release();
+    return writeJson(value);
+  }
+  const writing = inSlices(writeLarge(value));
+  return room === undefined ? writing : writing.finally(() => room.release());
+}
+
+/** Its own, or that of a result in what was made around it. */
+function roomIn(value: unknown): Room | undefined {
+  if (!isRecord(value)) return undefined;
+  return claimRoom(value) ?? (isRecord(value.result) ? claimRoom(value.result) : undefined);
 }
 
 /** The work of it, step by step. */

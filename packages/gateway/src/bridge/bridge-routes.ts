@@ -9,6 +9,7 @@ import type { Route } from '../http/route.js';
 import { retryAfterSeconds } from '../http/safe-data.js';
 import type { Visit } from '../http/visit.js';
 import { EventStream } from '../mcp/event-stream.js';
+import { BatchAnswer } from './batch-answer.js';
 import { type Bridge, type BridgeAnswer, CALL_ANSWER, CALL_BODY, type CallBody } from './bridge-call.js';
 
 const MOST_CALLS = 100;
@@ -45,9 +46,13 @@ export function createBridgeRoutes(bridge: Bridge): readonly Route[] {
       answer: CALLS_ANSWER,
       handle: async (visit) => {
         const { calls } = await readJson(visit, CALLS_BODY);
-        const answers = await inParallel(calls, (body) => bridge.call(body, visit));
-        const texts = await Promise.all(answers.map(({ body }) => writeInSlices(body)));
-        sendText(visit.response, 200, `{"results":[${texts.join(',')}]}`);
+        const answer = new BatchAnswer(visit);
+        await inParallel(calls, async (call, index) => {
+          await answer.room(index);
+          const { body } = await bridge.call(call, visit);
+          answer.put(index, await writeInSlices(body));
+        });
+        answer.end();
         return undefined;
       },
     },
@@ -168,16 +173,13 @@ async function send({ response }: Visit, { http, body }: BridgeAnswer): Promise<
   if (!response.destroyed) sendText(response, http, text);
 }
 
-async function inParallel<Item, Result>(
+async function inParallel<Item>(
   items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
+  work: (item: Item, index: number) => Promise<void>,
+): Promise<void> {
   const queue = [...items.entries()];
   const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      results[next[0]] = await work(next[1]);
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(next[1], next[0]);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return results;
 }

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Cancellation, identityOf, TurnbuckleError } from 'turnbuckle';
-import { sendJson, sendRefusal } from './answer.js';
+import { Cancellation, identityOf, TurnbuckleError, writeInSlices } from 'turnbuckle';
+import { sendRefusal, sendText } from './answer.js';
 import { answerClientError } from './client-error.js';
 import { Connections } from './connections.js';
 import type { Doors } from './doors.js';
@@ -238,7 +238,9 @@ export class HttpServer {
       );
       if (answer !== undefined) {
         if (this.#closing.aborted) response.setHeader('connection', 'close');
-        sendJson(response, 200, answer);
+        const text = await writeInSlices(answer);
+        // The client may have gone away meanwhile.
+        if (!response.destroyed) sendText(response, 200, text);
       }
     } catch (thrown) {
       this.#refuse(request, response, toRefusal(thrown));

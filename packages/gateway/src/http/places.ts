@@ -28,7 +28,7 @@ export interface Outlet {
 /** One request, or what has come of one on a connection of lines. */
 export class Place {
   readonly share: Share;
-  /** Of its body. */
+  /** Of its body, and of answers that cannot leave yet. */
   bytes = 0;
   /** For whoever waits for the body: the token of the request is not good any more. */
   onEnded: (() => void) | undefined;
@@ -44,9 +44,9 @@ export class Place {
     return this.#places.hold(this, bytes);
   }
 
-  /** What was held is not here any more. */
-  letGo(): void {
-    this.#places.letGo(this);
+  /** What was held, or so much of it, is not here any more. */
+  letGo(bytes = this.bytes): void {
+    this.#places.letGo(this, bytes);
   }
 }
 
@@ -126,10 +126,12 @@ export class Places {
     return true;
   }
 
-  letGo(place: Place): void {
-    this.#bytes -= place.bytes;
-    place.share.bytes -= place.bytes;
-    place.bytes = 0;
+  letGo(place: Place, bytes = place.bytes): void {
+    // It may have left meanwhile, and everything with it.
+    const less = Math.min(bytes, place.bytes);
+    this.#bytes -= less;
+    place.share.bytes -= less;
+    place.bytes -= less;
   }
 
   /** All was said, and not all was taken: whoever does not read, or leaves too much with us, is cut off. */

@@ -13,6 +13,8 @@ export interface ChildDaemon {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly url: string;
+  /** Of its owner. */
+  readonly token: string;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<unknown>;
   /** With the owner's token, and JSON if it has a body. */
@@ -33,13 +35,16 @@ export interface ChildDaemonOptions {
   readonly directory?: TemporaryDirectory;
   /** Bounds of its runtime. */
   readonly limits?: object;
+  /** The most memory that its values may take, in MB. */
+  readonly heapMb?: number;
 }
 
 export async function childDaemon(config: object, options: ChildDaemonOptions = {}): Promise<ChildDaemon> {
-  const { directory = await temporaryDirectory(), limits = {} } = options;
+  const { directory = await temporaryDirectory(), limits = {}, heapMb } = options;
   writeFileSync(directory.file('mcp.json'), JSON.stringify(config));
   const program = fileURLToPath(new URL('daemon-process.mjs', import.meta.url));
-  const child = spawn(process.execPath, [program, directory.path, JSON.stringify({ limits })], {
+  const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
+  const child = spawn(process.execPath, [...flags, program, directory.path, JSON.stringify({ limits })], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
@@ -60,7 +65,7 @@ export async function childDaemon(config: object, options: ChildDaemonOptions = 
     return { status: response.status, body: (await response.json()) as Answer };
   };
   return {
-    ...{ directory, child, url, ended, post },
+    ...{ directory, child, url, token: owner, ended, post },
     pid: child.pid ?? 0,
     fetch: ask,
     call: async (server, tool, args = {}) =>
