@@ -7,7 +7,7 @@ import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { parseLarge } from '../json/parse-large.js';
 import { type Room, type RoomWish, rooms } from '../json/rooms.js';
-import { inSlices, LARGE_TEXT, PLAIN_TEXT, takesTooLong } from '../json/slices.js';
+import { inSlices, LARGE_TEXT, PLAIN_TEXT, type Steps, takesTooLong } from '../json/slices.js';
 import { rememberLarge } from '../json/spelling.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import { deliverText, levelsOf, type MessageRules, type ReadMessage, readParsed } from './message.js';
@@ -28,6 +28,8 @@ const MAX_PARTS = 2_000_000;
 /** Measured: what the dearest values take in memory, for each of their parts and for each character of their text. */
 const BYTES_OF_PART = 96;
 const BYTES_OF_CHARACTER = 24;
+/** What a text takes beside its characters while it waits: a million empty ones are not nothing. */
+const TEXT_COST = 64;
 
 export interface ReaderOptions {
   /** A large message is being read; what comes meanwhile waits, and better waits elsewhere. */
@@ -41,6 +43,7 @@ export class MessageReader {
   readonly #sink: ReaderSink;
   readonly #options: ReaderOptions;
   #waiting: string[] = [];
+  #held = 0;
   #reading: Promise<void> | undefined;
 
   constructor(rules: MessageRules, sink: ReaderSink, options: ReaderOptions = {}) {
@@ -49,14 +52,15 @@ export class MessageReader {
     this.#options = options;
   }
 
-  /** How much waits to be read. */
+  /** How much waits to be read, in characters; each text counts as some more. */
   get waiting(): number {
-    return this.#waiting.reduce((sum, { length }) => sum + length, 0);
+    return this.#held;
   }
 
   push(text: string): void {
     if (this.#reading === undefined && !isLarge(text)) return this.#deliverSmall(text, false);
     this.#waiting.push(text);
+    this.#held += text.length + TEXT_COST;
     this.#reading ??= this.#readAll();
   }
 
@@ -69,12 +73,33 @@ export class MessageReader {
   /** Never rejects: whoever takes the messages contains what goes wrong over them. */
   async #readAll(): Promise<void> {
     this.#options.onBusy?.(true);
-    for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
-      if (!isLarge(text)) this.#deliverSmall(text, true);
-      else await this.#deliverLarge(text);
+    while (this.#waiting.length > 0) {
+      // From the end: to take the first out of a long list moves all the others.
+      const texts = this.#waiting.reverse();
+      this.#waiting = [];
+      while (texts.length > 0) {
+        await inSlices(this.#smallOnes(texts));
+        const text = this.#take(texts);
+        if (text !== undefined) await this.#deliverLarge(text);
+      }
     }
     this.#reading = undefined;
     this.#options.onBusy?.(false);
+  }
+
+  /** Hands on the small ones up to the next that is large: thousands of them take as long as a large one. */
+  *#smallOnes(texts: string[]): Steps<void> {
+    for (let text = texts.at(-1); text !== undefined && !isLarge(text); text = texts.at(-1)) {
+      this.#take(texts);
+      this.#deliverSmall(text, true);
+      yield;
+    }
+  }
+
+  #take(texts: string[]): string | undefined {
+    const text = texts.pop();
+    if (text !== undefined) this.#held -= text.length + TEXT_COST;
+    return text;
   }
 
   async #deliverLarge(text: string): Promise<void> {
