@@ -5,6 +5,7 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { parseJson } from './parse-json.js';
+import { afterSpace, endOfString } from './scan-json.js';
 import type { Steps } from './slices.js';
 import { WidthNote } from './wide-objects.js';
 
@@ -31,6 +32,7 @@ const STEP = 8_192;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
@@ -171,19 +173,22 @@ function put(text: string, open: Open, start: number, part: unknown, end: number
   if (open.isList) open.list ??= [];
   else open.object ??= {};
   if (open.item > open.unread) addRun(open, text.slice(open.unread, open.item - 1));
-  const before = text.slice(open.item, start);
   if (open.list !== undefined) {
-    if (before.trim() !== '') throw syntax(start);
+    if (!isBlank(text, open.item, start)) throw syntax(start);
     open.list.push(part);
-  } else addMember(open, keyIn(before, start), part);
+  } else addMember(open, keyBefore(text, open.item, start), part);
   open.unread = end + 1;
   open.isPut = true;
 }
 
-function keyIn(text: string, at: number): string {
-  const written = /^\s*("(?:[^"\\]|\\.)*")\s*:\s*$/s.exec(text)?.[1];
-  if (written === undefined) throw syntax(at);
-  return JSON.parse(written);
+/** The key between these two. Found by its quotes: a pattern needs stack for each character, and a key may have millions. */
+function keyBefore(text: string, from: number, value: number): string {
+  const start = afterSpace(text, from);
+  const after = text.charCodeAt(start) === QUOTE ? endOfString(text, start) : value;
+  const colon = afterSpace(text, after);
+  if (colon >= value || text.charCodeAt(colon) !== COLON || !isBlank(text, colon + 1, value))
+    throw syntax(value);
+  return JSON.parse(text.slice(start, after));
 }
 
 function isEscaped(text: string, quote: number): boolean {

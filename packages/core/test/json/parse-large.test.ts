@@ -71,6 +71,33 @@ describe('parseLarge', () => {
     expect(() => read(text)).toThrow(SyntaxError);
   });
 
+  it.each([
+    ['plain', 'k'],
+    ['quotes', '\\"'],
+    ['backslashes', '\\\\'],
+    ['characters by number', '\\u0041'],
+    ['brackets', '{['],
+  ])('reads a key of millions of %s before a large value', (_what, unit) => {
+    const key = unit.repeat((9 * 1_024 * 1_024) / unit.length);
+    const text = `{"a":1, "${key}" : ["${'x'.repeat(40_000)}"]}`;
+    const [, name = ''] = Object.keys(read(text) as object);
+    expect(name === JSON.parse(`"${key}"`)).toBe(true);
+  });
+
+  it.each(['\u00a0', '\ufeff', '\u2028', '\v'])(
+    'knows no white space but that of JSON before a large value: %j',
+    (space) => {
+      const large = `["${'x'.repeat(40_000)}"]`;
+      for (const text of [
+        `[1,${space}${large}]`,
+        `{"a":1,${space}"b":${large}}`,
+        `{"a"${space}:${large}}`,
+        `{"a":${space}${large}}`,
+      ])
+        expect(() => read(text)).toThrow(SyntaxError);
+    },
+  );
+
   it('ends at the limits', () => {
     const many = `[${'0,'.repeat(1_000_001)}0]`;
     expect(() => read(many)).toThrow('more than 1000000 parts');
