@@ -35,7 +35,7 @@ function ofArguments(args: readonly string[]): string[] {
 
 /** Name and password, values of the query and parts of the path that look like keys, as written and decoded. */
 function ofAddress(text: string): string[] {
-  const [found] = /[a-z][a-z\d+.-]*:\/\/\S+/i.exec(text) ?? [];
+  const found = addressIn(text);
   if (found === undefined || !URL.canParse(found)) return [];
   const url = new URL(found);
   const query = [...url.searchParams].flatMap(([name, value]) =>
@@ -45,6 +45,19 @@ function ofAddress(text: string): string[] {
   const user = url.password === '' || looksGenerated(url.username) ? [url.username] : [];
   const written = [...user, url.password, ...path];
   return [...query, ...written, ...written.map(decoded)].filter((value) => value !== '');
+}
+
+/** The first address in a text. Found by what all of them have: a pattern would look at a long text once for each letter. */
+function addressIn(text: string): string | undefined {
+  for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
+    let start = at;
+    while (start > 0 && /[a-z\d+.-]/i.test(text.charAt(start - 1))) start -= 1;
+    while (start < at && !/[a-z]/i.test(text.charAt(start))) start += 1;
+    if (start === at) continue;
+    const [rest = ''] = /^\S*/.exec(text.slice(at + 3)) ?? [];
+    if (rest !== '') return text.slice(start, at + 3) + rest;
+  }
+  return undefined;
 }
 
 function decoded(text: string): string {

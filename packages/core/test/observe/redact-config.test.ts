@@ -1,3 +1,4 @@
+import { timeBound } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { parseServer } from '../../src/config/parse.js';
 import { redactConfig } from '../../src/config/redact.js';
@@ -102,5 +103,29 @@ describe('the values that are learned from one', () => {
     [{ command: 'node', args: ['server.js', '--verbose'], env: {} }, []],
   ])('%j', (config, values) => {
     expect(learned(config)).toEqual(values);
+  });
+});
+
+describe('addresses in long values', () => {
+  it.each(['a', 'a.', '-a', 'aA1', '://', '1://', 'a:// ', '+://'])('are found in time among %j', (unit) => {
+    const text = `://${unit.repeat(32_000 / unit.length)}`;
+    const config = parseServer('one', {
+      command: 'x',
+      args: [text],
+      env: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`A${at}`, text])),
+    });
+    const began = performance.now();
+    secretValuesOf(config);
+    redactConfig({ ...config });
+    expect(performance.now() - began).toBeLessThan(timeBound(1_000));
+  });
+
+  it.each([
+    'postgres://u:p4ss@host/db',
+    '--db=postgres://u:p4ss@host/db more',
+    '9postgres://u:p4ss@host/db',
+    '://x 7:// a:// postgres://u:p4ss@host/db',
+  ])('are found where they stand: %s', (text) => {
+    expect(secretValuesOf(parseServer('one', { command: 'x', args: [text] }))).toContain('p4ss');
   });
 });
