@@ -118,10 +118,28 @@ export function dangersOf(entry: Readonly<Record<string, unknown>>): string[] {
 const variableDanger = (name: string): string[] =>
   isLoudVariable(name) ? [`the variable ${name} changes what programs load, run or trust`] : [];
 
-function commandDangers([first, ...args]: readonly string[]): string[] {
-  if (first === undefined) return [];
-  const program = nameOf(first);
-  if (WRAPPERS.test(program)) return wrapperDangers(program, args);
+/** Of the program that is run in the end, and of all that run another one on the way there, in one pass over the words. */
+function commandDangers(line: readonly string[]): string[] {
+  const found: string[] = [];
+  for (let at = 0; at !== -1; at = nextProgram(line, at)) {
+    const program = nameOf(line[at] ?? '');
+    if (!WRAPPERS.test(program)) return [...found, ...programDangers(program, line.slice(at + 1))];
+    if (RIGHTS.test(program)) found.push(`${program} runs it with other rights`);
+    // What the first one sets is all that any of them sets.
+    if (at === 0) for (const arg of line.slice(1)) found.push(...assignmentDanger(arg));
+  }
+  return found;
+}
+
+/** Which word is the program depends on the wrapper's options: the first that could be is taken. */
+function nextProgram(line: readonly string[], wrapper: number): number {
+  for (let at = wrapper + 1; at < line.length; at += 1) if (isProgram(nameOf(line[at] ?? ''))) return at;
+  return -1;
+}
+
+const assignmentDanger = (arg: string): string[] => variableDanger(/^([A-Za-z_]\w*)=/.exec(arg)?.[1] ?? '');
+
+function programDangers(program: string, args: readonly string[]): string[] {
   const own = ownArguments(program, args);
   return TRAITS.filter(({ programs }) => programs.test(program)).flatMap(({ find }) =>
     own.flatMap((arg, index) => {
@@ -146,18 +164,6 @@ function ownArguments(program: string, args: readonly string[]): readonly string
     return !/^[-/]/.test(arg) && !SUBCOMMAND.test(arg) && !mayBeValue;
   });
   return end === -1 ? args : args.slice(0, end);
-}
-
-function wrapperDangers(program: string, args: readonly string[]): string[] {
-  const rights = RIGHTS.test(program) ? [`${program} runs it with other rights`] : [];
-  const assigned = args.flatMap((arg) => /^([A-Za-z_]\w*)=/.exec(arg)?.[1] ?? []);
-  // Which word is the program depends on the wrapper's options: the first that could be is taken.
-  const start = args.findIndex((arg) => isProgram(nameOf(arg)));
-  return [
-    ...rights,
-    ...assigned.flatMap(variableDanger),
-    ...(start === -1 ? [] : commandDangers(args.slice(start))),
-  ];
 }
 
 const isProgram = (name: string): boolean =>

@@ -1,3 +1,4 @@
+import { timeBound } from '@turnbuckle/testing';
 import { dangersOf } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
 
@@ -145,5 +146,29 @@ describe('what is dangerous in an entry', () => {
     { env: null },
   ])('takes an entry as somebody wrote it: %j', (entry) => {
     expect(dangersOf(entry as Record<string, unknown>)).toEqual([]);
+  });
+});
+
+describe('programs that run programs that run programs', () => {
+  it.each([
+    ['env', 'A=1'],
+    ['env', 'env'],
+    ['sudo', '-u'],
+  ])('%s %s, thousands of times, are looked at in time', (wrapper, word) => {
+    const args = [...Array.from({ length: 20_000 }, (_, at) => (at % 2 ? wrapper : word)), 'sh', '-c', 'x'];
+    const began = performance.now();
+    const found = dangersOf({ command: wrapper, args });
+    expect(performance.now() - began).toBeLessThan(timeBound(1_000));
+    expect(found).toContain('sh: -c runs a text as a program');
+  });
+
+  it('are told of in their order', () => {
+    expect(dangersOf(line('sudo env PATH=/x LD_PRELOAD=y doas bash -c z'))).toEqual([
+      'sudo runs it with other rights',
+      'the variable PATH changes what programs load, run or trust',
+      'the variable LD_PRELOAD changes what programs load, run or trust',
+      'doas runs it with other rights',
+      'bash: -c runs a text as a program',
+    ]);
   });
 });
