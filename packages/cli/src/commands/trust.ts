@@ -5,6 +5,7 @@ import {
   ERRORS,
   type TrustStore,
   TurnbuckleError,
+  toTurnbuckleError,
 } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { configurationOptions, warnOfProblems } from '../open.js';
@@ -38,9 +39,13 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     return undefined;
   }
   const open: ConfiguredServer[] = [];
-  for (const server of wanted)
-    if (server.problem?.code === 'TRUST_REQUIRED' || (await hasChanged(server, trust))) open.push(server);
   const refused = wanted.flatMap(refusalOf);
+  for (const server of wanted) {
+    if (server.problem?.code !== 'TRUST_REQUIRED' && !(await hasChanged(server, trust))) continue;
+    const unclear = await trust.namedFiles(server).then(() => undefined, toTurnbuckleError);
+    if (unclear === undefined) open.push(server);
+    else refused.push({ name: server.name, error: unclear });
+  }
   for (const refusal of refused) tell(context, refusal);
   if (open.length === 0 && refused.length === 0)
     output.note(

@@ -196,6 +196,20 @@ describe('trust', () => {
     expect(existsSync(started)).toBe(false);
   });
 
+  it('refuses a command that could mean more files than can be looked at, and agrees to the others', async () => {
+    const line = Array.from({ length: 3_000 }, (_, at) => `cd d${at % 8}; sh s${at}`)
+      .join(';')
+      .slice(0, 32_000);
+    const evil = { command: 'sh', args: ['-c', line] };
+    await home.write('project/.turnbuckle/mcp.json', { servers: { evil, good: { command: 'x' } } });
+    const { code, stdout, stderr } = await run('trust', '--yes');
+    expect(code).toBe(10);
+    expect(stderr).toContain('evil is refused');
+    expect(stderr).toContain('Put a long command into a script of the project');
+    expect(stdout).toContain('Agreed to good');
+    expect(stdout).not.toContain('Agreed to evil');
+  });
+
   it('knows only the servers of the project', async () => {
     expect((await run('trust')).stderr).toContain('brings no servers along');
     const { code, stderr } = await run('trust', 'mine', '--yes');

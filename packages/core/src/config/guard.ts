@@ -1,5 +1,5 @@
 /** Takes out what the administrator forbids, and what a project may not bring along or nobody agreed to. */
-import { TurnbuckleError } from '../errors.js';
+import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { faultError } from './file-fault.js';
 import type { FileSettings } from './file-schema.js';
@@ -67,7 +67,10 @@ export async function checkTrust(
   server: ConfiguredServer,
   { trust, settings }: Pick<GuardOptions, 'trust' | 'settings'>,
 ): Promise<{ readonly error: TurnbuckleError; readonly isUsed: boolean } | undefined> {
-  if (await trust.isTrusted(server)) return undefined;
+  const isTrusted = await trust.isTrusted(server).catch(toTurnbuckleError);
+  if (isTrusted === true) return undefined;
+  // Where the files that it names cannot be told, nobody knows what would run.
+  if (isTrusted !== false) return { error: isTrusted, isUsed: false };
   const { file } = server.origin;
   const changed = (await trust.changedFiles?.(server)) ?? [];
   const keys = await trust.changedKeys?.(server);

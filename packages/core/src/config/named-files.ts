@@ -9,8 +9,8 @@ import { homedir } from 'node:os';
 import { extname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MalformedPlaceholder, splitPlaceholders } from './placeholders.js';
-import { programFiles } from './program-files.js';
-import { codeOf, inTime, openFile } from './read-file.js';
+import { addProgramFiles, PathSet } from './program-files.js';
+import { coded, codeOf, inTime, openFile } from './read-file.js';
 
 export interface NamingEntry {
   /** The project's directory. */
@@ -22,22 +22,25 @@ export interface NamingEntry {
 /** By content up to here, all files of a server together; what is beyond by size and times. */
 const MAX_HASHED_BYTES = 128 * 1_024 * 1_024;
 const HASH_MS = 30_000;
-const MAX_WORDS = 2_000;
+/** Of all arguments together. Linux starts nothing with a longer one. */
+const MAX_CHARACTERS = 128 * 1_024;
+/** Each of them is looked for. */
+const MAX_PATHS = 20_000;
+/** For all of them together: a drive that is away keeps whoever asks for one file of it waiting. */
+const LOOK_MS = 20_000;
 const MAX_KNOWN = 1_000;
 
 /** What servers write into themselves: a change of it is no other program. */
 const DATA = new Set(['.db', '.duckdb', '.log', '.pid', '.sock', '.sqlite', '.sqlite3']);
 
-/** The path of each file, from the project's directory, and what stands for its content. Missing ones are left out. */
+/**
+ * The path of each file, from the project's directory, and what stands for its content. Missing ones are left out.
+ * Rejects with an error that has a `code`: E2BIG where there is too much to look at, ETIMEDOUT where that takes too long.
+ */
 export async function namedFiles(naming: NamingEntry): Promise<Readonly<Record<string, string>>> {
-  const { directory, entry } = naming;
-  const root = await realpath(directory).catch(() => directory);
-  const cwd = resolve(directory, typeof entry.cwd === 'string' ? fill(entry.cwd, naming) : '.');
   const found: Record<string, string> = Object.create(null);
   let leftBytes = MAX_HASHED_BYTES;
-  for (const path of await candidates(naming, cwd)) {
-    const file = await inspect(path, { directory, root });
-    if (file === undefined || file.name in found) continue;
+  for (const file of await inTime(naming.directory, () => existing(naming), LOOK_MS)) {
     const { size } = file.stats;
     const isHashed = size <= leftBytes;
     if (isHashed) leftBytes -= Number(size);
@@ -46,20 +49,50 @@ export async function namedFiles(naming: NamingEntry): Promise<Readonly<Record<s
   return found;
 }
 
+/** Each by one name. */
+async function existing(naming: NamingEntry): Promise<Iterable<Found>> {
+  const { directory, entry } = naming;
+  const root = await realpath(directory).catch(() => directory);
+  const cwd = resolve(directory, typeof entry.cwd === 'string' ? fill(entry.cwd, naming) : '.');
+  const found = new Map<string, Found>();
+  for (const path of await candidates(naming, cwd)) {
+    const file = await inspect(path, { directory, root });
+    if (file !== undefined && !found.has(file.name)) found.set(file.name, file);
+  }
+  return found.values();
+}
+
 /** Every path that the command, its arguments or a part of them could mean. */
 async function candidates(naming: NamingEntry, cwd: string): Promise<ReadonlySet<string>> {
-  const { command, args } = naming.entry;
-  const given = Array.isArray(args) ? args.filter((word): word is string => typeof word === 'string') : [];
-  const words = given.slice(0, MAX_WORDS).map((word) => fill(word, naming));
+  const { command } = naming.entry;
+  const words = argumentsOf(naming);
   const program = typeof command === 'string' ? fill(command, naming) : '';
-  const paths = new Set<string>(program === '' ? [] : [resolve(cwd, program)]);
+  const found = new PathSet(MAX_PATHS);
+  if (program !== '') found.add(resolve(cwd, program));
   for (const word of words)
     for (const part of partsOf(word))
-      if (!DATA.has(extname(part).toLowerCase())) paths.add(resolve(cwd, part));
+      if (!DATA.has(extname(part).toLowerCase())) found.add(resolve(cwd, part));
   // What an interpreter runs is a program, whatever it is called.
-  for (const line of [[program, ...words], ...words.map((word) => word.split(BETWEEN_WORDS))])
-    for (const path of await programFiles(line, cwd)) paths.add(path);
-  return paths;
+  await addProgramFiles(found, [program, ...words], cwd);
+  for (const word of new Set(words)) await addProgramFiles(found, word.split(BETWEEN_WORDS), cwd);
+  return found.paths;
+}
+
+/** All of them: what was left out could be the program. */
+function argumentsOf(naming: NamingEntry): string[] {
+  const { args } = naming.entry;
+  let left = MAX_CHARACTERS;
+  const take = (length: number): void => {
+    left -= length;
+    if (left < 0) throw coded('E2BIG');
+  };
+  return (Array.isArray(args) ? args : []).flatMap((word: unknown) => {
+    if (typeof word !== 'string') return [];
+    take(word.length);
+    const filled = fill(word, naming);
+    take(filled.length - word.length);
+    return [filled];
+  });
 }
 
 /** What stands between the words of a line of a shell. */

@@ -3,9 +3,9 @@
  * runs a/b.py, `npm --prefix sub start` what sub/package.json says.
  */
 import { stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import { isRecord } from '../is-record.js';
-import { readFileText } from './read-file.js';
+import { coded, readFileText } from './read-file.js';
 
 const INTERPRETER =
   /^(?:node(?:js)?|bunx?|deno|tsx|ts-node(?:-esm)?|nodemon|electron|python[\d.]*w?|pypy[\d.]*|uv|ruby|perl|php|lua|(?:ba|z|da|k|fi)?sh|pwsh|powershell)(?:\.exe|\.cmd)?$/i;
@@ -22,16 +22,30 @@ const MAX_MANIFEST_BYTES = 1_048_576;
 const SUFFIXES = ['.js', '.cjs', '.mjs', '.ts', '.cts', '.mts', '.json', '.node', '.py'];
 const INDEXES = SUFFIXES.map((suffix) => (suffix === '.py' ? '__main__.py' : `index${suffix}`));
 
-/** All that the words of a command, those of lines for a shell included, can make an interpreter run. */
-export async function programFiles(words: readonly string[], cwd: string): Promise<ReadonlySet<string>> {
-  const paths = new Set<string>();
+/** Paths up to so many. What is beyond cannot be left out: it would be run, and nobody would notice that it changed. */
+export class PathSet {
+  readonly paths = new Set<string>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Throws an error with the code E2BIG when there are too many. */
+  add(path: string): void {
+    this.paths.add(path);
+    if (this.paths.size > this.#max) throw coded('E2BIG');
+  }
+}
+
+/** Adds all that the words of a command, those of lines for a shell included, can make an interpreter run. */
+export async function addProgramFiles(paths: PathSet, words: readonly string[], cwd: string): Promise<void> {
   const bases = [cwd, ...directoriesIn(words).map((directory) => resolve(cwd, directory))];
   for (const name of programsIn(words))
     for (const base of bases) for (const path of await loaded(resolve(base, name))) paths.add(path);
   for (const name of modulesIn(words))
     for (const base of bases) for (const path of moduleFiles(base, name)) paths.add(path);
   if (runsScripts(words)) for (const base of bases) paths.add(join(base, 'package.json'));
-  return paths;
 }
 
 function directoriesIn(words: readonly string[]): string[] {
@@ -46,9 +60,11 @@ function directoriesIn(words: readonly string[]): string[] {
 /** The words behind an interpreter, up to the first that is neither an option nor the value of one. */
 function programsIn(words: readonly string[]): string[] {
   const found = new Set<string>();
+  let at = 0;
   for (const [index, word] of words.entries()) {
-    if (!INTERPRETER.test(basename(word))) continue;
-    for (let at = index + 1; at < words.length; at += 1) {
+    // From a word that was passed on behalf of an earlier one, the way goes on like that one's.
+    if (index < at || !INTERPRETER.test(basename(word))) continue;
+    for (at = index + 1; at < words.length; at += 1) {
       const next = words[at] ?? '';
       if (next.startsWith('-') || SUBCOMMAND.test(next)) {
         if (SUBCOMMAND.test(next)) found.add(next);
@@ -61,18 +77,24 @@ function programsIn(words: readonly string[]): string[] {
   return [...found].filter((name) => name !== '' && name.length <= 4_096 && !name.includes('\0'));
 }
 
-const modulesIn = (words: readonly string[]): string[] =>
-  words.flatMap((word, index) => {
-    const name = word === '-m' ? words[index + 1] : /^-m(.+)$/s.exec(word)?.[1];
-    return name !== undefined && /^[\w.]{1,512}$/.test(name) ? [name] : [];
-  });
+const modulesIn = (words: readonly string[]): ReadonlySet<string> =>
+  new Set(
+    words.flatMap((word, index) => {
+      const name = word === '-m' ? words[index + 1] : /^-m(.+)$/s.exec(word)?.[1];
+      return name !== undefined && /^[\w.]{1,512}$/.test(name) ? [name] : [];
+    }),
+  );
 
 /** A module, and the packages on the way to it, which run first. */
 function moduleFiles(base: string, name: string): string[] {
-  const steps = name.split('.');
-  const packages = steps.map((_, index) => join(base, ...steps.slice(0, index + 1), '__init__.py'));
-  const place = join(base, ...steps);
-  return [`${place}.py`, join(place, '__main__.py'), ...packages];
+  const packages: string[] = [];
+  let place = base;
+  for (const step of name.split('.').filter((one) => one !== '')) {
+    // Not joined: that looks at the whole path again for each step.
+    place = `${place}${sep}${step}`;
+    packages.push(`${place}${sep}__init__.py`);
+  }
+  return [`${place}.py`, `${place}${sep}__main__.py`, ...packages];
 }
 
 function runsScripts(words: readonly string[]): boolean {

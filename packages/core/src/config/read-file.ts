@@ -112,6 +112,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTSUP: 'it is not a file, but a pipe, a socket or a device',
   EAGAIN: 'it is not a file that can be read to its end',
   EFBIG: 'it is too large',
+  E2BIG: 'there is too much to look at',
   ETIMEDOUT: 'it could not be read in time; the drive that it is on may be away',
 };
 
@@ -124,4 +125,5 @@ export function whyUnreadable(error: unknown): string {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-const coded = (code: string): Error => Object.assign(new Error(REASONS[code] ?? code), { code });
+/** An error that `whyUnreadable` has words for. */
+export const coded = (code: string): Error => Object.assign(new Error(REASONS[code] ?? code), { code });

@@ -15,6 +15,7 @@ import { makeDirectory } from './edit/make-directory.js';
 import { realTarget } from './edit/real-target.js';
 import type { InputDeclaration } from './file-schema.js';
 import { namedFiles } from './named-files.js';
+import { whyUnreadable } from './read-file.js';
 
 export interface TrustSubject {
   readonly name: string;
@@ -122,9 +123,20 @@ export class TrustStore {
     return [...names].filter((name) => then[name] !== now[name]).sort();
   }
 
-  /** The project's files that a server's command names, and what stands for their content. */
-  namedFiles({ directory, entry }: TrustSubject): Promise<Readonly<Record<string, string>>> {
-    return namedFiles({ directory, entry, environment: this.#environment });
+  /**
+   * The project's files that a server's command names, and what stands for their content. CONFIG_INVALID where that
+   * cannot be told: then nothing can be agreed to, and what was is not enough.
+   */
+  async namedFiles({ name, directory, entry }: TrustSubject): Promise<Readonly<Record<string, string>>> {
+    try {
+      return await namedFiles({ directory, entry, environment: this.#environment });
+    } catch (cause) {
+      throw new TurnbuckleError(
+        'CONFIG_INVALID',
+        `The files that the command of server "${name}" names cannot be looked at: ${whyUnreadable(cause)}.`,
+        { server: name, cause, hint: 'Put a long command into a script of the project, and name that.' },
+      );
+    }
   }
 
   async agree(subjects: readonly TrustSubject[]): Promise<void> {

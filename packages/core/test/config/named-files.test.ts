@@ -1,10 +1,10 @@
 import { chmod, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { fixture, waitUntil } from '@turnbuckle/testing';
+import { fixture, timeBound, waitUntil } from '@turnbuckle/testing';
 import type { ConfiguredServer, LoadedConfig } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
-import { TrustStore } from '../../src/config/trust.js';
+import { TrustStore, trustHash } from '../../src/config/trust.js';
 import { startsIn } from './marking-server.js';
 import { createSetting, type Setting } from './setting.js';
 
@@ -259,4 +259,67 @@ it('a directory that cannot be read ends nothing', async () => {
   await trust.agree([subject]);
   expect(await trust.isTrusted(subject)).toBe(true);
   await chmod(join(project, 'closed'), 0o700);
+});
+
+describe('a command that could mean very many files', () => {
+  const many = (unit: (index: number) => string, characters: number): string => {
+    let line = '';
+    for (let index = 0; line.length < characters; index += 1) line += `${unit(index)} `;
+    return line;
+  };
+  const base36 = (index: number): string => index.toString(36);
+  /** In one argument, or each word an argument. */
+  const LINES: Readonly<Record<string, string>> = {
+    'programs in many directories': `${many((index) => `cd d${index}`, 40)}${many((index) => `sh ${base36(index)}`, 32_000)}`,
+    'modules in modules': many((index) => `-m ${base36(index)}${'.a'.repeat(250)}`, 100_000),
+    'options with values that are programs': many(() => '-m sh', 100_000),
+    words: many(base36, 120_000),
+    'one long word': 'x/'.repeat(60_000),
+    signs: '=-a'.repeat(40_000),
+    placeholders: '${A:-x}'.repeat(18_000),
+  };
+
+  it.each(Object.entries(LINES))(
+    'is looked at, or refused, in time: %s',
+    async (_what, line) => {
+      const { project, stateDir } = await createSetting();
+      const trust = new TrustStore(stateDir);
+      for (const args of [['-c', line], line.split(' ')]) {
+        const subject = { name: 'one', directory: project, entry: { command: 'sh', args } };
+        const began = process.cpuUsage();
+        const files = await trust.namedFiles(subject).catch((error: unknown) => error);
+        const { user, system } = process.cpuUsage(began);
+        expect((user + system) / 1_000).toBeLessThan(timeBound(2_500));
+        if (files instanceof Error) expect(files).toMatchObject({ code: 'CONFIG_INVALID', server: 'one' });
+        else expect(files).toEqual({});
+      }
+    },
+    120_000,
+  );
+
+  it('has no word behind which a script is not looked at', async () => {
+    const { write, project, stateDir } = await createSetting();
+    await write(join(project, 'run.sh'), '');
+    const args = [...Array.from({ length: 5_000 }, (_, index) => `-${index}`), './run.sh'];
+    const subject = { name: 'one', directory: project, entry: { command: 'sh', args } };
+    expect(Object.keys(await new TrustStore(stateDir).namedFiles(subject))).toEqual(['run.sh']);
+  });
+
+  it.each(['ask', 'warn'])('is not started on an agreement from before (%s)', async (changedScripts) => {
+    const { write, load, project, projectFile, userFile, stateDir } = await createSetting();
+    const entry = { command: 'sh', args: ['-c', LINES['programs in many directories']] };
+    await write(projectFile, { servers: { one: entry } });
+    if (changedScripts === 'warn') await write(userFile, { changedScripts });
+    const trust = new TrustStore(stateDir);
+    const subject = serverIn(await load(), 'one');
+    expect(subject.problem).toMatchObject({ code: 'TRUST_REQUIRED' });
+    await expect(trust.agree([subject])).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('too much to look at'),
+    });
+    const agreement = { hash: trustHash(subject), agreedAt: '2026-01-01T00:00:00.000Z' };
+    await write(trust.file, { [JSON.stringify([subject.directory, 'one'])]: agreement });
+    expect(serverIn(await load(), 'one').problem).toMatchObject({ code: 'CONFIG_INVALID', server: 'one' });
+    expect(project).toBe(subject.directory);
+  });
 });
