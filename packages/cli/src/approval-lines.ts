@@ -69,9 +69,16 @@ export function claimLine({ annotations = {}, kind }: ApprovalRequest): string[]
 export const changeLines = ({ change = [] }: ApprovalRequest, width: number): string[] =>
   change.flatMap((line) => barred(line, width));
 
-/** The arguments, in full. */
-export function argumentLines({ arguments: args }: ApprovalRequest, width: number): string[] {
-  return Object.entries(args).flatMap(([key, value]) => {
+/** The arguments. */
+export const argumentLines = ({ arguments: args }: ApprovalRequest, width: number): string[] =>
+  memberLines(args, width);
+
+/** What goes to the server beside the arguments. */
+export const alsoSentLines = ({ alsoSent = {} }: ApprovalRequest, width: number): string[] =>
+  memberLines(alsoSent, width);
+
+function memberLines(members: ApprovalRequest['arguments'], width: number): string[] {
+  return Object.entries(members).flatMap(([key, value]) => {
     const name = showLine(key, 100);
     if (typeof value !== 'string' || !value.includes('\n'))
       return barred(`${name}: ${JSON.stringify(value, null, 2) ?? 'undefined'}`, width);
@@ -83,6 +90,17 @@ export function argumentLines({ arguments: args }: ApprovalRequest, width: numbe
         .map((line) => `${BAR}${TEXT_LINE}${line}`),
     ];
   });
+}
+
+/** That not all of it can be shown, and how much is missing. */
+export function cutLines({ isCut = false, notShown }: ApprovalRequest, width: number): string[] {
+  if (!isCut) return [];
+  const { characters = 0, members = 0 } = notShown ?? {};
+  const parts = [
+    ...(characters > 0 ? [`${characters} characters`] : []),
+    ...(members > 0 ? [`${members} ${members === 1 ? 'part' : 'parts'}`] : []),
+  ];
+  return fact('not shown', `${parts.join(' and ')}; it can be allowed only once`, width);
 }
 
 const barred = (text: string, width: number): string[] =>

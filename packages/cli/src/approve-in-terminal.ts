@@ -1,10 +1,12 @@
 /** Asks the person at the terminal whether a call may be made: one question after the other, no is the default. */
 import type { ApprovalAnswer, ApprovalRequest, Approve } from 'turnbuckle';
 import {
+  alsoSentLines,
   answerWords,
   argumentLines,
   changeLines,
   claimLine,
+  cutLines,
   factLines,
   indented,
   titleOf,
@@ -56,11 +58,14 @@ async function approveInTerminal({ request, signal, output, session, host }: Ask
   for (const line of [...factLines(request, width), ...claimLine(request)]) output.note(line);
   if (change.length > 0) showPart('changed since it was approved', change, output);
   showPart(args.length === 0 ? 'without arguments' : 'arguments', args, output);
+  const also = alsoSentLines(request, width);
+  if (also.length > 0) showPart('also sent', also, output);
+  for (const line of cutLines(request, width)) output.note(output.color.yellow(line));
   const keyboard = openKeyboard();
   let answer: ApprovalAnswer;
   try {
     await keyboard.forget(SETTLE_MS, signal);
-    answer = await question({ request, signal, keyboard, output, all: [...change, ...args] });
+    answer = await question({ request, signal, keyboard, output, all: [...change, ...args, ...also] });
   } finally {
     keyboard.close();
   }
@@ -93,9 +98,10 @@ interface Question {
 async function question(asked: Question): Promise<ApprovalAnswer> {
   const { request, signal, keyboard, output, all } = asked;
   const canKeep = request.answers.includes('always');
+  const canStay = request.answers.includes('session');
   const keys: Readonly<Record<string, ApprovalAnswer>> = {
     y: 'once',
-    s: 'session',
+    ...(canStay && { s: 'session' }),
     ...(canKeep && { a: 'always' }),
     n: 'deny',
     [ENTER]: 'deny',
@@ -104,7 +110,7 @@ async function question(asked: Question): Promise<ApprovalAnswer> {
   };
   const choices = [
     'y once',
-    's this session',
+    ...(canStay ? ['s this session'] : []),
     ...(canKeep ? ['a always'] : []),
     'n no (default)',
     ...(all.length > 0 ? ['v view all'] : []),

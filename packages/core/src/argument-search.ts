@@ -1,5 +1,6 @@
 /** What takes long with large arguments is done in slices before they are decided about, for the decision to find it done. */
 import { exactNumbers } from './json/exact-number.js';
+import { wideMembers } from './json/wide-objects.js';
 import { hasMoreParts } from './json/write-large.js';
 import { FEW_PARTS, type Redactor } from './observe/redact.js';
 import type { SecretSearch } from './policy/rules.js';
@@ -41,8 +42,13 @@ export class ArgumentSearch {
     return isLarge && what.isWanted() ? this.#search(exact, what) : exact;
   }
 
-  async #search(args: Arguments, { beside, isAboutSecrets }: Searched): Promise<Arguments> {
+  async #search(
+    exact: Arguments,
+    { arguments: given, beside, isAboutSecrets }: Searched,
+  ): Promise<Arguments> {
     const { large } = this.#redactor;
+    // What was found holds for this call alone: a program may fill the same object with something else for the next one.
+    const args = exact === given && wideMembers(exact) === undefined ? { ...exact } : exact;
     this.#known.set(args, await large.knows(args));
     if (beside !== undefined) this.#known.set(beside, await large.knows(beside));
     if (isAboutSecrets()) this.#found.set(args, await large.finds(args));

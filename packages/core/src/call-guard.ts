@@ -59,7 +59,7 @@ export interface CallGuardOptions {
     caller: Caller | undefined,
   ) => ReadonlyMap<string, CatalogTool> | undefined;
   /** Takes secrets out of what a person is shown, and knows them in what an agent sends. */
-  readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'value' | 'large'>;
+  readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'shown' | 'large'>;
   readonly settings: RuntimeOptions;
 }
 

@@ -1,12 +1,13 @@
 /** Asking a person about a call: what is shown, what the answer holds for, and what becomes of "always". */
 import { createHash } from 'node:crypto';
 import { changedMeanwhile } from './call-errors.js';
+import { sentBeside } from './call-request.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { PlacedRule, Rule } from './config/rule-schema.js';
-import type { Events } from './events.js';
+import type { AskedApproval, Events } from './events.js';
 import type { GuardedCall } from './guarded-call.js';
 import { isRecord } from './is-record.js';
-import { shortened } from './json/shortened.js';
+import type { NotShown } from './json/shortened.js';
 import { writeJson } from './json/spelling.js';
 import type { Redactor } from './observe/redact.js';
 import type { Permit } from './permit.js';
@@ -25,7 +26,7 @@ export interface CallQuestionsOptions {
   readonly definitionNow: (call: GuardedCall) => CatalogTool | undefined;
   readonly events: Events;
   readonly now: () => number;
-  readonly redactor: Pick<Redactor, 'value'>;
+  readonly redactor: Pick<Redactor, 'shown'>;
   readonly serverPolicy: PolicyOptions['serverPolicy'];
   /** The rules in effect. */
   readonly placed: () => readonly PlacedRule[];
@@ -36,6 +37,13 @@ export interface CallQuestionsOptions {
 
 /** Characters of arguments: more nobody reads. */
 const MAX_SHOWN = 32 * 1_024;
+/** The same of what is sent beside them. */
+const MAX_SHOWN_BESIDE = 8 * 1_024;
+
+interface ShownCall extends Pick<AskedApproval, 'arguments'> {
+  readonly alsoSent: AskedApproval['alsoSent'] | undefined;
+  readonly notShown: NotShown;
+}
 
 /** Rules that stand above what "always" can write. */
 const ABOVE_ALWAYS: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
@@ -98,7 +106,8 @@ export class CallQuestions {
     const { requestId, kind, server, tool, toolName, definition } = call;
     const caller = agentOf(call.caller);
     const change = decision.pin === 'changed' && definition && this.#options.pins.changeOf(definition);
-    const shown = this.#options.redactor.value(shortened(call.exactly, MAX_SHOWN));
+    const { arguments: args, alsoSent, notShown } = this.#shownOf(call);
+    const isCut = notShown.characters + notShown.members > 0;
     return {
       memory,
       requestId,
@@ -107,13 +116,31 @@ export class CallQuestions {
       tool,
       toolName,
       ...(caller !== undefined && { callerId: caller.id, identity: identityOf(caller) }),
-      arguments: isRecord(shown) ? shown : {},
+      arguments: args,
+      ...(alsoSent !== undefined && { alsoSent }),
+      ...(isCut && { isCut, notShown }),
       ...(definition?.annotations !== undefined && { annotations: { ...definition.annotations } }),
       trusted: this.#options.serverPolicy(server).trusted,
       reason: decision.reason,
       ...(decision.rule !== undefined && { rule: decision.rule }),
       ...(change && { change }),
-      answers: answersFor(decision),
+      answers: answersFor(decision, isCut),
+    };
+  }
+
+  /** All that goes to the server, as far as a person can read it. */
+  #shownOf({ exactly, beside }: GuardedCall): ShownCall {
+    const { redactor } = this.#options;
+    const args = redactor.shown(exactly, MAX_SHOWN);
+    const sent = beside && sentBeside(beside);
+    const also = sent && redactor.shown(sent, MAX_SHOWN_BESIDE);
+    return {
+      arguments: isRecord(args.value) ? args.value : {},
+      alsoSent: isRecord(also?.value) ? also.value : undefined,
+      notShown: {
+        characters: args.notShown.characters + (also?.notShown.characters ?? 0),
+        members: args.notShown.members + (also?.notShown.members ?? 0),
+      },
     };
   }
 
@@ -186,7 +213,9 @@ const covers = (permit: Permit, asked: Permit): boolean =>
   (asked.pin === undefined || asked.pin === permit.pin) &&
   (!asked.flow || permit.flow);
 
-function answersFor({ rule, otherwise, flow, limit }: Decision): readonly ApprovalAnswer[] {
+function answersFor({ rule, otherwise, flow, limit }: Decision, isCut: boolean): readonly ApprovalAnswer[] {
+  // Who has not seen all of one call cannot speak for the next ones.
+  if (isCut) return ['once', 'deny'];
   // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.
   const isUseless =
     flow === true ||

@@ -3,6 +3,7 @@
  * reported as `listener.failed` and never touches the caller.
  */
 import type { TurnbuckleError } from './errors.js';
+import type { NotShown } from './json/shortened.js';
 
 export interface CallStarted {
   readonly requestId: string;
@@ -62,6 +63,11 @@ export interface AskedApproval {
   readonly callerId?: string;
   /** What is sent, with what looks like a secret taken out. */
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** What goes to the server beside them, if anything: `_meta`, `inputResponses`, `requestState` and further params. */
+  readonly alsoSent?: Readonly<Record<string, unknown>>;
+  /** True: more is sent than is shown here, by so much. Then the call can be approved only once. */
+  readonly isCut?: boolean;
+  readonly notShown?: NotShown;
   /** What the tool says about itself: a claim. */
   readonly annotations?: Readonly<Record<string, unknown>>;
   /** Whether the server's claims are believed. */
@@ -72,7 +78,7 @@ export interface AskedApproval {
   readonly energy?: number;
   /** What is different from the definition that was approved: lines that begin with `-` or `+`. */
   readonly change?: readonly string[];
-  /** The answers that have an effect; `always` is missing where a stronger rule would ask again anyway. */
+  /** The answers that have an effect; any other yes counts as the next weaker one. */
   readonly answers: readonly ('once' | 'session' | 'always' | 'deny')[];
   /** ISO 8601. */
   readonly createdAt: string;

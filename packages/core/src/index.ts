@@ -60,6 +60,7 @@ export type { Execution } from './execution.js';
 export { createGuardedFetch } from './fetching/guarded-fetch.js';
 export { openBrowser } from './fetching/open-browser.js';
 export { writeShown } from './json/exact-number.js';
+export { shortened } from './json/shortened.js';
 export {
   exactInteger,
   keepSpelling,

@@ -298,7 +298,7 @@ const problemsOf = ({ problems, servers }: LoadedConfig): string[] =>
 /** Puts a question of another runtime before the people who answer ours. */
 const askAtHome = (runtime: Runtime, asked: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> =>
   runtime.approvals
-    .ask({ ...asked, memory: asked.id, answers: ['once', 'session', 'deny'] }, signal)
+    .ask({ ...asked, memory: asked.id, answers: asked.answers.filter((one) => one !== 'always') }, signal)
     .catch(() => 'deny');
 
 /** What was said at the start stands above the files. */

@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from 'turnbuckle';
 import { TurnbuckleError } from 'turnbuckle';
 import {
+  alsoSentLines,
   answerWords,
   argumentLines,
   changeLines,
   claimLine,
+  cutLines,
   factLines,
   indented,
   titleOf,
@@ -64,6 +66,10 @@ function show(asked: ApprovalRequest, output: Output): void {
   for (const line of [...others, ...factLines(asked, width), ...claimLine(asked)]) output.line(line);
   if (change.length > 0) output.line('  changed since it was approved');
   for (const line of [...change, ...argumentLines(asked, width)]) output.line(line);
+  const also = alsoSentLines(asked, width);
+  if (also.length > 0) output.line('  also sent');
+  for (const line of also) output.line(line);
+  for (const line of cutLines(asked, width)) output.line(color.yellow(line));
   const until = showMoment(Date.parse(asked.expiresAt));
   output.line(color.dim(`  until      ${until}; answers: ${asked.answers.join(', ')}`));
 }

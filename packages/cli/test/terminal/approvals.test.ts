@@ -61,6 +61,20 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
     expect(await terminal.ended).toBe(0);
   });
 
+  it('is approved only once when it is too long to be shown, and shows what stands behind that', async () => {
+    const terminal = call(`text=${'lorem ipsum '.repeat(3_500)}`, 'last=visible');
+    await terminal.see('not shown  ');
+    await terminal.see('it can be allowed only once');
+    await terminal.see('y once · n no (default)');
+    terminal.press('s');
+    terminal.press('a');
+    await moment();
+    expect(terminal.text()).not.toContain('Allowed');
+    terminal.press('y');
+    await terminal.see('Allowed, this time.');
+    expect(await terminal.ended).toBe(0);
+  });
+
   it('is not approved by a key that was typed before the question was there', async () => {
     const terminal = call('text=hello');
     terminal.press('y');

@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
-import { factLines, indented, titleOf } from '../../src/approval-lines.js';
+import { alsoSentLines, cutLines, factLines, indented, titleOf } from '../../src/approval-lines.js';
 import { displayWidth } from '../../src/display-width.js';
 
 const REQUEST: ApprovalRequest = {
@@ -25,5 +25,16 @@ describe('what is asked', () => {
     expect(lines.filter((line) => /^\S/.test(line))).toEqual([lines[0]]);
     expect(lines[0]).toMatch(/^The owner wants to call x/);
     expect(lines.join('').replace(/\s+/g, '')).toContain('Allowed,thistime.');
+  });
+
+  it('says what is not shown, and shows what goes along', () => {
+    expect(cutLines(REQUEST, 60)).toEqual([]);
+    expect(alsoSentLines(REQUEST, 60)).toEqual([]);
+    const cut = { ...REQUEST, isCut: true, notShown: { characters: 2_492, members: 1 } };
+    expect(cutLines(cut, 100)).toEqual([
+      '  not shown  2492 characters and 1 part; it can be allowed only once',
+    ]);
+    const along = { ...REQUEST, alsoSent: { requestState: 'a\nb' } };
+    expect(alsoSentLines(along, 60)).toEqual(['  │ requestState: 2 lines', '  │   ┊ a', '  │   ┊ b']);
   });
 });

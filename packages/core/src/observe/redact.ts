@@ -4,12 +4,13 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
+import { type Shown, shortened } from '../json/shortened.js';
 import { inSlices, type Steps } from '../json/slices.js';
 import { hasMoreParts } from '../json/write-large.js';
 import { hasSecretShape, REDACTED, redactShapes } from '../text/redact-shapes.js';
 import { isSecretName } from '../text/secret-names.js';
 import { createCleanData } from './clean-data.js';
-import { isCleanDeep, redactDeep, redactStack } from './redact-deep.js';
+import { Copier, isCleanDeep, redactDeep, redactStack } from './redact-deep.js';
 import { KnownSecrets } from './redact-known.js';
 import { SlicedLook, someTextSteps } from './redact-slices.js';
 import { someText } from './some-text.js';
@@ -24,6 +25,8 @@ export interface Redactor {
   text(text: string): string;
   /** A copy in which every text, and every value under a name that says secret, is safe. */
   value(value: unknown): unknown;
+  /** The same for a person to read, of at most about so many characters; what is cut in two by that is no secret. */
+  shown(value: unknown, maxLength: number): Shown;
   /** The same of what may be large: a promise where it would hold up others. */
   readonly large: {
     knows(value: unknown): Promise<boolean> | boolean;
@@ -88,6 +91,14 @@ export function createRedactor(): Redactor {
     finds: (value) => !cleanSearch.check(value) && !isCleanDeep(value, search),
     text: redact,
     value: (value) => (clean.check(value) ? value : redactDeep(value, rules)),
+    shown: (value, maxLength) => {
+      const copier = new Copier(rules);
+      return shortened(value, maxLength, {
+        hides: (name, hidden) => copier.hides(name, hidden),
+        leaf: (part, hidden) => copier.leaf(part, hidden),
+        other: (part, { depth, hidden }) => copier.copy(part, depth, hidden),
+      });
+    },
     large: {
       knows: (value) => {
         if (known.size === 0 || !hasMoreParts(value, FEW_PARTS)) return redactor.knows(value);

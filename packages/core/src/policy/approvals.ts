@@ -94,8 +94,8 @@ export class Approvals {
   answer(id: string, answer: ApprovalAnswer, by = 'answer()'): boolean {
     const pending = this.#pending.get(id);
     if (pending === undefined) return false;
-    // An answer that is none of the words is no yes.
-    pending.settle({ answer: ANSWERS.has(answer) ? answer : 'deny', by });
+    // An answer that is none of the words is no yes; what was not offered was not agreed to.
+    pending.settle({ answer: ANSWERS.has(answer) ? offered(answer, pending.request) : 'deny', by });
     return true;
   }
 
@@ -271,11 +271,14 @@ export class Approvals {
   }
 }
 
-const offered = (
-  answer: Exclude<ApprovalAnswer, 'deny'>,
+/** The answer, or the next weaker one that can be given. */
+function offered<Answer extends ApprovalAnswer>(
+  answer: Answer,
   { answers }: ApprovalRequest,
-): Exclude<ApprovalAnswer, 'deny'> =>
-  answer === 'always' && !answers.includes('always') ? 'session' : answer;
+): Answer | 'session' | 'once' {
+  if ((answer !== 'always' && answer !== 'session') || answers.includes(answer)) return answer;
+  return answers.includes('session') ? 'session' : 'once';
+}
 
 const askerOf = ({ identity, callerId }: Question): string | undefined => identity ?? callerId;
 

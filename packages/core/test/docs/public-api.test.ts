@@ -39,6 +39,7 @@ const VALUES = [
   'scanHeaderParameters',
   'setKey',
   'setServer',
+  'shortened',
   'showLine',
   'showText',
   'spelled',

@@ -1,6 +1,10 @@
+import { timeBound } from '@turnbuckle/testing';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ExactNumber } from '../../src/json/exact-number.js';
-import { shortened } from '../../src/json/shortened.js';
+import { shortened as shorten } from '../../src/json/shortened.js';
+
+const shortened = (value: unknown, maxLength: number): unknown => shorten(value, maxLength).value;
 
 it('is the same where it is short, with numbers by their digits as texts', () => {
   const value = { a: [1, 'x', null, true], b: { c: {} } };
@@ -25,4 +29,57 @@ it('ends with rings, and with what is nested deep', () => {
   const ring: Record<string, unknown> = {};
   ring.self = [ring, ring];
   expect(JSON.stringify(shortened(ring, 10_000)).length).toBeLessThan(40_000);
+});
+
+it('shares the room: nothing large hides what stands beside it, at any depth', () => {
+  const large = 'x'.repeat(35_000);
+  const { value, isCut, notShown } = shorten(
+    { comment: large, inner: { text: large, list: [large, { path: '/' }] }, command: 'rm -rf ~' },
+    32_768,
+  );
+  expect(value).toMatchObject({ command: 'rm -rf ~', inner: { list: [expect.any(String), { path: '/' }] } });
+  expect(isCut).toBe(true);
+  expect(notShown.characters).toBeGreaterThan(70_000);
+  expect(JSON.stringify(value).length).toBeGreaterThan(30_000);
+  expect(JSON.stringify(value).length).toBeLessThan(34_000);
+});
+
+it('names every one of a thousand members, whatever the first ones hold', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `argument${index}`);
+  for (const size of [10, 200, 40_000]) {
+    const members = Object.fromEntries(names.map((name) => [name, 'y'.repeat(size)]));
+    expect(Object.keys(shortened(members, 32_768) as object)).toEqual(names);
+  }
+});
+
+it('never cuts what fits, and never hides that it cut', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 10, max: 400 }), (value, maxLength) => {
+      const { value: shown, isCut } = shorten(value, maxLength);
+      expect(isCut).toBe(JSON.stringify(shown) !== JSON.stringify(value));
+      // Nothing that JSON writes is shorter than half of what the parts are taken for.
+      if (JSON.stringify(value).length * 4 <= maxLength) expect(isCut).toBe(false);
+      expect(JSON.stringify(shown).length).toBeLessThan(maxLength * 40);
+    }),
+  );
+});
+
+it('keeps both of two names that look the same when they are cut, and a name that is the mark', () => {
+  const name = 'n'.repeat(5_000);
+  const shown = shortened({ [`${name}a`]: 1, [`${name}b`]: 2, '…': 'mine', z: 'z'.repeat(500) }, 800);
+  expect(Object.values(shown as object)).toEqual([1, 2, 'mine', expect.any(String)]);
+});
+
+it('takes little time for what is made to take long', () => {
+  const deep = (depth: number): unknown =>
+    depth === 0 ? 'x'.repeat(50) : [deep(depth - 1), deep(depth - 1)];
+  const chain = Array.from({ length: 60 }).reduce<unknown>(
+    (inner) => ({ a: inner }),
+    Array(20_000).fill('abc'),
+  );
+  for (const value of [deep(14), chain, Array(9_000).fill('x'.repeat(5_000))]) {
+    const from = performance.now();
+    shorten(value, 32_768);
+    expect(performance.now() - from).toBeLessThan(timeBound(100));
+  }
 });

@@ -1,5 +1,5 @@
 /** What waits for a person's answer. */
-import { type Runtime, TurnbuckleError } from 'turnbuckle';
+import { type ApprovalRequest, type Runtime, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { readJson } from '../http/body.js';
 import { mayApprove } from '../tokens/token-grant.js';
@@ -43,10 +43,7 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
             `Nothing waits for an answer under "${id}".`,
             'It was answered, or its time is over. What waits now: turnbuckle approvals, or GET /api/approvals.',
           );
-        if (!asked.answers.includes(answer))
-          throw new TurnbuckleError('ARGUMENTS_INVALID', `"${answer}" would have no effect here.`, {
-            hint: `Answer one of: ${asked.answers.join(', ')}.`,
-          });
+        if (!asked.answers.includes(answer)) throw notOffered(asked, answer);
         if (answer !== 'deny' && !mayApprove(visit.visitor, asked.callerId, tokens.list())) throw ownCall();
         runtime.approvals.answer(id, answer, visit.caller.id);
         return { id, answer };
@@ -54,6 +51,15 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
     },
   ];
 }
+
+const notOffered = ({ isCut = false, answers }: ApprovalRequest, answer: string): TurnbuckleError =>
+  new TurnbuckleError(
+    'ARGUMENTS_INVALID',
+    isCut
+      ? `Not all of this call can be shown: it cannot be answered with "${answer}".`
+      : `"${answer}" would have no effect here.`,
+    { hint: `Answer one of: ${answers.join(', ')}.` },
+  );
 
 const ownCall = (): TurnbuckleError =>
   new TurnbuckleError(

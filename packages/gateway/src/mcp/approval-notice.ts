@@ -10,6 +10,7 @@ import {
   type Progress,
   type Respondent,
   type Runtime,
+  shortened,
   showLine,
 } from 'turnbuckle';
 
@@ -24,6 +25,8 @@ export interface NoticeTo {
 
 /** Of the arguments; people read no more in a form. */
 const MAX_SENT = 1_000;
+/** Of the line that has them: names of many arguments, and what is spelt out, take more. */
+const MAX_LINE = 4_000;
 
 export interface NoticeOptions {
   readonly forms: () => ApprovalForms;
@@ -108,7 +111,11 @@ export class ApprovalNotices {
   #messageFor(asked: ApprovalRequest): string {
     if (this.#forms() !== 'approve') return textOf(asked);
     const { toolName, reason } = asked;
-    const sent = showLine(JSON.stringify(asked.arguments), MAX_SENT);
+    const { alsoSent } = asked;
+    const all = alsoSent === undefined ? asked.arguments : { arguments: asked.arguments, ...alsoSent };
+    const { value, isCut } = shortened(all, MAX_SENT);
+    const line = showLine(JSON.stringify(value), MAX_LINE);
+    const sent = isCut || asked.isCut === true ? `${line} (not all of it is shown here)` : line;
     const first = this.#isAlone ? `The call of ${toolName} needs an approval (${reason}).` : textOf(asked);
     return `${first} It would be sent: ${sent} Accepting this approves it, once.`;
   }

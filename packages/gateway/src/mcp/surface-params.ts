@@ -5,23 +5,13 @@ import { type Era, META, type Params } from './protocol.js';
 /** Methods of the newer revision whose answers say how long they are good for. */
 export const LISTS = { ttlMs: 10_000, cacheScope: 'private' } as const;
 
-const PARAMS_OF_CALLS: ReadonlySet<string> = new Set([
-  'name',
-  'arguments',
-  '_meta',
-  'inputResponses',
-  'requestState',
-]);
-
-/** Params that nobody here knows: they pass. */
+/**
+ * Of the params that a call has beside its own, only what the protocol knows: what else a client adds is no argument,
+ * no rule looks at it, and a server that did would be led by it past both.
+ */
 export function furtherOf(params: Params): Params | undefined {
-  let further: Record<string, unknown> | undefined;
-  for (const key in params) {
-    if (PARAMS_OF_CALLS.has(key)) continue;
-    further ??= keepSpelling(params, {});
-    further[key] = params[key];
-  }
-  return further;
+  const { task } = params;
+  return task === undefined ? undefined : keepSpelling(params, { task });
 }
 
 /** What the client says about itself and its own request is between it and us; the rest belongs to the server. */

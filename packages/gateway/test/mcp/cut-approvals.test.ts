@@ -1,0 +1,122 @@
+/** A person approves what is sent: a large argument hides nothing, and nothing goes along unseen. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { ApprovalRequest } from 'turnbuckle';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
+import { openUpstream, type Upstream } from '../threats/upstream.js';
+
+let server: Upstream;
+let own: OwnDaemon;
+let token: string;
+
+async function open(daemon: object = {}): Promise<void> {
+  own = await ownDaemon({ servers: { up: { url: server.url } }, daemon });
+  await own.daemon.configured.runtime.connectAll();
+  const made = await own.post('/api/tokens', { name: 'agent', can: ['mcp_integration'], access: ['call'] });
+  token = String(made.body.token);
+}
+
+beforeEach(async () => {
+  server = await openUpstream({ tools: [{ name: 'wipe', inputSchema: { type: 'object' } }] });
+});
+afterEach(async () => {
+  await own.close();
+  await server.close();
+});
+
+const LARGE = { comment: 'Lists the files. '.repeat(2_200), command: 'rm -rf ~' };
+
+async function connect(era: 'legacy' | 'modern', capabilities: object = {}): Promise<Client> {
+  const client = new Client(
+    { name: 'client', version: '1' },
+    { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+  );
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${own.daemon.url}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  );
+  return client;
+}
+
+async function question(): Promise<ApprovalRequest> {
+  const pending = () => own.daemon.configured.runtime.approvals.pending();
+  await expect.poll(() => pending().length).toBe(1);
+  const answer = await own.fetch('/api/approvals');
+  const { approvals } = (await answer.json()) as { approvals: [ApprovalRequest] };
+  return approvals[0];
+}
+
+describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
+  it('gets no more than one call approved when not all of it can be shown', async () => {
+    await open();
+    const client = await connect(era);
+    const calling = client.callTool({ name: 'up_wipe', arguments: LARGE });
+    const asked = await question();
+    expect(asked).toMatchObject({
+      isCut: true,
+      answers: ['once', 'deny'],
+      arguments: { command: 'rm -rf ~' },
+    });
+    expect(asked.notShown?.characters).toBeGreaterThan(4_000);
+    for (const answer of ['session', 'always']) {
+      const refused = await own.post(`/api/approvals/${asked.id}`, { answer });
+      expect(refused.status).toBe(422);
+      expect(refused.body).toMatchObject({
+        error: expect.stringContaining('Not all of this call can be shown'),
+      });
+    }
+    expect(server.calls()).toHaveLength(0);
+    // Not by another way either.
+    own.daemon.configured.runtime.approvals.answer(asked.id, 'always', 'test');
+    await calling;
+    expect(server.calls().map(({ params }) => params.arguments)).toEqual([LARGE]);
+    const again = client.callTool({ name: 'up_wipe', arguments: LARGE }).catch(() => {});
+    const { id } = await question();
+    await own.post(`/api/approvals/${id}`, { answer: 'deny' });
+    await again;
+    expect(server.calls()).toHaveLength(1);
+    await client.close();
+  });
+
+  it('is shown every argument by name in a form that approves', async () => {
+    await open({ approvalForms: 'approve' });
+    const client = await connect(era, { elicitation: { form: {} } });
+    const shown: string[] = [];
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      shown.push(params.message);
+      return { action: 'decline' };
+    });
+    await client.callTool({ name: 'up_wipe', arguments: LARGE });
+    expect(shown[0]).toContain('"command":"rm -rf ~"');
+    expect(shown[0]).toContain('not all of it is shown');
+    await client.close();
+  });
+
+  it('sends nothing along that nobody knows or sees', async () => {
+    await open();
+    const client = await connect(era);
+    const params = {
+      name: 'up_wipe',
+      arguments: { a: 1 },
+      _meta: { 'example/payload': 'in _meta' },
+      command: 'rm -rf ~',
+      inputResponses: { confirm: { action: 'accept', content: { really: true } } },
+      requestState: 'state',
+    };
+    const calling = client.callTool(params);
+    const asked = await question();
+    expect(asked.alsoSent).toEqual({
+      _meta: { 'example/payload': 'in _meta' },
+      inputResponses: params.inputResponses,
+      requestState: 'state',
+    });
+    await own.post(`/api/approvals/${asked.id}`, { answer: 'once' });
+    await calling;
+    const [sent] = server.calls();
+    expect(Object.keys(sent?.params ?? {}).sort()).toEqual(
+      ['_meta', 'arguments', 'inputResponses', 'name', 'requestState'].sort(),
+    );
+    await client.close();
+  });
+});
