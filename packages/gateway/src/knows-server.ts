@@ -24,7 +24,7 @@ export function knowsServer(runtime: Decider, server: string, caller: Caller): b
   const known = knownTo(runtime);
   const byCaller = known.get(caller.limits) ?? new Map<string, ReadonlySet<string>>();
   known.set(caller.limits, byCaller);
-  const key = keyOf(caller);
+  const key = callerKey(caller);
   let servers = byCaller.get(key);
   if (servers === undefined) {
     servers = new Set(runtime.toolsForAgent(caller).map((tool) => tool.server));
@@ -44,8 +44,8 @@ function knownTo(runtime: Decider): Known {
   return known;
 }
 
-/** What of a caller decides what it may know. */
-function keyOf(caller: Caller): string {
+/** What of a caller decides what it may know, on one way in. No two callers have the same, whatever their names are. */
+export function callerKey(caller: Caller): string {
   const known = keys.get(caller);
   if (known !== undefined) return known;
   const key = JSON.stringify([caller.id, caller.isHost === true, caller.capabilities]);

@@ -1,9 +1,10 @@
 /** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
 import { type Caller, type Runtime, scanHeaderParameters, writeJson } from 'turnbuckle';
+import { callerKey } from '../knows-server.js';
 import { fitsTemplate } from './fits-template.js';
 import type { Params } from './protocol.js';
 import { unknownPrompt, unknownResource } from './surface-errors.js';
-import { callerKey, MAX_KEPT, renamed, type Target, type View } from './view.js';
+import { MAX_KEPT, renamed, type Target, type View } from './view.js';
 
 type Kind = 'resources' | 'templates' | 'prompts';
 

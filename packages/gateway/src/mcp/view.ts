@@ -3,6 +3,7 @@
  * and prompt stands behind a name that a client uses, with one look whatever their number.
  */
 import { type Caller, type CatalogTool, keepSpelling, type Rule, type Runtime } from 'turnbuckle';
+import { callerKey } from '../knows-server.js';
 import type { Params } from './protocol.js';
 
 export interface ViewOptions {
@@ -124,9 +125,6 @@ function nameTools(tools: readonly CatalogTool[], isPlain: boolean): Names {
   for (const tool of tools) found.set(isPlain && !found.has(tool.tool) ? tool.tool : tool.name, tool);
   return { tools: found, exposed: new Map([...found].map(([name, tool]) => [tool, name])) };
 }
-
-/** What of a caller decides what it sees, in one view. */
-export const callerKey = ({ id, capabilities }: Caller): string => `${id}\n${capabilities.join('\n')}`;
 
 function limitsOf({ servers, tools, capabilities, rules }: ViewOptions): Caller['limits'] {
   if ([servers, tools, capabilities, rules].every((bound) => bound === undefined)) return undefined;
