@@ -28,6 +28,7 @@ import {
   type PinFault,
   type PolicyOptions,
   type Subject,
+  surelyKnows,
 } from './policy/decide.js';
 import { type Explanation, explain } from './policy/explain.js';
 import { Flows } from './policy/flows.js';
@@ -215,6 +216,11 @@ export class CallGuard {
   /** What would be decided, without a call, an event or a question. */
   preview({ caller, ...request }: DecisionRequest): Decision {
     return decide(caller, this.#subjectOf(request), this.policy);
+  }
+
+  /** Whether a caller may know of it, whether it is there now or not. */
+  surelyKnows({ caller, ...request }: DecisionRequest): boolean {
+    return caller === undefined || surelyKnows(caller, this.#subjectOf(request), this.policy);
   }
 
   /** The same, with the rules that were looked at on the way. */

@@ -421,6 +421,14 @@ export class Runtime {
     return this.#guard.explain(request);
   }
 
+  /**
+   * Whether a caller may know of something that was called. It need not be there now: where what it says of itself would
+   * decide that, nobody but the host may.
+   */
+  mayKnow(request: DecisionRequest): boolean {
+    return this.#guard.surelyKnows(request);
+  }
+
   // --- resources and prompts -------------------------------------------------------------------------
 
   /** What a server, or all of them, offer; with a caller only what that caller may know. */

@@ -4,5 +4,5 @@ export { InvocationLog, type LogCounts, type LogOptions } from './invocation-log
 export { type Durability, Journal } from './journal.js';
 export { logDirectory } from './log-directory.js';
 export { LogReader } from './log-reader.js';
-export type { AnalyticsOrder, LogFilter, LogName } from './queries.js';
+export type { AnalyticsOrder, LogFilter, LogName, VisibleName } from './queries.js';
 export type { Retention } from './retention.js';

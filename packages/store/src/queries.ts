@@ -32,8 +32,13 @@ export interface LogName {
   readonly kind: string;
 }
 
+export interface VisibleName extends LogName {
+  /** Only calls that found it: of those that did not, nobody can tell whether there is nothing or it is hidden. */
+  readonly mustBeFound?: boolean | undefined;
+}
+
 /** What somebody may know of. What is not in it is not looked at: no count, no order and no page tells of it. */
-export type Visible = readonly LogName[] | undefined;
+export type Visible = readonly VisibleName[] | undefined;
 
 const MOST = 1_000;
 const MOST_WORDS = 32;
@@ -68,7 +73,7 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
     if (match === '') return [];
     add('number IN (SELECT rowid FROM invocations_text WHERE invocations_text MATCH ?)', match);
   }
-  if (filter.visible !== undefined) add(IS_VISIBLE, toJson(filter.visible));
+  if (filter.visible !== undefined) add(IS_VISIBLE, ...toValues(filter.visible));
   const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`;
   const order = filter.after === undefined ? 'DESC' : 'ASC';
   return database
@@ -82,14 +87,23 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
 const HOST_NAMES: ReadonlySet<string> = new Set(['host', 'owner']);
 const IS_HOST = "(caller IS NULL OR caller IN ('host', 'owner'))";
 
-const IS_VISIBLE = '(server, tool, kind) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))';
+const AMONG = '(server, tool, kind) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))';
+const WAS_FOUND = `((decision IN ('allow', 'ask') OR code = 'CALL_DENIED')
+  AND coalesce(code, '') NOT IN ('TOOL_UNKNOWN', 'RESOURCE_UNKNOWN', 'PROMPT_UNKNOWN'))`;
+const IS_VISIBLE = `(${AMONG} AND (${WAS_FOUND} OR ${AMONG}))`;
+
+/** The values of IS_VISIBLE. */
+const toValues = (names: readonly VisibleName[]): readonly string[] => [
+  toJson(names),
+  toJson(names.filter(({ mustBeFound }) => mustBeFound !== true)),
+];
 
 const toJson = (names: readonly LogName[]): string =>
   JSON.stringify(names.map(({ server, tool, kind }) => [server, tool, kind]));
 
 /** A condition more for a query, and its value; nothing when all is visible. */
 const visibleOnly = (visible: Visible): readonly [condition: string, values: readonly string[]] =>
-  visible === undefined ? ['', []] : [`AND ${IS_VISIBLE}`, [toJson(visible)]];
+  visible === undefined ? ['', []] : [`AND ${IS_VISIBLE}`, toValues(visible)];
 
 /**
  * All that was called, for whoever decides which of it somebody may know of. Goes from name to name along the index: the

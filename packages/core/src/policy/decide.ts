@@ -106,6 +106,16 @@ export function mayKnow(caller: Caller, subject: RuleSubject, options: PolicyOpt
   return isHidden || limits?.hides(subject, context) === true ? hide('a rule denies it') : granted;
 }
 
+/** The same of what may not be there now: where it depends on what it says of itself, the caller may not know it. */
+export function surelyKnows(caller: Caller, subject: RuleSubject, options: PolicyOptions): boolean {
+  if (mayKnow(caller, subject, options).action === 'deny') return false;
+  if (subject.hints !== 'unknown' || subject.kind !== 'tool') return true;
+  const agent = agentOf(caller);
+  const context = contextOf(agent, subject, options);
+  const couldHide = agent !== undefined && options.rules?.couldHide(subject, context) === true;
+  return !couldHide && limitRulesOf(caller, options)?.couldHide(subject, context) !== true;
+}
+
 function grant(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {
   if (!isWithin(caller.limits, subject)) return hide('it is not in this view');
   const capabilities = caller.isHost === true ? caller.limits?.capabilities : caller.capabilities;

@@ -101,11 +101,13 @@ export class RuleSet {
     prompt: new Map(),
   };
   readonly #wantsFlags: boolean;
+  readonly #looksAtTools: boolean;
   #remembered = 0;
 
   constructor(rules: readonly PlacedRule[], secrets: SecretSearch) {
     this.size = rules.length;
     this.#wantsFlags = rules.some(({ rule }) => rule.flags !== undefined);
+    this.#looksAtTools = this.#wantsFlags || rules.some(({ rule }) => rule.annotations !== undefined);
     for (const rule of rules.map((placed, index) => compileRule(placed, index, secrets))) {
       const names = listOf(rule.placed.rule.server)?.map(literalOf);
       if (names === undefined || names.includes(undefined)) this.#general.push(rule);
@@ -135,6 +137,11 @@ export class RuleSet {
    */
   hides(subject: RuleSubject, context: RuleContext): boolean {
     return this.#fitting(subject, context).hides;
+  }
+
+  /** Whether they would hide it if it were, or had been, what is not known now. */
+  couldHide(subject: RuleSubject, context: RuleContext): boolean {
+    return this.#looksAtTools && isHidden(this.candidates(subject), subject, { ...context, inDoubt: true });
   }
 
   /** The rules for this server and tool, in their order. */
@@ -200,12 +207,21 @@ function upToFirstSure(
   return fitting;
 }
 
-function isHidden(candidates: readonly CompiledRule[], subject: RuleSubject, context: RuleContext): boolean {
+/** With `inDoubt`, what is not known is taken for what hides it. */
+function isHidden(
+  candidates: readonly CompiledRule[],
+  subject: RuleSubject,
+  { inDoubt = false, ...context }: RuleContext & { readonly inDoubt?: boolean },
+): boolean {
   for (const rule of candidates) {
     const isUnsure = looksAtTool(rule) && subject.hints === 'unknown';
     const key = misfit(rule, subject, context);
     if (key !== undefined && !(isUnsure && (key === 'annotations' || key === 'flags'))) continue;
     if (fitsByClaim(rule, subject, context)) continue;
+    if (isUnsure && inDoubt) {
+      if (rule.action === 'deny' && rule.arguments === undefined) return true;
+      continue;
+    }
     if (rule.arguments === undefined && !isUnsure) return rule.action === 'deny';
     if (rule.action !== 'deny') return false;
   }

@@ -1,5 +1,5 @@
 /** The log of calls: searched, counted, and called again. */
-import type { LogName } from '@turnbuckle/store';
+import type { VisibleName } from '@turnbuckle/store';
 import type { Runtime } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { Visit } from '../http/visit.js';
@@ -9,7 +9,7 @@ import { NOTHING, readBody, readQuery } from './fit.js';
 import { LOGGED_CALL, type LoggedCall, STATS, toEntry, toLoggedCall } from './logged-call.js';
 import { notThere } from './not-there.js';
 import { replay } from './replay.js';
-import { type Seen, type Sight, sightOf } from './sight.js';
+import { type Seen, type Sight, sightOf, wasFound } from './sight.js';
 
 const toTime = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text));
 const TIME = z.pipe(
@@ -67,7 +67,9 @@ function createLogRoutes(runtime: Runtime, log: CallQueries | undefined): readon
     const { id = '' } = visit.parameters;
     const row = await requireLog(log).get(id);
     const call = row && toLoggedCall(row);
-    if (call !== undefined && sightOf(runtime, visit).sees(call)) return redactCall(call, runtime);
+    const seen = call && { ...call, wasFound: wasFound(call) };
+    if (call !== undefined && seen !== undefined && sightOf(runtime, visit).sees(seen))
+      return redactCall(call, runtime);
     throw notThere(`There is no call "${id}" in the log.`, 'GET /api/calls lists the last ones.');
   };
   return [
@@ -136,10 +138,13 @@ const statsRoute = (runtime: Runtime, log: CallQueries | undefined): ApiRoute =>
  * What the query may look at. Filtered afterwards, what is left out would still be told by what is missing on a page, by
  * the number of the next one, and by sums.
  */
-async function visibleIn(log: CallQueries, sight: Sight): Promise<LogName[] | undefined> {
+async function visibleIn(log: CallQueries, sight: Sight): Promise<VisibleName[] | undefined> {
   if (sight.isWhole) return undefined;
   const names = await log.names();
-  return names.filter(({ server, tool, kind }) => sight.sees({ server, tool, kind: toKind(kind) }));
+  return names.flatMap((name) => {
+    const seen = { ...name, kind: toKind(name.kind) };
+    return sight.sees(seen) ? [{ ...name, mustBeFound: !sight.lists(seen) }] : [];
+  });
 }
 
 const toKind = (kind: string): Seen['kind'] => (kind === 'resource' || kind === 'prompt' ? kind : 'tool');

@@ -9,7 +9,7 @@ import { knowsServer } from '../knows-server.js';
 
 type Decider = Pick<
   Runtime,
-  'decide' | 'toolsForAgent' | 'catalog' | 'rules' | 'serverNames' | 'serverStatus'
+  'decide' | 'mayKnow' | 'toolsForAgent' | 'catalog' | 'rules' | 'serverNames' | 'serverStatus'
 >;
 
 /** Something that has a server, and perhaps a name there. */
@@ -17,7 +17,21 @@ export interface Seen {
   readonly server: string;
   readonly tool?: string | undefined;
   readonly kind?: 'tool' | 'resource' | 'prompt' | undefined;
+  /** False: a call looked for it in vain, or may have. */
+  readonly wasFound?: boolean | undefined;
 }
+
+/** How a call ended, as its record has it. */
+interface Ended {
+  readonly decision?: string | undefined;
+  readonly code?: string | undefined;
+}
+
+const UNKNOWN: ReadonlySet<string> = new Set(['TOOL_UNKNOWN', 'RESOURCE_UNKNOWN', 'PROMPT_UNKNOWN']);
+
+/** Whether there was something for its caller. The log has the same condition, for its queries. */
+export const wasFound = ({ decision, code = '' }: Ended): boolean =>
+  (decision === 'allow' || decision === 'ask' || code === 'CALL_DENIED') && !UNKNOWN.has(code);
 
 export class Sight {
   readonly #runtime: Decider;
@@ -35,10 +49,17 @@ export class Sight {
     return this.isWhole ? undefined : this.#caller;
   }
 
-  sees({ server, tool, kind = 'tool' }: Seen): boolean {
+  sees({ server, tool, kind = 'tool', wasFound: isFound = true }: Seen): boolean {
     if (this.isWhole) return true;
     if (tool === undefined) return this.#seesServer(server);
-    return !this.#runtime.decide({ server, tool, kind, caller: this.#caller }).hidden;
+    // A call of what is hidden and one of what is not there end alike, and neither is told of.
+    if (!isFound && !this.lists({ server, tool, kind })) return false;
+    return this.#runtime.mayKnow({ server, tool, kind, caller: this.#caller });
+  }
+
+  /** Whether it is a tool that is there now. */
+  lists({ server, tool = '', kind = 'tool' }: Seen): boolean {
+    return kind === 'tool' && this.#runtime.catalog.find(server, tool) !== undefined;
   }
 
   /** A server that may not be known of is not there: SERVER_UNKNOWN. */

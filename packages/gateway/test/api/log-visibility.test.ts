@@ -10,28 +10,38 @@ const CAN = ['mcp_demo'];
 
 const file = JSON.stringify({
   servers: { demo: fixture('echo'), hidden: fixture('echo'), gone: { ...fixture('echo'), enabled: false } },
-  rules: [{ action: 'deny', server: 'demo', tool: 'secret-*' }],
+  rules: [
+    { action: 'deny', server: 'demo', tool: 'secret-*' },
+    { action: 'deny', server: 'demo', tool: 'maybe-*', annotations: { destructive: true } },
+  ],
 });
 
 /** A call as a test makes it up: who may see only `demo`, and there not what is denied, sees the first kind. */
 interface Made {
-  readonly place: 'tool' | 'resource' | 'other-server' | 'other-resource' | 'denied' | 'gone';
+  readonly place: keyof typeof PLACES;
   readonly word: string;
   readonly failed: boolean;
   readonly durationMs: number;
 }
 
-const PLACES: Readonly<Record<Made['place'], Pick<Invocation, 'server' | 'tool' | 'kind'>>> = {
+const PLACES = {
   tool: { server: 'demo', tool: 'echo', kind: 'tool' },
   resource: { server: 'demo', tool: 'demo://notes', kind: 'resource' },
   'other-server': { server: 'hidden', tool: 'echo', kind: 'tool' },
   'other-resource': { server: 'hidden', tool: 'demo://notes', kind: 'resource' },
   denied: { server: 'demo', tool: 'secret-keys', kind: 'tool' },
   gone: { server: 'gone', tool: 'echo', kind: 'tool' },
-};
+  // Whether it is hidden depends on what it says of itself, and it is not there to say it.
+  doubtful: { server: 'demo', tool: 'maybe-so', kind: 'tool' },
+  // What nobody found: it could be hidden as well.
+  missing: { server: 'demo', tool: 'nothing', kind: 'tool', decision: undefined, code: 'TOOL_UNKNOWN' },
+  unreached: { server: 'demo', tool: 'nothing', kind: 'tool', decision: undefined, code: 'CONNECT_FAILED' },
+  nowhere: { server: 'demo', tool: 'demo://nothing', kind: 'resource', code: 'RESOURCE_UNKNOWN' },
+} as const satisfies Record<string, Pick<Invocation, 'server' | 'tool' | 'kind' | 'decision' | 'code'>>;
 const isVisible = ({ place }: Made): boolean => place === 'tool' || place === 'resource';
 
 const toInvocation = ({ place, word, failed, durationMs }: Made, index: number): Invocation => ({
+  decision: 'allow',
   ...PLACES[place],
   id: `call-${index}`,
   startedAt: START + index * 1_000,

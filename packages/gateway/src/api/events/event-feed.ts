@@ -2,8 +2,8 @@
  * What happens in the runtime, made into text once for all who follow it. The last events are kept for who comes
  * back. While nobody follows, and for a while nobody has, it does not listen: then it costs calls nothing.
  */
-import type { Runtime, RuntimeEvents } from 'turnbuckle';
-import type { Seen } from '../sight.js';
+import { type Runtime, type RuntimeEvents, TurnbuckleError } from 'turnbuckle';
+import { type Seen, wasFound } from '../sight.js';
 import { forLooking, toEventData } from './event-data.js';
 import { EVENT_NAMES, type EventName } from './event-names.js';
 
@@ -107,7 +107,7 @@ export class EventFeed {
     const part = forLooking(name, data);
     const fed = {
       name,
-      about: aboutOf(event),
+      about: aboutOf(name, event),
       text,
       lookText: part === data ? text : part === undefined ? undefined : textOf(part),
     };
@@ -123,12 +123,18 @@ const KINDS: ReadonlyMap<string, Seen['kind']> = new Map([
   ['prompt', 'prompt'],
 ]);
 
-function aboutOf(event: object): Seen | undefined {
-  const { server, tool, kind } = event as Readonly<Record<string, unknown>>;
+function aboutOf(name: EventName, event: object): Seen | undefined {
+  const { server, tool, kind, decision, error } = event as Readonly<Record<string, unknown>>;
   if (typeof server !== 'string') return undefined;
   return {
     server,
     tool: typeof tool === 'string' ? tool : undefined,
     kind: typeof kind === 'string' ? KINDS.get(kind) : undefined,
+    ...(name === 'call.settled' && {
+      wasFound: wasFound({
+        decision: typeof decision === 'string' ? decision : undefined,
+        code: error instanceof TurnbuckleError ? error.code : undefined,
+      }),
+    }),
   };
 }
