@@ -4,6 +4,7 @@
  * rest down.
  */
 import { isRecord } from '../is-record.js';
+import { inSlices, type Steps } from '../json/slices.js';
 import { adjust, isAdjustment } from './adjust.js';
 import { type EnvironmentSettings, environmentSettings } from './environment-settings.js';
 import { faultError } from './file-fault.js';
@@ -40,8 +41,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const isManaged = ({ layer }: ReadLayer): boolean => layer.scope === 'managed';
   const [own, managed] = [layers.filter((one) => !isManaged(one)), layers.filter(isManaged)];
   const { usual, extra } = options;
-  for (const read of [namedServers(usual, options), ...own, namedServers(extra, options), ...managed])
-    for (const written of read.servers) place(servers, read, written);
+  const all = [namedServers(usual, options), ...own, namedServers(extra, options), ...managed];
+  await inSlices(placeAll(servers, all));
   for (const [name, server] of servers) servers.set(name, keepServer(server, previous?.servers.get(name)));
   const variables = environmentSettings(environment);
   const { settings, settingOrigins } = mergeSettings([
@@ -82,6 +83,15 @@ function namedServers(named: LoadOptions['extra'], { cwd }: LoadOptions): Writte
       placeOf: () => NOWHERE,
     })),
   };
+}
+
+/** To find out what is wrong with hundreds of servers, and what may have been meant, takes long. */
+function* placeAll(servers: Map<string, ConfiguredServer>, all: readonly Written[]): Steps<void> {
+  for (const read of all)
+    for (const written of read.servers) {
+      place(servers, read, written);
+      yield;
+    }
 }
 
 function place(
