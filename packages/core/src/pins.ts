@@ -33,6 +33,12 @@ export interface PinsOptions {
 
 type Tools = ReadonlyMap<string, CatalogTool>;
 
+interface KeepOptions {
+  readonly servers?: readonly string[];
+  /** Called when its turn has come: throws where it is not wanted any more. */
+  readonly confirm?: (() => void) | undefined;
+}
+
 export class Pins {
   readonly #options: PinsOptions;
   readonly #hashes = new WeakMap<CatalogTool, string>();
@@ -108,7 +114,7 @@ export class Pins {
   }
 
   /** Takes a tool as it is now for the approved one, or all tools of a server. Resolves when it is kept. */
-  async pin(server: string, tool?: string): Promise<readonly string[]> {
+  async pin(server: string, tool?: string, confirm?: () => void): Promise<readonly string[]> {
     const found = this.#options.toolsOf(server).filter((one) => tool === undefined || one.tool === tool);
     if (found.length === 0)
       throw new TurnbuckleError('TOOL_UNKNOWN', `Server "${server}" has no such tool now.`, {
@@ -116,15 +122,16 @@ export class Pins {
         tool,
         hint: 'Connect the server first: what it does not offer cannot be approved.',
       });
-    await this.keep(found, 'command', tool === undefined ? [server] : []);
+    await this.keep(found, 'command', { servers: tool === undefined ? [server] : [], confirm });
     return found.map((one) => one.tool);
   }
 
   /** Forgets what was approved; answers the names of the tools that had a pin. */
-  async unpin(server: string, tool?: string): Promise<readonly string[]> {
+  async unpin(server: string, tool?: string, confirm?: () => void): Promise<readonly string[]> {
     const isMeant = (pin: Pin): boolean => pin.server === server && (tool === undefined || pin.tool === tool);
     let removed: readonly string[] = [];
     await this.#change(({ pins, servers }) => {
+      confirm?.();
       removed = pins.filter(isMeant).map((pin) => pin.tool);
       return {
         pins: pins.filter((pin) => !isMeant(pin)),
@@ -135,14 +142,21 @@ export class Pins {
   }
 
   /** Pins these tools as they are. With mode `off` nothing is kept. */
-  async keep(tools: readonly CatalogTool[], by: Pin['by'], servers: readonly string[] = []): Promise<void> {
+  async keep(
+    tools: readonly CatalogTool[],
+    by: Pin['by'],
+    { servers = [], confirm }: KeepOptions = {},
+  ): Promise<void> {
     if (this.#options.mode === 'off') return;
     const fresh = tools.filter((tool) => !tool.native).map((tool) => this.#toPin(tool, by));
     const replaced = new Set(fresh.map(keyOf));
-    await this.#change((before) => ({
-      pins: [...before.pins.filter((pin) => !replaced.has(keyOf(pin))), ...fresh],
-      servers: [...new Set([...before.servers, ...servers])],
-    }));
+    await this.#change((before) => {
+      confirm?.();
+      return {
+        pins: [...before.pins.filter((pin) => !replaced.has(keyOf(pin))), ...fresh],
+        servers: [...new Set([...before.servers, ...servers])],
+      };
+    });
   }
 
   /** A server's tools were read: pins what is seen for the first time, and tells what changed. */

@@ -39,7 +39,7 @@ export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
             tool,
             hint: 'Connect the server first: what it does not offer cannot be approved.',
           });
-        return { pinned: await runtime.pins.pin(server, tool) };
+        return { pinned: await runtime.pins.pin(server, tool, () => visit.confirm()) };
       },
     },
     {
@@ -52,7 +52,8 @@ export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
         const { server = '', tool = '' } = visit.parameters;
         // Its server may be gone. What may not be known has no pin.
         const isSeen = sightOf(runtime, visit).sees({ server, tool });
-        return { unpinned: isSeen ? await runtime.pins.unpin(server, tool) : [] };
+        const confirm = (): void => visit.confirm();
+        return { unpinned: isSeen ? await runtime.pins.unpin(server, tool, confirm) : [] };
       },
     },
   ];

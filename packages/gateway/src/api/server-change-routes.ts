@@ -85,7 +85,7 @@ const deleteRoute = (view: ServerView, edits: ServerEdits): ApiRoute => ({
   answer: REMOVED,
   handle: async (visit) => {
     const name = view.nameOf(visit);
-    const file = await edits.remove(name);
+    const file = await edits.remove(name, () => visit.confirm());
     const isBack = view.configured.runtime.serverNames().includes(name);
     return { removed: name, file, ...(isBack && { server: view.show(name, visit) }) };
   },
@@ -101,7 +101,7 @@ const switchRoute = (view: ServerView, edits: ServerEdits, enabled: boolean): Ap
   handle: async (visit) => {
     const name = view.nameOf(visit);
     await readBody(visit, NOTHING);
-    const file = await edits.switch(name, enabled);
+    const file = await edits.switch(name, enabled, () => visit.confirm());
     return { file, server: view.show(name, visit) };
   },
 });

@@ -9,7 +9,7 @@ import {
 import { checkEntry } from './check-entry.js';
 
 type Entry = Readonly<Record<string, unknown>>;
-/** Throws where who asks may not any more; asked right before a file is written. */
+/** Throws where who asks may not any more; called right before a file is written, when the turn has come. */
 type Confirm = () => void;
 
 /** The user's own files. What a project or an administrator wrote is not changed from afar. */
@@ -33,8 +33,7 @@ export class ServerEdits {
         hint: 'Choose another name, or change the server that is there.',
       });
     await checkEntry(name, entry);
-    confirm();
-    return this.#edit(userFile(config), [{ action: 'add', name, config: entry }]);
+    return this.#edit(userFile(config), [{ action: 'add', name, config: entry }], confirm);
   }
 
   /** Sets keys of the entry; null takes one out. */
@@ -43,34 +42,33 @@ export class ServerEdits {
     const file = fileOf(name, config, () => true);
     const written = Object.entries({ ...config.servers.get(name)?.entry, ...changes });
     await checkEntry(name, Object.fromEntries(written.filter(([, value]) => value !== null)));
-    confirm();
     const edits = Object.entries(changes)
       .filter(([key, value]) => key !== 'enabled' || value === null)
       .map(
         ([key, value]): ServerEdit => ({ action: 'set-key', name, key: [key], value: value ?? undefined }),
       );
     const { enabled } = changes;
-    if (typeof enabled !== 'boolean') return this.#edit(file, edits);
+    if (typeof enabled !== 'boolean') return this.#edit(file, edits, confirm);
     const switching: ServerEdit = { action: enabled ? 'enable' : 'disable', name };
     const deciding = fileOf(name, config, hasSwitch);
-    if (deciding === file) return this.#edit(file, [...edits, switching]);
-    await editServers(deciding, [switching]);
-    return this.#edit(file, edits);
+    if (deciding === file) return this.#edit(file, [...edits, switching], confirm);
+    await editServers(deciding, [switching], { confirm });
+    return this.#edit(file, edits, confirm);
   }
 
   /** In the strongest file that says whether it is on. */
-  switch(name: string, enabled: boolean): Promise<string> {
+  switch(name: string, enabled: boolean, confirm: Confirm): Promise<string> {
     const file = fileOf(name, this.#configured.config(), hasSwitch);
-    return this.#edit(file, [{ action: enabled ? 'enable' : 'disable', name }]);
+    return this.#edit(file, [{ action: enabled ? 'enable' : 'disable', name }], confirm);
   }
 
-  remove(name: string): Promise<string> {
+  remove(name: string, confirm: Confirm): Promise<string> {
     const file = fileOf(name, this.#configured.config(), () => true);
-    return this.#edit(file, [{ action: 'remove', name }]);
+    return this.#edit(file, [{ action: 'remove', name }], confirm);
   }
 
-  async #edit(file: string, edits: readonly ServerEdit[]): Promise<string> {
-    if (edits.length > 0) await editServers(file, edits);
+  async #edit(file: string, edits: readonly ServerEdit[], confirm: Confirm): Promise<string> {
+    if (edits.length > 0) await editServers(file, edits, { confirm });
     await this.#configured.reload();
     this.#onChanged();
     return file;

@@ -1,9 +1,18 @@
 /** `subscriptions/listen`: one long request for all that a client wants to be told. */
-import { writeJson } from 'turnbuckle';
+import { type Caller, writeJson } from 'turnbuckle';
 import type { ChangeKind } from './changes.js';
 import type { Desk } from './desk.js';
 import type { ModernRequest } from './modern-request.js';
-import { idMember, isRecord, META, noticeText, type Params, resultText } from './protocol.js';
+import {
+  CODES,
+  idMember,
+  isRecord,
+  META,
+  noticeText,
+  type Params,
+  RpcError,
+  resultText,
+} from './protocol.js';
 
 const MOST_RESOURCES = 1_000;
 const FILTERS: Readonly<Record<string, ChangeKind>> = {
@@ -23,13 +32,17 @@ export async function serveListening(desk: Desk, request: ModernRequest): Promis
   const uris = (Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : [])
     .filter((uri): uri is string => typeof uri === 'string')
     .slice(0, MOST_RESOURCES);
+  const callerNow = (): Caller => {
+    if (signal?.aborted === true) throw new RpcError(CODES.invalidRequest, 'The client has gone');
+    return caller;
+  };
   const watched: string[] = [];
   const ends: Array<() => unknown> = [];
   for (const uri of new Set(uris)) {
     if (signal?.aborted === true) break;
     try {
       const updated = (): void => tell('notifications/resources/updated', { uri });
-      ends.push(await desk.surface.subscribe(uri, () => caller, updated));
+      ends.push(await desk.surface.subscribe(uri, callerNow, updated));
       watched.push(uri);
     } catch {
       // What cannot be watched is not in the acknowledgement.

@@ -80,6 +80,7 @@ export class Session {
   #kinds: ReadonlyArray<keyof typeof ASKS> = [];
   #level: LogLevel = 'debug';
   #questions = 0;
+  #isOver = false;
   #bounded: { readonly surface: Surface; readonly caller: Caller };
 
   constructor({ id, desk, caller, push }: SessionOptions) {
@@ -138,6 +139,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
+    this.#isOver = true;
     for (const end of this.#ends) end();
     for (const { cancellation } of [...this.#running]) cancellation.cancel();
     for (const { reject } of this.#asked.values()) reject(new Error('The session is over'));
@@ -245,13 +247,19 @@ export class Session {
     else this.#push(text);
   }
 
+  /** Who it is, for what is begun now: finding out whose a resource is takes a while. */
+  #callerNow(): Caller {
+    if (this.#isOver) throw new RpcError(CODES.noSession, 'The session is over');
+    return this.caller;
+  }
+
   async #watch(uri: unknown): Promise<Params> {
     if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'The resource has no uri');
     const known = this.#watched.get(uri);
     if (known === undefined && this.#watched.size >= MOST_SUBSCRIPTIONS)
       throw new RpcError(CODES.invalidParams, 'There are too many subscriptions in this session');
     const updated = (): void => this.#push(noticeText('notifications/resources/updated', { uri }));
-    const watching = known ?? this.#desk.surface.subscribe(uri, () => this.caller, updated);
+    const watching = known ?? this.#desk.surface.subscribe(uri, () => this.#callerNow(), updated);
     this.#watched.set(uri, watching);
     try {
       await watching;

@@ -45,6 +45,23 @@ describe('signing in at a server', () => {
     expect((await ask('GET', PATH)).body).toMatchObject({ signedIn: false });
   });
 
+  it('is given up when the token of who began it ends, and goes on when another one does', async () => {
+    const { ask, token, tokens } = await openWall();
+    const [mine, other] = [await token(['look', 'manage']), await token(['look', 'manage'])];
+    const begun = await ask('POST', PATH, { token: mine });
+    expect((await ask('POST', PATH, { token: other })).body).toEqual(begun.body);
+    await tokens.revoke('made-2');
+    expect((await ask('GET', PATH)).body.waitingSince).toEqual(expect.any(String));
+    await tokens.revoke('made-1');
+    await waitUntil(async () => (await ask('GET', PATH)).body.waitingSince === undefined);
+    // Nobody takes what the browser brings back.
+    await visit(String(begun.body.url)).catch(() => {});
+    expect((await ask('GET', PATH)).body).toMatchObject({
+      signedIn: false,
+      failure: { code: 'CALL_CANCELLED' },
+    });
+  });
+
   it('takes the address that a browser elsewhere ended at', async () => {
     const { ask } = await openWall();
     const begun = await ask('POST', PATH, { body: { method: 'paste' } });

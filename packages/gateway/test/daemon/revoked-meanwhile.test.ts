@@ -376,3 +376,34 @@ it('is told of every address that reads a body', { timeout: SLOW_MS }, async () 
     'POST /api/rules/test 413',
   ]);
 });
+
+describe('changes that wait for their turn', () => {
+  it('are not made: servers', { timeout: SLOW_MS }, async () => {
+    const config = { command: process.execPath, start: 'lazy' };
+    const { file } = (await own.post('/api/servers', { name: 'first', config })).body;
+    const written = (): number => (readFileSync(String(file), 'utf8').match(/queued/g) ?? []).length;
+    const agent = await makeToken();
+    const all = Array.from({ length: 40 }, (_, n) =>
+      own.post('/api/servers', { name: `queued${n}`, config }, agent.token),
+    );
+    await waitUntil(() => written() > 0, 20_000);
+    await revoke(agent.name);
+    // One may be on its way to the disk.
+    const most = written() + 1;
+    const answers = await Promise.allSettled(all);
+    expect(written()).toBeLessThanOrEqual(most);
+    expect(JSON.stringify(answers)).toContain('TOKEN_REQUIRED');
+  });
+
+  it('are not made: pins', async () => {
+    const gone = (): never => {
+      throw new Error('gone');
+    };
+    await expect(runtime().pins.pin('up', 'note', gone)).rejects.toThrow('gone');
+    expect(runtime().pins.list()).toEqual([]);
+    await runtime().pins.pin('up', 'note');
+    await expect(runtime().pins.unpin('up', 'note', gone)).rejects.toThrow('gone');
+    expect(runtime().pins.list()).toHaveLength(1);
+    await runtime().pins.unpin('up', 'note');
+  });
+});

@@ -52,9 +52,18 @@ export type ServerEdit =
 export function editServers(
   path: string,
   edits: readonly ServerEdit[],
-  options: FileLockOptions = {},
+  { confirm, ...options }: EditOptions = {},
 ): Promise<boolean> {
-  return editConfig(path, (text) => edits.reduce(applyEdit, text), options);
+  const change = (text: string): string => {
+    confirm?.();
+    return edits.reduce(applyEdit, text);
+  };
+  return editConfig(path, change, options);
+}
+
+interface EditOptions extends FileLockOptions {
+  /** Called when its turn has come, right before the file is changed: throws where that is not wanted any more. */
+  readonly confirm?: (() => void) | undefined;
 }
 
 function applyEdit(text: string, edit: ServerEdit): string {
