@@ -61,6 +61,7 @@ export { createGuardedFetch } from './fetching/guarded-fetch.js';
 export { openBrowser } from './fetching/open-browser.js';
 export { writeShown } from './json/exact-number.js';
 export { shortened } from './json/shortened.js';
+export { inSlices, type Steps } from './json/slices.js';
 export {
   exactInteger,
   keepSpelling,

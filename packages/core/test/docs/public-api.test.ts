@@ -23,6 +23,7 @@ const VALUES = [
   'findHidden',
   'firstKeys',
   'identityOf',
+  'inSlices',
   'jsonSchema',
   'keepSpelling',
   'keepSpellingOfCopy',
@@ -109,6 +110,7 @@ const TYPES = [
   'SignInPrompts',
   'SignInRequest',
   'SignInStatus',
+  'Steps',
   'TrustStore',
   'Vault',
 ];

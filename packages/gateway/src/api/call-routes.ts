@@ -1,7 +1,8 @@
 /** The log of calls: searched, counted, and called again. */
 import type { VisibleName } from '@turnbuckle/store';
-import type { Runtime } from 'turnbuckle';
+import { inSlices, type Runtime, type Steps } from 'turnbuckle';
 import * as z from 'zod/mini';
+import { Turns } from '../http/turns.js';
 import type { Visit } from '../http/visit.js';
 import type { ApiParts, CallQueries } from './api-parts.js';
 import type { ApiRoute } from './api-route.js';
@@ -57,12 +58,17 @@ const REPLAYED = z.object({
   result: z.unknown(),
 });
 const PAGE = 50;
+/** Of what calls carried, so many characters are told on one page, whatever its limit in calls. */
+const MAX_PAGE = 4 * 1_024 * 1_024;
+/** Pages that are made at once: each is in memory several times. */
+const AT_ONCE = 4;
 
 export function createCallRoutes({ configured: { runtime }, log }: ApiParts): readonly ApiRoute[] {
   return [...createLogRoutes(runtime, log), statsRoute(runtime, log)];
 }
 
 function createLogRoutes(runtime: Runtime, log: CallQueries | undefined): readonly ApiRoute[] {
+  const [turns, ownTurns] = [new Turns(AT_ONCE), new Turns(AT_ONCE)];
   const find = async (visit: Visit): Promise<LoggedCall> => {
     const { id = '' } = visit.parameters;
     const row = await requireLog(log).get(id);
@@ -83,11 +89,17 @@ function createLogRoutes(runtime: Runtime, log: CallQueries | undefined): readon
       handle: async (visit) => {
         const { search, limit = PAGE, ...query } = readQuery(visit, CALLS_QUERY);
         const known = requireLog(log);
-        const visible = await visibleIn(known, sightOf(runtime, visit));
-        const rows = await known.find({ ...query, text: search, limit, visible });
-        const calls = rows.flatMap((row) => toLoggedCall(row) ?? []);
-        const next = rows.length < limit ? undefined : calls.at(-1)?.number;
-        return { calls: calls.map((call) => redactCall(call, runtime)), next };
+        // The owner does not stand in the line of others.
+        return (visit.visitor.isOwner === true ? ownTurns : turns).take(async () => {
+          if (visit.signal.aborted) return undefined;
+          const visible = await visibleIn(known, sightOf(runtime, visit));
+          const rows = await known.find({ ...query, text: search, limit, visible });
+          const all = rows.flatMap((row) => toLoggedCall(row) ?? []);
+          const calls = onePage(all);
+          const isMore = calls.length < all.length || rows.length >= limit;
+          const next = isMore ? calls.at(-1)?.number : undefined;
+          return { calls: await inSlices(redactSteps(calls, runtime)), next };
+        });
       },
     },
     {
@@ -161,4 +173,24 @@ function requireLog(log: CallQueries | undefined): CallQueries {
 function redactCall(call: LoggedCall, runtime: Runtime): LoggedCall {
   const clean = (text: string | undefined): string | undefined => text && String(runtime.redact(text));
   return { ...call, arguments: clean(call.arguments), result: clean(call.result), error: clean(call.error) };
+}
+
+/** One call takes some milliseconds where it was made to. */
+function* redactSteps(calls: readonly LoggedCall[], runtime: Runtime): Steps<LoggedCall[]> {
+  const clean: LoggedCall[] = [];
+  for (const call of calls) {
+    clean.push(redactCall(call, runtime));
+    yield;
+  }
+  return clean;
+}
+
+/** The first of them, up to so many characters; the others are on the next page. */
+function onePage(calls: readonly LoggedCall[]): readonly LoggedCall[] {
+  let left = MAX_PAGE;
+  const end = calls.findIndex(({ arguments: args = '', result = '', error = '' }) => {
+    left -= args.length + result.length + error.length;
+    return left < 0;
+  });
+  return end === -1 ? calls : calls.slice(0, Math.max(end, 1));
 }

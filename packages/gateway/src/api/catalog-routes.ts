@@ -3,7 +3,7 @@ import { type CatalogTool, type ConfiguredRuntime, type Runtime, TurnbuckleError
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { ApiRoute } from './api-route.js';
-import { cleanTexts } from './clean.js';
+import { cleanList, cleanTexts } from './clean.js';
 import { readQuery } from './fit.js';
 import { toPin } from './pin-routes.js';
 import { ANYTHING, DECISION, PIN, TOOL } from './shapes.js';
@@ -40,14 +40,14 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
       summary: 'All tools, or those with these words',
       query: LIST_QUERY,
       answer: z.object({ tools: z.array(TOOL) }),
-      handle: (visit) => {
+      handle: async (visit) => {
         const { search = '', server } = readQuery(visit, LIST_QUERY);
         const { caller } = sightOf(runtime, visit);
         const seen = caller === undefined ? runtime.tools() : runtime.toolsForAgent(caller);
         const meant = seen.filter(
           (tool) => (server ?? tool.server) === tool.server && hasWords(tool, search),
         );
-        return { tools: cleanTexts(meant.map(toListed), redact) };
+        return { tools: await cleanList(meant.map(toListed), redact) };
       },
     },
     {
@@ -96,7 +96,7 @@ function createOfferRoutes(runtime: Runtime): readonly ApiRoute[] {
           runtime.listResources(server, sight.caller),
           runtime.listResourceTemplates(server, sight.caller),
         ]);
-        return cleanTexts({ resources, templates }, redact);
+        return cleanList({ resources, templates }, redact);
       },
     },
     {
@@ -110,7 +110,7 @@ function createOfferRoutes(runtime: Runtime): readonly ApiRoute[] {
         const { server } = readQuery(visit, SERVER_QUERY);
         const sight = sightOf(runtime, visit);
         if (server !== undefined) sight.requireServer(server);
-        return cleanTexts({ prompts: await runtime.listPrompts(server, sight.caller) }, redact);
+        return cleanList({ prompts: await runtime.listPrompts(server, sight.caller) }, redact);
       },
     },
   ];

@@ -1,5 +1,5 @@
 /** What leaves: plain data, and no secret in it. */
-import { TurnbuckleError } from 'turnbuckle';
+import { inSlices, type Steps, TurnbuckleError } from 'turnbuckle';
 import { toSafeData } from '../http/safe-data.js';
 
 type Redact = (value: unknown) => unknown;
@@ -11,6 +11,10 @@ type Redact = (value: unknown) => unknown;
 export function cleanTexts(value: unknown, redact: Redact): unknown {
   return mapTexts(toPlain(value), (text) => String(redact(text)));
 }
+
+/** The same for lists, which may be long: in slices, so that nobody waits for it. */
+export const cleanList = (value: unknown, redact: Redact): Promise<unknown> =>
+  inSlices(mapTextSteps(toPlain(value), (text) => String(redact(text))));
 
 /** For what calls carry: also each value under a name that says secret. */
 export const cleanData = (value: unknown, redact: Redact): unknown => redact(toPlain(value));
@@ -64,4 +68,21 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [change(key), mapTexts(part, change)]),
   );
+}
+
+function* mapTextSteps(value: unknown, change: (text: string) => string): Steps<unknown> {
+  if (typeof value === 'string') {
+    yield;
+    return change(value);
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const list: unknown[] = [];
+    for (const part of value) list.push(yield* mapTextSteps(part, change));
+    return list;
+  }
+  const members: Array<[string, unknown]> = [];
+  for (const [key, part] of Object.entries(value))
+    members.push([change(key), yield* mapTextSteps(part, change)]);
+  return Object.fromEntries(members);
 }
