@@ -5,6 +5,9 @@ import { isRecord } from '../is-record.js';
 import { nearest } from './nearest.js';
 
 const describe = en().localeError;
+/** Of what nobody asked for, so much is told. */
+const MAX_KEYS = 10;
+const LONGEST_KEY = 100;
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -25,7 +28,9 @@ export function describeIssue(issue: $ZodRawIssue): string {
       return `expected ${anyOf(issue.values)}`;
     case 'unrecognized_keys': {
       const known = knownKeys(issue.inst);
-      return issue.keys.map((key) => unknownKey(key, known)).join('; ');
+      const told = issue.keys.slice(0, MAX_KEYS).map((key) => unknownKey(key, known));
+      const untold = issue.keys.length - told.length;
+      return [...told, ...(untold > 0 ? [`${untold} more unknown keys`] : [])].join('; ');
     }
     default: {
       const said = describe(issue);
@@ -35,16 +40,20 @@ export function describeIssue(issue: $ZodRawIssue): string {
   }
 }
 
+/** A key as it is told: whoever sends millions of characters knows which it is by the first. */
+export const shortKey = (key: string): string =>
+  key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY - 1)}…` : key;
+
 /** The same for one key; in brackets, so that a sentence can go on or end after it. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const close = nearest(key, known);
-  return `unknown key "${key}"${close === undefined ? '' : ` (did you mean "${close}"?)`}`;
+  return `unknown key "${shortKey(key)}"${close === undefined ? '' : ` (did you mean "${close}"?)`}`;
 }
 
 /** The part of a description of unknown keys that is about one of them. */
 export function unknownKeyIn(description: string, index: number, key: string): string {
   const parts = description.split(/; (?=unknown key ")/);
-  return parts[index]?.startsWith(`unknown key "${key}"`) ? parts[index] : unknownKey(key, []);
+  return parts[index]?.startsWith(`unknown key "${shortKey(key)}"`) ? parts[index] : unknownKey(key, []);
 }
 
 /** What a description says was expected, without what was found: for who shows that in another way. */

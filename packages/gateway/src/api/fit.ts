@@ -1,6 +1,6 @@
 /** What was sent, held to its schema: the body, which may be missing, and the query. */
 import { TurnbuckleError } from 'turnbuckle';
-import { describeIssue } from 'turnbuckle/issue-text';
+import { describeIssue, shortKey } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
 import { parseText, readText } from '../http/body.js';
 import type { Visit } from '../http/visit.js';
@@ -20,7 +20,8 @@ export async function readBody<T>(visit: Visit, schema: z.ZodMiniType<T>): Promi
 export function readQuery<T>({ query }: Visit, schema: z.ZodMiniType<T>): T {
   const names = [...query.keys()];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw misfit('query', [{ path: twice, message: 'it comes more than once' }]);
+  if (twice !== undefined)
+    throw misfit('query', [{ path: shortKey(twice), message: 'it comes more than once' }]);
   return fit(Object.fromEntries(query), schema, 'query');
 }
 
@@ -31,7 +32,7 @@ function fit<T>(value: unknown, schema: z.ZodMiniType<T>, what: 'body' | 'query'
     what,
     checked.error.issues
       .slice(0, MAX_FAULTS)
-      .map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
+      .map(({ path, message }) => ({ path: path.map((key) => shortKey(String(key))).join('.'), message })),
   );
 }
 

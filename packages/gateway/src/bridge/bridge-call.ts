@@ -12,12 +12,13 @@ import {
 } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
-import { anyObject } from '../http/any-object.js';
+import { anyObject, textMap } from '../http/any-object.js';
 import { ERROR_DATA, toSafeData } from '../http/safe-data.js';
 import { traceMetaOf } from '../traces/trace-context.js';
 import type { Tracer } from '../traces/tracer.js';
 import type { InlineServers, Opened } from './inline-servers.js';
 
+const MAX_HEADERS = 200;
 const text = (most: number) => z.string().check(z.maxLength(most));
 
 const endpoint = z.strictObject({
@@ -25,7 +26,7 @@ const endpoint = z.strictObject({
   transport: z.optional(z.enum(['http', 'streamable-http', 'sse', 'websocket', 'stdio'])),
   command: z.optional(text(4_096)),
   args: z.optional(z.array(text(32_768)).check(z.maxLength(1_000))),
-  headers: z.optional(z.record(text(256), text(32_768))),
+  headers: z.optional(textMap(MAX_HEADERS, z.record(text(256), text(32_768)))),
 });
 
 export const CALL_BODY = z.strictObject({

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { UNTOLD } from '../api/clean.js';
 import { hostOrCaller } from '../host-or-caller.js';
 import { sendText } from '../http/answer.js';
+import { textMap } from '../http/any-object.js';
 import { readJson } from '../http/body.js';
 import type { Route } from '../http/route.js';
 import { retryAfterSeconds } from '../http/safe-data.js';
@@ -14,6 +15,7 @@ import { type Bridge, type BridgeAnswer, CALL_ANSWER, CALL_BODY, type CallBody }
 
 const MOST_CALLS = 100;
 const AT_ONCE = 16;
+const MAX_PROMPT_ARGUMENTS = 1_000;
 
 const CALLS_BODY = z.strictObject({
   calls: z.array(CALL_BODY).check(z.minLength(1), z.maxLength(MOST_CALLS)),
@@ -23,7 +25,7 @@ const READ_BODY = z.strictObject({ server: z.string(), uri: z.string() });
 const PROMPT_BODY = z.strictObject({
   server: z.string(),
   name: z.string(),
-  arguments: z.optional(z.record(z.string(), z.string())),
+  arguments: z.optional(textMap(MAX_PROMPT_ARGUMENTS, z.record(z.string(), z.string()))),
 });
 
 export function createBridgeRoutes(bridge: Bridge): readonly Route[] {

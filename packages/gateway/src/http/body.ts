@@ -1,7 +1,7 @@
 /** The body of a request: read within its limit, as text or as JSON that fits a schema. */
 import { isUtf8 } from 'node:buffer';
 import { keepSpellingOfCopy, parseInSlices, TurnbuckleError } from 'turnbuckle';
-import { describeIssue } from 'turnbuckle/issue-text';
+import { describeIssue, shortKey } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
 import { JoinedBody } from './joined-body.js';
 import type { Visit } from './visit.js';
@@ -73,7 +73,8 @@ export async function parseText({ visitor }: Visit, text: string): Promise<unkno
 function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`;
-    return text === '' ? String(key) : `${text}.${String(key)}`;
+    const name = shortKey(String(key));
+    return text === '' ? name : `${text}.${name}`;
   }, '');
 }
 
