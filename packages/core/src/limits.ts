@@ -1,8 +1,9 @@
 /** Bounds on what servers and callers may make the host do. Each can be set; these are the defaults. */
+import { DEFAULT_LIST_LIMITS, type ListLimits } from './catalog/list-room.js';
 import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from './catalog/schema-limits.js';
 import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './connection/request-guard.js';
 
-export interface RuntimeLimits extends SchemaLimits, RequestLimits {
+export interface RuntimeLimits extends SchemaLimits, ListLimits, RequestLimits {
   readonly maxServers: number;
   /** Of one server that its callers do not share: connections of agents or sessions. */
   readonly maxConnections: number;
@@ -23,6 +24,7 @@ export interface RuntimeLimits extends SchemaLimits, RequestLimits {
 
 export const DEFAULT_LIMITS: RuntimeLimits = {
   ...DEFAULT_SCHEMA_LIMITS,
+  ...DEFAULT_LIST_LIMITS,
   ...DEFAULT_REQUEST_LIMITS,
   maxServers: 200,
   maxConnections: 64,

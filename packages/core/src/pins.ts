@@ -2,17 +2,20 @@
  * Holds tools to the definition that was approved: knows the pins, says what is wrong with a tool, and tells
  * when one changes. Reads and writes through pin-store.ts.
  */
-import { fingerprint } from './catalog/fingerprint.js';
+import { countedLength, fingerprint } from './catalog/fingerprint.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { PinMode } from './config/rule-schema.js';
 import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import type { Events } from './events.js';
+import { inSlices, type Steps } from './json/slices.js';
 import type { Pin, PinFile, PinStore } from './pin-store.js';
 import type { PinFault } from './policy/decide.js';
 import { COUNTED_FIELDS, diffDefinitions } from './policy/definition-diff.js';
 
 /** Larger definitions are pinned by their hash alone. */
 const MOST_DEFINITION = 65_536;
+/** The same for those that come after so much, of all that are pinned together: the file is read and written as a whole. */
+const MOST_TOGETHER = 512 * 1_024;
 
 /** A pin beside what the tool is now. */
 export interface PinStatus extends Pin {
@@ -148,7 +151,10 @@ export class Pins {
     { servers = [], confirm }: KeepOptions = {},
   ): Promise<void> {
     if (this.#options.mode === 'off') return;
-    const fresh = tools.filter((tool) => !tool.native).map((tool) => this.#toPin(tool, by));
+    const fresh = this.#toPins(
+      tools.filter((tool) => !tool.native),
+      by,
+    );
     const replaced = new Set(fresh.map(keyOf));
     await this.#change((before) => {
       confirm?.();
@@ -159,6 +165,13 @@ export class Pins {
     });
   }
 
+  /** Does ahead, tool by tool, what `note` would take long for with a large list. */
+  prepare(tool: CatalogTool): void {
+    const { mode, events } = this.#options;
+    if (mode === 'all' || this.holds(tool.server, tool.tool) || events.has('tool.changed'))
+      fingerprint(tool.definition);
+  }
+
   /** A server's tools were read: pins what is seen for the first time, and tells what changed. */
   note(server: string, before: Tools, after: Tools): void {
     const { mode } = this.#options;
@@ -166,7 +179,7 @@ export class Pins {
     void this.load();
     if (mode === 'all' && !this.#servers.has(server) && this.#failure === undefined && after.size > 0)
       this.#firstUse(server, [...after.values()]);
-    if (this.#options.events.has('tool.changed')) this.#tellChanges(server, before, after);
+    if (this.#options.events.has('tool.changed')) void inSlices(this.#tellChanges(server, before, after));
   }
 
   /** Resolves when everything is on disk. */
@@ -176,7 +189,7 @@ export class Pins {
 
   /** In force at once; on disk a little later, unless another process was first. */
   #firstUse(server: string, tools: readonly CatalogTool[]): void {
-    const fresh = tools.map((tool) => this.#toPin(tool, 'first-use'));
+    const fresh = this.#toPins(tools, 'first-use');
     this.#unsaved.set(server, fresh);
     this.#addUnsaved();
     void this.#change(({ pins, servers }) => {
@@ -228,19 +241,17 @@ export class Pins {
     if (this.#unsaved.size > 0) this.#servers = new Set([...this.#servers, ...this.#unsaved.keys()]);
   }
 
-  #toPin(tool: CatalogTool, by: Pin['by']): Pin {
-    const counted = Object.fromEntries(
-      COUNTED_FIELDS.flatMap((key) => (key in tool.definition ? [[key, tool.definition[key]]] : [])),
-    );
-    const isSmall = JSON.stringify(counted).length <= MOST_DEFINITION;
-    return {
-      server: tool.server,
-      tool: tool.tool,
-      hash: this.hashOf(tool),
-      ...(isSmall && { definition: counted }),
-      by,
-      pinnedAt: new Date(this.#options.now()).toISOString(),
-    };
+  #toPins(tools: readonly CatalogTool[], by: Pin['by']): Pin[] {
+    const pinnedAt = new Date(this.#options.now()).toISOString();
+    let together = 0;
+    return tools.map((tool) => {
+      const { server, tool: name, definition } = tool;
+      const length = countedLength(definition);
+      const isSmall = length <= MOST_DEFINITION && together + length <= MOST_TOGETHER;
+      if (isSmall) together += length;
+      const kept = isSmall && { definition: countedOf(definition) };
+      return { server, tool: name, hash: this.hashOf(tool), ...kept, by, pinnedAt };
+    });
   }
 
   #statusOf(pin: Pin): PinStatus {
@@ -251,12 +262,13 @@ export class Pins {
     return { ...pin, state: 'changed', diff: diffFrom(pin, tool) };
   }
 
-  #tellChanges(server: string, before: Tools, after: Tools): void {
+  *#tellChanges(server: string, before: Tools, after: Tools): Steps<void> {
     const { events } = this.#options;
     const tell = (tool: string, since: 'last-list' | 'approval', diff: readonly string[]): void =>
       events.emit('tool.changed', { server, tool, since, diff });
-    const gone = goneFrom(before, after);
+    const gone = yield* goneFrom(before, after);
     for (const [name, tool] of after) {
+      yield;
       const old = before.get(name) ?? (gone.size === 0 ? undefined : gone.get(nameless(tool)));
       const pin = this.#pins.get(server)?.get(name);
       if (before.has(name) && old !== undefined && this.hashOf(old) === this.hashOf(tool)) continue;
@@ -265,6 +277,9 @@ export class Pins {
     }
   }
 }
+
+const countedOf = (definition: CatalogTool['definition']): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(COUNTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])));
 
 const keyOf = ({ server, tool }: { server: string; tool: string }): string => JSON.stringify([server, tool]);
 
@@ -275,9 +290,14 @@ function diffFrom({ definition }: Pin, tool: CatalogTool): readonly string[] {
 }
 
 /** Tools that are gone, by what they were but for their names: one of the same content was renamed. */
-function goneFrom(before: Tools, after: Tools): ReadonlyMap<string, CatalogTool> {
-  const gone = [...before.values()].filter((tool) => !after.has(tool.tool));
-  return new Map(gone.map((tool) => [nameless(tool), tool]));
+function* goneFrom(before: Tools, after: Tools): Steps<ReadonlyMap<string, CatalogTool>> {
+  const gone = new Map<string, CatalogTool>();
+  for (const tool of before.values()) {
+    if (after.has(tool.tool)) continue;
+    gone.set(nameless(tool), tool);
+    yield;
+  }
+  return gone;
 }
 
 const nameless = ({ definition }: CatalogTool): string => fingerprint({ ...definition, name: '' });

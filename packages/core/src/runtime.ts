@@ -105,6 +105,8 @@ export class Runtime {
       maxPages: this.#limits.maxPages,
       maxItems: this.#limits.maxToolsPerServer,
       maxDepth: this.#limits.maxDepth,
+      listLimits: this.#limits,
+      prepare: (tool) => this.#guard.pins.prepare(tool),
     });
     this.#builder = new ServerBuilder({
       options,

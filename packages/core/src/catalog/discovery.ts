@@ -9,7 +9,8 @@ import { isRecord } from '../is-record.js';
 import { inSlices, type Steps } from '../json/slices.js';
 import { hasMoreParts } from '../json/write-large.js';
 import type { Catalog, CatalogItem, ListKind } from './catalog.js';
-import { type Listing, type ListRequest, readListing, TooDeep } from './listing.js';
+import { type ListLimits, ListRoom, type RoomForList } from './list-room.js';
+import { type Listing, type ListRequest, labelOf, readListing, TooDeep, TooLarge } from './listing.js';
 import { RelistPace } from './relist-pace.js';
 import { isSameJson } from './same-json.js';
 import { type CatalogTool, readTool, type ToolReading } from './tool.js';
@@ -29,6 +30,9 @@ export interface DiscoveryOptions {
   readonly maxPages: number;
   readonly maxItems: number;
   readonly maxDepth: number;
+  readonly listLimits: ListLimits;
+  /** What is found out about each tool before the list is taken over, because it takes time. */
+  readonly prepare?: (tool: CatalogTool) => void;
 }
 
 interface ListSource {
@@ -86,6 +90,8 @@ const MANY_PARTS = 20_000;
  */
 const QUICK_READINGS = 20;
 const FORGET_MS = 5_000;
+/** Of definitions that a server has for one agent or session only: there may be many of these. */
+const APART_BYTES = 1_024 * 1_024;
 const SLOWEST_MS = 30_000;
 
 export class Discovery {
@@ -96,8 +102,11 @@ export class Discovery {
   /** How many readings there were because of a change; one is forgotten after a while. */
   readonly #changes = new Map<string, { readonly count: number; readonly at: number }>();
 
+  readonly #room: ListRoom;
+
   constructor(options: DiscoveryOptions) {
     this.#options = options;
+    this.#room = new ListRoom(options.listLimits);
   }
 
   /** Reads the tools on a fresh link. What else was known is read again when somebody asks for it. */
@@ -117,8 +126,13 @@ export class Discovery {
     const before = catalog.stateOf(server, kind, now());
     if (before === 'empty') catalog.mark(server, kind, 'populating');
     const reason = before === 'stale' ? 'stale' : 'asked';
-    const done = this.#read(server, kind, { reason, ...reading }).finally(() => {
+    let isKept = false;
+    const work = this.#read(server, kind, { reason, ...reading }).then(() => {
+      isKept = true;
+    });
+    const done = work.finally(() => {
       this.#running.delete(key);
+      this.#room.end(server, kind, isKept);
       if (catalog.stateOf(server, kind, now()) === 'populating') catalog.mark(server, kind, 'empty');
     });
     this.#running.set(key, done);
@@ -129,7 +143,8 @@ export class Discovery {
   async toolsOf(server: string, reading: Reading): Promise<ReadonlyMap<string, CatalogTool>> {
     const { link, settings } = reading;
     if (link.peer.capabilities.tools === undefined) return new Map();
-    const listing = await this.#ask(server, 'tools', { reason: 'connected', ...reading });
+    const room = this.#roomApart(server);
+    const listing = await this.#ask(server, 'tools', { reason: 'connected', ...reading, room });
     const read = await inSlices(this.#tools(server, link, listing));
     const tools = read.filter(({ tool }) => isWanted(tool, settings));
     return new Map(tools.map((tool) => [tool.tool, this.#options.catalog.flagged(tool)]));
@@ -157,6 +172,23 @@ export class Discovery {
       this.#changes.delete(key);
     }
     this.#options.catalog.remove(server);
+    this.#room.forget(server);
+  }
+
+  /** For the list of one caller's connection: what is the same for all is held once anyway. */
+  #roomApart(server: string): RoomForList {
+    let held = 0;
+    return {
+      take: (weight, entry) => {
+        const name = isRecord(entry) ? entry.name : undefined;
+        const known = typeof name === 'string' && this.#options.catalog.lastRead(server, name);
+        if (known && isSameJson(known.definition, entry)) return undefined;
+        held += weight;
+        return held > APART_BYTES
+          ? `what it lists for one caller alone is larger than ${APART_BYTES} bytes`
+          : undefined;
+      },
+    };
   }
 
   #schedule(server: string, kind: ListKind, source: ListSource): void {
@@ -173,11 +205,7 @@ export class Discovery {
         await this.read(server, kind, reading).catch((error: unknown) => {
           this.#paceOf(key).note(true);
           this.#options.catalog.mark(server, kind, 'stale');
-          this.#options.events.emit('catalog.dropped', {
-            server,
-            item: kind,
-            reason: `the list could not be read again: ${String(error)}`,
-          });
+          this.#leaveOut(server, kind, `the list could not be read again: ${String(error)}`);
         });
       },
       Math.max(this.#paceOf(key).delayMs, this.#delayFor(key)),
@@ -200,19 +228,12 @@ export class Discovery {
   }
 
   async #read(server: string, kind: ListKind, reading: Required<Reading>): Promise<void> {
-    const { catalog, events, now } = this.#options;
+    const { catalog, now } = this.#options;
     const { link, settings } = reading;
     const offered = link.peer.capabilities[SOURCES[kind].capability] !== undefined;
     const listing: Listing = offered
-      ? await this.#ask(server, kind, reading)
+      ? await this.#ask(server, kind, { ...reading, room: this.#room.begin(server, kind) })
       : { items: [], ttlMs: undefined, truncated: undefined };
-    if (listing.truncated !== undefined) {
-      events.emit('catalog.dropped', {
-        server,
-        item: kind,
-        reason: `the rest of the list is left out: ${listing.truncated}`,
-      });
-    }
     const started = performance.now();
     // A life of zero says "do not rely on it", not "ask all the time": then only notifications count.
     const expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : Infinity;
@@ -229,15 +250,23 @@ export class Discovery {
     this.#paceOf(keyOf(server, kind)).note(isDear);
   }
 
-  async #ask(server: string, kind: ListKind, reading: Required<Reading>): Promise<Listing> {
-    const { events, maxPages, maxItems, maxDepth } = this.#options;
-    const { link, settings, reason } = reading;
+  async #ask(
+    server: string,
+    kind: ListKind,
+    reading: Required<Reading> & { readonly room: RoomForList },
+  ): Promise<Listing> {
+    const { events, maxPages, maxItems, maxDepth, listLimits } = this.#options;
+    const { link, settings, reason, room } = reading;
+    const { maxDefinitionBytes } = listLimits;
     const { method, key } = SOURCES[kind];
     const timeoutMs = settings.listTimeoutMs;
     try {
-      const limits = { timeoutMs, maxPages, maxItems, maxDepth };
+      const limits = { timeoutMs, maxPages, maxItems, maxDepth, maxDefinitionBytes, room };
       const listing = await readListing(link.lane, { server, method, key, ...limits });
       events.emit('catalog.read', { server, kind, reason, outcome: 'ok' });
+      const { truncated } = listing;
+      if (truncated !== undefined)
+        this.#leaveOut(server, kind, `the rest of the list is left out: ${truncated}`);
       return listing;
     } catch (error) {
       events.emit('catalog.read', { server, kind, reason, outcome: 'failed' });
@@ -246,11 +275,16 @@ export class Discovery {
   }
 
   *#tools(server: string, link: Link, listing: Listing): Steps<CatalogTool[]> {
-    const { events, reading } = this.#options;
+    const { prepare, reading } = this.#options;
     const headersMatter = link.era === 'modern' && link.carrier.hasHeaders;
     const names = new Set<string>();
     const tools: CatalogTool[] = [];
     for (const [index, item] of listing.items.entries()) {
+      yield;
+      if (item instanceof TooLarge) {
+        this.#leaveOut(server, item.label ?? numbered(index), item.reason);
+        continue;
+      }
       const isDeep = item instanceof TooDeep;
       const entry = isDeep ? item.entry : item;
       const read = readTool(entry, { ...reading, server, headersMatter });
@@ -259,9 +293,10 @@ export class Discovery {
         typeof tool === 'string' ? tool : names.has(tool.tool) ? 'its name is there twice' : undefined;
       if (typeof tool !== 'string' && reason === undefined) {
         names.add(tool.tool);
-        tools.push(this.#asBefore(tool));
-      } else events.emit('catalog.dropped', { server, item: nameOf(entry, index), reason: reason ?? '' });
-      yield;
+        const known = this.#asBefore(tool);
+        prepare?.(known);
+        tools.push(known);
+      } else this.#leaveOut(server, labelOf(entry) ?? numbered(index), reason ?? '');
     }
     return tools;
   }
@@ -277,25 +312,26 @@ export class Discovery {
   #items(server: string, kind: Exclude<ListKind, 'tools'>, listing: Listing): CatalogItem[] {
     const field = SOURCES[kind].name;
     return listing.items.flatMap((item, index) => {
+      if (item instanceof TooLarge) {
+        this.#leaveOut(server, item.label ?? numbered(index), item.reason);
+        return [];
+      }
       const isDeep = item instanceof TooDeep;
       const entry = isDeep ? item.entry : item;
       const key = isRecord(entry) ? entry[field] : undefined;
       if (!isDeep && isRecord(entry) && typeof key === 'string' && key !== '')
         return [{ server, key, definition: entry, flags: [] }];
-      this.#options.events.emit('catalog.dropped', {
-        server,
-        item: nameOf(entry, index),
-        reason: isDeep ? TOO_DEEP : `it has no ${field}`,
-      });
+      this.#leaveOut(server, labelOf(entry) ?? numbered(index), isDeep ? TOO_DEEP : `it has no ${field}`);
       return [];
     });
+  }
+
+  #leaveOut(server: string, item: string, reason: string): void {
+    this.#options.events.emit('catalog.dropped', { server, item, reason });
   }
 }
 
 const isWanted = (tool: string, { includeTools, excludeTools }: ListSettings): boolean =>
   (includeTools?.includes(tool) ?? true) && !excludeTools.includes(tool);
 
-function nameOf(entry: unknown, index: number): string {
-  const name = isRecord(entry) ? (entry.name ?? entry.uri) : undefined;
-  return typeof name === 'string' && name !== '' ? name.slice(0, 128) : `entry ${index + 1}`;
-}
+const numbered = (index: number): string => `entry ${index + 1}`;

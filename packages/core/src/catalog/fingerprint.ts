@@ -7,19 +7,30 @@ import { isSameJson } from './same-json.js';
 type Definition = Readonly<Record<string, unknown>>;
 
 /** SHA-256 over the parts of a definition that shape what an agent reads and sends; key order is no part of it. */
-export function fingerprint(definition: Definition): string {
-  const known = fingerprints.get(definition);
+export const fingerprint = (definition: Definition): string => printOf(definition).hash;
+
+/** How long the JSON is of which the fingerprint is made. */
+export const countedLength = (definition: Definition): number => printOf(definition).length;
+
+function printOf(definition: Definition): Print {
+  const known = prints.get(definition);
   if (known !== undefined) return known;
   const counted = Object.fromEntries(
     COUNTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])),
   );
-  const hash = createHash('sha256').update(canonicalJson(counted)).digest('hex');
-  fingerprints.set(definition, hash);
-  return hash;
+  const text = canonicalJson(counted);
+  const print = { hash: createHash('sha256').update(text).digest('hex'), length: text.length };
+  prints.set(definition, print);
+  return print;
+}
+
+interface Print {
+  readonly hash: string;
+  readonly length: number;
 }
 
 /** A definition is not changed any more once it is read. */
-const fingerprints = new WeakMap<object, string>();
+const prints = new WeakMap<object, Print>();
 
 /** Whether both have the same fingerprint, without making it. */
 export const isSameTool = (left: Definition, right: Definition): boolean =>

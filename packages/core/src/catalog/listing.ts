@@ -3,8 +3,11 @@
 import type { Lane, LaneRequest, LaneResult } from '../connection/lane.js';
 import { deepResultOf } from '../connection/message.js';
 import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../is-record.js';
 import { isDeeperThan } from '../json/depth.js';
-import { keepSpellingOfEntries } from '../json/spelling.js';
+import { inSlices, type Steps } from '../json/slices.js';
+import { keepSpellingOfEntries, ownSpelling } from '../json/spelling.js';
+import { type RoomForList, weigh } from './list-room.js';
 
 export interface ListRequest {
   readonly server: string;
@@ -16,6 +19,9 @@ export interface ListRequest {
   readonly maxItems: number;
   /** How deep an entry may be nested. */
   readonly maxDepth: number;
+  /** How large an entry may be, and how large all that is kept. */
+  readonly maxDefinitionBytes: number;
+  readonly room: RoomForList;
 }
 
 export interface Listing {
@@ -28,7 +34,7 @@ export interface Listing {
 
 /** All items up to the limits; rejects when a page cannot be had. */
 export async function readListing(lane: Lane, request: ListRequest): Promise<Listing> {
-  const { server, method, key, timeoutMs, maxPages, maxItems, maxDepth } = request;
+  const { server, method, key, timeoutMs, maxPages, maxItems } = request;
   const deadline = Date.now() + timeoutMs;
   const items: unknown[] = [];
   const seen = new Set<string>();
@@ -47,12 +53,14 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
     if (!Array.isArray(found)) throw notAList(server, method);
     keepSpellingOfEntries(result);
     const room = maxItems - items.length;
-    for (const entry of found.slice(0, room))
-      items.push(isDeep && isDeeperThan(entry, maxDepth) ? new TooDeep(entry) : entry);
+    const full = await inSlices(takeEntries(items, found.slice(0, room), { ...request, isDeep }));
     const ttl = result.ttlMs;
     if (typeof ttl === 'number' && Number.isFinite(ttl))
       ttlMs = Math.min(ttlMs ?? Infinity, Math.max(ttl, 0));
+    if (full !== undefined) return { items, ttlMs, truncated: full };
     const next = result.nextCursor;
+    if (typeof next === 'string' && next.length > MAX_CURSOR)
+      return { items, ttlMs, truncated: `its cursor has more than ${MAX_CURSOR} characters` };
     const isCut = found.length > room;
     if (typeof next !== 'string' && !isCut) return { items, ttlMs, truncated: undefined };
     if (typeof next !== 'string') return { items, ttlMs, truncated: whyStop(true, false, false, request) };
@@ -61,6 +69,27 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
     seen.add(next);
     cursor = next;
   }
+}
+
+/** Takes what there is room for, so that nothing else is held while further pages come. Returns why it ended early. */
+function* takeEntries(
+  items: unknown[],
+  entries: readonly unknown[],
+  request: Pick<ListRequest, 'maxDepth' | 'maxDefinitionBytes' | 'room'> & { readonly isDeep: boolean },
+): Steps<string | undefined> {
+  const { maxDepth, maxDefinitionBytes, room, isDeep } = request;
+  for (const entry of entries) {
+    const weight = weigh(entry, maxDefinitionBytes);
+    if (weight > maxDefinitionBytes) items.push(new TooLarge(labelOf(entry), maxDefinitionBytes));
+    else {
+      const fault = room.take(weight, entry);
+      if (fault !== undefined) return fault;
+      ownSpelling(entry);
+      items.push(isDeep && isDeeperThan(entry, maxDepth) ? new TooDeep(entry) : entry);
+    }
+    yield;
+  }
+  return undefined;
 }
 
 /** One entry that is nested too deep does not take the others with it. */
@@ -85,6 +114,29 @@ export class TooDeep {
     this.entry = entry;
   }
 }
+
+/** The same for one that is too large; the entry itself is let go. */
+export class TooLarge {
+  readonly label: string | undefined;
+  readonly reason: string;
+
+  constructor(label: string | undefined, max: number) {
+    this.label = label;
+    this.reason = `its definition is larger than ${max} bytes`;
+  }
+}
+
+/** What an entry is called, in short; as a text of its own, because a part of a text holds the whole. */
+export function labelOf(entry: unknown): string | undefined {
+  const name = isRecord(entry) ? (entry.name ?? entry.uri) : undefined;
+  return typeof name === 'string' && name !== ''
+    ? Buffer.from(name.slice(0, MAX_LABEL)).toString()
+    : undefined;
+}
+
+const MAX_LABEL = 128;
+/** All cursors are remembered, to notice a circle. */
+const MAX_CURSOR = 16_384;
 
 function whyStop(
   full: boolean,

@@ -161,6 +161,13 @@ export function keepSpellingOfEntries(value: object): void {
   if (spelling != null) atOnce(remember(value, spelling.text, 2));
 }
 
+/** Its spelling does not hold the whole text any more that it is a part of. */
+export function ownSpelling(value: unknown): void {
+  const spelling = hasAny && isObject(value) ? spellings.get(value) : undefined;
+  if (spelling != null)
+    spellings.set(spelling.value, { ...spelling, text: Buffer.from(spelling.text).toString() });
+}
+
 /** Something in it is to be written as it was spelled. */
 export const hasSpelling = (value: unknown): boolean =>
   hasAny && isRecord(value) && holdsSpelling(value, LEVELS);

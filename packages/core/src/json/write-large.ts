@@ -46,16 +46,20 @@ function* write(value: unknown, pieces: string[]): Steps<void> {
 function* writeList(list: readonly unknown[], pieces: string[]): Steps<void> {
   pieces.push('[');
   let batch: unknown[] = [];
+  let parts = 0;
   const flush = (isMore: boolean): void => {
     if (batch.length > 0) pieces.push(JSON.stringify(batch).slice(1, -1), isMore ? ',' : '');
     batch = [];
+    parts = 0;
   };
   for (let at = 0; at < list.length; at += 1) {
     const item = list[at];
     const isLast = at === list.length - 1;
-    if (!hasMoreParts(item, FEW)) {
+    const itemParts = count(item, FEW);
+    if (itemParts <= FEW) {
       batch.push(item);
-      if (batch.length < BATCH) continue;
+      parts += itemParts;
+      if (batch.length < BATCH && parts <= FEW) continue;
       flush(!isLast);
     } else {
       flush(true);

@@ -3,7 +3,7 @@ import { type CatalogTool, type ConfiguredRuntime, type Runtime, TurnbuckleError
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { ApiRoute } from './api-route.js';
-import { cleanList, cleanTexts } from './clean.js';
+import { cleanList } from './clean.js';
 import { readQuery } from './fit.js';
 import { toPin } from './pin-routes.js';
 import { ANYTHING, DECISION, PIN, TOOL } from './shapes.js';
@@ -72,7 +72,7 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
           pin: pinOf(runtime, found),
           decision: runtime.decide({ server, tool, caller: hostOrCaller(visit.caller) }),
         };
-        return cleanTexts(whole, redact);
+        return cleanList(whole, redact);
       },
     },
   ];
@@ -117,8 +117,15 @@ function createOfferRoutes(runtime: Runtime): readonly ApiRoute[] {
 }
 
 const toListed = (found: CatalogTool): Record<string, unknown> => {
-  const { name, server, tool, displayName, title, description, annotations, flags, native } = found;
-  return { name, server, tool, displayName, title, description, annotations, flags, native };
+  const { name, server, tool, displayName, title, description, annotations, native } = found;
+  return {
+    ...{ name, server, tool, displayName, title, description, annotations },
+    // They are looked for when they are asked for, which takes a moment for each tool.
+    get flags() {
+      return found.flags;
+    },
+    native,
+  };
 };
 
 function hasWords({ name, title = '', description = '' }: CatalogTool, search: string): boolean {

@@ -12,9 +12,29 @@ export function cleanTexts(value: unknown, redact: Redact): unknown {
   return mapTexts(toPlain(value), (text) => String(redact(text)));
 }
 
-/** The same for lists, which may be long: in slices, so that nobody waits for it. */
+/** The same for what servers list, which may be large: others get a turn in between. */
 export const cleanList = (value: unknown, redact: Redact): Promise<unknown> =>
-  inSlices(mapTextSteps(toPlain(value), (text) => String(redact(text))));
+  inSlices(cleanSteps(value, (text) => String(redact(text))));
+
+function* cleanSteps(value: unknown, change: (text: string) => string): Steps<unknown> {
+  if (typeof value === 'string') {
+    yield;
+    return change(value);
+  }
+  if (typeof value !== 'object' || value === null || 'toJSON' in value)
+    return mapTexts(toPlain(value), change);
+  if (Array.isArray(value)) {
+    const list: unknown[] = [];
+    for (const part of value) list.push(yield* cleanSteps(part, change));
+    return list;
+  }
+  const entries: Array<[string, unknown]> = [];
+  for (const key of Object.keys(value)) {
+    const part = yield* cleanSteps(Reflect.get(value, key), change);
+    if (part !== undefined) entries.push([change(key), part]);
+  }
+  return Object.fromEntries(entries);
+}
 
 /** For what calls carry: also each value under a name that says secret. */
 export const cleanData = (value: unknown, redact: Redact): unknown => redact(toPlain(value));
@@ -68,21 +88,4 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [change(key), mapTexts(part, change)]),
   );
-}
-
-function* mapTextSteps(value: unknown, change: (text: string) => string): Steps<unknown> {
-  if (typeof value === 'string') {
-    yield;
-    return change(value);
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const list: unknown[] = [];
-    for (const part of value) list.push(yield* mapTextSteps(part, change));
-    return list;
-  }
-  const members: Array<[string, unknown]> = [];
-  for (const [key, part] of Object.entries(value))
-    members.push([change(key), yield* mapTextSteps(part, change)]);
-  return Object.fromEntries(members);
 }

@@ -55,7 +55,7 @@ function addRoute(view: ServerView, edits: ServerEdits): ApiRoute {
       const { name, config } = await readJson(visit, ADD_BODY);
       const file = await edits.add(name, config, () => visit.confirm());
       const dangers = clean(dangersOf(config));
-      return { file, entry: clean(redactConfig(config)), dangers, server: view.show(name, visit) };
+      return { file, entry: clean(redactConfig(config)), dangers, server: await view.show(name, visit) };
     },
   };
 }
@@ -73,7 +73,7 @@ const patchRoute = (view: ServerView, edits: ServerEdits): ApiRoute => ({
     if (Object.keys(changes).length === 0)
       throw misfit('body', [{ path: '', message: 'it names no key to change' }]);
     const file = await edits.adjust(name, changes, () => visit.confirm());
-    return { file, server: view.show(name, visit) };
+    return { file, server: await view.show(name, visit) };
   },
 });
 
@@ -87,7 +87,7 @@ const deleteRoute = (view: ServerView, edits: ServerEdits): ApiRoute => ({
     const name = view.nameOf(visit);
     const file = await edits.remove(name, () => visit.confirm());
     const isBack = view.configured.runtime.serverNames().includes(name);
-    return { removed: name, file, ...(isBack && { server: view.show(name, visit) }) };
+    return { removed: name, file, ...(isBack && { server: await view.show(name, visit) }) };
   },
 });
 
@@ -102,6 +102,6 @@ const switchRoute = (view: ServerView, edits: ServerEdits, enabled: boolean): Ap
     const name = view.nameOf(visit);
     await readBody(visit, NOTHING);
     const file = await edits.switch(name, enabled, () => visit.confirm());
-    return { file, server: view.show(name, visit) };
+    return { file, server: await view.show(name, visit) };
   },
 });

@@ -2,7 +2,7 @@
 import { type ConfiguredRuntime, redactConfig, type ServerStatus } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { Visit } from '../http/visit.js';
-import { cleanTexts, faultFor, UNTOLD } from './clean.js';
+import { cleanList, cleanTexts, faultFor, UNTOLD } from './clean.js';
 import { ANYTHING, FAULT, ORIGIN, TOOL } from './shapes.js';
 
 const SUMMARY = {
@@ -65,7 +65,11 @@ export function toSummary(status: ServerStatus, { runtime }: ConfiguredRuntime, 
 }
 
 /** All there is to tell of one. */
-export function toServer(status: ServerStatus, configured: ConfiguredRuntime, reader: Reader): unknown {
+export function toServer(
+  status: ServerStatus,
+  configured: ConfiguredRuntime,
+  reader: Reader,
+): Promise<unknown> {
   const { era, protocolVersion, serverInfo, capabilities, instructions, tools } = status;
   const { lastPing, lastAnswerAt, recentErrors } = status;
   const whole = {
@@ -74,7 +78,7 @@ export function toServer(status: ServerStatus, configured: ConfiguredRuntime, re
     recentErrors: recentErrors.map((error) => (reader.isManager ? error : { ...error, message: UNTOLD })),
     ...(reader.isManager && insideOf(status, configured)),
   };
-  return cleanTexts(whole, (value) => configured.runtime.redact(value));
+  return cleanList(whole, (value) => configured.runtime.redact(value));
 }
 
 function insideOf({ name, config, pid, sandbox, stderr }: ServerStatus, configured: ConfiguredRuntime) {

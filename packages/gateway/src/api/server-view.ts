@@ -18,7 +18,7 @@ export class ServerView {
     return name;
   }
 
-  show(name: string, visit: Visit): unknown {
+  show(name: string, visit: Visit): Promise<unknown> {
     return toServer(this.configured.runtime.serverStatus(name), this.configured, readerOf(visit));
   }
 }

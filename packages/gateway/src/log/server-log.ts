@@ -1,6 +1,6 @@
 /** Keeps the log's table of servers: what each is configured as, since when, and what its tools cost a model. */
 import type { InvocationLog, ServerRecord } from '@turnbuckle/store';
-import type { Runtime } from 'turnbuckle';
+import { inSlices, type Runtime, type Steps } from 'turnbuckle';
 import { estimateTokens } from './tool-weight.js';
 
 type Watched = Pick<Runtime, 'on' | 'redact' | 'catalog' | 'serverNames' | 'serverStatus'>;
@@ -36,6 +36,8 @@ class ServerLog {
   readonly #now: () => number;
   readonly #last = new Map<string, ServerRecord>();
   readonly #unweighed = new Set<string>();
+  #weighing: string | undefined;
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(runtime: Watched, log: Pick<InvocationLog, 'recordServer'>, now: () => number) {
@@ -66,23 +68,37 @@ class ServerLog {
 
   weighLater(name: string): void {
     this.#unweighed.add(name);
-    this.#timer ??= setTimeout(() => this.#weigh(), QUIET_MS).unref();
+    this.#timer ??= setTimeout(() => this.#weighInSlices(), QUIET_MS).unref();
   }
 
+  /** Weighs at once what is still to be weighed. */
   close(): void {
     clearTimeout(this.#timer);
-    this.#weigh();
+    if (this.#weighing !== undefined) this.#unweighed.add(this.#weighing);
+    const steps = this.#weigh();
+    while (steps.next().done !== true);
+    this.#isClosed = true;
   }
 
-  #weigh(): void {
+  async #weighInSlices(): Promise<void> {
+    await inSlices(this.#weigh());
     this.#timer = undefined;
-    for (const name of this.#unweighed) {
-      const last = this.#last.get(name);
+    // What changed while it was weighed.
+    const [next] = this.#unweighed;
+    if (next !== undefined && !this.#isClosed) this.weighLater(next);
+  }
+
+  *#weigh(): Steps<void> {
+    for (const name of [...this.#unweighed]) {
+      this.#unweighed.delete(name);
+      this.#weighing = name;
       const tools = this.#runtime.catalog.listByServer(name);
-      if (last !== undefined)
-        this.#write({ ...last, tools: tools.length, toolTokens: estimateTokens(tools) });
+      const toolTokens = yield* estimateTokens(tools);
+      if (this.#isClosed) return;
+      this.#weighing = undefined;
+      const last = this.#last.get(name);
+      if (last !== undefined) this.#write({ ...last, tools: tools.length, toolTokens });
     }
-    this.#unweighed.clear();
   }
 
   #write(record: ServerRecord): void {

@@ -1,5 +1,13 @@
 /** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
-import { type Caller, type Runtime, scanHeaderParameters, writeJson } from 'turnbuckle';
+import {
+  type Caller,
+  type CatalogTool,
+  inSlices,
+  type Runtime,
+  type Steps,
+  scanHeaderParameters,
+  writeJson,
+} from 'turnbuckle';
 import { callerKey } from '../knows-server.js';
 import { fitsTemplate } from './fits-template.js';
 import type { Params } from './protocol.js';
@@ -30,12 +38,17 @@ export interface OfferCounts {
 
 /** How long a list waits for servers that are just coming up. */
 const START_MS = 5_000;
+/** Of all lists of tools that are kept. */
+const MAX_KEPT_CHARACTERS = 32 * 1_024 * 1_024;
 
 export class Offers {
   readonly #view: View;
   readonly #runtime: Runtime;
   readonly #counts: OfferCounts;
   readonly #kept = new Map<string, string>();
+  /** Lists that are being written, for all who ask meanwhile. */
+  readonly #writing = new Map<string, Promise<string>>();
+  #keptCharacters = 0;
   #started: Promise<void> | undefined;
 
   /** Counts into `counts`, which may be those of several. */
@@ -47,6 +60,8 @@ export class Offers {
 
   invalidate(): void {
     this.#kept.clear();
+    this.#writing.clear();
+    this.#keptCharacters = 0;
   }
 
   async tools(caller: Caller): Promise<string> {
@@ -60,17 +75,42 @@ export class Offers {
     }
     this.#counts.misses += 1;
     await this.#whenStarted();
-    const tools = this.#runtime.toolsForAgent(caller).flatMap((tool) => {
-      const name = this.#view.nameOf(tool, caller);
-      // Clients over HTTP would have to repeat an argument in a header that cannot be one: such a tool is out of order.
-      const isFit = name !== undefined && !('fault' in scanHeaderParameters(tool.inputSchema));
-      return isFit ? [{ name, definition: tool.definition }] : [];
-    });
-    tools.sort((left, right) => (left.name < right.name ? -1 : 1));
-    const text = listText(tools.map(({ name, definition }) => renamed(definition, 'name', name)));
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    const writing = this.#writing.get(key) ?? inSlices(this.#toolSteps(caller));
+    this.#writing.set(key, writing);
+    try {
+      const text = await writing;
+      // What changed meanwhile is not in it: then it is not kept.
+      if (this.#writing.get(key) === writing) this.#keep(key, text);
+      return text;
+    } finally {
+      if (this.#writing.get(key) === writing) this.#writing.delete(key);
+    }
+  }
+
+  #keep(key: string, text: string): void {
+    this.#keptCharacters += text.length;
+    if (this.#kept.size >= MAX_KEPT || this.#keptCharacters > MAX_KEPT_CHARACTERS) {
+      this.#kept.clear();
+      this.#keptCharacters = text.length;
+    }
     this.#kept.set(key, text);
-    return text;
+  }
+
+  *#toolSteps(caller: Caller): Steps<string> {
+    const tools: Array<{ readonly name: string; readonly tool: CatalogTool }> = [];
+    for (const tool of this.#runtime.toolsForAgent(caller)) {
+      const name = this.#view.nameOf(tool, caller);
+      if (name !== undefined) tools.push({ name, tool });
+    }
+    tools.sort((left, right) => (left.name < right.name ? -1 : 1));
+    const fit: Params[] = [];
+    for (const { name, tool } of tools) {
+      // Clients over HTTP would have to repeat an argument in a header that cannot be one: such a tool is out of order.
+      if (!('fault' in scanHeaderParameters(tool.inputSchema)))
+        fit.push(renamed(tool.definition, 'name', name));
+      yield;
+    }
+    return yield* listSteps(fit);
   }
 
   async resources(caller: Caller): Promise<string> {
@@ -177,8 +217,17 @@ export class Offers {
 }
 
 /** A definition that cannot be written, such as a ring in one of the host's own, does not take the others with it. */
-const listText = (items: readonly Params[]): string =>
-  `[${items.flatMap((item) => textOf(item) ?? []).join(',')}]`;
+const listText = (items: readonly Params[]): Promise<string> => inSlices(listSteps(items));
+
+function* listSteps(items: readonly Params[]): Steps<string> {
+  const texts: string[] = [];
+  for (const item of items) {
+    const text = textOf(item);
+    if (text !== undefined) texts.push(text);
+    yield;
+  }
+  return `[${texts.join(',')}]`;
+}
 
 function textOf(item: Params): string | undefined {
   try {
