@@ -179,7 +179,9 @@ export class Pins {
     void this.load();
     if (mode === 'all' && !this.#servers.has(server) && this.#failure === undefined && after.size > 0)
       this.#firstUse(server, [...after.values()]);
-    if (this.#options.events.has('tool.changed')) void inSlices(this.#tellChanges(server, before, after));
+    // What changed can also be seen in the list: what cannot be told is no reason to end.
+    if (this.#options.events.has('tool.changed'))
+      void inSlices(this.#tellChanges(server, before, after)).catch(() => {});
   }
 
   /** Resolves when everything is on disk. */
