@@ -161,7 +161,7 @@ export class ServerSet {
     if (server === undefined && problem !== undefined) return describeProblem(name, problem);
     const { catalog } = this.#options;
     const described = describeServer(this.require(name), catalog.listByServer(name));
-    return { ...described, flags: catalog.serverFlags(name), problem };
+    return { ...described, flags: catalog.serverFlags(name), leftOut: catalog.leftOut(name), problem };
   }
 
   require(name: string): Server {

@@ -26,6 +26,8 @@ export interface ServerStatus {
   readonly instructions: string | undefined;
   /** Reasons to look at what it says about itself: codes from `FLAGS`. */
   readonly flags: readonly string[];
+  /** What of its lists cannot be used, or was too much: a line for each list of which that is so. */
+  readonly leftOut: readonly string[];
   readonly error: TurnbuckleError | undefined;
   /** What is wrong with its configuration as it is written now. Of a server that is up: it goes on as it was. */
   readonly problem: TurnbuckleError | undefined;
@@ -90,6 +92,7 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
     capabilities: link?.peer.capabilities,
     instructions: link?.peer.instructions,
     flags: [],
+    leftOut: [],
     error: connection.error,
     problem: undefined,
     config: redactConfig(config),
@@ -123,6 +126,7 @@ export function describeProblem(name: string, error: TurnbuckleError): ServerSta
     capabilities: undefined,
     instructions: undefined,
     flags: [],
+    leftOut: [],
     error,
     problem: error,
     config: undefined,

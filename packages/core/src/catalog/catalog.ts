@@ -29,6 +29,8 @@ interface Shelf {
   tools: Map<string, CatalogTool>;
   readonly items: Map<Exclude<ListKind, 'tools'>, readonly CatalogItem[]>;
   readonly states: Map<ListKind, { state: ListState; expiresAt: number }>;
+  /** What its lists have and cannot be used, in words, by the list. */
+  readonly leftOut: Map<ListKind, string>;
   hidden: boolean;
   /** What the server says about itself. */
   about: Readonly<Record<string, unknown>> | undefined;
@@ -125,6 +127,11 @@ export class Catalog {
     return about === undefined ? [] : this.#flags.flagsOf(server, about);
   }
 
+  /** What of a server's lists cannot be used: a line for each list of which that is so. */
+  leftOut(server: string): readonly string[] {
+    return [...(this.#shelves.get(server)?.leftOut ?? [])].map(([kind, what]) => `${kind}: ${what}`);
+  }
+
   /** How fresh a list is; a list whose time has run out is stale. */
   stateOf(server: string, kind: ListKind, now: number): ListState {
     const entry = this.#shelves.get(server)?.states.get(kind);
@@ -209,6 +216,13 @@ export class Catalog {
     this.#flags.tell([{ server, kind: 'server', item: server, definition: about }]);
   }
 
+  /** Undefined: nothing is left out of the list. */
+  setLeftOut(server: string, kind: ListKind, what: string | undefined): void {
+    const { leftOut } = this.#shelf(server);
+    if (what === undefined) leftOut.delete(kind);
+    else leftOut.set(kind, what);
+  }
+
   mark(server: string, kind: ListKind, state: ListState): void {
     this.#shelf(server).states.set(kind, { state, expiresAt: Infinity });
   }
@@ -239,6 +253,7 @@ export class Catalog {
       tools: new Map(),
       items: new Map(),
       states: new Map(),
+      leftOut: new Map(),
       hidden: false,
       about: undefined,
     };

@@ -243,7 +243,12 @@ export class Discovery {
       const read = await inSlices(this.#tools(server, link, listing));
       const tools = read.filter(({ tool }) => isWanted(tool, settings));
       catalog.setTools(server, tools, expiresAt);
-    } else catalog.setItems(server, kind, this.#items(server, kind, listing), expiresAt);
+      catalog.setLeftOut(server, kind, whatIsLeftOut(listing, read.length));
+    } else {
+      const items = this.#items(server, kind, listing);
+      catalog.setItems(server, kind, items, expiresAt);
+      catalog.setLeftOut(server, kind, whatIsLeftOut(listing, items.length));
+    }
     if (reading.reason !== 'changed') return;
     // Reading the text of a large one took as long.
     const isDear = performance.now() - started > DEAR_MS || hasMoreParts(listing.items, MANY_PARTS);
@@ -333,5 +338,15 @@ export class Discovery {
 
 const isWanted = (tool: string, { includeTools, excludeTools }: ListSettings): boolean =>
   (includeTools?.includes(tool) ?? true) && !excludeTools.includes(tool);
+
+/** In words, for who looks at the server later than it was told. */
+function whatIsLeftOut({ items, truncated }: Listing, taken: number): string | undefined {
+  const refused = items.length - taken;
+  const words = [
+    ...(refused > 0 ? [`${refused} of ${items.length} entries cannot be used`] : []),
+    ...(truncated === undefined ? [] : [`the rest is left out: ${truncated}`]),
+  ];
+  return words.length === 0 ? undefined : words.join('; ');
+}
 
 const numbered = (index: number): string => `entry ${index + 1}`;

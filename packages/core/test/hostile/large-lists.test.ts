@@ -29,6 +29,7 @@ describe('one definition', () => {
     const limits = { maxDefinitionBytes: 10_000, maxSchemaBytes: 100_000, maxSchemaNodes: 100_000 };
     const { runtime, dropped } = await open({ large: large('tools', 2, 1, form, 20_000) }, limits);
     expect(runtime.tools().map(({ tool }) => tool)).toEqual(['t1']);
+    expect(runtime.serverStatus('large').leftOut).toEqual(['tools: 1 of 2 entries cannot be used']);
     expect(dropped).toEqual(['t0: its definition is larger than 10000 bytes']);
   });
 
@@ -51,6 +52,9 @@ describe('the lists of one server', () => {
     // 800 values of 20 bytes each.
     expect(count).toBeGreaterThan(3);
     expect(count).toBeLessThan(7);
+    expect(runtime.serverStatus('large').leftOut).toEqual([
+      'tools: the rest is left out: the lists of this server are larger than 100000 bytes',
+    ]);
     expect(dropped).toEqual([
       'tools: the rest of the list is left out: the lists of this server are larger than 100000 bytes',
     ]);

@@ -43,6 +43,8 @@ export const SERVER = z.object({
   tools: z.array(
     z.object({ name: z.string(), description: z.optional(z.string()), annotations: TOOL.shape.annotations }),
   ),
+  /** What of its lists cannot be used, or was too much. */
+  leftOut: z.array(z.string()),
   /** The process, for who may manage it. */
   pid: z.optional(z.number()),
   sandbox: z.optional(z.unknown()),
@@ -71,10 +73,20 @@ export function toServer(
   reader: Reader,
 ): Promise<unknown> {
   const { era, protocolVersion, serverInfo, capabilities, instructions, tools } = status;
-  const { lastPing, lastAnswerAt, recentErrors } = status;
+  const { lastPing, lastAnswerAt, recentErrors, leftOut } = status;
   const whole = {
     ...summaryOf(status, reader),
-    ...{ era, protocolVersion, serverInfo, capabilities, instructions, tools, lastPing, lastAnswerAt },
+    ...{
+      era,
+      protocolVersion,
+      serverInfo,
+      capabilities,
+      instructions,
+      tools,
+      leftOut,
+      lastPing,
+      lastAnswerAt,
+    },
     recentErrors: recentErrors.map((error) => (reader.isManager ? error : { ...error, message: UNTOLD })),
     ...(reader.isManager && insideOf(status, configured)),
   };
