@@ -7,9 +7,11 @@ import { SECRET_SHAPES } from './secret-shapes.js';
 
 export const REDACTED = '[redacted]';
 
+/** As many as there are, taken as one: what remembers each of millions of characters runs out of memory for that. */
+const run = (characters: string): string => `${characters}+(?!${characters})`;
 /** A value that is not in quotes, what was redacted before included. */
-const BARE = String.raw`(?!\$\{)(?:\[redacted\]|[^\s&;,"'<>(){}\[\]\\])+`;
-const TOKEN68 = String.raw`(?:\[redacted\]|[\w.~+/-])+=*(?![\w.~+/="-])`;
+const BARE = String.raw`(?!\$\{)(?:\[redacted\]|${run(String.raw`[^\s&;,"'<>(){}\[\]\\]`)})+`;
+const TOKEN68 = String.raw`(?:\[redacted\]|${run(String.raw`[\w.~+/-]`)})+=*(?![\w.~+/="-])`;
 const SCHEMES = 'Bearer|Basic|DPoP|Digest|Token|ApiKey|Negotiate|NTLM|AWS4-HMAC-SHA256';
 
 /** Cheap, and passes over nearly every text that has none. */
@@ -30,12 +32,12 @@ const AUTHORIZATION = new RegExp(
 );
 const CREDENTIAL = new RegExp(String.raw`\b(Bearer|Basic|DPoP)(\s+)(${TOKEN68})`, 'gi');
 const COOKIE = new RegExp(
-  String.raw`(cookie\s*:\s*)(?:(?!cookie\s*:)[^\s=;"'])+=${BARE}(?:;\s*[^\s=;"']+(?:=${BARE})?)*`,
+  String.raw`(cookie\s*:\s*)(?:(?!cookie\s*:)[^\s=;"']){1,4096}=${BARE}(?:;\s*[^\s=;"']+(?:=${BARE})?)*`,
   'gi',
 );
 const USER_INFO = /(:\/\/)([^\s/?#@:"'<>]{0,512})(:[^\s/?#@"'<>]{0,2048})?@/g;
 /** A member of JSON, also of JSON in a text of JSON, where its quotes have backslashes. */
-const MEMBER = /((\\{0,7})"([\w.$ -]{1,64})\2"\s*:\s*\2")((?:\\.|[^"\\])*?)(?=\2")/gs;
+const MEMBER = /((\\{0,7})"([\w.$ -]{1,64})\2"\s*:\s*\2")((?:\\.|[^"\\]+(?![^"\\]))*?)(?=\2")/gs;
 const PAIR = new RegExp(String.raw`(?<![\w.-])([\w.-]{1,64})(=|%3D)("[^"]*"|'[^']*'|${BARE})`, 'gi');
 
 /** What a match becomes; the match itself where it is no secret. */
@@ -77,17 +79,31 @@ const STEPS: ReadonlyArray<readonly [pattern: RegExp, replace: Replace]> = [
 /** The text without what looks like a secret; the same text when nothing does. */
 export function redactShapes(text: string): string {
   if (!HINT.test(text)) return text;
-  return STEPS.reduce((rest, [pattern, replace]) => rest.replace(pattern, replace), text);
+  return orTooMuch(
+    () => STEPS.reduce((rest, [pattern, replace]) => rest.replace(pattern, replace), text),
+    REDACTED,
+  );
 }
 
 /** Whether there is anything that would be taken out: looks no further than to the first of it. */
 export function hasSecretShape(text: string): boolean {
   if (!HINT.test(text)) return false;
-  return STEPS.some(([pattern, replace]) => {
+  const hasOne = ([pattern, replace]: (typeof STEPS)[number]): boolean => {
     for (const match of text.matchAll(pattern))
       if (replace(match[0], ...match.slice(1)) !== match[0]) return true;
     return false;
-  });
+  };
+  return orTooMuch(() => STEPS.some(hasOne), true);
+}
+
+/** A text that a pattern cannot be held against, because it is too long for that, is taken for a secret. */
+function orTooMuch<Result>(look: () => Result, otherwise: Result): Result {
+  try {
+    return look();
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return otherwise;
+    throw thrown;
+  }
 }
 
 /** Nothing but placeholders, which are filled in elsewhere, and perhaps the word before them; a default is no placeholder. */

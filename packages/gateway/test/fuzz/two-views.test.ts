@@ -3,6 +3,7 @@
  * them may not see ever reaches it: not the name of a server, of a tool or of a resource, nor anything of a result.
  */
 import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { createRandom, waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
@@ -109,7 +110,7 @@ class Client {
   readonly tasks: string[] = [];
   readonly #random: () => number;
   #tunnel: Socket | undefined;
-  #lines = 0;
+  #answered = 0;
   /** The last line. */
   #said = '';
   #id = 0;
@@ -226,9 +227,8 @@ class Client {
     this.#tunnel = socket;
     const message = this.#message(method, params);
     this.#said = JSON.stringify(message);
-    const before = this.#lines;
     socket.write(`${JSON.stringify(message)}\n`);
-    await waitUntil(() => this.#lines > before || socket.destroyed, 20_000);
+    await waitUntil(() => this.#answered === message.id || socket.destroyed, 20_000);
   }
 
   #openTunnel(): Socket {
@@ -236,9 +236,11 @@ class Client {
     const socket = connect(Number(port), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.on('error', () => {});
-    socket.setEncoding('utf8').on('data', (part: string) => {
-      this.#take(part, this.#said);
-      this.#lines += part.split('"jsonrpc"').length - 1;
+    // Notices come in between: only what has its id is the answer.
+    createInterface({ input: socket }).on('line', (line) => {
+      this.#take(`${line}\n`, this.#said);
+      const id = line.startsWith('{') ? (JSON.parse(line) as { id?: unknown }).id : undefined;
+      if (typeof id === 'number') this.#answered = id;
     });
     const head = [
       `host: ${host}`,
