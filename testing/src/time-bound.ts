@@ -2,4 +2,10 @@
  * A bound in time: as it is in the long runs, which have the machine for themselves, and eight times as much beside
  * other tests. What grows with the square of its input is beyond both.
  */
-export const timeBound = (ms: number): number => (process.env.TURNBUCKLE_TIMING === 'strict' ? ms : 8 * ms);
+export const timeBound = (ms: number): number => (isLongRun() ? ms : 8 * ms);
+
+/** Of cases that are much alike all in the long runs, and each n-th beside other tests. */
+export const sampled = <Item>(items: readonly Item[], every: number): readonly Item[] =>
+  isLongRun() ? items : items.filter((_, at) => at % every === 0);
+
+const isLongRun = (): boolean => process.env.TURNBUCKLE_TIMING === 'strict';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fixture, waitUntil } from '@turnbuckle/testing';
+import { fixture, sampled, waitUntil } from '@turnbuckle/testing';
 import type { Runtime } from 'turnbuckle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOwnRuntime } from './own-runtime.js';
@@ -63,7 +63,7 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
     return { stallMs, answers };
   }
 
-  it.each(Object.entries(SHAPES))(
+  it.each(sampled(Object.entries(SHAPES), 3))(
     'come through, and the neighbour is served meanwhile: %s',
     async (_, shape) => {
       const large = call({ kind: 'answer', bytes: BYTES, ...shape });
@@ -77,7 +77,7 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
     60_000,
   );
 
-  it.each(Object.entries(TOO_MANY))(
+  it.each(sampled(Object.entries(TOO_MANY), 3))(
     'are refused when they have too many parts: %s',
     async (_, shape) => {
       const large = call({ kind: 'answer', bytes: BYTES, ...shape });

@@ -1,5 +1,5 @@
 /** Whether there is a secret is found by the same marks by which it is taken out, and in a time that does not matter. */
-import { timeBound } from '@turnbuckle/testing';
+import { sampled, timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/observe/redact.js';
@@ -63,7 +63,7 @@ it('finds something exactly where something would be taken out', () => {
 });
 
 describe('four megabytes are searched at once, made of', () => {
-  it.each(BITS)('%j', (bit) => {
+  it.each(sampled(BITS, 3))('%j', (bit) => {
     const given = { q: bit.repeat(Math.ceil(4_194_304 / bit.length)) };
     const started = performance.now();
     redactor.finds(given);

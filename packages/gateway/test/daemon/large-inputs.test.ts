@@ -1,15 +1,11 @@
 /** Whatever a message of a server or the body of a request is made of: nobody else waits for it. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fixture, timeBound } from '@turnbuckle/testing';
+import { fixture, sampled, timeBound } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RawServer, rawServer } from '../../../core/test/hostile/raw-server.js';
 import { type ChildDaemon, childDaemon } from '../threats/child-daemon.js';
 
 const TRANSPORTS = ['stdio', 'websocket', 'http', 'sse'] as const;
-/** All of the table where bounds in time are strict; a part of it beside other tests. */
-const isStrict = process.env.TURNBUCKLE_TIMING === 'strict';
-const some = <Item>(items: readonly Item[], every: number): readonly Item[] =>
-  isStrict ? items : items.filter((_, at) => at % every === 0);
 const list = (unit: string, count: number): string => `{"a":[${unit.repeat(count)}1]}`;
 const members = (count: number, key: (at: number) => string, part = '1'): string =>
   `{${Array.from({ length: count }, (_, at) => `"${key(at)}":${part}`).join(',')}}`;
@@ -135,7 +131,7 @@ async function waitBeside(work: Promise<unknown>): Promise<number> {
 }
 
 describe.each(Object.keys(WAYS))('a body for a %s', (way) => {
-  it.each(some(Object.keys(BODIES), 3))(
+  it.each(sampled(Object.keys(BODIES), 3))(
     'holds nobody up: %s',
     async (kind) => {
       const work = WAYS[way]?.(BODIES[kind] ?? '').then((response) =>
@@ -149,7 +145,7 @@ describe.each(Object.keys(WAYS))('a body for a %s', (way) => {
 });
 
 describe.each(TRANSPORTS)('an answer over %s that is searched for secrets', (transport) => {
-  it.each(some(Object.keys(ANSWERS), 3))(
+  it.each(sampled(Object.keys(ANSWERS), 3))(
     'holds nobody up: %s',
     async (kind) => {
       const work = daemon.call(transport, 'say', { big: { kind: 'answer', ...ANSWERS[kind] } });
