@@ -18,7 +18,8 @@ cd "$HOME" || exit 99
 spoil() {
   case $how in
     full*) cat /dev/zero >"$disk/filler" 2>/dev/null ;;
-    *) mount -o remount,ro "$disk" || exit 98 ;;
+    # With its source named, mount does not repeat the options it has, whose user the namespace may not know.
+    *) mount -o remount,ro tmpfs "$disk" || exit 98 ;;
   esac
 }
 step() {

@@ -54,6 +54,8 @@ const STATES: Readonly<Record<string, (stand: Stand, server: Upstream) => Promis
   'out of reach': async ({ runtime }, server) => {
     await server.close();
     await runtime.disconnect('up');
+    // The first try may still meet a socket of before, which fails in another way than the next ones.
+    await runtime.connect('up').catch(() => {});
   },
 };
 
