@@ -82,8 +82,8 @@ export class CallGuard {
   readonly #options: CallGuardOptions;
   readonly #told = new Set<string>();
   readonly #questions: CallQuestions;
-  /** Of the rules and what holds beside them. */
-  #version = 0;
+  /** Of the rules and what holds beside them: what somebody may know is the same until it is another one. */
+  version = 0;
   #placed: readonly PlacedRule[] = [];
   #rules: RuleSet | undefined;
   /** Those of views, by the list that the view has. */
@@ -130,7 +130,7 @@ export class CallGuard {
 
   /** Takes over other rules, and what holds beside them if it is given, for the next call on. */
   setRules(rules: readonly PlacedRule[], more?: PolicySettings): void {
-    this.#version += 1;
+    this.version += 1;
     this.#placed = rules;
     this.#rules = rules.length === 0 ? undefined : new RuleSet(rules, this.#search.secrets);
     if (more === undefined) return;
@@ -210,7 +210,12 @@ export class CallGuard {
 
   /** The tools that a caller may see: the same answer that a call would get. */
   visibleTo(caller: Caller, tools: readonly CatalogTool[]): readonly CatalogTool[] {
-    return tools.filter((tool) => mayKnow(caller, toSubject(tool), this.policy).action !== 'deny');
+    return tools.filter((tool) => this.shows(caller, tool));
+  }
+
+  /** Whether a caller may see the tool. */
+  shows(caller: Caller, tool: CatalogTool): boolean {
+    return mayKnow(caller, toSubject(tool), this.policy).action !== 'deny';
   }
 
   /** What would be decided, without a call, an event or a question. */
@@ -285,7 +290,7 @@ export class CallGuard {
 
   /** Another one whenever anything was changed that a decision may depend on: none of these ever goes back. */
   get #versionNow(): number {
-    return this.#version + this.pins.version + this.#flows.version;
+    return this.version + this.pins.version + this.#flows.version;
   }
 
   #definitionNow({ definition, caller }: GuardedCall): CatalogTool | undefined {

@@ -21,6 +21,7 @@ export {
   offAbort,
   onAbort,
 } from './cancel-signal.js';
+export type { CatalogItem } from './catalog/catalog.js';
 export { FLAGS } from './catalog/flags.js';
 export type { NativeTool } from './catalog/native.js';
 export type { CatalogTool } from './catalog/tool.js';
@@ -77,7 +78,7 @@ export { createRedactor, type Redactor } from './observe/redact.js';
 export type { Permit } from './permit.js';
 export type { PinStatus } from './pins.js';
 export type { ApprovalAnswer, ApprovalRequest, Approve } from './policy/approval-request.js';
-export { type Caller, identityOf } from './policy/capabilities.js';
+export { type Caller, callerKey, identityOf } from './policy/capabilities.js';
 export type { Decision } from './policy/decide.js';
 export type { Explanation } from './policy/explain.js';
 export { preload } from './preload.js';

@@ -1,8 +1,12 @@
 /** What servers offer beside tools: their resources, templates and prompts, for the host or for one of its callers. */
 import type { CallGuard } from './call-guard.js';
 import { checkOptions, type WaitLimits } from './call-request.js';
-import type { Catalog, ListKind } from './catalog/catalog.js';
+import type { Catalog, CatalogItem, ListKind } from './catalog/catalog.js';
 import type { Discovery } from './catalog/discovery.js';
+import type { CatalogTool } from './catalog/tool.js';
+import type { Events } from './events.js';
+import { inSlices, type Steps } from './json/slices.js';
+import { KeptLists, type ListStamp } from './kept-lists.js';
 import type { Caller } from './policy/capabilities.js';
 import { CallClock } from './resilience/call-clock.js';
 import type { Server } from './server.js';
@@ -18,15 +22,9 @@ export interface OfferingsOptions {
   readonly discovery: Discovery;
   readonly servers: ServerSet;
   readonly guard: CallGuard;
+  readonly events: Events;
   readonly now: () => number;
 }
-
-/** By what an entry of each kind is called. */
-const NAMED_BY: Readonly<Record<OfferedKind, string>> = {
-  resources: 'uri',
-  templates: 'uriTemplate',
-  prompts: 'name',
-};
 
 /** So long nobody but who names it waits for a server that did not give its list. */
 const PAUSE_MS = 30_000;
@@ -41,9 +39,29 @@ export interface ListWish {
 export class Offerings {
   readonly #options: OfferingsOptions;
   readonly #failedAt = new Map<string, number>();
+  readonly #items: Readonly<Record<OfferedKind, KeptLists<CatalogItem>>>;
+  readonly #tools: KeptLists<CatalogTool>;
+  /** What a capability means depends on which servers there are, up or not. */
+  #serverChanges = 0;
 
   constructor(options: OfferingsOptions) {
     this.#options = options;
+    const { catalog, guard, events } = options;
+    this.#items = {
+      resources: this.#keep('resources'),
+      templates: this.#keep('templates'),
+      prompts: this.#keep('prompts'),
+    };
+    this.#tools = new KeptLists({
+      stamp: () => ({ key: this.#version, isComplete: true }),
+      entries: () => catalog.list(),
+      isFor: (caller, tool) => guard.shows(caller, tool),
+    });
+    const count = (): void => {
+      this.#serverChanges += 1;
+    };
+    events.on('server.added', count);
+    events.on('server.removed', count);
   }
 
   /**
@@ -55,47 +73,91 @@ export class Offerings {
     { server: name, caller, limits = {} }: ListWish,
   ): Promise<Listed<Item>[]> {
     checkOptions(limits);
-    const clock = new CallClock(limits);
-    const wait = (server: Server, items: Promise<Listed<Item>[]>): Promise<Listed<Item>[]> =>
-      clock.until(items, { what: `its ${kind}`, server: server.name, signal: limits.signal, begun: true });
     if (caller === undefined && name !== undefined) {
       const server = this.#options.servers.require(name);
-      return wait(server, this.#of(kind, server));
+      await this.#wait(kind, { server, limits }, new CallClock(limits));
+      return inSlices(listed<Item>(this.#options.catalog.items(name, kind)));
     }
     // A server that the caller may not know of has nothing to offer, like one that is not there.
-    const all = await this.#ofAll<Item>(kind, wait);
-    if (caller === undefined) return all;
-    return all.filter(
-      (item) => (name === undefined || item.server === name) && this.#isFor(caller, kind, item),
-    );
+    const all = await this.visible(kind, caller, limits);
+    return inSlices(listed<Item>(name === undefined ? all : all.filter(({ server }) => server === name)));
+  }
+
+  /** What a caller, or without one the host, may know of all that are up: the same array until something changes. */
+  visible(kind: OfferedKind, caller?: Caller, limits: WaitLimits = {}): Promise<readonly CatalogItem[]> {
+    return this.#items[kind].of(caller, () => this.#readAll(kind, limits));
+  }
+
+  /** The same of tools. Nothing is waited for. */
+  visibleTools(caller: Caller): Promise<readonly CatalogTool[]> {
+    return this.#tools.of(caller);
+  }
+
+  #keep(kind: OfferedKind): KeptLists<CatalogItem> {
+    const { catalog, servers, guard } = this.#options;
+    return new KeptLists({
+      stamp: () => this.#stamp(kind),
+      entries: () => servers.live().flatMap(({ name }) => catalog.items(name, kind)),
+      isFor: (caller, { server, key }) =>
+        guard.offers(caller, { server, tool: key, kind: kind === 'prompts' ? 'prompt' : 'resource' }),
+    });
+  }
+
+  /** With what is known of each: a list that has run out, or was never read, is missing. */
+  #stamp(kind: OfferedKind): ListStamp {
+    const { catalog, servers, now } = this.#options;
+    let key = this.#version;
+    let isComplete = true;
+    for (const { name } of servers.live()) {
+      const state = catalog.stateOf(name, kind, now());
+      if (state !== 'ready') isComplete = false;
+      key += ` ${state === 'populating' ? 'empty' : state} ${name}`;
+    }
+    return { key, isComplete };
+  }
+
+  /** None of these ever goes back. */
+  get #version(): string {
+    const { catalog, guard } = this.#options;
+    return String(catalog.version + guard.version + this.#serverChanges);
   }
 
   /** One failure is no matter of the others. */
-  async #ofAll<Item>(
-    kind: OfferedKind,
-    wait: (server: Server, items: Promise<Listed<Item>[]>) => Promise<Listed<Item>[]>,
-  ): Promise<Listed<Item>[]> {
-    const lists = this.#options.servers.live().map((server) => {
-      const items = wait(server, this.#of<Item>(kind, server)).catch(() => []);
+  async #readAll(kind: OfferedKind, limits: WaitLimits): Promise<void> {
+    const clock = new CallClock(limits);
+    const reading = this.#options.servers.live().map((server) => {
+      const read = this.#wait(kind, { server, limits }, clock).catch(() => {});
       // One that is silent is asked again, but not waited for each time.
-      return this.#hasFailed(kind, server) ? this.#known<Item>(kind, server) : items;
+      return this.#hasFailed(kind, server) ? undefined : read;
     });
-    return (await Promise.all(lists)).flat();
+    await Promise.all(reading);
   }
 
-  async #of<Item>(kind: OfferedKind, server: Server): Promise<Listed<Item>[]> {
+  #wait(
+    kind: OfferedKind,
+    { server, limits }: { readonly server: Server; readonly limits: WaitLimits },
+    clock: CallClock,
+  ): Promise<void> {
+    const { name } = server;
+    return clock.until(this.#read(kind, server), {
+      what: `its ${kind}`,
+      server: name,
+      signal: limits.signal,
+      begun: true,
+    });
+  }
+
+  async #read(kind: OfferedKind, server: Server): Promise<void> {
     const { catalog, discovery, now } = this.#options;
     const { name, connection, config } = server;
-    if (catalog.stateOf(name, kind, now()) !== 'ready') {
-      try {
-        await discovery.read(name, kind, { link: await connection.open(), settings: config });
-        this.#failedAt.delete(keyOf(kind, server));
-      } catch (error) {
-        this.#failedAt.set(keyOf(kind, server), now());
-        throw error;
-      }
+    if (catalog.stateOf(name, kind, now()) === 'ready') return;
+    try {
+      await discovery.read(name, kind, { link: await connection.open(), settings: config });
+      this.#failedAt.delete(keyOf(kind, server));
+    } catch (error) {
+      this.#failedAt.set(keyOf(kind, server), now());
+      throw error;
     }
-    return this.#known(kind, server);
   }
 
   #hasFailed(kind: OfferedKind, server: Server): boolean {
@@ -103,22 +165,16 @@ export class Offerings {
     const at = this.#failedAt.get(keyOf(kind, server)) ?? Number.NEGATIVE_INFINITY;
     return now() - at < PAUSE_MS && catalog.stateOf(server.name, kind, now()) !== 'ready';
   }
+}
 
-  /** The name of each item was checked when it was read; the rest of it is the server's word. */
-  #known<Item>(kind: OfferedKind, { name }: Server): Listed<Item>[] {
-    return this.#options.catalog
-      .items(name, kind)
-      .map(({ server, definition }) => ({ ...definition, server }) as Listed<Item>);
+/** The name of each item was checked when it was read; the rest of it is the server's word. */
+function* listed<Item>(items: readonly CatalogItem[]): Steps<Listed<Item>[]> {
+  const list: Listed<Item>[] = [];
+  for (const { server, definition } of items) {
+    list.push({ ...definition, server } as Listed<Item>);
+    yield;
   }
-
-  #isFor(caller: Caller, kind: OfferedKind, item: Listed<unknown>): boolean {
-    const named: unknown = Reflect.get(item, NAMED_BY[kind]);
-    return this.#options.guard.offers(caller, {
-      server: item.server,
-      tool: String(named),
-      kind: kind === 'prompts' ? 'prompt' : 'resource',
-    });
-  }
+  return list;
 }
 
 const keyOf = (kind: OfferedKind, { name }: Server): string => `${kind} ${name}`;

@@ -19,7 +19,7 @@ import {
   type ReadRequest,
   type WaitLimits,
 } from './call-request.js';
-import { Catalog, type ListKind } from './catalog/catalog.js';
+import { Catalog, type CatalogItem, type ListKind } from './catalog/catalog.js';
 import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';
 import type { ToolIdentity } from './catalog/names.js';
@@ -146,6 +146,7 @@ export class Runtime {
       discovery: this.#discovery,
       servers: this.#servers,
       guard: this.#guard,
+      events: this.#events,
       now: this.#now,
     });
     this.#calls = new Calls({
@@ -322,6 +323,12 @@ export class Runtime {
     return searchTools(this.#guard.visibleTo(agent, this.tools()), search);
   }
 
+  /** The same without holding up the loop: the same array until something changes that it depends on. */
+  visibleTools(caller: Caller): Promise<readonly CatalogTool[]> {
+    this.tools();
+    return this.#offerings.visibleTools(caller);
+  }
+
   /** Adds a function of the host as a tool. */
   registerTool(tool: NativeTool): void {
     this.catalog.register(tool);
@@ -448,6 +455,15 @@ export class Runtime {
 
   listPrompts(server?: string, caller?: Caller, limits?: WaitLimits): Promise<Listed<Prompt>[]> {
     return this.#list<Prompt>('prompts', { server, caller, limits });
+  }
+
+  /**
+   * What of all servers a caller may know, without one everything, as they wrote it: the same array until something
+   * changes that it depends on.
+   */
+  async visibleItems(kind: OfferedKind, caller?: Caller): Promise<readonly CatalogItem[]> {
+    this.#assertOpen();
+    return this.#clean(this.#offerings.visible(kind, caller));
   }
 
   async readResource(server: string, uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {

@@ -2,7 +2,7 @@
  * Whether a caller may know of a server because of one of its tools. It is asked for every message of every server and
  * every client that could hear it, so it is decided once and remembered until the rules or the catalog change.
  */
-import type { Caller, Runtime } from 'turnbuckle';
+import { type Caller, callerKey, type Runtime } from 'turnbuckle';
 
 type Decider = Pick<Runtime, 'toolsForAgent' | 'catalog' | 'rules'>;
 
@@ -18,7 +18,6 @@ interface Memory {
 
 const MAX_REMEMBERED = 1_000;
 const memories = new WeakMap<object, Memory>();
-const keys = new WeakMap<Caller, string>();
 
 export function knowsServer(runtime: Decider, server: string, caller: Caller): boolean {
   const known = knownTo(runtime);
@@ -42,13 +41,4 @@ function knownTo(runtime: Decider): Known {
   const known: Known = new Map();
   memories.set(runtime, { rules, tools, known });
   return known;
-}
-
-/** What of a caller decides what it may know, on one way in. No two callers have the same, whatever their names are. */
-export function callerKey(caller: Caller): string {
-  const known = keys.get(caller);
-  if (known !== undefined) return known;
-  const key = JSON.stringify([caller.id, caller.isHost === true, caller.capabilities]);
-  keys.set(caller, key);
-  return key;
 }

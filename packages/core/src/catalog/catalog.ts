@@ -50,6 +50,8 @@ export class Catalog {
   readonly #native = new Map<string, NativeTool>();
   readonly #flags: FlagBoard;
   #sorted: readonly CatalogTool[] | undefined;
+  /** Another one after each change of what there is. */
+  version = 0;
   readonly #onTools: OnTools | undefined;
 
   /** `onTools` is told of every reading of a server's tools, before anybody else. */
@@ -242,6 +244,7 @@ export class Catalog {
     const shelf = this.#shelves.get(server);
     if (shelf === undefined) return;
     this.#shelves.delete(server);
+    this.version += 1;
     if (shelf.hidden) return;
     for (const tool of shelf.tools.values()) this.#byName.delete(tool.name);
     this.#sorted = undefined;
@@ -302,6 +305,7 @@ export class Catalog {
     kind: 'tools' | 'resources' | 'prompts',
     { added = [], removed = [], changed = [] }: { added?: string[]; removed?: string[]; changed?: string[] },
   ): void {
+    this.version += 1;
     // A tool that came may be one that others speak about.
     this.#flags.changed();
     if (added.length + removed.length + changed.length === 0) return;

@@ -50,6 +50,17 @@ export function isWithin(
 /** The key of everything that is kept for a caller; its id is only its name. */
 export const identityOf = ({ identity, id }: Caller): string => identity ?? id;
 
+const keys = new WeakMap<Caller, string>();
+
+/** What of a caller decides what it may know, on one way in. No two callers have the same, whatever their names are. */
+export function callerKey(caller: Caller): string {
+  const known = keys.get(caller);
+  if (known !== undefined) return known;
+  const key = JSON.stringify([caller.id, caller.isHost === true, caller.capabilities]);
+  keys.set(caller, key);
+  return key;
+}
+
 /** Is there such a server, up or not? What a word means must not depend on who happens to be up. */
 export interface KnownServers {
   hasServer(server: string): boolean;

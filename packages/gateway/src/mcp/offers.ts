@@ -1,26 +1,22 @@
 /** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
 import {
   type Caller,
+  type CatalogItem,
   type CatalogTool,
-  inSlices,
   type Runtime,
   type Steps,
   scanHeaderParameters,
   writeJson,
 } from 'turnbuckle';
-import { callerKey } from '../knows-server.js';
 import { fitsTemplate } from './fits-template.js';
+import { MadeOfList } from './made-of-list.js';
 import type { Params } from './protocol.js';
 import { unknownPrompt, unknownResource } from './surface-errors.js';
 import { MAX_KEPT, renamed, type Target, type View } from './view.js';
 
 type Kind = 'resources' | 'templates' | 'prompts';
-
-interface Item {
-  readonly server: string;
-  readonly key: string;
-  readonly definition: Params;
-}
+type Items = readonly CatalogItem[];
+type Names = ReadonlyMap<string, CatalogItem>;
 
 /** Whose a resource is. */
 interface Owner {
@@ -38,17 +34,36 @@ export interface OfferCounts {
 
 /** How long a list waits for servers that are just coming up. */
 const START_MS = 5_000;
-/** Of all lists of tools that are kept. */
+/** Of all texts of lists that are kept. */
 const MAX_KEPT_CHARACTERS = 32 * 1_024 * 1_024;
+/** Of all entries whose names are kept. */
+const MAX_KEPT_NAMES = 200_000;
 
 export class Offers {
   readonly #view: View;
   readonly #runtime: Runtime;
   readonly #counts: OfferCounts;
-  readonly #kept = new Map<string, string>();
-  /** Lists that are being written, for all who ask meanwhile. */
-  readonly #writing = new Map<string, Promise<string>>();
-  #keptCharacters = 0;
+  /** Lists are the same arrays as long as nothing changes, so what is made of them is kept by them. */
+  readonly #texts = new MadeOfList<readonly object[], string>({
+    maxLists: MAX_KEPT,
+    maxWeight: MAX_KEPT_CHARACTERS,
+    weigh: (text) => text.length,
+  });
+  readonly #named = new MadeOfList<Items, Names>({
+    maxLists: MAX_KEPT,
+    maxWeight: MAX_KEPT_NAMES,
+    weigh: (names) => names.size,
+  });
+  readonly #inView = new MadeOfList<Items, Items>({
+    maxLists: MAX_KEPT,
+    maxWeight: MAX_KEPT_NAMES,
+    weigh: (items) => items.length,
+  });
+  readonly #only = new MadeOfList<Items, readonly string[]>({
+    maxLists: MAX_KEPT,
+    maxWeight: MAX_KEPT,
+    weigh: () => 1,
+  });
   #started: Promise<void> | undefined;
 
   /** Counts into `counts`, which may be those of several. */
@@ -58,47 +73,33 @@ export class Offers {
     this.#runtime = runtime;
   }
 
+  /** Nothing that was made so far is asked for again. */
   invalidate(): void {
-    this.#kept.clear();
-    this.#writing.clear();
-    this.#keptCharacters = 0;
+    this.#texts.clear();
+    this.#named.clear();
+    this.#inView.clear();
+    this.#only.clear();
   }
 
   async tools(caller: Caller): Promise<string> {
-    const key = callerKey(caller);
-    const kept = this.#kept.get(key);
-    if (kept !== undefined) {
+    // Asking is also what has servers read again whose lists have run out.
+    const known = await this.#runtime.visibleTools(caller);
+    if (this.#texts.has(known)) {
       this.#counts.hits += 1;
-      // Asking is what has servers read again whose lists have run out; what is new then empties this.
-      this.#runtime.tools();
-      return kept;
+      return this.#toolText(known, caller);
     }
     this.#counts.misses += 1;
     await this.#whenStarted();
-    const writing = this.#writing.get(key) ?? inSlices(this.#toolSteps(caller));
-    this.#writing.set(key, writing);
-    try {
-      const text = await writing;
-      // What changed meanwhile is not in it: then it is not kept.
-      if (this.#writing.get(key) === writing) this.#keep(key, text);
-      return text;
-    } finally {
-      if (this.#writing.get(key) === writing) this.#writing.delete(key);
-    }
+    return this.#toolText(await this.#runtime.visibleTools(caller), caller);
   }
 
-  #keep(key: string, text: string): void {
-    this.#keptCharacters += text.length;
-    if (this.#kept.size >= MAX_KEPT || this.#keptCharacters > MAX_KEPT_CHARACTERS) {
-      this.#kept.clear();
-      this.#keptCharacters = text.length;
-    }
-    this.#kept.set(key, text);
+  #toolText(tools: readonly CatalogTool[], caller: Caller): Promise<string> {
+    return this.#texts.get(tools, () => this.#toolSteps(tools, caller));
   }
 
-  *#toolSteps(caller: Caller): Steps<string> {
+  *#toolSteps(visible: readonly CatalogTool[], caller: Caller): Steps<string> {
     const tools: Array<{ readonly name: string; readonly tool: CatalogTool }> = [];
-    for (const tool of this.#runtime.toolsForAgent(caller)) {
+    for (const tool of visible) {
       const name = this.#view.nameOf(tool, caller);
       if (name !== undefined) tools.push({ name, tool });
     }
@@ -114,17 +115,15 @@ export class Offers {
   }
 
   async resources(caller: Caller): Promise<string> {
-    const named = this.#named('uri', await this.#items('resources', caller));
-    return listText(named);
+    return this.#listText('resources', await this.#items('resources', caller));
   }
 
   async templates(caller: Caller): Promise<string> {
-    const items = await this.#items('templates', caller);
-    return listText(items.map(({ definition }) => definition));
+    return this.#listText('templates', await this.#items('templates', caller));
   }
 
   async prompts(caller: Caller): Promise<string> {
-    return listText(this.#named('name', await this.#items('prompts', caller)));
+    return this.#listText('prompts', await this.#items('prompts', caller));
   }
 
   /**
@@ -133,8 +132,8 @@ export class Offers {
    */
   async findPrompt(name: string, caller: Caller): Promise<Target> {
     const found =
-      this.#names(await this.#items('prompts', caller)).get(name) ??
-      this.#names(await this.#items('prompts')).get(name);
+      (await this.#names('prompts', await this.#items('prompts', caller))).get(name) ??
+      (await this.#names('prompts', await this.#items('prompts'))).get(name);
     if (found === undefined) throw unknownPrompt(name);
     return { server: found.server, item: found.key };
   }
@@ -150,60 +149,79 @@ export class Offers {
 
   /** By its place in a list, by a template that it fits, or the only server that could have it; like `findPrompt`. */
   async ownerOf(uri: string, caller: Caller): Promise<Owner> {
-    const listed = this.#names(await this.#items('resources', caller), 'uri').get(uri);
+    const listed = (await this.#names('resources', await this.#items('resources', caller))).get(uri);
     if (listed !== undefined) return { server: listed.server, uri: listed.key, isListed: true };
     const templates = await this.#items('templates', caller);
     const template = templates.find(({ key }) => fitsTemplate(key, uri));
     if (template !== undefined) return { server: template.server, uri, isListed: true };
     // Of all in the view, not of those that the caller knows: what is hidden must not go to another server instead.
-    const [only, ...others] = this.#runtime
-      .status()
-      .filter(
-        ({ name, capabilities }) => this.#view.hasServer(name) && capabilities?.resources !== undefined,
-      );
-    if (only !== undefined && others.length === 0) return { server: only.name, uri, isListed: false };
-    const hidden = this.#names(await this.#items('resources'), 'uri').get(uri);
+    const all = await this.#items('resources');
+    const [only] = await this.#only.get(all, () => this.#onlySteps());
+    if (only !== undefined) return { server: only, uri, isListed: false };
+    const hidden = (await this.#names('resources', all)).get(uri);
     if (hidden !== undefined) return { server: hidden.server, uri: hidden.key, isListed: false };
     const hiding = (await this.#items('templates')).find(({ key }) => fitsTemplate(key, uri));
     if (hiding !== undefined) return { server: hiding.server, uri, isListed: false };
     throw unknownResource(uri);
   }
 
+  /** The one server of the view that has resources at all. One that comes or goes makes another list. */
+  *#onlySteps(): Steps<readonly string[]> {
+    const able = this.#runtime
+      .status()
+      .filter(
+        ({ name, capabilities }) => this.#view.hasServer(name) && capabilities?.resources !== undefined,
+      );
+    return able.length === 1 ? able.map(({ name }) => name) : [];
+  }
+
   /** The definitions, as their servers wrote them, of what the caller may know; without one, of all in the view. */
-  async #items(kind: Kind, caller?: Caller): Promise<Item[]> {
+  async #items(kind: Kind, caller?: Caller): Promise<Items> {
     await this.#whenStarted();
-    const { catalog } = this.#runtime;
-    const listed: ReadonlyArray<{ readonly server: string }> = await this.#list(kind, caller);
-    const visible = new Map<string, Set<string>>();
-    for (const item of listed) {
-      const keys = visible.get(item.server) ?? new Set();
-      visible.set(item.server, keys.add(String(Reflect.get(item, KEYS[kind]))));
+    const items = await this.#runtime.visibleItems(kind, caller);
+    return this.#view.options.servers === undefined
+      ? items
+      : this.#inView.get(items, () => this.#inViewSteps(items));
+  }
+
+  *#inViewSteps(items: Items): Steps<Items> {
+    const found: CatalogItem[] = [];
+    for (const item of items) {
+      if (this.#view.hasServer(item.server)) found.push(item);
+      yield;
     }
-    return [...visible].flatMap(([server, keys]) =>
-      this.#view.hasServer(server) ? catalog.items(server, kind).filter(({ key }) => keys.has(key)) : [],
-    );
+    return found;
   }
 
-  #list(kind: Kind, caller: Caller | undefined): Promise<ReadonlyArray<{ readonly server: string }>> {
-    if (kind === 'prompts') return this.#runtime.listPrompts(undefined, caller);
-    if (kind === 'templates') return this.#runtime.listResourceTemplates(undefined, caller);
-    return this.#runtime.listResources(undefined, caller);
+  #listText(kind: Kind, items: Items): Promise<string> {
+    return this.#texts.get(items, () => this.#listSteps(kind, items));
   }
 
-  #names(items: readonly Item[], key: 'name' | 'uri' = 'name'): Map<string, Item> {
-    const isPlain = key === 'uri' || this.#view.options.names === 'plain';
-    return this.#view.nameAll(
-      items,
-      (item) => (isPlain ? item.key : `${item.server}_${item.key}`),
-      (item) =>
-        key === 'uri'
-          ? `turnbuckle://${encodeURIComponent(item.server)}/${encodeURIComponent(item.key)}`
-          : `${item.server}__${item.key}`,
-    );
+  *#listSteps(kind: Kind, items: Items): Steps<string> {
+    if (kind === 'templates') return yield* listSteps(items.map(({ definition }) => definition));
+    const key = kind === 'prompts' ? 'name' : 'uri';
+    const named: Params[] = [];
+    for (const [name, { definition }] of yield* this.#nameSteps(kind, items)) {
+      named.push(renamed(definition, key, name));
+      yield;
+    }
+    return yield* listSteps(named);
   }
 
-  #named(key: 'name' | 'uri', items: readonly Item[]): Params[] {
-    return [...this.#names(items, key)].map(([name, { definition }]) => renamed(definition, key, name));
+  #names(kind: 'prompts' | 'resources', items: Items): Promise<Names> {
+    return this.#named.get(items, () => this.#nameSteps(kind, items));
+  }
+
+  /** Several items with the same name: those after the first carry their server's name. */
+  *#nameSteps(kind: 'prompts' | 'resources', items: Items): Steps<Names> {
+    const isPlain = kind === 'resources' || this.#view.options.names === 'plain';
+    const names = new Map<string, CatalogItem>();
+    for (const item of items) {
+      const name = isPlain ? item.key : `${item.server}_${item.key}`;
+      names.set(names.has(name) ? apart(kind, item) : name, item);
+      yield;
+    }
+    return names;
   }
 
   /** Servers that come up with us are in the first list already, if they do not take too long. */
@@ -216,9 +234,12 @@ export class Offers {
   }
 }
 
-/** A definition that cannot be written, such as a ring in one of the host's own, does not take the others with it. */
-const listText = (items: readonly Params[]): Promise<string> => inSlices(listSteps(items));
+const apart = (kind: 'prompts' | 'resources', { server, key }: CatalogItem): string =>
+  kind === 'resources'
+    ? `turnbuckle://${encodeURIComponent(server)}/${encodeURIComponent(key)}`
+    : `${server}__${key}`;
 
+/** A definition that cannot be written, such as a ring in one of the host's own, does not take the others with it. */
 function* listSteps(items: readonly Params[]): Steps<string> {
   const texts: string[] = [];
   for (const item of items) {
@@ -236,5 +257,3 @@ function textOf(item: Params): string | undefined {
     return undefined;
   }
 }
-
-const KEYS: Readonly<Record<Kind, string>> = { resources: 'uri', templates: 'uriTemplate', prompts: 'name' };

@@ -2,8 +2,7 @@
  * What one address offers: all servers or some of them, under names of its own. Knows which tool, resource
  * and prompt stands behind a name that a client uses, with one look whatever their number.
  */
-import { type Caller, type CatalogTool, keepSpelling, type Rule, type Runtime } from 'turnbuckle';
-import { callerKey } from '../knows-server.js';
+import { type Caller, type CatalogTool, callerKey, keepSpelling, type Rule, type Runtime } from 'turnbuckle';
 import type { Params } from './protocol.js';
 
 export interface ViewOptions {
@@ -35,6 +34,7 @@ export class View {
   readonly limits: Caller['limits'];
   readonly #runtime: Runtime;
   #names: Names | undefined;
+  #madeOf: { readonly listed: readonly CatalogTool[]; readonly rules: Runtime['rules'] } | undefined;
   /** Where tools of several servers would have the same name, what a tool is called depends on what the caller may know. */
   #hasTwins = false;
   readonly #namesFor = new Map<string, Names>();
@@ -73,24 +73,15 @@ export class View {
     return this.#namesOf(caller).exposed.get(tool);
   }
 
-  /** Several items of servers with the same name: those after the first carry their server's name. */
-  nameAll<Item extends { readonly server: string }>(
-    items: readonly Item[],
-    keyOf: (item: Item) => string,
-    rename: (item: Item) => string,
-  ): Map<string, Item> {
-    const named = new Map<string, Item>();
-    for (const item of items) {
-      if (!this.hasServer(item.server)) continue;
-      const key = keyOf(item);
-      named.set(named.has(key) ? rename(item) : key, item);
-    }
-    return named;
-  }
-
   #all(): Names {
-    if (this.#names !== undefined) return this.#names;
-    const tools = this.#runtime.catalog.list().filter(({ server, tool }) => this.#has(server, tool));
+    const { catalog, rules } = this.#runtime;
+    const listed = catalog.list();
+    // Both are others whenever something in them is; not every reading of a list is told of.
+    if (this.#names !== undefined && this.#madeOf?.listed === listed && this.#madeOf.rules === rules)
+      return this.#names;
+    this.#madeOf = { listed, rules };
+    this.#namesFor.clear();
+    const tools = listed.filter(({ server, tool }) => this.#has(server, tool));
     const isPlain = this.options.names === 'plain';
     this.#hasTwins = isPlain && new Set(tools.map(({ tool }) => tool)).size < tools.length;
     this.#names = nameTools(tools, isPlain);

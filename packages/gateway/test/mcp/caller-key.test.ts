@@ -1,9 +1,8 @@
 /** Lists and names are kept for each caller: no name of a caller, and no word that it may have, makes it another. */
 import { fixture } from '@turnbuckle/testing';
 import fc from 'fast-check';
-import type { Caller } from 'turnbuckle';
+import { type Caller, callerKey } from 'turnbuckle';
 import { expect, it, onTestFinished } from 'vitest';
-import { callerKey } from '../../src/knows-server.js';
 import { modern } from './raw-client.js';
 import { openStand } from './stand.js';
 
