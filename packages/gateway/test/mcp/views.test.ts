@@ -58,7 +58,11 @@ it('can give its callers less than they have', async () => {
   const names = await namesIn({ path: '/mcp/narrow' });
   expect(names).toContain('two_echo');
   expect(names.every((name) => name.startsWith('two_'))).toBe(true);
-  expect(await namesIn({ path: '/mcp/narrow', token: 'little' })).toEqual([]);
+  // To who can use nothing there it is not there.
+  expect(await call('echo', { path: '/mcp/narrow', token: 'little' })).toMatchObject({
+    status: 404,
+    body: { code: 'PATH_UNKNOWN' },
+  });
 });
 
 it('is not there when nobody has configured it', async () => {
