@@ -2,6 +2,7 @@ import type { ConfiguredRuntime, LoadedConfig, Runtime, ServerStatus } from 'tur
 import type { CommandContext } from '../command.js';
 import { connectServers, statusOf } from '../connect-servers.js';
 import { flagText } from '../flag-text.js';
+import { leftOutHint, leftOutText } from '../left-out.js';
 import { withRuntime } from '../open.js';
 import { addressOf } from '../report-error.js';
 import { checkConfinement, checkMachine } from '../sandbox-checks.js';
@@ -75,7 +76,8 @@ function checkConfiguration({ problems, servers, layers }: LoadedConfig): Check[
   ];
 }
 
-function checkServer({ name, status, error, transport, protocolVersion, tools }: ServerStatus): Check {
+function checkServer(server: ServerStatus): Check {
+  const { name, status, error, transport, protocolVersion, tools } = server;
   if (status === 'disabled')
     return {
       name,
@@ -93,11 +95,17 @@ function checkServer({ name, status, error, transport, protocolVersion, tools }:
   }
   const count = `${tools.length} tool${tools.length === 1 ? '' : 's'}`;
   // Connected without a tool is usually not what anybody wanted.
+  const leftOut = leftOutText(server);
   const next =
     tools.length === 0
       ? 'It is up but offers no tools. Is it the right server, or does it want a sign-in?'
       : undefined;
-  return { name, ok: true, what: `reached by ${transport}, speaks ${protocolVersion}, ${count}`, next };
+  return {
+    name,
+    ok: true,
+    what: `reached by ${transport}, speaks ${protocolVersion}, ${count}${leftOut === '' ? '' : `; ${leftOut}`}`,
+    next: leftOut === '' ? next : leftOutHint(name),
+  };
 }
 
 function findFlags({ name, flags, instructions }: ServerStatus, runtime: Runtime): { flagged?: Finding[] } {

@@ -1,6 +1,7 @@
 import type { ServerStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { connectServers, requireServers, statusOf } from '../connect-servers.js';
+import { leftOutHint, leftOutText } from '../left-out.js';
 import { sandboxWord } from '../sandbox-checks.js';
 import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
@@ -20,6 +21,7 @@ export async function run(context: CommandContext): Promise<void> {
     const rows = found.map((server) => row(server, context));
     for (const line of textTable(rows, output)) output.line(line);
     for (const { name, error } of found) if (error !== undefined) tell(context, name, error);
+    for (const server of found) tellLeftOut(context, server);
   });
 }
 
@@ -59,6 +61,13 @@ function tell(
     `\n${output.color.red(showLine(name, 60))} ${output.color.dim(code)} ${showLine(message, 400)}`,
   );
   if (hint !== undefined) output.note(`  ${showLine(hint, 600)}`);
+}
+
+function tellLeftOut({ output }: CommandContext, server: ServerStatus): void {
+  const text = leftOutText(server);
+  if (text === '') return;
+  output.note(`\n${output.color.yellow(showLine(server.name, 60))} ${text}`);
+  output.note(`  ${leftOutHint(server.name)}`);
 }
 
 const toJson = ({ error, ...status }: ServerStatus): Record<string, unknown> => ({

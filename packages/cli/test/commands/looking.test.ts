@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { fixture } from '@turnbuckle/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { argumentServer } from './local-servers.js';
@@ -30,6 +31,26 @@ describe('list', () => {
     expect(stderr).toContain('bad SERVER_EXITED Server "bad" ended with code 7.');
     expect(stderr).toContain('cannot start, as asked');
     expect(stderr).toContain('turnbuckle trust foreign');
+  });
+
+  it('says what of a list is left out, and what to do', async () => {
+    const program = fileURLToPath(
+      new URL('../../../core/test/hostile/servers/large-lists.mjs', import.meta.url),
+    );
+    const large = { command: process.execPath, args: [program, 'tools', '1200', '1200', 'text', '10'] };
+    const own = await createHome({ large });
+    const { stdout, stderr } = await turnbuckle(['list'], { home: own });
+    expect(stdout).toMatch(/^● {2}large +connected .*1000 tools/m);
+    expect(stderr).toContain('large tools: ');
+    expect(stderr).toContain('the rest is left out: it has more than 1000 entries');
+    expect(stderr).toContain('turnbuckle tools large shows what is used');
+    expect(await json(['list', 'large'], { home: own })).toMatchObject([
+      { leftOut: [expect.stringContaining('the rest is left out')] },
+    ]);
+    const doctor = await turnbuckle(['doctor', 'large'], { home: own });
+    expect(doctor.stdout.replace(/\s+/g, ' ')).toContain(
+      'the rest is left out: it has more than 1000 entries',
+    );
   });
 
   it('answers JSON, of the servers named, and starts nothing with --no-connect', async () => {
