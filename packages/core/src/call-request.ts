@@ -49,6 +49,8 @@ export interface CallRequest extends CallOptions {
   readonly server?: string | undefined;
   /** Nothing has this name on the way that the caller came: refused and recorded, whatever has it elsewhere. */
   readonly isUnlisted?: boolean | undefined;
+  /** It goes on from what this tool answered: where its name stands for another by now, it fails like one that nobody has. */
+  readonly onlyFor?: ToolIdentity | undefined;
   /** Absent: by `tool`, and by `server` where that is given. */
   readonly calledAs?: CalledAs | undefined;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;

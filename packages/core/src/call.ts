@@ -100,6 +100,7 @@ export class Calls {
     try {
       checkOptions(request);
       const tool = this.#names.find(request) ?? (await this.#names.findByConnecting(call, request));
+      if (!isMeant(tool, request)) throw this.#names.unknownTool(request);
       call.server = tool.server;
       call.tool = tool.tool;
       call.toolName = tool.name;
@@ -371,6 +372,9 @@ export class Calls {
 /** Doing it twice does no harm, by a word that is trusted. */
 const isSafe = ({ config }: Server, { annotations }: CatalogTool): boolean =>
   config.trusted && (annotations?.idempotentHint === true || annotations?.readOnlyHint === true);
+
+const isMeant = ({ server, tool }: CatalogTool, { onlyFor }: CallRequest): boolean =>
+  onlyFor === undefined || (onlyFor.server === server && onlyFor.tool === tool);
 
 /** A person's time is none of the call's. */
 async function untilAnswered(call: Invocation, asked: Promise<void>): Promise<void> {

@@ -7,6 +7,7 @@ import type { Desk } from './desk.js';
 import { HttpEndpoint } from './http-endpoint.js';
 import type { OfferCounts } from './offers.js';
 import { ParkedCalls } from './parked-calls.js';
+import { RequestStates } from './request-states.js';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits, Sessions } from './sessions.js';
 import { type StdioEndpointOptions, serveStdio } from './stdio-endpoint.js';
 import { Surface } from './surface.js';
@@ -22,7 +23,7 @@ export interface McpFrontOptions {
   readonly sessionLimits?: Partial<SessionLimits> | undefined;
   readonly now?: (() => number) | undefined;
   readonly tracer?: Tracer | undefined;
-  /** What ids of tasks are sealed with; absent: they are good as long as this lives. */
+  /** What ids of tasks and states of requests are sealed with; absent: they are good as long as this lives. */
   readonly taskKey?: Buffer | undefined;
   /** What clients that can show forms are for an approval; absent: told of it, and able to refuse. */
   readonly approvalForms?: (() => ApprovalForms | undefined) | undefined;
@@ -40,6 +41,7 @@ export class McpFront {
   readonly #parked = new ParkedCalls();
   readonly #changes: Changes;
   readonly #taskIds: TaskIds;
+  readonly #states: RequestStates;
   readonly #notices: ApprovalNotices;
   readonly #tracer: Tracer | undefined;
   readonly #desks = new Map<string, ChangingDesk>();
@@ -52,12 +54,13 @@ export class McpFront {
     sessionLimits,
     now = Date.now,
     tracer,
-    taskKey,
+    taskKey = makeTaskKey(),
     approvalForms,
     isAlone = false,
   }: McpFrontOptions) {
     this.#notices = new ApprovalNotices(runtime, { forms: () => approvalForms?.() ?? 'inform', isAlone });
-    this.#taskIds = new TaskIds(taskKey ?? makeTaskKey(), now);
+    this.#taskIds = new TaskIds(taskKey, now);
+    this.#states = new RequestStates(taskKey);
     this.#tracer = tracer;
     this.#runtime = runtime;
     this.#version = version;
@@ -119,6 +122,7 @@ export class McpFront {
       tracer: this.#tracer,
       offerCounts: this.offerCounts,
       taskIds: this.#taskIds,
+      states: this.#states,
       notices: this.#notices,
     });
   }

@@ -16,7 +16,7 @@ import {
   RpcError,
   resultText,
 } from './protocol.js';
-import type { SurfaceRequest, SurfaceResult } from './surface.js';
+import type { SurfaceRequest, SurfaceResult } from './surface-request.js';
 
 /** What older revisions have and this one has not. */
 const GONE: ReadonlySet<string> = new Set([

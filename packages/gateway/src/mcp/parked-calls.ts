@@ -15,7 +15,7 @@ import { mayTake } from '../http/shares.js';
 import { jsonSize } from './json-size.js';
 import { ASKS, CODES, isRecord, type Params, RpcError } from './protocol.js';
 import { type Fingerprint, fingerprintOf } from './request-fingerprint.js';
-import type { SurfaceRequest, SurfaceResult } from './surface.js';
+import type { SurfaceRequest, SurfaceResult } from './surface-request.js';
 
 const PREFIX = 'turnbuckle:';
 /** How long a caller may take to come back with an answer. */

@@ -1,7 +1,7 @@
 /** What tells a request from every other, and what its params take in memory: short, however long they are. */
 import { createHash } from 'node:crypto';
 import { identityOf, writeInSlices } from 'turnbuckle';
-import type { SurfaceRequest } from './surface.js';
+import type { SurfaceRequest } from './surface-request.js';
 
 export interface Fingerprint {
   /** Only the same caller has it, for the same request; answers and states are not part of it. */

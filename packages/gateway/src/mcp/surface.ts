@@ -6,14 +6,11 @@ import {
   type Caller,
   type CallOptions,
   type CallRequest,
-  type CancelSignal,
   type CatalogTool,
   type Decision,
   identityOf,
   keepSpelling,
   type Permit,
-  type Progress,
-  type Respondent,
   type Runtime,
 } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
@@ -22,7 +19,8 @@ import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
 import { fillTemplate, readCompletion, withoutValues } from './completion.js';
 import { type OfferCounts, Offers } from './offers.js';
-import { CODES, type Era, isRecord, metaOf, type Params, RpcError } from './protocol.js';
+import { CODES, isRecord, metaOf, type Params, RpcError } from './protocol.js';
+import { checkState, type RequestStates, unknownState } from './request-states.js';
 import { toToolFailure } from './rpc-error.js';
 import {
   isMissingResource,
@@ -35,30 +33,23 @@ import {
   unknownTask,
 } from './surface-errors.js';
 import { furtherOf, inEra, LISTS, listText, metaForServer, withoutMeta } from './surface-params.js';
+import type {
+  NamedTarget,
+  SurfaceRequest,
+  SurfaceResult,
+  ToolCall,
+  ToolIdentity,
+} from './surface-request.js';
 import { hasTask, type Task, type TaskIds, withTaskIds } from './task-ids.js';
 import { checkTaskMethod, SAFE_ON_TASKS, TASK_METHODS } from './task-methods.js';
-import type { Target, View } from './view.js';
-
-export interface SurfaceRequest {
-  readonly method: string;
-  readonly params: Params;
-  readonly caller: Caller;
-  readonly era: Era;
-  readonly signal?: CancelSignal | undefined;
-  readonly respondent?: Respondent | undefined;
-  /** What a server of the newer revision is to say, where the client has not said it for this request. */
-  readonly logLevel?: string | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-}
-
-/** A result, or the JSON text of one. */
-export type SurfaceResult = Params | string;
+import type { View } from './view.js';
 
 export interface SurfaceOptions {
   readonly tracer?: Tracer | undefined;
   /** Where its lists are counted. */
   readonly offerCounts: OfferCounts;
   readonly taskIds: TaskIds;
+  readonly states: RequestStates;
   readonly notices: ApprovalNotices;
 }
 
@@ -68,13 +59,16 @@ export class Surface {
   readonly #offers: Offers;
   readonly #tracer: Tracer | undefined;
   readonly #tasks: TaskIds;
+  readonly #states: RequestStates;
   readonly #notices: ApprovalNotices;
   /** What a person said yes to, for as long as the request lasts. */
   readonly #permits = new WeakMap<SurfaceRequest, Permit>();
 
-  constructor(view: View, runtime: Runtime, { tracer, offerCounts, taskIds, notices }: SurfaceOptions) {
+  constructor(view: View, runtime: Runtime, options: SurfaceOptions) {
+    const { tracer, offerCounts, taskIds, states, notices } = options;
     this.#notices = notices;
     this.#tasks = taskIds;
+    this.#states = states;
     this.view = view;
     this.#tracer = tracer;
     this.#runtime = runtime;
@@ -88,7 +82,19 @@ export class Surface {
   }
 
   /** Throws an RpcError or a TurnbuckleError. */
-  async answer(request: SurfaceRequest): Promise<SurfaceResult> {
+  answer(request: SurfaceRequest): Promise<SurfaceResult> {
+    return request.params.requestState === undefined ? this.#answer(request) : this.#goOn(request);
+  }
+
+  /** With the state of an earlier answer: what it was given for, or nothing. That there is more is nobody's to learn here. */
+  async #goOn(request: SurfaceRequest): Promise<SurfaceResult> {
+    const state = this.#states.open(request.params.requestState, request);
+    return this.#answer({ ...request, state }).catch((thrown) => {
+      throw isUnknown(thrown) ? unknownState() : thrown;
+    });
+  }
+
+  async #answer(request: SurfaceRequest): Promise<SurfaceResult> {
     const { method, era, caller } = request;
     switch (method) {
       case 'tools/call':
@@ -146,20 +152,20 @@ export class Surface {
   }
 
   async #callTool(request: SurfaceRequest): Promise<Params> {
-    const { params, era, caller } = request;
+    const { params, era } = request;
     const { name, arguments: args = {} } = params;
     if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The tool has no name');
     if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'The arguments are not an object');
     // Not looked up again: when the answer is there, the name may stand for a tool of another server.
     const found: { tool?: ToolIdentity } = {};
-    const call = this.#toolCall(name, caller, args);
+    const call = this.#toolCall(name, request, args);
     try {
       const result = await this.#runtime.call(
         this.#optionsOf(request, call, (tool) => {
           found.tool = tool;
         }),
       );
-      return inEra(this.#sealTask(result, request, found.tool), era);
+      return inEra(this.#seal(result, request, found.tool), era);
     } catch (thrown) {
       const failure = toToolFailure(thrown);
       if (failure === undefined) throw thrown;
@@ -168,9 +174,17 @@ export class Surface {
   }
 
   /** Names of the whole catalog are the runtime's to resolve: one may be that of a server that is not up yet. */
-  #toolCall(name: string, caller: Caller, args: Params): ToolCall {
+  #toolCall(name: string, { caller, state }: SurfaceRequest, args: Params): ToolCall {
+    const onlyFor = state && { server: state.server, tool: state.item };
     if (this.view.options.names !== 'plain')
-      return { server: undefined, tool: name, arguments: args, isUnlisted: false, calledAs: undefined };
+      return {
+        server: undefined,
+        tool: name,
+        arguments: args,
+        isUnlisted: false,
+        calledAs: undefined,
+        onlyFor,
+      };
     const found = this.view.findTool(name, caller);
     const others = (): string[] =>
       this.#runtime.toolsForAgent(caller).flatMap((tool) => this.view.nameOf(tool, caller) ?? []);
@@ -180,6 +194,7 @@ export class Surface {
       arguments: args,
       isUnlisted: found === undefined,
       calledAs: { name, others },
+      onlyFor,
     };
   }
 
@@ -243,8 +258,9 @@ export class Surface {
   async #ask(request: SurfaceRequest, target: NamedTarget, params: Params): Promise<Params> {
     const { method, caller } = request;
     const { kind, server, item, name, isListed = true } = target;
+    checkState(request.state, target);
     try {
-      return await this.#runtime.request({
+      const result = await this.#runtime.request({
         ...this.#optionsOf(request),
         kind,
         server,
@@ -252,6 +268,7 @@ export class Surface {
         method,
         params,
       });
+      return this.#states.seal(result, target, request);
     } catch (thrown) {
       const isThere = !isUnknown(thrown) && (isListed || !isMissingResource(thrown));
       if (isThere || hostOrCaller(caller) === undefined) throw thrown;
@@ -267,13 +284,14 @@ export class Surface {
     const task = method.startsWith('tasks/') ? this.#namedTask(request) : undefined;
     const server = task?.server ?? this.#onlyServer(request.caller);
     if (server === undefined) throw unknownMethod(method);
+    checkState(request.state, { server, item: method });
     const passed = { ...withoutMeta(params), ...(task !== undefined && { taskId: task.id }) };
     const what = { kind: 'tool', server, item: method, method, params: passed } as const;
     const result = await this.#runtime.request({ ...this.#optionsOf(request), ...what }).catch((thrown) => {
       const isHost = hostOrCaller(request.caller) === undefined;
       throw isUnknown(thrown) || (!isHost && isUnknownMethod(thrown)) ? unknownMethod(method) : thrown;
     });
-    return inEra(this.#sealTask(result, request, { server, tool: method }), era);
+    return inEra(this.#seal(result, request, { server, tool: method }), era);
   }
 
   /** A task belongs to whose call began it, and is decided like that call. Nobody is told of the tasks of others. */
@@ -281,6 +299,7 @@ export class Surface {
     const { method, era, caller } = request;
     const task = this.#findTask(request);
     const { server, tool, id, approved } = task;
+    checkState(request.state, { server, item: tool });
     const asked = this.#runtime.request({
       ...this.#optionsOf(request),
       kind: 'tool',
@@ -298,7 +317,8 @@ export class Surface {
     const known = String(request.params.taskId);
     const seal = (of: string): string =>
       of === id ? known : this.#tasks.seal({ server, tool, id: of, approved }, identityOf(caller));
-    return inEra(hasTask(result) ? withTaskIds(result, seal) : result, era);
+    const sealed = this.#states.seal(result, { server, item: tool }, request);
+    return inEra(hasTask(sealed) ? withTaskIds(sealed, seal) : sealed, era);
   }
 
   #findTask({ params, caller }: SurfaceRequest): Task {
@@ -313,9 +333,11 @@ export class Surface {
     return request.params.taskId === undefined ? undefined : this.#findTask(request);
   }
 
-  #sealTask(result: Params, request: SurfaceRequest, of: ToolIdentity | undefined): Params {
-    if (of === undefined || !hasTask(result)) return result;
+  #seal(whole: Params, request: SurfaceRequest, of: ToolIdentity | undefined): Params {
+    if (of === undefined) return whole;
     const { server, tool } = of;
+    const result = this.#states.seal(whole, { server, item: tool }, request);
+    if (!hasTask(result)) return result;
     const approved = this.#tasks.approvedNow(this.#permits.get(request));
     const identity = identityOf(request.caller);
     return withTaskIds(result, (id) => this.#tasks.seal({ server, tool, id, approved }, identity));
@@ -325,8 +347,8 @@ export class Surface {
   #optionsOf(request: SurfaceRequest, call: ToolCall, onFound: CallOptions['onFound']): CallRequest;
   #optionsOf(request: SurfaceRequest): CallOptions;
   #optionsOf(request: SurfaceRequest, call?: ToolCall, onFound?: CallOptions['onFound']): CallOptions {
-    const { caller, params, era, signal, respondent, onProgress, logLevel } = request;
-    const { inputResponses, requestState } = params;
+    const { caller, params, era, signal, respondent, onProgress, logLevel, state } = request;
+    const { inputResponses } = params;
     const meta = metaForServer(metaOf(params), logLevel);
     const traced = this.#tracer?.begin(meta);
     // Written out, member by member: this is made for every call, and spreading costs more than all the rest of it.
@@ -341,7 +363,7 @@ export class Surface {
       onFound,
       inputRequired: era === 'modern' ? 'return' : 'answer',
       inputResponses: isRecord(inputResponses) ? inputResponses : undefined,
-      requestState,
+      requestState: state?.state,
       requestId: traced?.requestId,
       meta: traced?.meta ?? meta,
       more: call === undefined ? undefined : furtherOf(params),
@@ -350,6 +372,7 @@ export class Surface {
       arguments: call?.arguments,
       isUnlisted: call?.isUnlisted,
       calledAs: call?.calledAs,
+      onlyFor: call?.onlyFor,
     };
     return options;
   }
@@ -363,23 +386,4 @@ export class Surface {
   }
 }
 
-/** A resource or prompt, and how the client calls it. */
-interface NamedTarget extends Target {
-  readonly kind: 'resource' | 'prompt';
-  readonly name: string;
-  /** False: nobody has said that it is there. */
-  readonly isListed?: boolean;
-}
-
 const STRICTNESS: Readonly<Record<Decision['action'], number>> = { allow: 0, ask: 1, deny: 2 };
-
-type ToolIdentity = Pick<CatalogTool, 'server' | 'tool'>;
-
-/** A tool at its server, or by the name that agents see. */
-interface ToolCall {
-  readonly server: string | undefined;
-  readonly tool: string;
-  readonly arguments: Params;
-  readonly isUnlisted: boolean;
-  readonly calledAs: CallRequest['calledAs'];
-}

@@ -2,9 +2,10 @@
  * Ids of tasks as clients see them: sealed, so that nothing has to be remembered. One says which tool of which server
  * the task came from, and opens only for whose it is; every other id is none.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { keepSpelling, type Permit } from 'turnbuckle';
 import { isRecord, type Params } from './protocol.js';
+import { Seal } from './seal.js';
 
 export interface Task {
   readonly server: string;
@@ -21,9 +22,6 @@ export interface Approved {
   readonly permit: Permit;
 }
 
-const CIPHER = 'aes-256-gcm';
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 const MAX_CHARACTERS = 8_192;
 /** So long a yes to a call holds for its task: an id can be kept for ever. */
 const APPROVED_MS = 24 * 3_600_000;
@@ -33,38 +31,25 @@ const RELATED = 'io.modelcontextprotocol/related-task';
 export const makeTaskKey = (): Buffer => randomBytes(32);
 
 export class TaskIds {
-  readonly #key: Buffer;
+  readonly #seal: Seal;
   readonly #now: () => number;
 
   constructor(key: Buffer, now: () => number = Date.now) {
-    this.#key = key;
+    this.#seal = new Seal(key, MAX_CHARACTERS);
     this.#now = now;
   }
 
   seal({ server, tool, id, approved }: Task, identity: string): string {
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#key, iv).setAAD(Buffer.from(identity));
     const text = JSON.stringify([server, tool, id, ...(approved === undefined ? [] : [approved])]);
-    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
+    return this.#seal.close(text, identity);
   }
 
   /** Undefined for what was not sealed here, or not for this identity. */
   open(id: unknown, identity: string): Task | undefined {
-    if (typeof id !== 'string' || id.length > MAX_CHARACTERS) return undefined;
-    const bytes = Buffer.from(id, 'base64url');
-    if (bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
-    try {
-      const decipher = createDecipheriv(CIPHER, this.#key, bytes.subarray(0, IV_BYTES))
-        .setAAD(Buffer.from(identity))
-        .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-      const sealed = bytes.subarray(IV_BYTES + TAG_BYTES);
-      const text = Buffer.concat([decipher.update(sealed), decipher.final()]).toString();
-      const [server, tool, own, approved] = JSON.parse(text);
-      return { server, tool, id: own, approved: this.#stillApproved(approved) };
-    } catch {
-      return undefined;
-    }
+    const text = this.#seal.open(id, identity);
+    if (text === undefined) return undefined;
+    const [server, tool, own, approved] = JSON.parse(text);
+    return { server, tool, id: own, approved: this.#stillApproved(approved) };
   }
 
   /** For what is to be sealed. */

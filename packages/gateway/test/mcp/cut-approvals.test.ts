@@ -102,21 +102,17 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
       _meta: { 'example/payload': 'in _meta' },
       command: 'rm -rf ~',
       inputResponses: { confirm: { action: 'accept', content: { really: true } } },
-      requestState: 'state',
     };
     const calling = client.callTool(params);
     const asked = await question();
     expect(asked.alsoSent).toEqual({
       _meta: { 'example/payload': 'in _meta' },
       inputResponses: params.inputResponses,
-      requestState: 'state',
     });
     await own.post(`/api/approvals/${asked.id}`, { answer: 'once' });
     await calling;
     const [sent] = server.calls();
-    expect(Object.keys(sent?.params ?? {}).sort()).toEqual(
-      ['_meta', 'arguments', 'inputResponses', 'name', 'requestState'].sort(),
-    );
+    expect(Object.keys(sent?.params ?? {}).sort()).toEqual(['_meta', 'arguments', 'inputResponses', 'name']);
     await client.close();
   });
 });

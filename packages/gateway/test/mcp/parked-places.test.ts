@@ -3,7 +3,7 @@ import { collectGarbage, createRandom } from '@turnbuckle/testing';
 import type { CancelSignal, Respondent } from 'turnbuckle';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ParkedCalls } from '../../src/mcp/parked-calls.js';
-import type { SurfaceRequest, SurfaceResult } from '../../src/mcp/surface.js';
+import type { SurfaceRequest, SurfaceResult } from '../../src/mcp/surface-request.js';
 
 const CLIENT = { capabilities: { elicitation: { form: {} } } };
 const DONE = { content: [{ type: 'text', text: 'done' }] };
