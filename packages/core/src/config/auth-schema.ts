@@ -1,5 +1,6 @@
 /** The `auth` block of a remote server: how it is told who asks. Secrets in it are best placeholders. */
 import * as z from 'zod/mini';
+import { list } from './counted.js';
 
 const text = z.string().check(z.minLength(1), z.maxLength(32_768));
 const short = z.string().check(z.minLength(1), z.maxLength(1_024));
@@ -9,7 +10,7 @@ const url = short.check(
 const headerName = short.check(
   z.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'expected the name of an HTTP header' }),
 );
-const scopes = z.optional(z.array(short).check(z.maxLength(200)));
+const scopes = z.optional(list(short, 200));
 
 /** Where the authorization server is, when it is not to be found by asking the server. */
 const places = {

@@ -1,11 +1,12 @@
 /** How the daemon runs: a user's own matter, or the administrator's; never a project's. */
 import * as z from 'zod/mini';
+import { counted, list } from './counted.js';
 import { RULES_SCHEMA } from './rule-schema.js';
 
 const DAY_MS = 24 * 3_600_000;
 
 const short = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
-const names = z.array(short(256)).check(z.maxLength(1_000));
+const names = list(short(256), 1_000);
 const whole = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
 
 const view = z.strictObject({
@@ -24,15 +25,15 @@ const view = z.strictObject({
 const bridge = z.strictObject({
   /** Commands, word for word, that may be started for an endpoint that is given in a request. */
   commands: z.optional(
-    z.array(z.array(short(4_096)).check(z.minLength(1), z.maxLength(200))).check(z.maxLength(200)),
+    list(counted(200, z.array(short(4_096)).check(z.minLength(1), z.maxLength(200))), 200),
   ),
   /** Addresses that every token may name in a request; the owner's may name any. */
-  urls: z.optional(z.array(short(2_048)).check(z.maxLength(200))),
+  urls: z.optional(list(short(2_048), 200)),
   /** How many such endpoints may be open at once (50). */
   maxEndpoints: z.optional(whole(1, 1_000)),
 });
 
-const access = z.array(z.enum(['call', 'look', 'manage'])).check(z.maxLength(3));
+const access = list(z.enum(['call', 'look', 'manage']), 3);
 
 const issuer = z.strictObject({
   /** The authorization server, as it names itself. */
@@ -40,7 +41,10 @@ const issuer = z.strictObject({
   /** The address of the daemon as clients know it: whom the tokens must be for. */
   resource: short(2_048),
   /** For each scope what it is good for; others are good for nothing. */
-  scopes: z.record(short(256), z.strictObject({ access: z.optional(access), can: z.optional(names) })),
+  scopes: counted(
+    1_000,
+    z.record(short(256), z.strictObject({ access: z.optional(access), can: z.optional(names) })),
+  ),
   /** Where its keys are, if its metadata do not say. */
   jwksUri: z.optional(short(2_048)),
 });
@@ -54,6 +58,9 @@ const log = z.strictObject({
   durable: z.optional(z.boolean()),
 });
 
+/** Of one daemon. */
+const MAX_VIEWS = 200;
+
 export const DAEMON_SCHEMA = z.strictObject({
   host: z.optional(short(256)),
   port: z.optional(whole(0, 65_535)),
@@ -63,7 +70,9 @@ export const DAEMON_SCHEMA = z.strictObject({
   origins: z.optional(names),
   issuer: z.optional(issuer),
   bridge: z.optional(bridge),
-  views: z.optional(z.record(z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)), view)),
+  views: z.optional(
+    counted(MAX_VIEWS, z.record(z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)), view)),
+  ),
   log: z.optional(log),
   /** Sessions of older clients end when unused for so long. */
   sessionIdleMs: z.optional(whole(1_000, DAY_MS)),
@@ -73,7 +82,10 @@ export const DAEMON_SCHEMA = z.strictObject({
   approvalForms: z.optional(z.enum(['off', 'inform', 'approve'])),
   /** Where OpenTelemetry traces are sent (OTLP over HTTP). */
   traces: z.optional(
-    z.strictObject({ endpoint: short(2_048), headers: z.optional(z.record(short(256), short(4_096))) }),
+    z.strictObject({
+      endpoint: short(2_048),
+      headers: z.optional(counted(200, z.record(short(256), short(4_096)))),
+    }),
   ),
 });
 

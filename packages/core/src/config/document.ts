@@ -73,7 +73,7 @@ const NOWHERE: Place = { line: 1, column: 1 };
  * Where a file gets so large that reading it would keep everything else waiting. Everything after this costs time for
  * each sign; this ends at the bound.
  */
-function findTooMuch(text: string): { readonly offset: number; readonly text: string } | undefined {
+export function findTooMuch(text: string): { readonly offset: number; readonly text: string } | undefined {
   let count = 0;
   // Also as it can be spelt in JSON.
   for (const { index } of text.matchAll(/\$\{|\\u0024|\\u007b/gi)) {

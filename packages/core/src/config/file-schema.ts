@@ -1,5 +1,6 @@
 /** What stands beside the servers in a configuration file. The servers themselves are in schema.ts. */
 import * as z from 'zod/mini';
+import { counted, list } from './counted.js';
 import { DAEMON_SCHEMA } from './daemon-schema.js';
 import { FLOWS_SCHEMA, PINS_SCHEMA, RULES_SCHEMA } from './rule-schema.js';
 
@@ -11,13 +12,13 @@ const input = z.strictObject({
   description: z.optional(z.string().check(z.maxLength(1_000))),
   password: z._default(z.boolean(), false),
   default: z.optional(z.string().check(z.maxLength(4_096))),
-  options: z.optional(z.array(z.string()).check(z.maxLength(200))),
+  options: z.optional(list(z.string(), 200)),
 });
 
 /** Keys that any file may have. */
 const common = {
   $schema: z.optional(z.string()),
-  inputs: z.optional(z.array(input).check(z.maxLength(200))),
+  inputs: z.optional(list(input, 200)),
   naming: z.optional(z.enum(['mcp__server__tool', 'mcp_server_tool', 'server_tool'])),
   describePrefix: z.optional(z.boolean()),
   subAgentEnabled: z.optional(z.boolean()),
@@ -39,7 +40,7 @@ const privileged = {
   /** How the daemon runs. */
   daemon: z.optional(DAEMON_SCHEMA),
   /** The command that prints a secret; `{name}` in it is the name. For example ["op", "read", "op://dev/{name}"]. */
-  secretCommand: z.optional(z.array(short(4_096)).check(z.minLength(1), z.maxLength(50))),
+  secretCommand: z.optional(counted(50, z.array(short(4_096)).check(z.minLength(1), z.maxLength(50)))),
 };
 
 /** What a project may set only to raise the guard; load.ts sees to it that it does. */
@@ -49,9 +50,9 @@ const tightening = {
 
 const managed = {
   /** Servers that may not be used: names, or patterns with `*`. */
-  forbid: z.optional(z.array(short(256)).check(z.maxLength(1_000))),
+  forbid: z.optional(list(short(256), 1_000)),
   /** If present, only these may be used. */
-  allowOnly: z.optional(z.array(short(256)).check(z.maxLength(1_000))),
+  allowOnly: z.optional(list(short(256), 1_000)),
 };
 
 export const FILE_SCHEMAS = {

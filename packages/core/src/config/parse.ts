@@ -5,6 +5,7 @@
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { isSecretName } from '../text/secret-names.js';
+import { isWhole } from './counted.js';
 import { describeIssue as describeFault, expectedOnly, unknownKey, unknownKeyIn } from './issue-text.js';
 import { nearest } from './nearest.js';
 import {
@@ -208,7 +209,7 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
     {
       path: at,
       keys: issue.path,
-      text: `${expectedOnly(issue.message)}, found ${show(found, secret)}`,
+      text: isWhole(issue) ? issue.message : `${expectedOnly(issue.message)}, found ${show(found, secret)}`,
     },
   ];
 }

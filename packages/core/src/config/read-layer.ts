@@ -4,6 +4,7 @@ import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import { type Place, parseDocument } from './document.js';
 import { fileError, withHint } from './file-fault.js';
+import { MAX_FILE_BYTES, MAX_SERVERS } from './file-limits.js';
 import { FileProblems } from './file-problems.js';
 import { type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
 import type { Layer } from './layers.js';
@@ -14,9 +15,7 @@ import type { PlacedRule } from './rule-schema.js';
 
 const NOTHING_HOLDS =
   'Nothing in this file is in effect until it is corrected. Other files are not affected.';
-const MAX_SERVERS = 500;
 const MAX_KEYS = 200;
-const MAX_FILE_BYTES = 512 * 1_024;
 
 export interface ReadLayer {
   readonly layer: Layer;

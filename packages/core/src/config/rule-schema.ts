@@ -3,10 +3,11 @@
  * `allow` than in the others, is in policy/rules.ts.
  */
 import * as z from 'zod/mini';
+import { counted, list } from './counted.js';
 
 const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 const oneOrMore = <Item extends z.ZodMiniType>(item: Item) =>
-  z.union([item, z.array(item).check(z.minLength(1), z.maxLength(100))]);
+  z.union([item, counted(100, z.array(item).check(z.minLength(1), z.maxLength(100)))]);
 const globs = oneOrMore(text(256));
 const scalar = z.union([z.string().check(z.maxLength(4_096)), z.number(), z.boolean(), z.null()]);
 const number = z.number();
@@ -16,7 +17,7 @@ const pattern = z.union([
   text(1_024),
   z.strictObject({ glob: text(1_024) }),
   z.strictObject({ equals: scalar }),
-  z.strictObject({ oneOf: z.array(scalar).check(z.minLength(1), z.maxLength(1_000)) }),
+  z.strictObject({ oneOf: counted(1_000, z.array(scalar).check(z.minLength(1), z.maxLength(1_000))) }),
   z.strictObject({ startsWith: text(1_024) }),
   z.strictObject({ greaterThan: number, lessThan: z.optional(number) }),
   z.strictObject({ lessThan: number, greaterThan: z.optional(number) }),
@@ -63,7 +64,9 @@ export const RULE_SCHEMA = z.strictObject({
   /** Reasons to look at the tool's texts: one of them is enough. Not in an `allow`. */
   flags: z.optional(oneOrMore(z.enum(FLAGS))),
   /** Patterns by the path of the argument. */
-  arguments: z.optional(z.record(z.string().check(z.maxLength(512), z.regex(ARGUMENT_PATH)), pattern)),
+  arguments: z.optional(
+    counted(1_000, z.record(z.string().check(z.maxLength(512), z.regex(ARGUMENT_PATH)), pattern)),
+  ),
   /** The arguments hold a secret, known or by its looks. */
   secrets: z.optional(z.literal(true)),
   /** Why: shown with the decision. */
@@ -73,7 +76,7 @@ export const RULE_SCHEMA = z.strictObject({
 /** How many rules one file may have. */
 export const MOST_RULES = 2_000;
 
-export const RULES_SCHEMA = z.array(RULE_SCHEMA).check(z.maxLength(MOST_RULES));
+export const RULES_SCHEMA = list(RULE_SCHEMA, MOST_RULES);
 
 /** What is held back when its definition is not the one that was approved. */
 export const PINS_SCHEMA = z.enum(['off', 'approved', 'all']);

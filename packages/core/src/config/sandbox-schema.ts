@@ -1,5 +1,6 @@
 /** The `sandbox` key of a local server: what its process may reach, and the presets that say it in a word. */
 import * as z from 'zod/mini';
+import { list } from './counted.js';
 
 export const SANDBOX_PRESET_NAMES = ['strict', 'offline', 'standard'] as const;
 
@@ -7,7 +8,7 @@ export type SandboxPreset = (typeof SANDBOX_PRESET_NAMES)[number];
 
 const whole = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
 const path = z.string().check(z.minLength(1), z.maxLength(4_096), z.regex(/^[^\p{Cc}\p{Cs}]*$/u));
-const paths = z.array(path).check(z.maxLength(200));
+const paths = list(path, 200);
 
 const settings = z.strictObject({
   /** Fills in what is not written here. */

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { AUTH_SCHEMA } from './auth-schema.js';
+import { counted, isWhole, list } from './counted.js';
 import { SANDBOX_SCHEMA } from './sandbox-schema.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -18,8 +19,9 @@ const text = z.string().check(
 );
 const short = z.string().check(z.minLength(1), z.maxLength(256));
 const noControl = /^[^\p{Cc}\p{Cs}]*$/u;
-const textMap = z.record(short.check(z.regex(noControl)), text);
-const list = (item: typeof text, most: number) => z.array(item).check(z.maxLength(most));
+/** Of one server. */
+const MAX_MEMBERS = 1_000;
+const textMap = counted(MAX_MEMBERS, z.record(short.check(z.regex(noControl)), text));
 
 const reconnect = z.strictObject({
   initialMs: z.optional(milliseconds),
@@ -31,13 +33,18 @@ const reconnect = z.strictObject({
 });
 
 /** What a server may ask the host. */
-const mayAsk = z.array(z.enum(['elicitation', 'sampling', 'roots'])).check(z.maxLength(3));
+const mayAsk = list(z.enum(['elicitation', 'sampling', 'roots']), 3);
 
 /** What a call brings into a run, or takes out of it. */
 const label = z.enum(['untrusted', 'private', 'outbound', 'destructive']);
-const labelList = z.array(label).check(z.maxLength(4));
-const labels = z.union([labelList, z.record(short, labelList)], {
-  error: 'expected a list of untrusted, private, outbound, destructive, or a map from tools to such lists',
+const labelList = list(label, 4);
+const labels = z.union([labelList, counted(MAX_MEMBERS, z.record(short, labelList))], {
+  error: (issue) => {
+    const ofMap = issue.code === 'invalid_union' ? issue.errors.at(-1)?.[0] : undefined;
+    return !Array.isArray(issue.input) && ofMap !== undefined && isWhole(ofMap)
+      ? ofMap.message
+      : 'expected a list of untrusted, private, outbound, destructive, or a map from tools to such lists';
+  },
 });
 
 const shared = {

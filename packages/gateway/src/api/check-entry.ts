@@ -12,12 +12,6 @@ type Entry = Readonly<Record<string, unknown>>;
 export async function checkEntry(name: string, entry: Entry): Promise<void> {
   if (entry.server !== undefined || entry.type === 'in-process')
     throw unfit(name, 'a server in this process cannot come from outside', 'Give a command or an address.');
-  if (holds(entry, REDACTED))
-    throw unfit(
-      name,
-      'it holds the mark of a value that was not shown',
-      'Leave keys out that you do not change, or give them their value.',
-    );
   checkCommand(name, entry);
   // What is wrong with it is what is asked here.
   const servers = Object.fromEntries([[name, entry]]) as unknown as ServersInput;
@@ -25,6 +19,13 @@ export async function checkEntry(name: string, entry: Entry): Promise<void> {
   const [status] = runtime.status();
   await runtime.close();
   if (status?.error !== undefined) throw status.error;
+  // Last: by now there is only so much of it to look through.
+  if (holds(entry, REDACTED))
+    throw unfit(
+      name,
+      'it holds the mark of a value that was not shown',
+      'Leave keys out that you do not change, or give them their value.',
+    );
 }
 
 /** What is easily mistyped, and would only be told as a program that is not there. */

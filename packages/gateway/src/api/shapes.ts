@@ -1,5 +1,6 @@
 /** Parts that several answers have. They describe what is sent; nothing is cut out by them. */
 import * as z from 'zod/mini';
+import { anyObject } from '../http/any-object.js';
 
 export const FAULT = z.object({
   code: z.string(),
@@ -18,7 +19,7 @@ export const ORIGIN = z.object({
   column: z.number(),
 });
 
-export const ANYTHING = z.record(z.string(), z.unknown());
+export const ANYTHING = anyObject();
 
 const ANNOTATIONS = z.object({
   title: z.optional(z.string()),

@@ -14,10 +14,9 @@ export function anyObject(): z.ZodMiniType<AnyObject, AnyObject> {
 
 /** An object of texts; the validator, which has something to say about each member, sees no more of them than that. */
 export function textMap(max: number, texts: z.ZodMiniRecord<z.ZodMiniString, z.ZodMiniString>) {
-  const few = z.custom<AnyObject>(
-    (value) => !isObject(value) || Object.keys(value).length <= max,
-    `expected at most ${max} members`,
-  );
+  const few = z.custom<AnyObject>((value) => !isObject(value) || Object.keys(value).length <= max, {
+    error: ({ input }) => `${Object.keys(Object(input)).length} members, and at most ${max} are allowed`,
+  });
   const schema = z.pipe(few, texts);
   schema._zod.toJSONSchema = () => ({ type: 'object', additionalProperties: { type: 'string' } });
   return schema;

@@ -5,6 +5,7 @@
 import { dirname } from 'node:path';
 import { TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../is-record.js';
+import { checkFileSize, checkPartSize } from '../file-limits.js';
 import { nearest } from '../nearest.js';
 import { contentOf, replaceFile } from './atomic-file.js';
 import { removeServer, setKey, setServer, type WrittenServer, writtenServers } from './edit-servers.js';
@@ -56,7 +57,10 @@ export function editServers(
 ): Promise<boolean> {
   const change = (text: string): string => {
     confirm?.();
-    return edits.reduce(applyEdit, text);
+    const result = edits.reduce(applyEdit, text);
+    // What is too large already may become smaller bit by bit.
+    if (result.length > text.length) checkFileSize(result, writtenServers(result).length);
+    return result;
   };
   return editConfig(path, change, options);
 }
@@ -68,6 +72,7 @@ interface EditOptions extends FileLockOptions {
 
 function applyEdit(text: string, edit: ServerEdit): string {
   const { name } = edit;
+  if (edit.action === 'set' || edit.action === 'add') checkPartSize(edit.config);
   if (edit.action === 'set') return setServer(text, name, edit.config);
   if (edit.action === 'add') {
     if (!writtenServers(text).some((server) => server.name === name))
@@ -78,6 +83,7 @@ function applyEdit(text: string, edit: ServerEdit): string {
     });
   }
   const server = existing(text, name);
+  if (edit.action === 'set-key') checkPartSize(edit.value);
   if (edit.action === 'remove') return removeServer(text, name);
   if (edit.action === 'set-key') return setKey(text, [...server.path, ...edit.key], edit.value);
   return setEnabled(text, server, edit.action === 'enable');
