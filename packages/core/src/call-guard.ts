@@ -31,7 +31,7 @@ import {
   surelyKnows,
 } from './policy/decide.js';
 import { type Explanation, explain } from './policy/explain.js';
-import { Flows } from './policy/flows.js';
+import { type FlowRuns, Flows } from './policy/flows.js';
 import { labelsOf } from './policy/labels.js';
 import { RuleSet, type RuleSubject } from './policy/rules.js';
 import type { RuntimeOptions } from './runtime-options.js';
@@ -62,6 +62,10 @@ export interface CallGuardOptions {
   /** Takes secrets out of what a person is shown, and knows them in what an agent sends. */
   readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'shown' | 'large'>;
   readonly settings: RuntimeOptions;
+  /** What runs have carried, for all runtimes that an agent's calls go through. */
+  readonly runs: FlowRuns;
+  /** Those of the runtime that this one stands beside: its people are asked. Absent: it has its own. */
+  readonly approvals?: Approvals | undefined;
 }
 
 /** What holds beside the rules. */
@@ -97,16 +101,18 @@ export class CallGuard {
     this.#options = options;
     this.#defaultDecision = settings.defaultDecision;
     this.#search = new ArgumentSearch(options.redactor);
-    this.#flows = new Flows(settings.flows ?? 'ask', (subject) => this.#labelsOf(subject));
-    this.approvals = new Approvals({
-      approve: settings.approve,
-      queue: settings.approvals === 'queue',
-      hint: settings.approvalHint,
-      timeoutMs: settings.approvalTimeoutMs ?? APPROVAL_MS,
-      now,
-      createId: randomUUID,
-      events,
-    });
+    this.#flows = new Flows(settings.flows ?? 'ask', (subject) => this.#labelsOf(subject), options.runs);
+    this.approvals =
+      options.approvals ??
+      new Approvals({
+        approve: settings.approve,
+        queue: settings.approvals === 'queue',
+        hint: settings.approvalHint,
+        timeoutMs: settings.approvalTimeoutMs ?? APPROVAL_MS,
+        now,
+        createId: randomUUID,
+        events,
+      });
     this.pins = new Pins({
       mode: settings.pins ?? 'approved',
       store: new PinStore(options.stateDir),
@@ -125,6 +131,7 @@ export class CallGuard {
       placed: () => this.#placed,
       onAlways: settings.onAlways,
       patienceMs: settings.approvalWaitMs,
+      offersAlways: options.approvals === undefined,
     });
   }
 
@@ -238,7 +245,7 @@ export class CallGuard {
   }
 
   close(): Promise<unknown> {
-    this.approvals.close();
+    if (this.#options.approvals === undefined) this.approvals.close();
     return this.pins.flush();
   }
 

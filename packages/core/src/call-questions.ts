@@ -33,6 +33,8 @@ export interface CallQuestionsOptions {
   readonly onAlways: RuntimeOptions['onAlways'];
   /** How long an agent's call waits before it is told that it does. */
   readonly patienceMs: number | undefined;
+  /** False: its servers are in no configuration, so that a rule for one of them would hold for nothing. */
+  readonly offersAlways: boolean;
 }
 
 /** Characters of arguments: more nobody reads. */
@@ -124,7 +126,7 @@ export class CallQuestions {
       reason: decision.reason,
       ...(decision.rule !== undefined && { rule: decision.rule }),
       ...(change && { change }),
-      answers: answersFor(decision, isCut),
+      answers: answersFor(decision, { isCut, offersAlways: this.#options.offersAlways }),
     };
   }
 
@@ -213,11 +215,20 @@ const covers = (permit: Permit, asked: Permit): boolean =>
   (asked.pin === undefined || asked.pin === permit.pin) &&
   (!asked.flow || permit.flow);
 
-function answersFor({ rule, otherwise, flow, limit }: Decision, isCut: boolean): readonly ApprovalAnswer[] {
+interface Asking {
+  readonly isCut: boolean;
+  readonly offersAlways: boolean;
+}
+
+function answersFor(
+  { rule, otherwise, flow, limit }: Decision,
+  { isCut, offersAlways }: Asking,
+): readonly ApprovalAnswer[] {
   // Who has not seen all of one call cannot speak for the next ones.
   if (isCut) return ['once', 'deny'];
   // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.
   const isUseless =
+    !offersAlways ||
     flow === true ||
     limit !== undefined ||
     (rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from));

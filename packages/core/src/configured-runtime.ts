@@ -20,6 +20,7 @@ import type { ServerConfig } from './config/schema.js';
 import { TrustStore } from './config/trust.js';
 import { watchFiles } from './config/watch.js';
 import { createRuntime } from './create-runtime.js';
+import type { RuntimeLimits } from './limits.js';
 import { retryableOnce } from './retryable-once.js';
 import type { Runtime } from './runtime.js';
 import type { RuntimeOptions } from './runtime-options.js';
@@ -57,8 +58,11 @@ export interface ConfiguredRuntime {
   /** The configuration in effect. */
   readonly config: () => LoadedConfig;
   readonly trust: TrustStore;
-  /** The rules of the configuration hold for this one too, from now on. */
-  bind(other: Runtime): void;
+  /**
+   * Another runtime for the same agents, with servers that are in no file: the options and rules of this one hold for it,
+   * it knows the same secrets, and it asks the same people.
+   */
+  createBeside(limits?: Partial<RuntimeLimits>): Promise<Runtime>;
   /** Reads the files again and takes over what changed. */
   reload(): Promise<Reload>;
   /** Follows the files, from what is in effect now on; answers the function that ends it. */
@@ -114,7 +118,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   const stateDir = options.stateDir ?? defaultStateDirectory(environment);
   const trust = trustOf(options);
   const vault = openerOf(options.vault, { stateDir, environment });
-  const runtime = await createRuntime({
+  const effective: RuntimeOptions = {
     ...options,
     vault,
     naming: options.naming ?? settings.naming ?? options.usualNaming,
@@ -128,6 +132,9 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
         const { keepRule } = await import('./config/keep-rule.js');
         await keepRule(userFile(placeOf(options)), rule, asked);
       }),
+  };
+  const runtime = await createRuntime({
+    ...effective,
     servers: config.parsed,
     // By the object, not by the name: a server that the host set itself is not the file's of the same name.
     resolve: async (_name, server, learn) => {
@@ -164,9 +171,14 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   return {
     runtime,
     config: () => config,
-    bind: (other) => {
+    createBeside: async (limits) => {
+      const other = await createRuntime(
+        { ...effective, resourceTools: false, limits: { ...options.limits, ...limits } },
+        runtime,
+      );
       bound.add(other);
       takeRules();
+      return other;
     },
     trust,
     reload: async () => toReload(await inTurn(async () => apply(await load()))),

@@ -36,7 +36,7 @@ import { type EventName, Events, type Listener } from './events.js';
 import { type Execution, toData, toolErrorText } from './execution.js';
 import { isRecord } from './is-record.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
-import { createRedactor } from './observe/redact.js';
+import { createRedactor, type Redactor } from './observe/redact.js';
 import { redactResult } from './observe/redact-result.js';
 import { type Listed, type ListWish, type OfferedKind, Offerings } from './offerings.js';
 import type { Pins } from './pins.js';
@@ -44,6 +44,7 @@ import type { Approvals } from './policy/approvals.js';
 import type { Caller } from './policy/capabilities.js';
 import type { Decision } from './policy/decide.js';
 import type { Explanation } from './policy/explain.js';
+import { FlowRuns } from './policy/flows.js';
 import { CallClock } from './resilience/call-clock.js';
 import { Limiter } from './resilience/limiter.js';
 import { type ResourceListener, ResourceWatch } from './resource-watch.js';
@@ -62,7 +63,8 @@ export class Runtime {
   readonly catalog: Catalog;
   readonly #limits: RuntimeLimits;
   readonly #events = new Events();
-  readonly #redactor = createRedactor();
+  readonly #redactor: Redactor;
+  readonly #runs: FlowRuns;
   readonly #now: () => number;
   readonly #processes = new ProcessTable();
   readonly #verdicts: EraVerdicts;
@@ -79,8 +81,13 @@ export class Runtime {
   readonly #instance: string | undefined;
   #closing: Promise<void> | undefined;
 
-  /** Use `createRuntime`. */
-  constructor(options: RuntimeOptions, parseServers: ParseServers) {
+  /**
+   * Use `createRuntime`. One that stands beside another knows the same secrets and the same runs, and asks the same
+   * people: for an agent, both are one.
+   */
+  constructor(options: RuntimeOptions, parseServers: ParseServers, beside?: Runtime) {
+    this.#redactor = beside === undefined ? createRedactor() : beside.#redactor;
+    this.#runs = beside === undefined ? new FlowRuns() : beside.#runs;
     this.#parseServers = parseServers;
     this.#instance = options.instance;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -140,6 +147,8 @@ export class Runtime {
       ownTools: (name, caller) => this.#servers.get(name)?.toolsFor(caller),
       redactor: this.#redactor,
       settings: options,
+      runs: this.#runs,
+      approvals: beside === undefined ? undefined : beside.#guard.approvals,
     });
     this.#offerings = new Offerings({
       catalog: this.catalog,

@@ -5,8 +5,6 @@
 import { randomBytes } from 'node:crypto';
 import type { InvocationLog } from '@turnbuckle/store';
 import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
   type ConfiguredOptions,
   type ConfiguredRuntime,
   createConfiguredRuntime,
@@ -132,17 +130,12 @@ export class Daemon {
     });
     this.#log = openCallLog({ stateDir: options.stateDir, settings: log, onWarning });
     this.#inline = new InlineServers(
-      {
-        ...options,
-        pins: options.pins ?? configured.config().settings.pins,
-        approve: (asked, signal) => askAtHome(runtime, asked, signal),
-      },
+      async (limits) => this.#takeIn(await configured.createBeside(limits)),
       () => ({
         commands: this.#settings.bridge?.commands ?? [],
         urls: this.#settings.bridge?.urls ?? [],
         maxEndpoints: this.#settings.bridge?.maxEndpoints ?? DEFAULT_MAX_ENDPOINTS,
       }),
-      (guests) => this.#takeIn(guests),
     );
     this.#metrics = createMetrics(runtime, { log: this.#log, offers: this.#front.offerCounts });
   }
@@ -259,11 +252,12 @@ export class Daemon {
   }
 
   /** Servers that are given in requests: the same rules, log and metrics. */
-  #takeIn(guests: Runtime): void {
-    this.configured.bind(guests);
+  #takeIn(guests: Runtime): Runtime {
     this.#metrics.countCalls(guests, 'inline');
     this.#tracer?.follow(guests);
-    if (this.#log !== undefined) this.#ends.push(recordCalls(guests, this.#log));
+    if (this.#log !== undefined)
+      this.#ends.push(recordCalls(guests, this.#log, { approvals: this.configured.runtime }));
+    return guests;
   }
 
   #reloaded({ settings }: LoadedConfig): void {
@@ -294,12 +288,6 @@ const problemsOf = ({ problems, servers }: LoadedConfig): string[] =>
     ...problems,
     ...[...servers.values()].flatMap(({ kept, problem }) => (kept && problem ? [problem] : [])),
   ].map(({ message }) => message);
-
-/** Puts a question of another runtime before the people who answer ours. */
-const askAtHome = (runtime: Runtime, asked: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> =>
-  runtime.approvals
-    .ask({ ...asked, memory: asked.id, answers: asked.answers.filter((one) => one !== 'always') }, signal)
-    .catch(() => 'deny');
 
 /** What was said at the start stands above the files. */
 function given({ host, port }: DaemonOptions): Pick<DaemonSettings, 'host' | 'port'> {

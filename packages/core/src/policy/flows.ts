@@ -14,18 +14,45 @@ const MOST_RUNS = 10_000;
 
 type LabelsOf = (subject: RuleSubject) => readonly Label[];
 
+/** Which call brought each label into its run first. */
+export class FlowRuns {
+  /** Another one after each call that brought something new into its run. */
+  version = 0;
+  readonly #runs = new Map<string, Map<Label, string>>();
+
+  of(caller: Caller): ReadonlyMap<Label, string> | undefined {
+    return this.#runs.get(keyOf(caller));
+  }
+
+  note(caller: Caller, labels: readonly Label[], call: string): void {
+    const key = keyOf(caller);
+    const run = this.#runs.get(key) ?? new Map<Label, string>();
+    for (const label of labels) {
+      if (run.has(label)) continue;
+      run.set(label, call);
+      this.version += 1;
+    }
+    this.#runs.delete(key);
+    this.#runs.set(key, run);
+    const [oldest] = this.#runs.keys();
+    if (this.#runs.size > MOST_RUNS && oldest !== undefined) this.#runs.delete(oldest);
+  }
+}
+
 export class Flows {
   /** What becomes of such a call. */
   mode: FlowMode;
-  /** Another one after each call that brought something new into its run. */
-  version = 0;
   readonly #labelsOf: LabelsOf;
-  /** Which of its calls brought each label first. */
-  readonly #runs = new Map<string, Map<Label, string>>();
+  readonly #runs: FlowRuns;
 
-  constructor(mode: FlowMode, labelsOf: LabelsOf) {
+  constructor(mode: FlowMode, labelsOf: LabelsOf, runs = new FlowRuns()) {
     this.mode = mode;
     this.#labelsOf = labelsOf;
+    this.#runs = runs;
+  }
+
+  get version(): number {
+    return this.#runs.version;
   }
 
   /** What holds the call back; undefined when it completes nothing. */
@@ -33,7 +60,7 @@ export class Flows {
     if (this.mode === 'off') return undefined;
     const labels = this.#labelsOf(subject);
     if (!labels.includes('outbound') && !labels.includes('destructive')) return undefined;
-    const before = this.#runs.get(keyOf(caller));
+    const before = this.#runs.of(caller);
     const bringerOf = (label: Label): string | undefined =>
       before?.get(label) ?? (labels.includes(label) ? 'this call' : undefined);
     const [secret, stranger] = [bringerOf('private'), bringerOf('untrusted')];
@@ -46,17 +73,7 @@ export class Flows {
   note(caller: Caller, subject: RuleSubject): void {
     const labels = this.#labelsOf(subject);
     if (labels.length === 0) return;
-    const key = keyOf(caller);
-    const run = this.#runs.get(key) ?? new Map<Label, string>();
-    for (const label of labels) {
-      if (run.has(label)) continue;
-      run.set(label, showLine(`${subject.server}.${subject.tool}`, 80));
-      this.version += 1;
-    }
-    this.#runs.delete(key);
-    this.#runs.set(key, run);
-    const [oldest] = this.#runs.keys();
-    if (this.#runs.size > MOST_RUNS && oldest !== undefined) this.#runs.delete(oldest);
+    this.#runs.note(caller, labels, showLine(`${subject.server}.${subject.tool}`, 80));
   }
 }
 

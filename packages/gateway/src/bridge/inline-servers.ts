@@ -4,15 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import {
-  type Caller,
-  createRuntime,
-  identityOf,
-  type Runtime,
-  type RuntimeOptions,
-  type ServerInput,
-  TurnbuckleError,
-} from 'turnbuckle';
+import { type Caller, identityOf, type Runtime, type ServerInput, TurnbuckleError } from 'turnbuckle';
 import { mayTake } from '../http/shares.js';
 import { OWNER } from '../tokens/token-store.js';
 
@@ -53,26 +45,27 @@ const IDLE_MS = 60_000;
 const MAX_SERVERS = 1_000;
 
 export class InlineServers {
-  readonly #options: RuntimeOptions;
+  readonly #create: (limits: { readonly maxServers: number }) => Promise<Runtime>;
   readonly #rules: () => InlineRules;
-  readonly #onOpened: (runtime: Runtime) => void;
   /** By name; the one that was used longest ago comes first. */
   readonly #entries = new Map<string, Entry>();
   #runtime: Promise<Runtime> | undefined;
   #setting: Promise<unknown> = Promise.resolve();
 
-  /** `onOpened` is told of the runtime when there is one, before it is used. */
-  constructor(options: RuntimeOptions, rules: () => InlineRules, onOpened: (runtime: Runtime) => void) {
-    this.#options = options;
+  /** `create` makes their runtime, when the first of them is named. */
+  constructor(
+    create: (limits: { readonly maxServers: number }) => Promise<Runtime>,
+    rules: () => InlineRules,
+  ) {
+    this.#create = create;
     this.#rules = rules;
-    this.#onOpened = onOpened;
   }
 
   /** The runtime that has it, and its name there. Throws ACCESS_DENIED, ARGUMENTS_INVALID or OVERLOADED. */
   async open(endpoint: InlineEndpoint, caller: Caller): Promise<Opened> {
     const config = this.#toConfig(endpoint, caller);
     const server = nameOf(endpoint, config);
-    this.#runtime ??= this.#createRuntime();
+    this.#runtime ??= this.#create({ maxServers: MAX_SERVERS });
     const runtime = await this.#runtime;
     const known = this.#entries.get(server);
     const entry = known ?? { config, identity: identityOf(caller), users: 0 };
@@ -126,13 +119,6 @@ export class InlineServers {
       Object.fromEntries([...this.#entries].map(([name, { config }]) => [name, config]));
     this.#setting = this.#setting.catch(() => {}).then(() => runtime.setServers(all()));
     this.#setting.catch(() => {});
-  }
-
-  async #createRuntime(): Promise<Runtime> {
-    const limits = { ...this.#options.limits, maxServers: MAX_SERVERS };
-    const runtime = await createRuntime({ ...this.#options, limits });
-    this.#onOpened(runtime);
-    return runtime;
   }
 
   #toConfig({ url, transport, command, args = [], headers }: InlineEndpoint, caller: Caller): ServerInput {

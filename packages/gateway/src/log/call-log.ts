@@ -11,6 +11,8 @@ export interface RecordOptions {
   readonly keep?:
     | { readonly arguments?: number | undefined; readonly result?: number | undefined }
     | undefined;
+  /** Where its approvals are answered, if not by itself. */
+  readonly approvals?: Pick<Runtime, 'on'> | undefined;
 }
 
 type Settled = RuntimeEvents['call.settled'];
@@ -33,7 +35,7 @@ export function recordCalls(
   // What was answered about the few calls that wait for somebody.
   const approvals = new Map<string, string>();
   const stops = [
-    runtime.on('approval.answered', ({ requestId, answer, by }) => {
+    (options.approvals ?? runtime).on('approval.answered', ({ requestId, answer, by }) => {
       // Questions of other runtimes are answered here too, and their calls settle there.
       const [oldest] = approvals.keys();
       if (approvals.size >= MOST_ANSWERS && oldest !== undefined) approvals.delete(oldest);

@@ -1,4 +1,4 @@
-import { type RunningFixture, startFixture, waitUntil } from '@turnbuckle/testing';
+import { fixture, type RunningFixture, startFixture, waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TokenStore } from '../../src/tokens/token-store.js';
 import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
@@ -58,5 +58,74 @@ describe('a server that is given in a request', () => {
     await waitUntil(async () => (await call()).body.code === 'CALL_DENIED');
     own.configure({ ...file, rules: [{ action: 'allow', server: 'inline-127.0.0.1-*' }] });
     await waitUntil(async () => (await call(agent)).body.success === true);
+  });
+
+  it('is told within the time of every call that nobody has answered, and goes on with the answer', async () => {
+    const patient = await ownDaemon({ ...file, daemon: { ...file.daemon, approvalWaitMs: 1_000 } });
+    try {
+      const tokens = await TokenStore.open({ stateDir: patient.stateDir });
+      const { token } = await tokens.create({ name: 'a', can: ['mcp_integration'], access: ['call'] });
+      const body = { endpoint: { url: web.url }, tool_name: 'echo', arguments: { text: 'later' } };
+      const told = await patient.post('/mcp/call', body, token);
+      expect(told).toMatchObject({ body: { success: false, code: 'APPROVAL_PENDING' } });
+      const { approvals } = JSON.parse(await (await patient.fetch('/api/approvals')).text());
+      expect(JSON.stringify(told.body)).toContain(approvals[0].id);
+      await patient.post(`/api/approvals/${approvals[0].id}`, { answer: 'once' });
+      expect(await patient.post('/mcp/call', body, token)).toMatchObject({ body: { success: true } });
+      const { calls } = JSON.parse(await (await patient.fetch('/api/calls')).text());
+      expect(calls.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['ok', 'failed']);
+    } finally {
+      await patient.close();
+    }
+  });
+});
+
+describe('what one agent does with a server of the configuration and with one of a request', () => {
+  const SECRET = `zebra${Math.random().toString(36).slice(2)}lampshade`;
+  let both: OwnDaemon;
+  let token: string;
+  beforeAll(async () => {
+    both = await ownDaemon({
+      servers: {
+        vault: { ...fixture('echo'), labels: ['private'], env: { API_KEY: SECRET } },
+        web: { ...fixture('echo'), labels: ['untrusted'] },
+        out: { url: web.url },
+      },
+      rules: [{ action: 'deny', secrets: true }, { action: 'allow' }],
+      flows: 'deny',
+      daemon: { bridge: { urls: [web.url] } },
+    });
+    const tokens = await TokenStore.open({ stateDir: both.stateDir });
+    ({ token } = await tokens.create({ name: 'agent', can: ['mcp_integration'], access: ['call'] }));
+    await call('vault', 'once');
+  });
+  afterAll(() => both.close());
+  const call = (to: string | { readonly url: string }, text: string, tool = 'echo') => {
+    const where = typeof to === 'string' ? { server: to } : { endpoint: to };
+    const args = tool === 'echo' ? { text } : { label: text };
+    return both.post('/mcp/call', { ...where, tool_name: tool, arguments: args }, token);
+  };
+
+  it.each(['out', 'request'])('is refused a secret that is known here: %s', async (to) => {
+    const told = await call(to === 'out' ? 'out' : { url: web.url }, `take ${SECRET}`);
+    expect(told).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
+    const { calls } = JSON.parse(await (await both.fetch('/api/calls')).text());
+    expect(calls[0]).toMatchObject({ code: 'CALL_DENIED' });
+    expect(JSON.stringify(calls)).not.toContain(SECRET);
+  });
+
+  it.each(['out', 'request'])('is one run, and its way out is closed: %s', async (to) => {
+    await call('web', 'text of strangers');
+    const told = await call(to === 'out' ? 'out' : { url: web.url }, 'anything', 'count');
+    expect(told).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
+    expect(JSON.stringify(told.body)).toContain('this run read private data');
+  });
+
+  it('is refused no less when the secret is that of a request', async () => {
+    const own = `header${Math.random().toString(36).slice(2)}lampshade`;
+    const owner = { url: web.url, headers: { 'x-api-key': own } };
+    const body = { endpoint: owner, tool_name: 'echo', arguments: { text: 'hi' } };
+    await both.post('/mcp/call', body);
+    expect(await call('vault', `take ${own}`)).toMatchObject({ body: { code: 'CALL_DENIED' } });
   });
 });
