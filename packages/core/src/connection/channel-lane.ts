@@ -5,6 +5,7 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 import { type Abandoned, Flight } from './flight.js';
+import { Handshakes } from './handshake.js';
 import type { IgnoredMessages, IgnoredReason } from './ignored-messages.js';
 import {
   completeParams,
@@ -58,12 +59,14 @@ export class ChannelLane implements Lane, Transport {
   readonly #channel: Channel;
   readonly #options: ChannelLaneOptions;
   readonly #flights = new Slots<Flight>(FIRST_ID, LAST_ID);
+  readonly #handshakes: Handshakes;
   #questions = 0;
   #closed = false;
 
   constructor(channel: Channel, options: ChannelLaneOptions) {
     this.#channel = channel;
     this.#options = options;
+    this.#handshakes = new Handshakes(options.server, this);
     channel.onmessage = this.#guarded((message: JSONRPCMessage) => this.#receive(message));
     channel.onignored = (reason) => options.ignored.note(reason);
     // The ids of others are not known here.
@@ -90,6 +93,7 @@ export class ChannelLane implements Lane, Transport {
   }
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    this.#handshakes.sent(message);
     return this.#channel.send(message, options);
   }
 
@@ -146,7 +150,7 @@ export class ChannelLane implements Lane, Transport {
       const { id } = message;
       // The SDK would take "2" for 2; nobody here ever asked as "2".
       if (typeof id === 'string' && /^\d+$/.test(id)) return this.#options.ignored.note('unasked');
-      if (typeof id !== 'number' || id < FIRST_ID) return this.onmessage?.(message);
+      if (typeof id !== 'number' || id < FIRST_ID) return this.onmessage?.(this.#handshakes.bounded(message));
       const flight = this.#flights.get(id);
       // A second answer, or one that comes too late.
       if (flight === undefined) return this.#options.ignored.note('unasked');

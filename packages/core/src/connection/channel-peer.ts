@@ -8,6 +8,7 @@ import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { isRecord } from '../is-record.js';
 import type { ChannelLane } from './channel-lane.js';
 import type { Era } from './era-verdicts.js';
+import { boundIdentity, handshakeFault, type Identity } from './handshake.js';
 import type { Envelope, LaneResult } from './lane.js';
 import type { ServerQuestion } from './message.js';
 import {
@@ -35,12 +36,9 @@ export async function connectChannelPeer(options: ChannelPeerOptions): Promise<P
   return discovered === undefined ? initialize(options, conversation) : conversation.settle(discovered);
 }
 
-interface Identity {
+interface Negotiated extends Identity {
   readonly era: Era;
   readonly protocolVersion: string;
-  readonly serverInfo: Implementation | undefined;
-  readonly capabilities: ServerCapabilities;
-  readonly instructions: string | undefined;
 }
 
 const envelopeOf = ({ clientInfo, capabilities }: ChannelPeerOptions): Envelope => ({
@@ -50,7 +48,7 @@ const envelopeOf = ({ clientInfo, capabilities }: ChannelPeerOptions): Envelope 
 });
 
 /** Who it is, if it speaks the newer revision; undefined when it is an older server, by whatever it answers. */
-async function discover(options: ChannelPeerOptions): Promise<Identity | undefined> {
+async function discover(options: ChannelPeerOptions): Promise<Negotiated | undefined> {
   const only = options.era === 'modern';
   const result = await ask(
     options,
@@ -91,14 +89,14 @@ async function initialize(options: ChannelPeerOptions, conversation: Conversatio
   return conversation.settle({ ...identityOf(result, result.serverInfo), era: 'legacy', protocolVersion });
 }
 
-function identityOf(result: LaneResult, info: unknown): Omit<Identity, 'era' | 'protocolVersion'> {
+function identityOf(result: LaneResult, info: unknown): Identity {
   const named = isRecord(info) && typeof info.name === 'string';
-  return {
+  return boundIdentity({
     serverInfo: named ? ({ ...info, version: String(info.version ?? '') } as Implementation) : undefined,
     // A capability is only ever asked whether it is there, or for a flag: its inside is the server's word.
     capabilities: (isRecord(result.capabilities) ? result.capabilities : {}) as ServerCapabilities,
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
-  };
+  });
 }
 
 async function ask(
@@ -108,7 +106,10 @@ async function ask(
   timeoutMs: number,
 ): Promise<LaneResult> {
   try {
-    return await lane.request({ method, params, timeoutMs, maxTotalMs: timeoutMs, signal });
+    const result = await lane.request({ method, params, timeoutMs, maxTotalMs: timeoutMs, signal });
+    const fault = handshakeFault(server, result);
+    if (fault !== undefined) throw fault;
+    return result;
   } catch (thrown) {
     const error = toTurnbuckleError(thrown);
     throw error.code === 'CALL_TIMEOUT'
@@ -143,7 +144,7 @@ class Conversation {
     options.lane.onclose = () => this.#closed();
   }
 
-  settle(identity: Identity): Peer {
+  settle(identity: Negotiated): Peer {
     const { lane } = this.#options;
     if (identity.era === 'modern') lane.envelope = envelopeOf(this.#options);
     this.#peer = { ...identity, lane, listen: (filter, timeoutMs) => this.#listen(filter, timeoutMs) };

@@ -9,6 +9,7 @@ import { TurnbuckleError } from '../errors.js';
 import type { FloodMeter } from './flood-meter.js';
 import { rateLimited, redirectedAway } from './http-refusal.js';
 import { limitBody } from './limited-body.js';
+import type { StandIns } from './stand-ins.js';
 
 export interface EndpointOptions {
   readonly server: string;
@@ -22,7 +23,12 @@ export interface EndpointOptions {
   readonly flood: FloodMeter;
   /** A body went over the limit and was cut off. */
   readonly onTooLarge?: ((bytes: number) => void) | undefined;
+  /** For large messages that come by `fetch`. */
+  readonly standIns?: StandIns | undefined;
 }
+
+/** Nobody reads more of a refusal. */
+export const REFUSAL_BYTES = 64 * 1_024;
 
 export class HttpEndpoint {
   readonly url: URL;
@@ -93,9 +99,12 @@ export class HttpEndpoint {
       if (inside && elsewhere !== undefined) throw elsewhere;
       const refused = init?.method === 'POST' ? tryLater(options.server, response) : undefined;
       if (refused !== undefined) throw refused;
+      if (!response.ok)
+        return limitBody(response, { maxBytes: REFUSAL_BYTES, onExceeded: () => tooLarge(options) });
       return limitBody(response, {
         maxBytes: options.maxBytes,
         flood: options.flood,
+        standIns: options.standIns,
         onExceeded: () => {
           options.onTooLarge?.(options.maxBytes);
           return tooLarge(options);

@@ -10,7 +10,7 @@ import { isProgress } from './channel-lane.js';
 import { EventLines } from './event-lines.js';
 import type { Flight } from './flight.js';
 import { Pauses, weigh } from './flood-meter.js';
-import { type HttpEndpoint, tooLarge } from './http-endpoint.js';
+import { type HttpEndpoint, REFUSAL_BYTES, tooLarge } from './http-endpoint.js';
 import { redirectedAway, refusal } from './http-refusal.js';
 import type { IgnoredMessages, IgnoredReason } from './ignored-messages.js';
 import type { MessageRules, ServerQuestion } from './message.js';
@@ -22,7 +22,6 @@ const MAX_RESUMES = 5;
 /** Also the least that a server can ask for: it may end each stream at once. */
 const RESUME_DEFAULT_MS = 1_000;
 const RESUME_MAX_MS = 30_000;
-const REFUSAL_BYTES = 64 * 1_024;
 
 export interface ExchangeOptions {
   readonly server: string;

@@ -15,7 +15,7 @@ import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js'
 import type { Channel } from './channel-lane.js';
 import { AwaitedAnswers, FloodMeter } from './flood-meter.js';
 import { guardMessages } from './guard-messages.js';
-import { HttpEndpoint, tooLarge } from './http-endpoint.js';
+import { type EndpointOptions, HttpEndpoint, tooLarge } from './http-endpoint.js';
 import { HttpLane } from './http-lane.js';
 import { NO_EDGES } from './message-edges.js';
 import { MessageReader } from './message-reader.js';
@@ -25,6 +25,7 @@ import { ReopenPace } from './reopen-pace.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
 import { connectionLost, flooded } from './server-error.js';
+import { StandIns } from './stand-ins.js';
 import { WebSocketTransport } from './websocket.js';
 
 export async function networkCarrier(
@@ -86,7 +87,8 @@ function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Car
 
 async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<Carrier> {
   const { SSEClientTransport, SseError } = await loadSdk();
-  const endpoint = await openEndpoint(config, options, (bytes) => channel.onoversized?.(NO_EDGES, bytes));
+  const onTooLarge = (bytes: number): void => channel.onoversized?.(NO_EDGES, bytes);
+  const endpoint = await openEndpoint(config, options, { onTooLarge });
   const transport = new SSEClientTransport(new URL(config.url), {
     fetch: endpoint.fetch,
     requestInit: { headers: config.headers },
@@ -156,10 +158,10 @@ function refundAnswers(
 const openEndpoint = async (
   config: HttpServer | SseServer,
   options: CarrierOptions,
-  onTooLarge?: (bytes: number) => void,
+  more: Pick<EndpointOptions, 'onTooLarge' | 'standIns'>,
 ): Promise<HttpEndpoint> =>
   HttpEndpoint.open({
-    onTooLarge,
+    ...more,
     authorizer: await options.authorizer?.(options.server, config),
     server: options.server,
     url: config.url,
@@ -175,9 +177,11 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
   const { StreamableHTTPClientTransport } = await loadSdk();
   let cutOff = false;
   const pace = new ReopenPace(options.random);
-  const endpoint = await openEndpoint(config, options, () => {
+  const standIns = new StandIns(options, options.ignored);
+  const onTooLarge = (): void => {
     cutOff = true;
-  });
+  };
+  const endpoint = await openEndpoint(config, options, { onTooLarge, standIns });
   const transport = new StreamableHTTPClientTransport(new URL(config.url), {
     fetch: endpoint.fetch,
     requestInit: { headers: config.headers },
@@ -201,7 +205,7 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     pace.worked();
   };
   const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
-  guardMessages(transport, { ...options, onDefect: onBroken });
+  guardMessages(transport, { ...options, onDefect: onBroken, standIns });
   endpoint.flood.onFlood = () => onBroken(flooded(server));
   const hasSession = (): boolean => transport.sessionId !== undefined;
   const carrier: Carrier = {

@@ -2,6 +2,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { isRecord } from '../is-record.js';
 import type { Carrier } from './carrier.js';
+import { boundIdentity, lastHandshakeFault } from './handshake.js';
 import { serveRequests } from './input-rounds.js';
 import type { Envelope } from './lane.js';
 import { OLDER_REVISIONS, type Peer, type PeerOptions, unknownRevision } from './peer.js';
@@ -44,6 +45,8 @@ export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
   try {
     await client.connect(carrier.transport, { timeout: leftMs, signal, ...prior });
   } catch (thrown) {
+    const fault = lastHandshakeFault(carrier.transport);
+    if (fault !== undefined) throw fault;
     // Told to speak the newer revision only, the SDK does not say that it merely waited in vain.
     const silent =
       thrown instanceof SdkError &&
@@ -68,9 +71,11 @@ function toPeer(client: Client, { carrier, clientInfo, capabilities }: SdkPeerOp
   const peer: Peer = {
     era,
     protocolVersion,
-    serverInfo: client.getServerVersion(),
-    capabilities: client.getServerCapabilities() ?? {},
-    instructions: client.getInstructions(),
+    ...boundIdentity({
+      serverInfo: client.getServerVersion(),
+      capabilities: client.getServerCapabilities() ?? {},
+      instructions: client.getInstructions(),
+    }),
     lane: carrier.lane(client, era === 'modern' ? envelope : undefined),
     listen: (filter, timeoutMs) => client.listen(filter, { timeout: timeoutMs }),
   };

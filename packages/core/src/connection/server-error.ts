@@ -27,7 +27,7 @@ export function flooded(server: string): TurnbuckleError {
 
 /** The server's own JSON-RPC error; the whole of it is in `data.rpc`, but for what is far too long. */
 export function serverError(server: string, rpc: RpcError): TurnbuckleError {
-  const own = isRecord(rpc.data) ? OWN.get(rpc.data) : undefined;
+  const own = ownFailure(rpc);
   if (own !== undefined) return own;
   const text = String(rpc.message).slice(0, MAX_FOREIGN_TEXT);
   return new TurnbuckleError('SERVER_ERROR', `Server "${server}" answered with error ${rpc.code}: ${text}`, {
@@ -35,6 +35,10 @@ export function serverError(server: string, rpc: RpcError): TurnbuckleError {
     data: { rpc: bounded(rpc) },
   });
 }
+
+/** The failure of ours that an error answer stands for. */
+export const ownFailure = ({ data }: RpcError): TurnbuckleError | undefined =>
+  isRecord(data) ? OWN.get(data) : undefined;
 
 /** Errors are searched for secrets: a server must not be able to hold up everybody with one. */
 function bounded(rpc: RpcError): RpcError {

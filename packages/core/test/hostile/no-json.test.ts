@@ -88,7 +88,7 @@ describe('definitions that are nested too deep', () => {
       ].join(',')}]`,
     );
     for (const transport of ['stdio', 'http', 'sse', 'websocket'] as const) {
-      const server = await rawServer(transport, directory.file('tools.json'));
+      const server = await rawServer(transport, ['--tools', directory.file('tools.json')]);
       const runtime = await createOwnRuntime({ servers: { odd: server.config, good: fixture('echo') } });
       const dropped: RuntimeEvents['catalog.dropped'][] = [];
       runtime.on('catalog.dropped', (event) => dropped.push(event));

@@ -16,8 +16,7 @@ export interface RawServer {
 
 const PROGRAM = fileURLToPath(new URL('./servers/raw-lines.mjs', import.meta.url));
 
-export async function rawServer(transport: RawTransport, toolsFile?: string): Promise<RawServer> {
-  const more = toolsFile === undefined ? [] : ['--tools', toolsFile];
+export async function rawServer(transport: RawTransport, more: readonly string[] = []): Promise<RawServer> {
   if (transport === 'in-process')
     return { config: { server: { connect: answerInProcess } } as ServerInput, stop: () => {} };
   if (transport === 'stdio')

@@ -1,12 +1,19 @@
 // A server over stdio, websocket, http or sse (older HTTP) that says what it is told to. The tool `say` sends each of
 // `lines` as it is, with "$ID" for the id of the call, then, unless `silent`, the answer "said". The tool `list` is not
-// there: `--tools <file>` is what tools/list answers with, letter by letter.
+// there: `--tools <file>` is what tools/list answers with, letter by letter. `--hello <file>` is what the handshake of
+// either era answers with; `--stream`: over http, each answer is an event.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 
-const [way, , toolsFile] = process.argv.slice(2);
+const [way, ...options] = process.argv.slice(2);
+const option = (name) => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
+const toolsFile = option('--tools');
+const helloFile = option('--hello');
+const HELLO = helloFile
+  ? readFileSync(helloFile, 'utf8')
+  : '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{}},"serverInfo":{"name":"raw","version":"1"}}';
 const TOOLS = toolsFile
   ? readFileSync(toolsFile, 'utf8')
   : '[{"name":"say","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]';
@@ -33,12 +40,7 @@ function answers(text) {
   const { id, method, params } = JSON.parse(text);
   if (id === undefined || method === undefined) return [];
   const say = (result) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
-  if (method === 'initialize')
-    return [
-      say(
-        '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{}},"serverInfo":{"name":"raw","version":"1"}}',
-      ),
-    ];
+  if (method === 'initialize' || (method === 'server/discover' && helloFile)) return [say(HELLO)];
   if (method === 'tools/list') return [say(`{"tools":${TOOLS}}`)];
   if (method === 'ping') return [say('{}')];
   if (method !== 'tools/call')
@@ -69,7 +71,7 @@ function overHttp() {
       return stream.write(events);
     }
     if (texts.length === 0) return response.writeHead(202).end();
-    const isPlain = texts.length === 1;
+    const isPlain = texts.length === 1 && !options.includes('--stream');
     response
       .writeHead(200, { 'content-type': isPlain ? 'application/json' : 'text/event-stream' })
       .end(isPlain ? texts[0] : events);
