@@ -58,6 +58,7 @@ export { createRuntime } from './create-runtime.js';
 export { ERRORS, type ErrorCode, TurnbuckleError, toTurnbuckleError } from './errors.js';
 export type { RuntimeEvents } from './events.js';
 export type { Execution } from './execution.js';
+export { GrowingBuffer } from './fetching/growing-buffer.js';
 export { createGuardedFetch } from './fetching/guarded-fetch.js';
 export { openBrowser } from './fetching/open-browser.js';
 export { writeShown } from './json/exact-number.js';
@@ -72,6 +73,7 @@ export {
   spelled,
   writeJson,
 } from './json/spelling.js';
+export { weighJson } from './json/weigh-json.js';
 export { firstKeys, wideMembers } from './json/wide-objects.js';
 export { writeInSlices } from './json/write-large.js';
 export { createRedactor, type Redactor } from './observe/redact.js';

@@ -95,6 +95,7 @@ export function* parseLarge(text: string, { maxDepth, maxParts }: PartLimits): S
       if (at === -1) throw syntax(text.length);
     } else if (code === COMMA && top !== undefined) {
       parts += 1;
+      if (parts > maxParts) throw tooMuch(`has more than ${maxParts} parts`);
       if (top.isPut || at - top.unread > RUN) {
         readUntil(text, top, at);
         left -= STEP / 4;

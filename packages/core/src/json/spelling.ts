@@ -12,6 +12,7 @@ import { shareRoom } from './rooms.js';
 import { hasEachKeyOnce, scanJson, scanSteps } from './scan-json.js';
 import { atOnce, inSlices, LARGE_TEXT, type Steps } from './slices.js';
 import { partsIn, partsOf } from './text-parts.js';
+import { MAX_PARTS_SENT } from './weigh-json.js';
 
 interface Spelling {
   /** What was read from the text. */
@@ -26,8 +27,6 @@ let hasAny = false;
 
 /** Longer texts cost more to look through than their numbers are worth to anybody. */
 const LONGEST = 4 * 1_024 * 1_024;
-/** Of what a client sends; each part is looked at several times on its way. */
-const MAX_PARTS_SENT = 250_000;
 /** Of a message: its params, of those the arguments, `_meta` and so on. Of a batch: the list, a call, its arguments. */
 const LEVELS = 3;
 /** Whatever is made of a list entry by entry has fewer of them. */

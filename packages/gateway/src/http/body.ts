@@ -1,9 +1,8 @@
 /** The body of a request: read within its limit, as text or as JSON that fits a schema. */
 import { isUtf8 } from 'node:buffer';
-import { keepSpellingOfCopy, parseInSlices, TurnbuckleError } from 'turnbuckle';
+import { GrowingBuffer, keepSpellingOfCopy, parseInSlices, TurnbuckleError, weighJson } from 'turnbuckle';
 import { describeIssue, shortKey } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
-import { JoinedBody } from './joined-body.js';
 import type { Visit } from './visit.js';
 import { requireGood, tokenGone } from './visitor-end.js';
 
@@ -14,14 +13,25 @@ const MAX_FAULTS = 10;
  * CALL_CANCELLED when the client goes away before its end, TOKEN_REQUIRED when its token does, OVERLOADED when its
  * identity has too much in memory already.
  */
-export function readText({ request, response, maxBodyBytes, visitor, place }: Visit): Promise<string> {
+export async function readText(visit: Visit): Promise<string> {
+  const { place, response } = visit;
+  const text = await receiveText(visit);
+  const weighed = weighJson(text);
+  const weight = typeof weighed === 'number' ? weighed : await weighed;
+  if (response.destroyed) throw clientGone();
+  // From now on it counts for what it takes once it is read.
+  if (!place.hold(weight - place.bytes)) throw tooMuch();
+  return text;
+}
+
+function receiveText({ request, response, maxBodyBytes, visitor, place }: Visit): Promise<string> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
     return Promise.reject(tooLarge(maxBodyBytes));
   if (request.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
-    const body = new JoinedBody();
+    const body = new GrowingBuffer();
     const take = (part: Buffer): void => {
-      const isTooLarge = body.bytes + part.length > maxBodyBytes;
+      const isTooLarge = body.length + part.length > maxBodyBytes;
       if (!isTooLarge && place.hold(part.length)) return body.push(part);
       request.off('data', take);
       reject(isTooLarge ? tooLarge(maxBodyBytes) : tooMuch());
@@ -31,12 +41,12 @@ export function readText({ request, response, maxBodyBytes, visitor, place }: Vi
     request.once('end', () => {
       place.onEnded = undefined;
       if (visitor.ended?.aborted === true) return reject(tokenGone());
-      const whole = body.whole;
+      const whole = body.take();
       if (isUtf8(whole)) resolve(whole.toString('utf8'));
       else reject(invalid('The body is not UTF-8.'));
     });
     request.once('close', () => {
-      if (!request.complete) reject(new TurnbuckleError('CALL_CANCELLED', 'The client went away.'));
+      if (!request.complete) reject(clientGone());
     });
   });
 }
@@ -81,6 +91,8 @@ function pathText(path: readonly PropertyKey[]): string {
 function invalid(message: string, cause?: unknown): TurnbuckleError {
   return new TurnbuckleError('REQUEST_INVALID', message, { hint: 'Send JSON in UTF-8.', cause });
 }
+
+const clientGone = (): TurnbuckleError => new TurnbuckleError('CALL_CANCELLED', 'The client went away.');
 
 const tooMuch = (): TurnbuckleError =>
   new TurnbuckleError('OVERLOADED', 'Too many bodies of requests are in memory, of this token or in all.', {

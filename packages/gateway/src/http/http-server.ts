@@ -215,6 +215,7 @@ export class HttpServer {
     if (response.destroyed) return;
     const place = this.#places.enter(response, visitor);
     response.once('close', () => this.#leave(response));
+    place.isBusy = true;
     if (response.socket === null) this.#queued.add(request.socket, response);
     // Who has shown no token has no claim to stay once it has its answer.
     if (visitor === ANYBODY && !this.#connections.isKnown(request.socket)) {
@@ -245,6 +246,8 @@ export class HttpServer {
     } catch (thrown) {
       this.#refuse(request, response, toRefusal(thrown));
       if (!(thrown instanceof TurnbuckleError) || thrown.code === 'INTERNAL') this.#onDefect(thrown);
+    } finally {
+      this.#places.settle(place);
     }
     if (response.writableLength > 0) this.#places.linger(response);
   }

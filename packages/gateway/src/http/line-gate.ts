@@ -4,7 +4,7 @@
  */
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { type Caller, identityOf, TurnbuckleError } from 'turnbuckle';
+import { type Caller, identityOf, TurnbuckleError, weighJson } from 'turnbuckle';
 import { DEFAULT_LIMITS } from './http-limits.js';
 import { type Outlet, type Place, Places } from './places.js';
 import { RateLimit } from './rate-limit.js';
@@ -70,13 +70,19 @@ export class LineGate {
     return length < SHORT || this.#line.hold(length - this.#line.bytes);
   }
 
+  /** The line is whole: what it takes in memory when it is read; undefined when there is no room for that. */
+  async weigh(line: string): Promise<number | undefined> {
+    const weight = await weighJson(line);
+    return line.length < SHORT || this.#line.hold(weight - this.#line.bytes) ? weight : undefined;
+  }
+
   /** The line is taken, or is not kept. */
   clear(): void {
     this.#line.letGo();
   }
 
-  /** A request begins; returns what to call at its end. OVERLOADED, RATE_LIMITED. */
-  enter(bytes: number): () => void {
+  /** A request of this weight begins; returns what to call at its end. OVERLOADED, RATE_LIMITED. */
+  enter(weight: number): () => void {
     this.clear();
     const waitMs = this.#requests.take(identityOf(this.#visitor.caller));
     if (waitMs > 0)
@@ -88,7 +94,7 @@ export class LineGate {
     const outlet: Outlet = { writableLength: 0, destroy: () => this.#output.destroy() };
     const place = this.#places.enter(outlet, this.#visitor);
     const leave = (): void => this.#places.leave(outlet);
-    if (place.hold(bytes)) return leave;
+    if (place.hold(weight)) return leave;
     leave();
     throw tooMuch();
   }

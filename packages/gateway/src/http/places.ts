@@ -32,6 +32,9 @@ export class Place {
   bytes = 0;
   /** For whoever waits for the body: the token of the request is not good any more. */
   onEnded: (() => void) | undefined;
+  /** Somebody works on its request: what it holds is here until that ends, also when its client has left. */
+  isBusy = false;
+  isLeft = false;
   readonly #places: Places;
 
   constructor(share: Share, places: Places) {
@@ -87,9 +90,15 @@ export class Places {
     const place = this.#open.get(outlet);
     if (place === undefined) return;
     this.#open.delete(outlet);
-    this.letGo(place);
+    place.isLeft = true;
     place.share.places -= 1;
-    this.#tidy(place.share);
+    this.#release(place);
+  }
+
+  /** Nobody works on its request any more. */
+  settle(place: Place): void {
+    place.isBusy = false;
+    this.#release(place);
   }
 
   /** For a connection of lines, until `leaveLines`: it is no request itself, but holds bytes, and leaves some unsent. */
@@ -118,6 +127,10 @@ export class Places {
 
   hold(place: Place, bytes: number): boolean {
     const { share } = place;
+    // Nothing would let go of it.
+    if (place.isLeft && !place.isBusy) return false;
+    // What is here already is not refused because others came meanwhile.
+    if (bytes <= 0) return true;
     const wish = { own: share.bytes + bytes, taken: this.#bytes + bytes, isOwner: share.isOwner };
     if (!mayTake({ ...wish, max: this.#limits.maxHeldBytes })) return false;
     place.bytes += bytes;
@@ -147,6 +160,12 @@ export class Places {
     return this.#shares.get(identity) ?? this.#begin(identity, visitor);
   }
 
+  #release(place: Place): void {
+    if (!place.isLeft || place.isBusy) return;
+    this.letGo(place);
+    this.#tidy(place.share);
+  }
+
   #tidy(share: Share): void {
     if (share.places === 0 && share.bytes === 0 && this.#shares.size > MAX_IDLE) share.forget();
   }
@@ -174,7 +193,12 @@ export class Places {
     const all = [...this.#open].filter(([, place]) => place.share === share);
     for (const [, { onEnded }] of all) onEnded?.();
     setTimeout(() => {
-      for (const [outlet] of all) if (this.#open.has(outlet)) outlet.destroy();
+      for (const [outlet, place] of all) {
+        if (!this.#open.has(outlet)) continue;
+        // Who does not end now may never do.
+        place.isBusy = false;
+        outlet.destroy();
+      }
     }, LEAVE_MS).unref();
   }
 }

@@ -4,6 +4,12 @@ import { StringDecoder } from 'node:string_decoder';
 import type { LineGate } from '../http/line-gate.js';
 import { CODES, RpcError } from './protocol.js';
 
+export interface WholeLine {
+  readonly text: string;
+  /** What it takes in memory when it is read. */
+  readonly weight: number;
+}
+
 /** What is kept of a line that there was no room for. */
 export interface Dropped {
   /** The JSON of the id of its request, where it can be told; else null. */
@@ -22,7 +28,7 @@ export async function* linesOf(
   input: Readable,
   maxBytes: number,
   gate: LineGate,
-): AsyncGenerator<string | Dropped> {
+): AsyncGenerator<WholeLine | Dropped> {
   // By hand: the socket of an HTTP server does not take an encoding.
   const decoder = new StringDecoder('utf8');
   let line = new Line(gate);
@@ -30,8 +36,8 @@ export async function* linesOf(
     const [first = '', ...others] = decoder.write(bytes).split('\n');
     line.add(first);
     for (const next of others) {
-      const whole = line.end();
-      if (typeof whole !== 'string' || whole.trim() !== '') yield whole;
+      const whole = await line.end();
+      if (whole !== undefined) yield whole;
       gate.clear();
       line = new Line(gate);
       line.add(next);
@@ -59,15 +65,25 @@ class Line {
     }
     this.#parts.push(part);
     if (this.#gate.grow(this.length)) return;
-    const text = this.#parts.join('');
+    this.#drop(this.#parts.join(''));
+  }
+
+  /** Undefined when there is nothing in it. */
+  async end(): Promise<WholeLine | Dropped | undefined> {
+    if (this.#ends === undefined) {
+      const text = this.#parts.join('');
+      if (text.trim() === '') return undefined;
+      const weight = await this.#gate.weigh(text);
+      if (weight !== undefined) return { text, weight };
+      this.#drop(text);
+    }
+    const { head = '', tail = '' } = this.#ends ?? {};
+    return { id: FIRST.exec(head)?.[1] ?? LAST.exec(tail)?.[1] ?? 'null' };
+  }
+
+  #drop(text: string): void {
     this.#parts = [];
     this.#gate.clear();
     this.#ends = { head: text.slice(0, KEPT), tail: text.slice(-KEPT) };
-  }
-
-  end(): string | Dropped {
-    if (this.#ends === undefined) return this.#parts.join('');
-    const { head, tail } = this.#ends;
-    return { id: FIRST.exec(head)?.[1] ?? LAST.exec(tail)?.[1] ?? 'null' };
   }
 }

@@ -5,7 +5,7 @@ import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
 import { LineGate, tooMuch } from '../http/line-gate.js';
 import type { Desk } from './desk.js';
 import { BatchRefused, type Incoming, parseMessage } from './incoming.js';
-import { type Dropped, linesOf } from './lines.js';
+import { type Dropped, linesOf, type WholeLine } from './lines.js';
 import { serveModern } from './modern.js';
 import { errorText, idIn, isRecord, META, metaOf, type RequestId, type RpcRequest } from './protocol.js';
 import type { Reply } from './reply.js';
@@ -81,21 +81,21 @@ class StdioClient {
   }
 
   /** Resolves when it is taken, not when it is answered. Never rejects. */
-  async take(line: string | Dropped): Promise<void> {
+  async take(line: WholeLine | Dropped): Promise<void> {
     if (!this.#takesMore) return;
-    if (typeof line === 'string') return this.#takeLine(line);
+    if ('text' in line) return this.#takeLine(line);
     this.#reply.finish(errorText({ json: line.id }, toRpcError(tooMuch())));
   }
 
-  async #takeLine(line: string): Promise<void> {
+  async #takeLine({ text, weight }: WholeLine): Promise<void> {
     let id: RequestId | null = null;
     try {
-      const incoming = await parseMessage(line);
+      const incoming = await parseMessage(text);
       // Reading a long one takes a while.
       if (!this.#takesMore) return;
       if (incoming.kind === 'request') id = incoming.message.id;
       const { session } = this.#begin(incoming);
-      const leave = incoming.kind === 'request' ? this.#options.gate.enter(line.length) : () => {};
+      const leave = incoming.kind === 'request' ? this.#options.gate.enter(weight) : () => {};
       this.#serve(this.#take(incoming, session).finally(leave));
     } catch (thrown) {
       const error = toRpcError(thrown);

@@ -124,7 +124,8 @@ describe('bodies in memory', () => {
       void post(server.port, 'ada', MEGABYTE).then((status) => refused.push(status));
     await waitUntil(() => refused.length === 5);
     expect(refused).toEqual([503, 503, 503, 503, 503]);
-    const before = server.server.inFlight;
+    const before = 7;
+    await waitUntil(() => server.server.inFlight === before);
     void post(server.port, 'bob', MEGABYTE);
     await waitUntil(() => server.server.inFlight === before + 1);
     // Announced, and never sent.
