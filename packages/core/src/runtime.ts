@@ -333,9 +333,9 @@ export class Runtime {
   }
 
   /** The same without holding up the loop: the same array until something changes that it depends on. */
-  visibleTools(caller: Caller): Promise<readonly CatalogTool[]> {
-    this.tools();
-    return this.#offerings.visibleTools(caller);
+  async visibleTools(caller: Caller | undefined, search = ''): Promise<readonly CatalogTool[]> {
+    const tools = this.tools();
+    return searchTools(caller === undefined ? tools : await this.#offerings.visibleTools(caller), search);
   }
 
   /** Adds a function of the host as a tool. */
@@ -427,6 +427,7 @@ export class Runtime {
   /** Takes over other rules, and perhaps another default, for the next call on. */
   setRules(rules: readonly PlacedRule[], more?: PolicySettings): void {
     this.#guard.setRules(rules, more);
+    if (rules.some(({ rule }) => rule.flags !== undefined)) this.catalog.wantFlags();
   }
 
   /** What would be decided about a call. Nothing is called, asked or recorded. */

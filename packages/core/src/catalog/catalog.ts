@@ -58,7 +58,11 @@ export class Catalog {
   constructor(naming: NamingPreset, events: Events, onTools?: OnTools) {
     this.#naming = naming;
     this.#events = events;
-    this.#flags = new FlagBoard(events, () => this.#byName.values());
+    this.#flags = new FlagBoard(
+      events,
+      () => this.#byName.values(),
+      () => this.#toolsToFlag(),
+    );
     this.#onTools = onTools;
   }
 
@@ -127,6 +131,11 @@ export class Catalog {
   serverFlags(server: string): readonly Flag[] {
     const about = this.#shelves.get(server)?.about;
     return about === undefined ? [] : this.#flags.flagsOf(server, about);
+  }
+
+  /** From now on, flags are looked for as soon as something changes, not when the first one asks for all of them. */
+  wantFlags(): void {
+    this.#flags.want();
   }
 
   /** What of a server's lists cannot be used: a line for each list of which that is so. */

@@ -3,6 +3,7 @@
  * `catalog.flagged`, and remembered: a list that nobody looks at costs nothing.
  */
 import type { Events } from '../events.js';
+import { inSlices, type Steps } from '../json/slices.js';
 import { collectText, type Flag, scanDefinition } from './flags.js';
 import { type MentionableTool, MentionIndex } from './mentions.js';
 
@@ -19,6 +20,7 @@ export interface Flaggable {
 export class FlagBoard {
   readonly #events: Events;
   readonly #tools: () => Iterable<MentionableTool>;
+  readonly #flaggable: () => Iterable<Flaggable>;
   /** All that are configured, whether or not they have ever been up. */
   readonly #servers = new Set<string>();
   readonly #own = new WeakMap<Definition, readonly Flag[]>();
@@ -28,22 +30,33 @@ export class FlagBoard {
   >();
   readonly #told = new Map<string, Map<string, string>>();
   readonly #waiting = new Map<string, Flaggable>();
-  #turn: NodeJS.Immediate | undefined;
+  #isLooking = false;
+  #isWanted = false;
   #index: MentionIndex | undefined;
 
-  constructor(events: Events, tools: () => Iterable<MentionableTool>) {
+  constructor(events: Events, tools: () => Iterable<MentionableTool>, flaggable: () => Iterable<Flaggable>) {
     this.#events = events;
     this.#tools = tools;
+    this.#flaggable = flaggable;
     events.on('server.added', ({ server }) => {
       this.#servers.add(server);
       this.changed();
+      this.tell(this.#flaggable());
     });
     events.on('server.removed', ({ server }) => {
       this.#servers.delete(server);
       this.#told.delete(server);
       for (const [key, entry] of this.#waiting) if (entry.server === server) this.#waiting.delete(key);
       this.changed();
+      this.tell(this.#flaggable());
     });
+  }
+
+  /** Rules ask for them: whoever comes first after a change must not have to wait for all of them. */
+  want(): void {
+    if (this.#isWanted) return;
+    this.#isWanted = true;
+    this.tell(this.#flaggable());
   }
 
   /** Servers or tools came or went: who speaks about whom is a new question. */
@@ -65,24 +78,27 @@ export class FlagBoard {
     return flags;
   }
 
-  /** Looks at these soon and tells of what is flagged, once until its flags are others. Nothing while nobody listens. */
+  /** Looks at these soon and tells of what is flagged, once until its flags are others. Nothing while nobody wants it. */
   tell(entries: Iterable<Flaggable>): void {
-    if (!this.#events.has('catalog.flagged')) return;
+    if (!this.#isWanted && !this.#events.has('catalog.flagged')) return;
     for (const entry of entries)
       this.#waiting.set(JSON.stringify([entry.kind, entry.server, entry.item]), entry);
-    if (this.#waiting.size > 0) this.#turn ??= setImmediate(() => this.#lookAtSome()).unref();
+    if (this.#waiting.size === 0 || this.#isLooking) return;
+    this.#isLooking = true;
+    // Later: what is told now may not be all that changes.
+    setImmediate(() => void inSlices(this.#lookAtAll()).catch(() => {})).unref();
   }
 
-  /** As many as fit into a moment: a long list must not hold everything else up. */
-  #lookAtSome(): void {
-    this.#turn = undefined;
-    const until = performance.now() + TURN_MS;
-    for (const [key, entry] of this.#waiting) {
-      this.#waiting.delete(key);
-      this.#lookAt(key, entry);
-      if (performance.now() >= until) break;
+  *#lookAtAll(): Steps<void> {
+    try {
+      for (const [key, entry] of this.#waiting) {
+        this.#waiting.delete(key);
+        this.#lookAt(key, entry);
+        yield;
+      }
+    } finally {
+      this.#isLooking = false;
     }
-    if (this.#waiting.size > 0) this.#turn = setImmediate(() => this.#lookAtSome()).unref();
   }
 
   #lookAt(key: string, { server, kind, item, definition }: Flaggable): void {
@@ -95,5 +111,3 @@ export class FlagBoard {
     if (flags.length > 0) this.#events.emit('catalog.flagged', { server, kind, item, flags });
   }
 }
-
-const TURN_MS = 10;

@@ -43,7 +43,7 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
       handle: async (visit) => {
         const { search = '', server } = readQuery(visit, LIST_QUERY);
         const { caller } = sightOf(runtime, visit);
-        const seen = caller === undefined ? runtime.tools() : runtime.toolsForAgent(caller);
+        const seen = await runtime.visibleTools(caller);
         const meant = seen.filter(
           (tool) => (server ?? tool.server) === tool.server && hasWords(tool, search),
         );

@@ -9,6 +9,7 @@ import { readJson } from '../http/body.js';
 import type { Route } from '../http/route.js';
 import { retryAfterSeconds } from '../http/safe-data.js';
 import type { Visit } from '../http/visit.js';
+import { knowsServer } from '../knows-server.js';
 import { EventStream } from '../mcp/event-stream.js';
 import { BatchAnswer } from './batch-answer.js';
 import { type Bridge, type BridgeAnswer, CALL_ANSWER, CALL_BODY, type CallBody } from './bridge-call.js';
@@ -70,15 +71,15 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
       path: '/tools',
       access: 'call',
       summary: 'The tools that the token may call',
-      handle: ({ caller, query }) => ({
-        tools: runtime
-          .toolsForAgent(caller, query.get('search') ?? '')
-          .map(({ name, server, tool, title, description, inputSchema, outputSchema, annotations }) => ({
+      handle: async ({ caller, query }) => ({
+        tools: (await runtime.visibleTools(caller, query.get('search') ?? '')).map(
+          ({ name, server, tool, title, description, inputSchema, outputSchema, annotations }) => ({
             ...{ name, server, tool, title, description },
             input_schema: inputSchema,
             output_schema: outputSchema,
             annotations,
-          })),
+          }),
+        ),
       }),
     },
     {
@@ -132,12 +133,14 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
 
 /** A server of which the caller may use nothing is not there. Of one without tools, the word for the server counts. */
 function serversFor(runtime: Runtime, { caller, visitor }: Visit): object[] {
-  const known = new Set(runtime.toolsForAgent(caller).map(({ server }) => server));
   const isOwner = hostOrCaller(caller) === undefined;
   const mayUse = (server: string): boolean => !runtime.decide({ server, tool: '', caller }).hidden;
   return runtime
     .status()
-    .filter(({ name, tools }) => isOwner || known.has(name) || (tools.length === 0 && mayUse(name)))
+    .filter(
+      ({ name, tools }) =>
+        isOwner || knowsServer(runtime, name, caller) || (tools.length === 0 && mayUse(name)),
+    )
     .map(({ name, status, transport, era, tools, error }) => ({
       ...{ name, status, transport, era },
       tools: tools.length,
