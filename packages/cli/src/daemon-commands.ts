@@ -88,14 +88,17 @@ export const DAEMON: readonly Command[] = [
   },
   {
     name: 'approvals',
-    arguments: '[list|watch|answer] [id] [once|session|always|deny]',
+    arguments: '[list|show|watch|answer] [id] [once|session|always|deny]',
     mostWords: 3,
     summary: 'Show calls that wait for your approval, and answer them',
     description: 'watch asks on a terminal as they come; elsewhere it prints them.',
-    options: {},
+    options: {
+      full: { type: 'boolean', summary: 'show: all that would be sent, however long' },
+    },
     examples: [
       { line: 'turnbuckle approvals', what: 'what waits now' },
       { line: 'turnbuckle approvals watch', what: 'asked one after the other, until Ctrl-C' },
+      { line: 'turnbuckle approvals show <id> --full', what: 'all that would be sent, however long' },
       { line: 'turnbuckle approvals answer <id> once', what: 'yes, this time' },
     ],
     load: () => import('./commands/approvals.js'),

@@ -7,13 +7,15 @@ import type { PlacedRule, Rule } from './config/rule-schema.js';
 import type { AskedApproval, Events } from './events.js';
 import type { GuardedCall } from './guarded-call.js';
 import { isRecord } from './is-record.js';
+import { withDigits } from './json/exact-number.js';
 import type { NotShown } from './json/shortened.js';
+import { inSlices } from './json/slices.js';
 import { writeJson } from './json/spelling.js';
 import type { Redactor } from './observe/redact.js';
 import type { Permit } from './permit.js';
 import type { Pins } from './pins.js';
 import type { ApprovalAnswer } from './policy/approval-request.js';
-import type { Approvals, Question } from './policy/approvals.js';
+import type { Approvals, Question, WholeCall } from './policy/approvals.js';
 import { agentOf, identityOf } from './policy/capabilities.js';
 import type { Decision, PolicyOptions } from './policy/decide.js';
 import { escapeGlob } from './policy/glob.js';
@@ -26,7 +28,7 @@ export interface CallQuestionsOptions {
   readonly definitionNow: (call: GuardedCall) => CatalogTool | undefined;
   readonly events: Events;
   readonly now: () => number;
-  readonly redactor: Pick<Redactor, 'shown'>;
+  readonly redactor: Pick<Redactor, 'shown' | 'large'>;
   readonly serverPolicy: PolicyOptions['serverPolicy'];
   /** The rules in effect. */
   readonly placed: () => readonly PlacedRule[];
@@ -83,6 +85,7 @@ export class CallQuestions {
       ...this.#toQuestion(call, decision, memory),
       key: keyOf(call, memory),
       keep: () => this.#keep(call, decision, rule),
+      whole: () => this.#wholeOf(call),
     };
     // A program waits for its own calls; an agent's client gives up after a while.
     const patienceMs = agentOf(call.caller) === undefined ? undefined : this.#options.patienceMs;
@@ -143,6 +146,20 @@ export class CallQuestions {
         characters: args.notShown.characters + (also?.notShown.characters ?? 0),
         members: args.notShown.members + (also?.notShown.members ?? 0),
       },
+    };
+  }
+
+  /** The same without an end; others get a turn in between. */
+  async #wholeOf({ exactly, beside }: GuardedCall): Promise<WholeCall> {
+    const { large } = this.#options.redactor;
+    const whole = async (value: object): Promise<Readonly<Record<string, unknown>>> => {
+      const clean = await large.value(await inSlices(withDigits(value)));
+      return isRecord(clean) ? clean : {};
+    };
+    const sent = beside && sentBeside(beside);
+    return {
+      arguments: await whole(exactly),
+      ...(sent !== undefined && { alsoSent: await whole(sent) }),
     };
   }
 

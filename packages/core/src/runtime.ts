@@ -410,7 +410,7 @@ export class Runtime {
   // --- who may call what -----------------------------------------------------------------------------
 
   /** What waits for a person's answer, the way to give it, and the way to ask for something else. */
-  get approvals(): Pick<Approvals, 'pending' | 'answer' | 'abandon' | 'ask' | 'close'> {
+  get approvals(): Pick<Approvals, 'pending' | 'whole' | 'answer' | 'abandon' | 'ask' | 'close'> {
     return this.#guard.approvals;
   }
 

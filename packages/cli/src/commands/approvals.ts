@@ -31,12 +31,12 @@ const SESSION = 'the daemon';
 
 export async function run(context: CommandContext): Promise<void> {
   const [word = 'list'] = context.words;
-  const work = { list, watch, answer }[word];
+  const work = { list, show: showOne, watch, answer }[word];
   if (work === undefined)
     throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is nothing that approvals can do.`, {
-      hint: meantWord(context, word, ['list', 'watch', 'answer']),
+      hint: meantWord(context, word, ['list', 'show', 'watch', 'answer']),
     });
-  refuseSurplus(context, word === 'answer' ? 3 : 1);
+  refuseSurplus(context, word === 'answer' ? 3 : word === 'show' ? 2 : 1);
   // Flags that make other commands do without the daemon mean nothing here: approvals are its own.
   const attachment = findAttachment({ ...context, flags: {} });
   if (attachment === undefined) throw noDaemon();
@@ -53,6 +53,27 @@ async function list({ output, signal }: CommandContext, client: DaemonClient): P
   if (approvals.length === 0) return output.note('Nothing waits for an approval.');
   for (const asked of approvals) show(asked, output);
   output.note(output.color.dim('Answer one: turnbuckle approvals answer <id> once'));
+  if (approvals.some(({ isCut }) => isCut === true))
+    output.note(output.color.dim('See all of one: turnbuckle approvals show <id> --full'));
+}
+
+/** With --full all that would be sent, however long. */
+async function showOne(context: CommandContext, client: DaemonClient): Promise<void> {
+  const { output, signal, flags } = context;
+  const id = needWord(context, 1, 'id of the approval');
+  const asked =
+    flags.full === true
+      ? await client
+          .get<ApprovalRequest>(`/api/approvals/${encodeURIComponent(id)}`)
+          .catch((error: unknown) => {
+            throw isGone(error) ? notWaiting(id, error) : error;
+          })
+      : (await pendingApprovals(client, signal)).find((one) => one.id === id);
+  if (asked === undefined) throw notWaiting(id);
+  if (output.json) return output.data(asked);
+  show(asked, output);
+  if (asked.isCut === true && flags.full !== true)
+    output.note(output.color.dim(`All of it: turnbuckle approvals show ${showLine(id, 60)} --full`));
 }
 
 /** As it is asked on a terminal, with the words for answering. */
@@ -126,7 +147,7 @@ async function answer(context: CommandContext, client: DaemonClient): Promise<vo
       hint: 'once: this call; session: until the daemon ends; always: from now on; deny: not at all.',
     });
   await send(client, id, given).catch((error: unknown) => {
-    throw error instanceof TurnbuckleError && error.code === 'PATH_UNKNOWN' ? notWaiting(id, error) : error;
+    throw isGone(error) ? notWaiting(id, error) : error;
   });
   if (output.json) output.data({ id, answer: given });
   else output.line(answerWords(given, SESSION));
@@ -135,7 +156,10 @@ async function answer(context: CommandContext, client: DaemonClient): Promise<vo
 const send = (client: DaemonClient, id: string, word: string): Promise<unknown> =>
   client.post(`/api/approvals/${encodeURIComponent(id)}`, { answer: word });
 
-const notWaiting = (id: string, cause: TurnbuckleError): TurnbuckleError =>
+const isGone = (error: unknown): error is TurnbuckleError =>
+  error instanceof TurnbuckleError && error.code === 'PATH_UNKNOWN';
+
+const notWaiting = (id: string, cause?: TurnbuckleError): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', `No call waits for approval with the id "${id}".`, {
     cause,
     hint: 'It was answered, or its time is over. What waits now: turnbuckle approvals',

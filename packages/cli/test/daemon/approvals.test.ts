@@ -60,6 +60,31 @@ describe('approvals', () => {
     expect(late.stderr).toContain('No call waits for approval');
   });
 
+  it('are shown whole, however long, to who asks for that', async () => {
+    const text = `${'long '.repeat(10_000)}the end of it`;
+    const called = post(agent, '/mcp/call', { server: 'echo', tool_name: 'echo', arguments: { text } });
+    const { id } = await oneWaiting();
+    const short = await turnbuckle(['approvals', 'show', id], { home });
+    expect(short.stdout).toContain('not shown');
+    expect(short.stdout.replaceAll('\n  │ ', '')).not.toContain('the end of it');
+    expect(short.stderr).toContain(`turnbuckle approvals show ${id} --full`);
+    const full = await turnbuckle(['approvals', 'show', id, '--full'], { home });
+    expect(full.code).toBe(0);
+    expect(full.stdout.replaceAll('\n  │ ', '')).toContain('the end of it');
+    expect(full.stdout).not.toContain('not shown');
+    expect(await json(['approvals', 'show', id, '--full'], { home })).toMatchObject({
+      id,
+      arguments: { text },
+    });
+    await turnbuckle(['approvals', 'answer', id, 'deny'], { home });
+    await called;
+    for (const more of [[], ['--full']]) {
+      const late = await turnbuckle(['approvals', 'show', id, ...more], { home });
+      expect(late.code).toBe(13);
+      expect(late.stderr).toContain('No call waits for approval');
+    }
+  });
+
   it('are refused with deny', async () => {
     const called = call();
     await turnbuckle(['approvals', 'answer', (await oneWaiting()).id, 'deny'], { home });

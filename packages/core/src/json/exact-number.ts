@@ -6,7 +6,7 @@ import { isRecord } from '../is-record.js';
 import { parseJson } from './parse-json.js';
 import { type Replacing, replaceInValue } from './replace-numbers.js';
 import { replaceNumbers } from './scan-json.js';
-import { atOnce, inSlices, LARGE_TEXT } from './slices.js';
+import { atOnce, inSlices, LARGE_TEXT, type Steps } from './slices.js';
 import { spelledText } from './spelling.js';
 import { headOf } from './text-parts.js';
 
@@ -46,6 +46,26 @@ function replaced<Value extends object>(value: Value, replacing: Replacing): Val
   const text = spelledText(value);
   return text === undefined ? value : atOnce(replaceInValue(value, text, replacing));
 }
+
+/** A copy for a person to read: numbers that JavaScript cannot hold are texts, with all their digits. */
+export function* withDigits(value: unknown): Steps<unknown> {
+  yield;
+  if (value instanceof ExactNumber) return value.text;
+  if (Array.isArray(value)) {
+    const list: unknown[] = [];
+    for (const part of value) list.push(isLeaf(part) ? part : yield* withDigits(part));
+    return list;
+  }
+  if (!isRecord(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const entries: Array<[string, unknown]> = [];
+  for (const key of Object.keys(value)) {
+    const part = value[key];
+    entries.push([key, isLeaf(part) ? part : yield* withDigits(part)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+const isLeaf = (value: unknown): boolean => typeof value !== 'object' || value === null;
 
 export interface Shown {
   readonly text: string | undefined;

@@ -35,7 +35,11 @@ export interface Question extends Omit<ApprovalRequest, 'id' | 'createdAt' | 'ex
   readonly key?: string | undefined;
   /** Keeps an "always" that comes when the call does not wait any more. Never rejects. */
   readonly keep?: (() => Promise<void>) | undefined;
+  /** All that is sent, where the question shows only a part of it. Without secrets, like that part. */
+  readonly whole?: (() => Promise<WholeCall>) | undefined;
 }
+
+export type WholeCall = Pick<ApprovalRequest, 'arguments' | 'alsoSent'>;
 
 /** How a call waits for the answer. */
 export interface Waiting {
@@ -88,6 +92,14 @@ export class Approvals {
   /** What waits for an answer now, the oldest first. */
   pending(): ApprovalRequest[] {
     return [...this.#pending.values()].map(({ request }) => request);
+  }
+
+  /** A question with all that is sent, however long; undefined when it does not wait any longer. */
+  async whole(id: string): Promise<ApprovalRequest | undefined> {
+    const pending = this.#pending.get(id);
+    if (pending?.request.isCut !== true || pending.question.whole === undefined) return pending?.request;
+    const { isCut: _isCut, notShown: _notShown, ...request } = pending.request;
+    return { ...request, ...(await pending.question.whole()) };
   }
 
   /** Answers a question; false when it does not wait any longer. `by` names who did, for the record. */
@@ -157,7 +169,14 @@ export class Approvals {
   }
 
   #toRequest(asked: Question): ApprovalRequest {
-    const { memory: _memory, identity: _identity, key: _key, keep: _keep, ...question } = asked;
+    const {
+      memory: _memory,
+      identity: _identity,
+      key: _key,
+      keep: _keep,
+      whole: _whole,
+      ...question
+    } = asked;
     const { now, createId, timeoutMs } = this.#options;
     const time = now();
     return {

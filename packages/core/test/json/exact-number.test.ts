@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareNumbers, ExactNumber, withExactNumbers, writeShown } from '../../src/json/exact-number.js';
+import {
+  compareNumbers,
+  ExactNumber,
+  withDigits,
+  withExactNumbers,
+  writeShown,
+} from '../../src/json/exact-number.js';
 import { shortened } from '../../src/json/shortened.js';
+import { atOnce } from '../../src/json/slices.js';
 import { parseStrictly } from '../../src/json/spelling.js';
 
 const read = (text: string): Record<string, unknown> => parseStrictly(text) as Record<string, unknown>;
@@ -9,6 +16,12 @@ const read = (text: string): Record<string, unknown> => parseStrictly(text) as R
 describe('numbers that JavaScript cannot hold', () => {
   const text =
     '{"id":90071992547409931,"one":1.0,"huge":1e400,"deep":[{"fine":0.1000000000000000055}],"plain":7}';
+
+  it('is shown with all its digits in a whole copy, wherever it stands', () => {
+    const value = read('{"a":[1,90071992547409931,{"b":90071992547409933}],"c":null}');
+    const whole = atOnce(withDigits(withExactNumbers(value)));
+    expect(JSON.stringify(whole)).toBe('{"a":[1,"90071992547409931",{"b":"90071992547409933"}],"c":null}');
+  });
 
   it('are there by their digits, and only they', () => {
     const value = read(text);

@@ -27,6 +27,19 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
       },
     },
     {
+      method: 'GET',
+      path: '/api/approvals/:id',
+      access: 'manage',
+      summary: 'One of them with all that would be sent, also where the list shows a part of it',
+      answer: APPROVAL,
+      handle: async (visit) => {
+        const { id = '' } = visit.parameters;
+        const asked = await runtime.approvals.whole(id);
+        if (asked === undefined || !sightOf(runtime, visit).sees(asked)) throw nothingWaits(id);
+        return cleanList(asked, (value) => runtime.redact(value));
+      },
+    },
+    {
       method: 'POST',
       path: '/api/approvals/:id',
       access: 'manage',
@@ -38,11 +51,7 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
         const { id = '' } = visit.parameters;
         const { answer } = await readJson(visit, ANSWER_BODY);
         const asked = runtime.approvals.pending().find((one) => one.id === id);
-        if (asked === undefined || !sightOf(runtime, visit).sees(asked))
-          throw notThere(
-            `Nothing waits for an answer under "${id}".`,
-            'It was answered, or its time is over. What waits now: turnbuckle approvals, or GET /api/approvals.',
-          );
+        if (asked === undefined || !sightOf(runtime, visit).sees(asked)) throw nothingWaits(id);
         if (!asked.answers.includes(answer)) throw notOffered(asked, answer);
         if (answer !== 'deny' && !mayApprove(visit.visitor, asked.callerId, tokens.list())) throw ownCall();
         runtime.approvals.answer(id, answer, visit.caller.id);
@@ -51,6 +60,12 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
     },
   ];
 }
+
+const nothingWaits = (id: string): TurnbuckleError =>
+  notThere(
+    `Nothing waits for an answer under "${id}".`,
+    'It was answered, or its time is over. What waits now: turnbuckle approvals, or GET /api/approvals.',
+  );
 
 const notOffered = ({ isCut = false, answers }: ApprovalRequest, answer: string): TurnbuckleError =>
   new TurnbuckleError(

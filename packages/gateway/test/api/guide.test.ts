@@ -96,6 +96,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'POST /api/calls/k3v9x1-42/replay': { success: true, result: { content: [{ text: 'invoice' }] } },
   'GET /api/stats': { tools: [{ server: 'files', tool: 'read_file' }] },
   'GET /api/approvals': { approvals: [{ server: 'files', tool: 'write_file' }] },
+  'GET /api/approvals/6f1c…': { server: 'files', tool: 'write_file' },
   'POST /api/approvals/6f1c…': { answer: 'once' },
   'POST /api/rules/test': { decision: { action: 'ask' } },
   'POST /api/pins/files/write_file': { pinned: ['write_file'] },

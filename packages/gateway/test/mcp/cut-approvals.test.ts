@@ -79,6 +79,40 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     await client.close();
   });
 
+  it('is seen whole by who may answer, without secrets, and by nobody else', async () => {
+    await open();
+    const client = await connect(era);
+    const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40);
+    const list = Array.from({ length: 3_000 }, (_, index) => ({ at: index, password: 'hunter2222' }));
+    const text = `${'Lists the files. '.repeat(4_000)}${secret}${' and more'.repeat(4_000)} to the end`;
+    const args = { text, list, note: 'short' };
+    const _meta = { 'example/payload': 'p'.repeat(20_000) };
+    const calling = client.callTool({ name: 'up_wipe', arguments: args, _meta });
+    const asked = await question();
+    expect(asked).toMatchObject({ isCut: true });
+    const path = `/api/approvals/${asked.id}`;
+    const whole = (await (await own.fetch(path)).json()) as ApprovalRequest;
+    expect(whole.isCut).toBeUndefined();
+    expect(whole).toMatchObject({ id: asked.id, answers: ['once', 'deny'], alsoSent: { _meta } });
+    expect(whole.arguments.text).toBe(text.replace(secret, '[redacted]'));
+    expect(whole.arguments.list).toHaveLength(3_000);
+    expect(JSON.stringify(whole)).not.toContain('hunter2222');
+    for (const [name, can, access, status] of [
+      ['looker', ['mcp_integration'], ['look'], 403],
+      ['caller', ['mcp_integration'], ['call'], 403],
+      ['elsewhere', ['mcp:other'], ['call', 'look', 'manage'], 404],
+      ['manager', ['mcp:up'], ['call', 'look', 'manage'], 200],
+    ] as const) {
+      const made = await own.post('/api/tokens', { name, can, access });
+      expect((await own.fetch(path, { token: String(made.body.token) })).status, name).toBe(status);
+    }
+    await own.post(path, { answer: 'deny' });
+    await calling.catch(() => {});
+    const gone = await own.fetch(path);
+    expect(gone.status).toBe(404);
+    await client.close();
+  });
+
   it('is shown every argument by name in a form that approves', async () => {
     await open({ approvalForms: 'approve' });
     const client = await connect(era, { elicitation: { form: {} } });
