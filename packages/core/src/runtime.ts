@@ -113,6 +113,7 @@ export class Runtime {
       maxItems: this.#limits.maxToolsPerServer,
       maxDepth: this.#limits.maxDepth,
       listLimits: this.#limits,
+      isKnown: (name, settings) => this.#servers.get(name)?.config === settings,
       prepare: (tool) => this.#guard.pins.prepare(tool),
     });
     this.#builder = new ServerBuilder({

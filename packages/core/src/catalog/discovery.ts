@@ -31,6 +31,8 @@ export interface DiscoveryOptions {
   readonly maxItems: number;
   readonly maxDepth: number;
   readonly listLimits: ListLimits;
+  /** Whether this is the server that has the name now: another one may have got it while a list was read. */
+  readonly isKnown: (server: string, settings: ListSettings) => boolean;
   /** What is found out about each tool before the list is taken over, because it takes time. */
   readonly prepare?: (tool: CatalogTool) => void;
 }
@@ -45,6 +47,12 @@ export interface Reading {
   readonly link: Link;
   readonly settings: ListSettings;
   readonly reason?: RuntimeEvents['catalog.read']['reason'];
+}
+
+/** A reading under way. */
+interface Running {
+  readonly link: Link;
+  done: Promise<void>;
 }
 
 interface Source {
@@ -96,7 +104,7 @@ const SLOWEST_MS = 30_000;
 
 export class Discovery {
   readonly #options: DiscoveryOptions;
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, Running>();
   readonly #scheduled = new Map<string, NodeJS.Timeout>();
   readonly #paces = new Map<string, RelistPace>();
   /** How many readings there were because of a change; one is forgotten after a while. */
@@ -117,26 +125,35 @@ export class Discovery {
     return this.read(server, 'tools', { link, settings, reason: 'connected' });
   }
 
-  /** Reads a list now; concurrent readings of one list are one. */
+  /**
+   * Reads a list now; concurrent readings of one list are one, unless a fresh link has taken the place of the other's. What
+   * such a one brings, or one of a server that is not there any more, counts for nothing.
+   */
   read(server: string, kind: ListKind, reading: Reading): Promise<void> {
     const key = keyOf(server, kind);
     const running = this.#running.get(key);
-    if (running !== undefined) return running;
-    const { catalog, now } = this.#options;
+    const isFresh = reading.reason === 'connected' && running?.link !== reading.link;
+    if (running !== undefined && !isFresh) return running.done;
+    const { catalog, now, isKnown } = this.#options;
+    if (!isKnown(server, reading.settings)) return Promise.resolve();
     const before = catalog.stateOf(server, kind, now());
     if (before === 'empty') catalog.mark(server, kind, 'populating');
     const reason = before === 'stale' ? 'stale' : 'asked';
+    const own: Running = { link: reading.link, done: Promise.resolve() };
+    this.#running.set(key, own);
+    const isCurrent = (): boolean =>
+      this.#running.get(key) === own && this.#options.isKnown(server, reading.settings);
     let isKept = false;
-    const work = this.#read(server, kind, { reason, ...reading }).then(() => {
+    const work = this.#read(server, kind, { reason, ...reading, isCurrent }).then(() => {
       isKept = true;
     });
-    const done = work.finally(() => {
+    own.done = work.finally(() => {
+      if (this.#running.get(key) !== own) return;
       this.#running.delete(key);
       this.#room.end(server, kind, isKept);
       if (catalog.stateOf(server, kind, now()) === 'populating') catalog.mark(server, kind, 'empty');
     });
-    this.#running.set(key, done);
-    return done;
+    return own.done;
   }
 
   /** The tools of a link of somebody's own, by their names there. They are in no list: who calls over it is held to them. */
@@ -167,6 +184,7 @@ export class Discovery {
     for (const kind of Object.keys(SOURCES) as ListKind[]) {
       const key = keyOf(server, kind);
       clearTimeout(this.#scheduled.get(key));
+      this.#running.delete(key);
       this.#scheduled.delete(key);
       this.#paces.delete(key);
       this.#changes.delete(key);
@@ -197,7 +215,7 @@ export class Discovery {
     const timer = setTimeout(
       async () => {
         // A reading under way may have begun before the change: wait for it, then read again.
-        await this.#running.get(key)?.catch(() => {});
+        await this.#running.get(key)?.done.catch(() => {});
         this.#scheduled.delete(key);
         const link = source.link();
         if (link === undefined) return;
@@ -227,20 +245,26 @@ export class Discovery {
     return Math.min(COALESCE_MS * 2 ** Math.max(0, count - QUICK_READINGS), SLOWEST_MS);
   }
 
-  async #read(server: string, kind: ListKind, reading: Required<Reading>): Promise<void> {
+  async #read(
+    server: string,
+    kind: ListKind,
+    reading: Required<Reading> & { readonly isCurrent: () => boolean },
+  ): Promise<void> {
     const { catalog, now } = this.#options;
-    const { link, settings } = reading;
+    const { link, settings, isCurrent } = reading;
     const offered = link.peer.capabilities[SOURCES[kind].capability] !== undefined;
     const listing: Listing = offered
       ? await this.#ask(server, kind, { ...reading, room: this.#room.begin(server, kind) })
       : { items: [], ttlMs: undefined, truncated: undefined };
+    if (!isCurrent()) return;
     const started = performance.now();
     // A life of zero says "do not rely on it", not "ask all the time": then only notifications count.
     const expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : Infinity;
     if (kind === 'tools') {
+      const read = await inSlices(this.#tools(server, link, listing));
+      if (!isCurrent()) return;
       const { serverInfo, instructions } = link.peer;
       catalog.setAbout(server, { serverInfo, instructions });
-      const read = await inSlices(this.#tools(server, link, listing));
       const tools = read.filter(({ tool }) => isWanted(tool, settings));
       catalog.setTools(server, tools, expiresAt);
       catalog.setLeftOut(server, kind, whatIsLeftOut(listing, read.length));

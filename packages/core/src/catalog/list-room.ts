@@ -55,6 +55,8 @@ interface Held {
   kept: number;
   /** By a reading under way, which takes the place of what is kept. */
   reading: number;
+  /** The reading under way. */
+  room: RoomForList | undefined;
 }
 
 /** What one reading may still take. */
@@ -74,10 +76,11 @@ export class ListRoom {
   /** Begins a reading; `kind` names the list. */
   begin(server: string, kind: string): RoomForList {
     const { maxListBytes, maxCatalogBytes } = this.limits;
-    this.#heldOf(server, kind).reading = 0;
-    return {
+    const held = this.#heldOf(server, kind);
+    const room: RoomForList = {
       take: (weight) => {
-        const held = this.#heldOf(server, kind);
+        // The server is gone, or its list is read anew.
+        if (this.#servers.get(server)?.get(kind) !== held || held.room !== room) return 'nobody waits for it';
         const before = held.reading;
         held.reading += weight;
         const own = sumOf(this.#listsOf(server)) - Math.max(held.kept - held.reading, 0);
@@ -91,6 +94,9 @@ export class ListRoom {
         return fault;
       },
     };
+    held.reading = 0;
+    held.room = room;
+    return room;
   }
 
   /** A reading is over; kept: what it took is held from now on, in the place of what was. */
@@ -98,6 +104,7 @@ export class ListRoom {
     const held = this.#heldOf(server, kind);
     if (isKept) held.kept = held.reading;
     held.reading = 0;
+    held.room = undefined;
   }
 
   forget(server: string): void {
@@ -118,7 +125,7 @@ export class ListRoom {
 
   #heldOf(server: string, kind: string): Held {
     const lists = this.#listsOf(server);
-    const held = lists.get(kind) ?? { kept: 0, reading: 0 };
+    const held = lists.get(kind) ?? { kept: 0, reading: 0, room: undefined };
     lists.set(kind, held);
     return held;
   }

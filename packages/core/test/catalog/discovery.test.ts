@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { makeSdkServer } from '@turnbuckle/testing/sdk-server';
 import { createRuntime, type Runtime, type RuntimeEvents, type ServerInput } from 'turnbuckle';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { TinyServer, toolNamed } from '../policy/tiny-server.js';
 
 async function open(
   servers: Record<string, ServerInput>,
@@ -66,4 +68,44 @@ describe('what is known of a server', () => {
     await runtime.callTool('moving', 'mutate', { action: 'add', name: 'late' });
     await waitUntil(() => runtime.catalog.find('moving', 'late'));
   });
+});
+
+describe('a list that is still being read', () => {
+  const toolsOf = (label: string, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...toolNamed(`t${index}`),
+      description: `${label} ${'word '.repeat(600)}`,
+      annotations: { readOnlyHint: label === 'before' },
+    }));
+  const caller = { id: 'agent', capabilities: ['mcp_integration'] };
+
+  it.each(['removed', 'replaced'])(
+    'counts for nothing when its server is %s, at whichever moment',
+    async (what) => {
+      const before = new TinyServer(toolsOf('before', 900));
+      const after = new TinyServer(toolsOf('after', 300));
+      let caught = 0;
+      for (let turns = 0; turns < 24; turns += 2) {
+        const { runtime } = await open({ s: before.config({ trusted: true }) });
+        if (what === 'replaced') await runtime.connect('s');
+        const isListed = new Promise((resolve) => runtime.on('catalog.read', resolve));
+        const reading = what === 'replaced' ? runtime.refresh('s') : runtime.connect('s');
+        reading.catch(() => {});
+        await isListed;
+        for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+        if (what === 'replaced' || runtime.tools().length === 0) caught += 1;
+        await runtime.setServers(what === 'removed' ? {} : { s: after.config({ trusted: true }) });
+        await reading.catch(() => {});
+        if (what === 'replaced') await runtime.connect('s');
+        // Whatever was read too late has been by then.
+        for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+        const texts = new Set(runtime.tools().map(({ description = '' }) => description.split(' ')[0]));
+        expect([...texts], `after ${turns} turns`).toEqual(what === 'removed' ? [] : ['after']);
+        if (what === 'replaced')
+          expect(runtime.decide({ server: 's', tool: 't0', caller })).toMatchObject({ action: 'ask' });
+        await runtime.close();
+      }
+      expect(caught, 'moments at which it was still being read').toBeGreaterThan(0);
+    },
+  );
 });
