@@ -2,15 +2,20 @@
  * A runtime from configuration files: placeholders are filled in when a server is connected, and the running
  * system follows the files when it is told to.
  */
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VaultLike } from './auth/sign-in-store.js';
 import { type FillInSource, fillIn } from './config/fill-in.js';
 import { checkTrust } from './config/guard.js';
-import { isGone } from './config/keep-last.js';
-import { isOfProject, type LayerPlace, possibleProjectFiles, userFile } from './config/layers.js';
+import { areGone, existing } from './config/keep-last.js';
+import {
+  isOfProject,
+  type LayerPlace,
+  possibleProjectFiles,
+  projectPlaces,
+  userFile,
+} from './config/layers.js';
 import { type LoadOptions, loadConfig } from './config/load.js';
 import { type ConfiguredServer, isSameConfig, type LoadedConfig } from './config/loaded-config.js';
 import type { ReadLayer } from './config/read-layer.js';
@@ -88,15 +93,19 @@ export function loadConfiguration(
 const trustOf = ({ stateDir, environment = process.env }: ConfiguredOptions): TrustStore =>
   new TrustStore(stateDir ?? defaultStateDirectory(environment), Date.now, environment);
 
-function placeOf({ cwd, environment = process.env, files }: ConfiguredOptions): LayerPlace {
+function placeOf({ cwd, environment = process.env, files }: ConfiguredOptions): Omit<LayerPlace, 'exists'> {
   return {
     cwd: resolve(cwd ?? process.cwd()),
     home: homeOf(environment),
     platform: process.platform,
     environment,
     files,
-    exists: existsSync,
   };
+}
+
+async function possibleFiles(place: Omit<LayerPlace, 'exists'>): Promise<string[]> {
+  const there = await existing(projectPlaces(place), undefined);
+  return possibleProjectFiles({ ...place, exists: (path) => there.has(path) });
 }
 
 const homeOf = (environment: Readonly<Record<string, string | undefined>>): string =>
@@ -184,9 +193,9 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
     reload: async () => toReload(await inTurn(async () => apply(await load()))),
     follow: (onReload) =>
       follow({
-        files: () => [
+        files: async () => [
           ...config.layers.map(({ layer }) => layer.file),
-          ...possibleProjectFiles(placeOf(options)),
+          ...(await possibleFiles(placeOf(options))),
           trust.file,
         ],
         look: () =>
@@ -254,8 +263,8 @@ async function whenSettled(before: LoadedConfig, load: () => Promise<LoadedConfi
     const lost = lostFiles(before, loaded);
     if (lost.length === 0 || performance.now() - goneSince >= GONE_MS) return loaded;
     do await delay(GONE_LOOK_MS);
-    while (lost.every(isGone) && performance.now() - goneSince < GONE_MS);
-    if (!lost.every(isGone)) goneSince = performance.now();
+    while ((await areGone(lost)) && performance.now() - goneSince < GONE_MS);
+    if (!(await areGone(lost))) goneSince = performance.now();
   }
 }
 
@@ -269,7 +278,7 @@ function lostFiles(before: LoadedConfig, loaded: LoadedConfig): readonly string[
 }
 
 interface Following {
-  readonly files: () => readonly string[];
+  readonly files: () => Promise<readonly string[]>;
   /** Takes over what has changed; undefined when nothing has. */
   readonly look: () => Promise<Taken | undefined>;
   readonly onReload: (reload: Reload) => void;
@@ -289,7 +298,7 @@ async function follow({ files, look, onReload }: Following): Promise<() => Promi
       .then((done) => (stopped ? undefined : onReload(done)))
       .catch(() => {});
   };
-  const stop = watchFiles({ files, onChange });
+  const stop = await watchFiles({ files, onChange });
   // What has changed since the configuration was loaded nobody would hear of.
   await onChange();
   return async () => {

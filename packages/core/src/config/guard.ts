@@ -8,7 +8,7 @@ import type { ConfiguredServer } from './loaded-config.js';
 import { isLoudVariable } from './loud-variables.js';
 import { keyPath } from './parse.js';
 import type { ReadLayer } from './read-layer.js';
-import { type TrustStore, trustChanged, trustRequired } from './trust.js';
+import { removedOf, type TrustStore, trustChanged, trustRequired } from './trust.js';
 
 /** What is asked of the agreements. */
 export type Agreements = Pick<TrustStore, 'isTrusted'> &
@@ -73,10 +73,11 @@ export async function checkTrust(
   if (isTrusted !== false) return { error: isTrusted, isUsed: false };
   const { file } = server.origin;
   const changed = (await trust.changedFiles?.(server)) ?? [];
+  const removed = await removedOf(server, changed);
   const keys = await trust.changedKeys?.(server);
   return changed.length > 0 && settings.changedScripts === 'warn'
-    ? { error: trustChanged(server, file, changed), isUsed: true }
-    : { error: trustRequired(server, file, { files: changed, keys }), isUsed: false };
+    ? { error: trustChanged(server, file, { files: changed, removed }), isUsed: true }
+    : { error: trustRequired(server, file, { files: changed, removed, keys }), isUsed: false };
 }
 
 /** Who agrees to a command sees the command. What such a variable makes of it nobody can see. */

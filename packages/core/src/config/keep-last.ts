@@ -2,10 +2,11 @@
  * What a reload keeps: a file, a setting or an entry that has become unusable goes on as it was last, with a
  * problem that says so. What is gone is gone: only absence takes something away.
  */
-import { existsSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { fileError, withHint } from './file-fault.js';
 import type { FileSettings } from './file-schema.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig } from './loaded-config.js';
+import { codeOf, inTime, reach } from './read-file.js';
 import type { ReadLayer } from './read-layer.js';
 
 /** The layer, with what its file said before where it cannot be told what it says now. */
@@ -57,19 +58,29 @@ export function keepServer(server: ConfiguredServer, before: ConfiguredServer | 
   return isWritten ? { ...before, problem: server.problem, kept: true } : server;
 }
 
-/** Whether a file is there; one that was there and cannot be looked at right now still is. */
-export function remembering(previous: LoadedConfig | undefined): (path: string) => boolean {
+/** Which of some paths are there; one that was there and cannot be looked at right now still is. */
+export async function existing(
+  paths: readonly string[],
+  previous: LoadedConfig | undefined,
+): Promise<ReadonlySet<string>> {
   const known = new Set(previous?.layers.flatMap(({ layer, present }) => (present ? [layer.file] : [])));
-  return (path) => existsSync(path) || (known.has(path) && !isGone(path));
+  const found = await Promise.all(paths.map(async (path) => (await isThere(path)) ?? known.has(path)));
+  return new Set(paths.filter((_, index) => found[index]));
 }
 
-/** Certainly not there. */
-export function isGone(path: string): boolean {
+/** Certainly not there, all of them. */
+export const areGone = async (paths: readonly string[]): Promise<boolean> =>
+  (await Promise.all(paths.map(isThere))).every((there) => there === false);
+
+/** Undefined where it cannot be told. */
+async function isThere(path: string): Promise<boolean | undefined> {
   try {
-    statSync(path);
-    return false;
+    await reach(path);
+    await inTime(path, () => stat(path));
+    return true;
   } catch (error) {
-    const errno = error instanceof Error && 'code' in error ? error.code : undefined;
-    return errno === 'ENOENT' || errno === 'ENOTDIR';
+    return MISSING.has(codeOf(error)) ? false : undefined;
   }
 }
+
+const MISSING: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);

@@ -85,6 +85,10 @@ function findProject(place: LayerPlace): { file: string; directory: string } | u
   return undefined;
 }
 
+/** All that the two functions here ask for. */
+export const projectPlaces = (place: Omit<LayerPlace, 'exists'>): string[] =>
+  upwards(place).flatMap((directory) => [join(directory, '.turnbuckle'), ...projectFiles(directory)]);
+
 /** Files of a project that would be found if they came to be: here, and above where there is a directory for them. */
 export function possibleProjectFiles(place: LayerPlace): string[] {
   return upwards(place)
@@ -97,7 +101,7 @@ const projectFiles = (directory: string): [shared: string, own: string] => [
   join(directory, '.turnbuckle', 'mcp.local.json'),
 ];
 
-function upwards({ cwd, home }: LayerPlace): string[] {
+function upwards({ cwd, home }: Pick<LayerPlace, 'cwd' | 'home'>): string[] {
   const directories = [cwd];
   for (let last = cwd; last !== home && last !== dirname(last); directories.push(last)) last = dirname(last);
   return directories;

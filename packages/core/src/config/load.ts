@@ -10,8 +10,8 @@ import { type EnvironmentSettings, environmentSettings } from './environment-set
 import { faultError } from './file-fault.js';
 import type { FileSettings, SettingName } from './file-schema.js';
 import { type Agreements, guard } from './guard.js';
-import { keepLayer, keepServer, remembering } from './keep-last.js';
-import { findLayers, isOfProject, type Layer, type LayerPlace, userFile } from './layers.js';
+import { existing, keepLayer, keepServer } from './keep-last.js';
+import { findLayers, isOfProject, type Layer, type LayerPlace, projectPlaces, userFile } from './layers.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig, type Origin } from './loaded-config.js';
 import type { ParsedServers } from './parse.js';
 import { type ParsedEntry, parseEntry } from './parse-entry.js';
@@ -35,7 +35,8 @@ export interface LoadOptions extends Omit<LayerPlace, 'exists'> {
 /** Never rejects. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { previous, environment, trust, trustProject } = options;
-  const found = findLayers({ ...options, exists: remembering(previous) });
+  const there = await existing(projectPlaces(options), previous);
+  const found = findLayers({ ...options, exists: (path) => there.has(path) });
   const layers = await Promise.all(found.map(async (layer) => keepLayer(await readLayer(layer), previous)));
   const servers = new Map<string, ConfiguredServer>();
   const isManaged = ({ layer }: ReadLayer): boolean => layer.scope === 'managed';

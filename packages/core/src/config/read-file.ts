@@ -4,6 +4,7 @@
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { dirname, sep } from 'node:path';
 
 export interface ReadFileLimits {
   readonly maxBytes: number;
@@ -21,7 +22,11 @@ const TIMEOUT_MS = 5_000;
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Rejects with an error that has a `code`; `whyUnreadable` says it in words. */
-export function readFileBytes(path: string, { maxBytes, timeoutMs }: ReadFileLimits): Promise<ReadFile> {
+export async function readFileBytes(
+  path: string,
+  { maxBytes, timeoutMs }: ReadFileLimits,
+): Promise<ReadFile> {
+  await reach(dirname(path), timeoutMs);
   return inTime(path, () => readNow(path, maxBytes), timeoutMs);
 }
 
@@ -42,7 +47,7 @@ export async function inTime<Result>(
   work: () => Promise<Result>,
   timeoutMs = TIMEOUT_MS,
 ): Promise<Result> {
-  if (stuck.has(path)) throw coded('ETIMEDOUT');
+  if (isStuck(path)) throw coded('ETIMEDOUT');
   const working = work();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -59,6 +64,35 @@ export async function inTime<Result>(
     clearTimeout(timer);
   }
 }
+
+/** What lies below a directory that does not answer does not either. */
+const isStuck = (path: string): boolean => {
+  for (const one of stuck) if (path === one || path.startsWith(`${one}${sep}`)) return true;
+  return false;
+};
+
+/** Looks that are under way: a drive that is away keeps one thread, however many ask for something on it. */
+const looks = new Map<string, Promise<unknown>>();
+
+/**
+ * Resolves when the file system has said something about a path, there or not: from then on a quick look at it does not
+ * hold up the process. Rejects with ETIMEDOUT when it does not answer, at the first directory that is like that.
+ */
+export async function reach(path: string, timeoutMs?: number): Promise<void> {
+  const above = dirname(path);
+  if (above !== path) await reach(above, timeoutMs);
+  const look = looks.get(path) ?? inTime(path, () => stat(path).catch(() => undefined), timeoutMs);
+  looks.set(path, look);
+  const forget = (): unknown => looks.get(path) === look && looks.delete(path);
+  look.then(forget, forget);
+  await look;
+}
+
+/** The facts about what is there; undefined where there is nothing, or it cannot be looked at. */
+export const factsOf = (path: string): Promise<Stats | undefined> =>
+  reach(path)
+    .then(() => inTime(path, () => stat(path)))
+    .catch(() => undefined);
 
 /** Opens an ordinary file to read it, and nothing else. */
 export async function openFile(path: string): Promise<FileHandle> {

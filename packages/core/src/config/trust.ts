@@ -4,7 +4,6 @@
  * placeholders unexpanded, and to the content of the project's files that its command names. Any change asks again.
  */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { TurnbuckleError } from '../errors.js';
@@ -15,7 +14,7 @@ import { makeDirectory } from './edit/make-directory.js';
 import { realTarget } from './edit/real-target.js';
 import type { InputDeclaration } from './file-schema.js';
 import { namedFiles } from './named-files.js';
-import { whyUnreadable } from './read-file.js';
+import { factsOf, reach, whyUnreadable } from './read-file.js';
 
 export interface TrustSubject {
   readonly name: string;
@@ -169,6 +168,7 @@ export class TrustStore {
   }
 
   async #change(change: (all: Record<string, Agreement>) => void): Promise<void> {
+    await reach(this.file);
     const target = realTarget(this.file);
     makeDirectory(dirname(target));
     await withFileLock(target, async () => {
@@ -182,6 +182,8 @@ export class TrustStore {
 export interface TrustChanges {
   /** Files that its command names. */
   readonly files?: readonly string[];
+  /** Those of them that are not there any more. */
+  readonly removed?: readonly string[];
   /** Keys of its entry; undefined: there is no agreement that it could differ from. */
   readonly keys?: readonly string[] | undefined;
 }
@@ -190,13 +192,13 @@ export interface TrustChanges {
 export function trustRequired(
   subject: TrustSubject,
   file: string,
-  { files = [], keys }: TrustChanges = {},
+  { files = [], removed, keys }: TrustChanges = {},
 ): TurnbuckleError {
   const { name } = subject;
   const entry = keys === undefined ? undefined : keys.length === 0 ? 'entry' : keys.join(', ');
   const why =
     files.length > 0
-      ? `whose ${tellFiles(subject, files)} since it was agreed to`
+      ? `whose ${tellFiles(files, removed)} since it was agreed to`
       : entry === undefined
         ? 'and has not been agreed to'
         : `whose ${entry} changed since it was agreed to`;
@@ -219,12 +221,12 @@ export function trustRequired(
 export function trustChanged(
   subject: TrustSubject,
   file: string,
-  changed: readonly string[],
+  { files: changed = [], removed }: TrustChanges,
 ): TurnbuckleError {
   const { name } = subject;
   return new TurnbuckleError(
     'TRUST_REQUIRED',
-    `Server "${name}" of a project is used although its ${tellFiles(subject, changed)} since it was agreed to (${file}).`,
+    `Server "${name}" of a project is used although its ${tellFiles(changed, removed)} since it was agreed to (${file}).`,
     {
       server: name,
       hint: `Look at it and agree: turnbuckle trust ${name}. The setting changedScripts is "warn".`,
@@ -233,11 +235,17 @@ export function trustChanged(
   );
 }
 
+/** Those of some files of a project that are not there any more. */
+export async function removedOf({ directory }: TrustSubject, files: readonly string[]): Promise<string[]> {
+  const facts = await Promise.all(files.map((file) => factsOf(resolve(directory, file))));
+  return files.filter((_, index) => facts[index] === undefined);
+}
+
 const MAX_TOLD = 5;
 
 /** `"a.js" changed and "b.js" was removed`. */
-function tellFiles({ directory }: TrustSubject, files: readonly string[]): string {
-  const isGone = (file: string): boolean => !existsSync(resolve(directory, file));
+function tellFiles(files: readonly string[], removed: readonly string[] = []): string {
+  const isGone = (file: string): boolean => removed.includes(file);
   const list = (some: readonly string[]): string => {
     const told = some.slice(0, MAX_TOLD).map((file) => JSON.stringify(file));
     return some.length > MAX_TOLD ? `${told.join(', ')} and ${some.length - MAX_TOLD} more` : told.join(', ');

@@ -1,9 +1,9 @@
 /** Tells when one of some files changed, came or went; a burst of changes is one. */
-import { type FSWatcher, statSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pathsTo } from './paths-to.js';
-import { inTime } from './read-file.js';
+import { factsOf, inTime, reach } from './read-file.js';
 
 /** Changes that come this close together are one. */
 const COALESCE_MS = 50;
@@ -14,27 +14,31 @@ const LOOK_MS = 5_000;
 
 export interface WatchOptions {
   /** Asked anew before each round: a change may bring other files. */
-  readonly files: () => readonly string[];
+  readonly files: () => readonly string[] | Promise<readonly string[]>;
   /** Work that is under way delays the next round, never overlaps it. */
   readonly onChange: () => Promise<void>;
   readonly lookMs?: number;
 }
 
-/** Watches until the returned function is called, which waits for the work under way. */
-export function watchFiles({ files, onChange, lookMs = LOOK_MS }: WatchOptions): () => Promise<void> {
+/** Watches, from when it resolves, until the function is called that it answers, which waits for the work under way. */
+export async function watchFiles({
+  files,
+  onChange,
+  lookMs = LOOK_MS,
+}: WatchOptions): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;
   let since: number | undefined;
   let isWaiting = false;
   let running: Promise<void> = Promise.resolve();
   const round = (): void => {
     since = undefined;
-    // First the watches, then the look: what comes after it is heard of.
-    directories.renew(files());
     if (isWaiting) return;
     isWaiting = true;
     running = running
-      .then(() => {
+      .then(async () => {
         isWaiting = false;
+        // First the watches, then the look: what comes after it is heard of.
+        await directories.renew(await files());
         return onChange();
       })
       .catch(() => {});
@@ -46,7 +50,7 @@ export function watchFiles({ files, onChange, lookMs = LOOK_MS }: WatchOptions):
     timer = setTimeout(round, Math.min(COALESCE_MS, Math.max(since + LATEST_MS - now, 0)));
   };
   const directories = new WatchedDirectories(notice);
-  directories.renew(files());
+  await directories.renew(await files());
   const stopLooking = look(files, notice, lookMs);
   return async () => {
     stopLooking();
@@ -57,13 +61,13 @@ export function watchFiles({ files, onChange, lookMs = LOOK_MS }: WatchOptions):
 }
 
 /** Looks at the files themselves from time to time. */
-function look(files: () => readonly string[], onDifference: () => void, lookMs: number): () => void {
+function look(files: WatchOptions['files'], onDifference: () => void, lookMs: number): () => void {
   let seen: string | undefined;
   let isLooking = false;
   const compare = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    const facts = JSON.stringify(await Promise.all(files().map(factsOf)));
+    const facts = JSON.stringify(await Promise.all((await files()).map(marksOf)));
     isLooking = false;
     if (seen !== undefined && seen !== facts && !stopped) onDifference();
     seen = facts;
@@ -77,11 +81,13 @@ function look(files: () => readonly string[], onDifference: () => void, lookMs: 
   };
 }
 
-const factsOf = (file: string): Promise<unknown> =>
-  inTime(file, () => stat(file)).then(
-    ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs],
-    (error: unknown) => [file, error instanceof Error && 'code' in error ? error.code : ''],
-  );
+const marksOf = (file: string): Promise<unknown> =>
+  reach(dirname(file))
+    .then(() => inTime(file, () => stat(file)))
+    .then(
+      ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs],
+      (error: unknown) => [file, error instanceof Error && 'code' in error ? error.code : ''],
+    );
 
 interface Watched {
   readonly watcher: FSWatcher;
@@ -105,17 +111,20 @@ class WatchedDirectories {
     this.#onChange = onChange;
   }
 
-  renew(files: readonly string[]): void {
+  async renew(files: readonly string[]): Promise<void> {
     if (this.#closed) return;
-    this.#wanted = new Set(files.flatMap(pathsTo));
+    const wanted = (await Promise.all(files.map(pathsTo))).flat();
+    const directories = [...new Set(wanted.map((file) => dirname(file)))];
+    const found = new Map((await Promise.all(directories.map(nearestDirectory))).flat());
+    if (this.#closed) return;
+    this.#wanted = new Set(wanted);
     this.#steps = new Set([...this.#wanted].flatMap(stepsTo));
-    const found = new Map([...this.#wanted].flatMap((file) => nearestDirectory(dirname(file))));
     for (const [directory, { inode }] of this.#watched)
       if (found.get(directory) !== inode) this.#drop(directory);
     const fresh = [...found].filter(([directory]) => !this.#watched.has(directory));
     const added = fresh.filter(([directory, inode]) => this.#add(directory, inode));
     // What came between the look and the watch would not be heard of.
-    if (added.length > 0) this.renew(files);
+    if (added.length > 0) await this.renew(files);
   }
 
   close(): void {
@@ -155,17 +164,9 @@ function stepsTo(file: string): string[] {
   return above === dirname(above) ? [] : [above, ...stepsTo(above)];
 }
 
-function nearestDirectory(directory: string): Array<[directory: string, inode: number]> {
-  const inode = inodeOf(directory);
-  if (inode !== undefined) return [[directory, inode]];
+/** The nearest that is there and answers: of a drive that is away nothing is heard. */
+async function nearestDirectory(directory: string): Promise<Array<[directory: string, inode: number]>> {
+  const facts = await factsOf(directory);
+  if (facts?.isDirectory() === true) return [[directory, facts.ino]];
   return directory === dirname(directory) ? [] : nearestDirectory(dirname(directory));
-}
-
-function inodeOf(directory: string): number | undefined {
-  try {
-    const facts = statSync(directory);
-    return facts.isDirectory() ? facts.ino : undefined;
-  } catch {
-    return undefined;
-  }
 }

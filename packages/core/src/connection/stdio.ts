@@ -1,7 +1,7 @@
 /** The stdio transport: one child process, messages as lines of JSON, junk between them tolerated. */
-import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { factsOf, reach } from '../config/read-file.js';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
 import { AwaitedAnswers, type FloodMeter, LINE_BYTES, Pauses, READ_BYTES, weigh } from './flood-meter.js';
@@ -11,6 +11,7 @@ import type { MessageRules } from './message.js';
 import { type MessageEdges, readEdges } from './message-edges.js';
 import { MessageReader, type ReaderSink } from './message-reader.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
+import { reachProgram } from './reach-program.js';
 import { StderrLines, type StderrListener } from './stderr-lines.js';
 import { TextRing } from './text-ring.js';
 
@@ -87,13 +88,26 @@ export class StdioTransport implements Transport {
   }
 
   /** Starting a process holds up everything else: many at once take turns with the rest of the host. */
-  #inTurn(): Promise<void> {
-    const turn = this.#processes.turn();
-    if (turn === undefined) return this.#spawn();
-    return turn.then(() => {
-      if (!this.#closed) return this.#spawn();
-      throw new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" was stopped.`);
-    });
+  async #inTurn(): Promise<void> {
+    await this.#reachPlace();
+    await this.#processes.turn();
+    if (!this.#closed) return this.#spawn();
+    throw new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" was stopped.`);
+  }
+
+  /** The system holds up the whole process until a new one is in its directory and has found its program. */
+  async #reachPlace(): Promise<void> {
+    const { server, command, cwd = '.', env } = this.#options;
+    try {
+      await reach(cwd);
+      await reachProgram(command, { path: env.PATH, directory: cwd });
+    } catch (cause) {
+      throw new TurnbuckleError(
+        'CONNECT_FAILED',
+        `Server "${server}" could not be started: its directory or its program does not answer; the drive that it is on may be away.`,
+        { server, cause, hint: `Look whether ${cwd} and "${command}" can be reached.` },
+      );
+    }
   }
 
   #spawn(): Promise<void> {
@@ -105,7 +119,7 @@ export class StdioTransport implements Transport {
     const reader = this.#readStdout(stdout);
     return new Promise((resolve, reject) => {
       child.process.once('spawn', resolve);
-      child.process.once('error', (cause) => reject(this.#spawnError(cause)));
+      child.process.once('error', (cause) => void this.#spawnError(cause).then(reject));
       child.process.once('exit', (code, signal) => {
         if (!this.#stopped) this.#exit = { code, signal };
         for (const pauses of this.#pauses) pauses.end();
@@ -237,7 +251,7 @@ export class StdioTransport implements Transport {
     void this.#child?.stop();
   }
 
-  #spawnError(cause: Error): TurnbuckleError {
+  async #spawnError(cause: Error): Promise<TurnbuckleError> {
     const { command, cwd, server } = this.#options;
     const errno = 'code' in cause ? cause.code : undefined;
     const missing = errno === 'ENOENT' || errno === 'EACCES' || errno === 'ENOTDIR';
@@ -248,7 +262,7 @@ export class StdioTransport implements Transport {
         cause,
       });
     // The system says the same of both.
-    if (cwd !== undefined && !isDirectory(cwd))
+    if (cwd !== undefined && (await factsOf(cwd))?.isDirectory() !== true)
       return new TurnbuckleError(
         'COMMAND_NOT_FOUND',
         `Server "${server}" could not be started: its working directory ${cwd} is not a directory that exists.`,
@@ -265,6 +279,3 @@ export class StdioTransport implements Transport {
     );
   }
 }
-
-const isDirectory = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

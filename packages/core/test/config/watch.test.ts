@@ -20,7 +20,7 @@ it('notices by looking what no watch tells: a directory far above that is moved'
   await writeFile(file, '{}');
   await writeFile(join(root, 'other', 'b', 'c', 'mcp.json'), '{ "servers": {} }');
   let rounds = 0;
-  const stop = watchFiles({
+  const stop = await watchFiles({
     files: () => [file],
     lookMs: 20,
     onChange: async () => {
@@ -41,7 +41,7 @@ it('does not wait for the end of changes that never end', async () => {
   const root = await ownDirectory();
   const file = join(root, 'mcp.json');
   let rounds = 0;
-  const stop = watchFiles({
+  const stop = await watchFiles({
     files: () => [file],
     onChange: async () => {
       rounds += 1;
@@ -67,7 +67,7 @@ it('rounds do not overlap, and those that wait are one', async () => {
   let most = 0;
   let rounds = 0;
   let finish = (): void => {};
-  const stop = watchFiles({
+  const stop = await watchFiles({
     files: () => [file],
     onChange: async () => {
       running += 1;
@@ -102,9 +102,9 @@ it('knows every link on the way to a file', async () => {
   await symlink('real', at('directory'));
   await symlink(join('..', 'directory', 'deep', 'file'), at('real', 'link'));
   await symlink('circle', at('circle'));
-  expect(pathsTo(at('plain'))).toEqual([at('plain')]);
-  expect(pathsTo(at('directory', 'link')).sort()).toEqual(
+  expect(await pathsTo(at('plain'))).toEqual([at('plain')]);
+  expect((await pathsTo(at('directory', 'link'))).sort()).toEqual(
     [at('directory', 'link'), at('directory'), at('real', 'link'), at('real', 'deep', 'file')].sort(),
   );
-  expect(pathsTo(at('circle'))).toEqual([at('circle')]);
+  expect(await pathsTo(at('circle'))).toEqual([at('circle')]);
 });

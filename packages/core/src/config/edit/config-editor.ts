@@ -2,11 +2,12 @@
  * Edits of the configuration file by program: one writer at a time, whole or not at all, and with the
  * user's comments, order and layout. What an edit does to the text is decided in edit-servers.ts.
  */
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../is-record.js';
 import { checkFileSize, checkPartSize } from '../file-limits.js';
 import { nearest } from '../nearest.js';
+import { reach } from '../read-file.js';
 import { contentOf, replaceFile } from './atomic-file.js';
 import { removeServer, setKey, setServer, type WrittenServer, writtenServers } from './edit-servers.js';
 import { type FileLockOptions, withFileLock } from './file-lock.js';
@@ -29,12 +30,26 @@ export async function editConfig(
   options: FileLockOptions = {},
 ): Promise<boolean> {
   try {
+    await inOrder(path, () => reach(resolve(path)));
     const target = realTarget(path);
     makeDirectory(dirname(target));
     return await withFileLock(target, () => replaceChanged(target, change), options);
   } catch (error) {
     throw named(path, error);
   }
+}
+
+/** The last look for each path: edits come to their turn as they were asked for, whichever look ends first. */
+const lastLooks = new Map<string, Promise<void>>();
+
+async function inOrder(path: string, look: () => Promise<void>): Promise<void> {
+  const before = lastLooks.get(path);
+  const looking = look();
+  const both = Promise.allSettled([before, looking]).then(() => undefined);
+  lastLooks.set(path, both);
+  await both;
+  if (lastLooks.get(path) === both) lastLooks.delete(path);
+  await looking;
 }
 
 export type ServerEdit =

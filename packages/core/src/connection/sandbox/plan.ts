@@ -2,10 +2,10 @@
  * From what a server's configuration allows to the mounts that give it exactly that. Everything is decided on real
  * paths, and what cannot be given as asked for is an error, never less protection.
  */
-import { existsSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { factsOf } from '../../config/read-file.js';
 import type { SandboxPolicy } from '../../config/sandbox-schema.js';
 import type { StdioServer } from '../../config/schema.js';
 import { TurnbuckleError } from '../../errors.js';
@@ -78,7 +78,7 @@ export async function planSandbox(options: PlanOptions): Promise<SandboxPlan> {
     ...pinMounts(listed, inside),
     ...inside,
   ]);
-  requireArguments(options, { base, mounts });
+  await requireArguments(options, { base, mounts });
   await clearWay(privateHome, mounts);
   return { program, listed, mounts, directory: base };
 }
@@ -140,12 +140,14 @@ async function guards(
 }
 
 /** A path among the arguments that the server would not find: better said now than by the server. */
-function requireArguments(
+async function requireArguments(
   { server, config, policy }: PlanOptions,
   { base, mounts }: { base: string; mounts: readonly Mount[] },
-): void {
+): Promise<void> {
   const paths = config.args.filter((arg) => arg.includes('/')).map((arg) => resolve(base, arg));
-  const hidden = paths.find((path) => !isVisible(path, mounts) && existsSync(path));
+  const unseen = paths.filter((path) => !isVisible(path, mounts));
+  const facts = await Promise.all(unseen.map(factsOf));
+  const hidden = unseen.find((_, index) => facts[index] !== undefined);
   if (hidden === undefined) return;
   throw sandboxFault(
     server,

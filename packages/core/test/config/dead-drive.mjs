@@ -1,0 +1,50 @@
+/**
+ * Does all that touches a path which somebody named while the drive of that path does not answer, and prints how each of it
+ * ended and for how long at a time nothing else could be done.
+ */
+import { createConfiguredRuntime, createRuntime, editServers, loadConfiguration } from 'turnbuckle';
+
+const [drive, home] = process.argv.slice(2);
+let [longestMs, last] = [0, performance.now()];
+setInterval(() => {
+  const now = performance.now();
+  longestMs = Math.max(longestMs, now - last);
+  last = now;
+}, 5);
+
+const environment = { PATH: process.env.PATH, HOME: home };
+const start = async (entry) => {
+  const runtime = await createRuntime({ servers: { a: { connectTimeoutMs: 20_000, ...entry } } });
+  await runtime.connect('a');
+};
+const settle = (work) =>
+  work.then(
+    () => 'done',
+    ({ code, message }) => `${code} ${message}`,
+  );
+const WAYS = {
+  cwd: () => start({ command: process.execPath, cwd: `${drive}/project` }),
+  command: () => start({ command: `${drive}/bin/server` }),
+  path: () => start({ command: 'server-that-is-nowhere', env: { PATH: `/usr/bin:${drive}/bin` } }),
+  load: async () => {
+    const { problems } = await loadConfiguration({ cwd: `${drive}/project`, environment });
+    if (problems.length > 0) throw problems[0];
+  },
+  follow: async () => {
+    const { runtime, follow } = await createConfiguredRuntime({
+      cwd: home,
+      environment,
+      files: [`${drive}/mcp.json`],
+    });
+    await follow(() => {});
+    const [problem] = runtime.status();
+    if (problem !== undefined) throw problem;
+  },
+  edit: () => editServers(`${drive}/mcp.json`, [{ action: 'add', name: 'a', config: { command: 'a' } }]),
+};
+const entries = Object.entries(WAYS).map(async ([name, way]) => [name, await settle(way())]);
+const outcomes = Object.fromEntries(await Promise.all(entries));
+process.stdout.write(`${JSON.stringify({ outcomes, longestMs })}\n`, () => {
+  // The threads that wait for the drive would be waited for.
+  process.kill(process.pid, 'SIGKILL');
+});

@@ -1,0 +1,46 @@
+/** A drive that does not answer holds up nobody but who asks for something on it, and that one not for long. */
+import { execFile } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { temporaryDirectory, timeBound } from '@turnbuckle/testing';
+import { expect, it, onTestFinished } from 'vitest';
+
+const run = promisify(execFile);
+const SCRIPT = new URL('dead-drive.mjs', import.meta.url).pathname;
+/** A file system whose program never says a word, in a name space that only its processes see. */
+const MOUNT = `exec 3<>/dev/fuse && mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 none "$1" || exit 77
+  shift; "$@"`;
+
+async function onDeadDrive(drive: string, ...command: string[]): Promise<string> {
+  const args = ['-rm', 'bash', '-c', MOUNT, 'bash', drive, ...command];
+  const { stdout } = await run('unshare', args, { timeout: 60_000, killSignal: 'SIGKILL' }).catch((error) => {
+    // It ends itself, so as not to wait for its threads.
+    if (error.stdout === '') throw error;
+    return error as { stdout: string };
+  });
+  return stdout;
+}
+
+const canMount = async (drive: string): Promise<boolean> =>
+  onDeadDrive(drive, 'echo', 'mounted').then(
+    (text) => text.includes('mounted'),
+    () => false,
+  );
+
+it('a dead drive stops no server of another, no reload and no edit', { timeout: 90_000 }, async (context) => {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const [drive, home] = [directory.file('drive'), directory.file('home')];
+  for (const one of [drive, home]) mkdirSync(one);
+  if (!(await canMount(drive))) return context.skip('no such drive can be mounted here');
+  const { outcomes, longestMs } = JSON.parse(await onDeadDrive(drive, process.execPath, SCRIPT, drive, home));
+  expect(outcomes).toEqual({
+    cwd: expect.stringMatching(/^CONNECT_FAILED .*the drive that it is on may be away/),
+    command: expect.stringMatching(/^CONNECT_FAILED .*the drive that it is on may be away/),
+    path: expect.stringMatching(/^CONNECT_FAILED .*the drive that it is on may be away/),
+    load: expect.stringMatching(/^CONFIG_INVALID .*may be away/),
+    follow: 'done',
+    edit: expect.stringMatching(/^CONFIG_INVALID .*ETIMEDOUT/),
+  });
+  expect(longestMs).toBeLessThan(timeBound(250));
+});
