@@ -1,43 +1,23 @@
 /** A person approves what is sent: a large argument hides nothing, and nothing goes along unseen. */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ApprovalRequest } from 'turnbuckle';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
-import { openUpstream, type Upstream } from '../threats/upstream.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { OwnDaemon } from '../daemon/own-daemon.js';
+import type { Upstream } from '../threats/upstream.js';
+import { type ApprovalStage, openApprovalStage } from './approval-stage.js';
 
+let stage: ApprovalStage;
 let server: Upstream;
 let own: OwnDaemon;
-let token: string;
 
 async function open(daemon: object = {}): Promise<void> {
-  own = await ownDaemon({ servers: { up: { url: server.url } }, daemon });
-  await own.daemon.configured.runtime.connectAll();
-  const made = await own.post('/api/tokens', { name: 'agent', can: ['mcp_integration'], access: ['call'] });
-  token = String(made.body.token);
+  stage = await openApprovalStage(daemon);
+  ({ server, own } = stage);
 }
-
-beforeEach(async () => {
-  server = await openUpstream({ tools: [{ name: 'wipe', inputSchema: { type: 'object' } }] });
-});
-afterEach(async () => {
-  await own.close();
-  await server.close();
-});
+afterEach(() => stage.close());
 
 const LARGE = { comment: 'Lists the files. '.repeat(2_200), command: 'rm -rf ~' };
 
-async function connect(era: 'legacy' | 'modern', capabilities: object = {}): Promise<Client> {
-  const client = new Client(
-    { name: 'client', version: '1' },
-    { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
-  );
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${own.daemon.url}/mcp`), {
-      requestInit: { headers: { authorization: `Bearer ${token}` } },
-    }),
-  );
-  return client;
-}
+const connect: ApprovalStage['connect'] = (era, capabilities) => stage.connect(era, capabilities);
 
 async function question(): Promise<ApprovalRequest> {
   const pending = () => own.daemon.configured.runtime.approvals.pending();

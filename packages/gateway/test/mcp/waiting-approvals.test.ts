@@ -1,46 +1,23 @@
 /** A call that waits for an approval: its client hears of it at once, is told how to give it in time, and goes on with it. */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
-import { openUpstream, type Upstream } from '../threats/upstream.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { OwnDaemon } from '../daemon/own-daemon.js';
+import type { Upstream } from '../threats/upstream.js';
+import { type ApprovalStage, openApprovalStage } from './approval-stage.js';
 
+let stage: ApprovalStage;
 let server: Upstream;
 let own: OwnDaemon;
-let token: string;
 
 async function open(daemon: object = {}): Promise<void> {
-  own = await ownDaemon({
-    servers: { up: { url: server.url } },
-    daemon: { approvalWaitMs: 1_000, ...daemon },
-  });
-  await own.daemon.configured.runtime.connectAll();
-  const made = await own.post('/api/tokens', { name: 'agent', can: ['mcp_integration'], access: ['call'] });
-  token = String(made.body.token);
+  stage = await openApprovalStage({ approvalWaitMs: 1_000, ...daemon });
+  ({ server, own } = stage);
 }
-
-beforeEach(async () => {
-  server = await openUpstream({ tools: [{ name: 'wipe', inputSchema: { type: 'object' } }] });
-});
-afterEach(async () => {
-  await own.close();
-  await server.close();
-});
+afterEach(() => stage.close());
 
 const approvals = () => own.daemon.configured.runtime.approvals;
 const call = { name: 'up_wipe', arguments: { path: '/a' } };
 
-async function connect(era: 'legacy' | 'modern', capabilities: object = {}): Promise<Client> {
-  const client = new Client(
-    { name: 'client', version: '1' },
-    { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
-  );
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${own.daemon.url}/mcp`), {
-      requestInit: { headers: { authorization: `Bearer ${token}` } },
-    }),
-  );
-  return client;
-}
+const connect: ApprovalStage['connect'] = (era, capabilities) => stage.connect(era, capabilities);
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
   it('hears at once what its call waits for, and how to approve it before it gives up', async () => {
@@ -146,14 +123,17 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
 it('holds for the bridge too, and not for the owner, who waits', async () => {
   await open();
   const body = { server: 'up', tool_name: 'wipe', arguments: { path: '/a' } };
-  const first = await own.post('/mcp/call', body, token);
+  const first = await own.post('/mcp/call', body, stage.token);
   const [question] = approvals().pending();
   expect(first).toMatchObject({
     status: 409,
     body: { code: 'APPROVAL_PENDING', data: { approval: question?.id } },
   });
   approvals().answer(question?.id ?? '', 'once');
-  expect(await own.post('/mcp/call', body, token)).toMatchObject({ status: 200, body: { success: true } });
+  expect(await own.post('/mcp/call', body, stage.token)).toMatchObject({
+    status: 200,
+    body: { success: true },
+  });
   own.configure({ servers: { up: { url: server.url } }, rules: [{ action: 'ask', caller: 'host' }] });
   await expect
     .poll(() => own.daemon.configured.runtime.decide({ server: 'up', tool: 'wipe' }).action)
