@@ -4,12 +4,13 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { factsOf, reach } from '../config/read-file.js';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
-import { AwaitedAnswers, type FloodMeter, LINE_BYTES, Pauses, READ_BYTES, weigh } from './flood-meter.js';
+import { AwaitedSink } from './awaited-sink.js';
+import { type FloodMeter, LINE_BYTES, Pauses, READ_BYTES, weigh } from './flood-meter.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import { LineFraming } from './line-framing.js';
 import type { MessageRules } from './message.js';
 import { type MessageEdges, readEdges } from './message-edges.js';
-import { MessageReader, type ReaderSink } from './message-reader.js';
+import { MessageReader } from './message-reader.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
 import { reachProgram } from './reach-program.js';
 import { StderrLines, type StderrListener } from './stderr-lines.js';
@@ -46,20 +47,11 @@ export class StdioTransport implements Transport {
   #started: Promise<void> | undefined;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
   #lines: StderrLines | undefined;
-  readonly #awaited = new AwaitedAnswers();
   readonly #pauses: Pauses[] = [];
   /** What the chunk that is being read holds unasked, and whether it holds an answer. */
   #unasked = 0;
   #isAnswered = false;
-  #isAwaited = false;
-  readonly #sink: ReaderSink = {
-    onmessage: (message) => {
-      if (this.#awaited.take(message)) this.#isAwaited = true;
-      this.onmessage?.(message);
-    },
-    onignored: (reason) => this.onignored?.(reason),
-    isawaited: (id) => this.isawaited?.(id) ?? true,
-  };
+  readonly #sink = new AwaitedSink(this);
   #outgoing = '';
   #outgoingIds: unknown[] = [];
   #closed = false;
@@ -137,9 +129,9 @@ export class StdioTransport implements Transport {
       // What is not taken out of the pipe waits in it, and holds up its server only.
       onBusy: (isBusy) => pauses?.wait(isBusy),
       around: (deliver, length, isLate) => {
-        this.#isAwaited = false;
+        this.#sink.isAwaited = false;
         deliver();
-        if (this.#isAwaited) this.#isAnswered = true;
+        if (this.#sink.isAwaited) this.#isAnswered = true;
         else if (isLate) pauses?.hold(this.#options.flood.take(length + LINE_BYTES));
         else this.#unasked += length + LINE_BYTES;
       },
@@ -192,13 +184,13 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const text = writeJson(message);
-    if ('method' in message && 'id' in message) this.#awaited.sent();
+    if ('method' in message && 'id' in message) this.#sink.sent();
     return this.#write(text, 'id' in message ? message.id : undefined);
   }
 
   /** A request, where it has an id, or a notice. */
   sendText(text: string, id?: unknown): Promise<void> {
-    if (id !== undefined) this.#awaited.sent();
+    if (id !== undefined) this.#sink.sent();
     return this.#write(text, id);
   }
 

@@ -4,12 +4,13 @@ import type { WebSocket } from 'ws';
 import type { Authorizer, Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
-import { AwaitedAnswers, type FloodMeter, LINE_BYTES, Pauses, READ_BYTES } from './flood-meter.js';
+import { AwaitedSink } from './awaited-sink.js';
+import { type FloodMeter, LINE_BYTES, Pauses, READ_BYTES } from './flood-meter.js';
 import { authRequired } from './http-refusal.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import type { MessageRules } from './message.js';
 import { type MessageEdges, NO_EDGES } from './message-edges.js';
-import { MessageReader, type ReaderSink } from './message-reader.js';
+import { MessageReader } from './message-reader.js';
 
 export interface WebSocketOptions {
   readonly server: string;
@@ -40,16 +41,7 @@ export class WebSocketTransport implements Transport {
   onignored?: (reason: IgnoredReason) => void;
   isawaited?: (id: string | number) => boolean;
   readonly #options: WebSocketOptions;
-  readonly #awaited = new AwaitedAnswers();
-  #isAwaited = false;
-  readonly #sink: ReaderSink = {
-    onmessage: (message) => {
-      if (this.#awaited.take(message)) this.#isAwaited = true;
-      this.onmessage?.(message);
-    },
-    onignored: (reason) => this.onignored?.(reason),
-    isawaited: (id) => this.isawaited?.(id) ?? true,
-  };
+  readonly #sink = new AwaitedSink(this);
   #socket: WebSocket | undefined;
   #closed = false;
 
@@ -124,9 +116,9 @@ export class WebSocketTransport implements Transport {
     const reader = new MessageReader(this.#options.rules, this.#sink, {
       onBusy: (isBusy) => pauses.wait(isBusy),
       around: (deliver, length) => {
-        this.#isAwaited = false;
+        this.#sink.isAwaited = false;
         deliver();
-        if (!this.#isAwaited) weigh(length);
+        if (!this.#sink.isAwaited) weigh(length);
       },
     });
     socket.on('close', () => reader.whenIdle(() => this.#end()));
@@ -156,7 +148,7 @@ export class WebSocketTransport implements Transport {
         new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" is not connected.`),
       );
     }
-    if (isRequest) this.#awaited.sent();
+    if (isRequest) this.#sink.sent();
     socket.send(text);
     return Promise.resolve();
   }
