@@ -15,7 +15,10 @@ export interface MadeLimits<Made> {
 
 export class MadeOfList<List extends object, Made> {
   readonly #limits: MadeLimits<Made>;
-  readonly #entries = new Map<List, Entry<Made>>();
+  /** A list that nobody has any more takes what was made of it along: not every new one is told of. */
+  #entries = new WeakMap<List, Entry<Made>>();
+  /** Since it was empty, with those that are gone meanwhile. */
+  #lists = 0;
   #weight = 0;
 
   constructor(limits: MadeLimits<Made>) {
@@ -44,16 +47,18 @@ export class MadeOfList<List extends object, Made> {
   }
 
   clear(): void {
-    this.#entries.clear();
+    this.#entries = new WeakMap();
+    this.#lists = 0;
     this.#weight = 0;
   }
 
   #count(list: List, entry: Entry<Made>, weight: number): void {
     const { maxLists, maxWeight } = this.#limits;
-    if (this.#entries.size > maxLists || this.#weight + weight > maxWeight) {
+    if (this.#lists >= maxLists || this.#weight + weight > maxWeight) {
       this.clear();
       this.#entries.set(list, entry);
     }
+    this.#lists += 1;
     this.#weight += weight;
   }
 }
