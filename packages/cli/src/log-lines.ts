@@ -83,6 +83,7 @@ export function showLoggedCall(call: LoggedCall, output: Output): void {
   );
   for (const line of textTable(rows)) output.line(line);
   showJson('arguments', { text: call.arguments, bytes: call.argumentsBytes }, output);
+  showJson('also sent', { text: call.alsoSent, bytes: 0 }, output);
   showJson('result', { text: call.result, bytes: call.resultBytes }, output);
 }
 

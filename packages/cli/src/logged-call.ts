@@ -25,6 +25,8 @@ export interface LoggedCall {
   /** JSON, unless it was cut off. */
   readonly arguments: string | null;
   readonly argumentsBytes: number;
+  /** What went to the server beside them. */
+  readonly alsoSent: string | null;
   readonly result: string | null;
   readonly resultBytes: number;
 }
@@ -53,6 +55,7 @@ export function toLoggedCall(row: Row): LoggedCall {
     energy: row.energy == null ? null : Number(row.energy),
     arguments: text('arguments'),
     argumentsBytes: Number(row.arguments_bytes),
+    alsoSent: text('also_sent'),
     result: text('result'),
     resultBytes: Number(row.result_bytes),
   };

@@ -14,6 +14,7 @@ import {
   type CallRequest,
   checkOptions,
   type ReadRequest,
+  sentBeside,
   withMeta,
 } from './call-request.js';
 import { toAbortSignal } from './cancel-signal.js';
@@ -77,6 +78,8 @@ interface Invocation extends Verdict {
   /** The server that it is sent to: by the time it answers, another one may have its name. */
   target: Server | undefined;
   readonly arguments: unknown;
+  /** What goes along with them; undefined, nearly always, when nothing does. */
+  beside: readonly unknown[] | undefined;
 }
 
 export class Calls {
@@ -110,6 +113,7 @@ export class Calls {
       const args = request.arguments ?? {};
       // A function of the host gets what JavaScript makes of them.
       const beside = besideOf(request);
+      call.beside = beside;
       const sent = { arguments: args, beside };
       const exactly = tool.native ? args : this.#parts.guard.exactly(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
@@ -148,6 +152,7 @@ export class Calls {
       const server = this.#names.knownServer(call, { caller: request.caller, unknown });
       this.#announce(call);
       const beside = besideOf(request);
+      call.beside = beside;
       const sent = { arguments: request.params, beside };
       const exactly = this.#parts.guard.exactly(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
@@ -306,6 +311,7 @@ export class Calls {
       sending: undefined,
       target: undefined,
       arguments: what.arguments,
+      beside: undefined,
       decision: undefined,
       reason: undefined,
       remembered: false,
@@ -353,6 +359,7 @@ export class Calls {
       run,
       era: found?.connection.link?.era,
       arguments: call.arguments,
+      alsoSent: call.beside && sentBeside(call.beside),
       result,
       decision: call.decision,
       reason: call.reason,

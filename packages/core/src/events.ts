@@ -31,6 +31,8 @@ export interface CallSettled extends CallStarted {
   /** What the server speaks. */
   readonly era: 'legacy' | 'modern' | undefined;
   readonly arguments: unknown;
+  /** What went to the server beside them, if anything, as a question about the call shows it; absent before that was clear. */
+  readonly alsoSent?: Readonly<Record<string, unknown>> | undefined;
   readonly result: unknown;
   /** What was decided about it at last; undefined where it did not come to that. */
   readonly decision: 'allow' | 'ask' | 'deny' | undefined;

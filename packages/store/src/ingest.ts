@@ -16,8 +16,8 @@ const INDEXED_AT_ONCE = 500;
 const INSERT = `
   INSERT INTO invocations (id, started_at, duration_ms, conversation, caller, server, tool, tool_name,
     kind, arguments, arguments_bytes, result, result_bytes, success, outcome, code, error, attempts, decision,
-    reason, approval, era, energy)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    reason, approval, era, energy, also_sent)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 /** Words cost more than the record itself: they are taken up when it is quiet. */
 const INDEX = `
   INSERT INTO invocations_text (rowid, server, tool, caller, arguments, result, error)
@@ -137,6 +137,7 @@ export class Ingester {
       record.approval ?? null,
       record.era ?? null,
       record.energy ?? null,
+      record.alsoSent ?? null,
     );
     this.#count.run(1 - success, durationMs, startedAt, server);
   }

@@ -221,7 +221,12 @@ export class InvocationLog {
   }
 }
 
-const withoutContent = ({ arguments: _arguments, result: _result, ...rest }: Invocation): Invocation => rest;
+const withoutContent = ({
+  arguments: _arguments,
+  alsoSent: _alsoSent,
+  result: _result,
+  ...rest
+}: Invocation): Invocation => rest;
 
 /** The built one, also beside sources: a thread does not read TypeScript. */
 function workerFile(): URL {

@@ -14,6 +14,8 @@ export interface Invocation {
   readonly arguments?: string | undefined;
   /** How long it was before. */
   readonly argumentsBytes: number;
+  /** What went along with them; JSON, cut off like them. */
+  readonly alsoSent?: string | undefined;
   readonly result?: string | undefined;
   readonly resultBytes: number;
   readonly outcome: 'ok' | 'tool-error' | 'failed';
@@ -36,7 +38,7 @@ export function toLine(call: Invocation): string {
     `{"id":${text(id)},"startedAt":${number(startedAt)},"durationMs":${number(durationMs)},"server":${text(server)},` +
     `"tool":${text(tool)},"toolName":${text(toolName)},"kind":${text(kind)},"outcome":${text(outcome)},` +
     `"argumentsBytes":${number(argumentsBytes)},"resultBytes":${number(resultBytes)},"attempts":${number(call.attempts)}` +
-    `${member('arguments', call.arguments)}${member('result', call.result)}${member('conversation', call.conversation)}` +
+    `${member('arguments', call.arguments)}${member('alsoSent', call.alsoSent)}${member('result', call.result)}${member('conversation', call.conversation)}` +
     `${member('caller', call.caller)}${member('code', call.code)}${member('error', call.error)}` +
     `${member('decision', call.decision)}${member('reason', call.reason)}${member('approval', call.approval)}` +
     `${member('era', call.era)}${call.energy === undefined ? '' : `,"energy":${number(call.energy)}`}}`
@@ -101,6 +103,7 @@ const OPTIONAL: Shape = {
   conversation: 'string',
   caller: 'string',
   arguments: 'string',
+  alsoSent: 'string',
   result: 'string',
   code: 'string',
   error: 'string',

@@ -97,6 +97,10 @@ const STEPS: readonly string[] = [
   DROP INDEX invocations_by_server;
   CREATE INDEX invocations_by_server ON invocations (server, tool, kind, started_at);
   `,
+  // What goes to a server beside the arguments is part of what was called.
+  `
+  ALTER TABLE invocations ADD COLUMN also_sent TEXT;
+  `,
 ];
 
 /** Brings the database up to date, or to an earlier shape; refuses one that a newer release has written. */

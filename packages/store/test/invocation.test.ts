@@ -11,6 +11,7 @@ const WHOLE: Required<Invocation> = {
   decision: 'ask',
   reason: 'a rule',
   approval: 'once by me',
+  alsoSent: '{"_meta":{}}',
   era: 'modern',
   energy: 1.5,
 };

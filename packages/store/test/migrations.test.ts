@@ -31,7 +31,7 @@ describe('a log of an earlier release', () => {
     const { path, file } = await start();
     await createFirstShape(file);
     const log = new InvocationLog({ directory: path });
-    log.append(record(1, { server: 'files', approval: 'once by approver' }));
+    log.append(record(1, { server: 'files', approval: 'once by approver', alsoSent: '{"a":1}' }));
     await log.flush();
     expect(await log.get('old')).toMatchObject({
       number: 7,
@@ -39,10 +39,15 @@ describe('a log of an earlier release', () => {
       arguments: '{"path":"/etc"}',
       reason: 'why',
       approval: null,
+      also_sent: null,
       era: 'legacy',
       energy: 2.5,
     });
-    expect(await log.get('call-1')).toMatchObject({ number: 8, approval: 'once by approver' });
+    expect(await log.get('call-1')).toMatchObject({
+      number: 8,
+      approval: 'once by approver',
+      also_sent: '{"a":1}',
+    });
     expect(await log.find({ text: 'etc' })).toHaveLength(1);
     expect(await log.servers()).toMatchObject([{ name: 'files', calls: 2 }]);
     await log.close();

@@ -26,6 +26,8 @@ export const LOGGED_CALL = z.object({
   /** JSON, unless it ends in …: then not all of it was kept. */
   arguments: z.optional(z.string()),
   argumentsBytes: z.number(),
+  /** What went to the server beside them, such as `_meta`. */
+  alsoSent: z.optional(z.string()),
   result: z.optional(z.string()),
   resultBytes: z.number(),
 });

@@ -21,6 +21,7 @@ type Watched = Pick<Runtime, 'on' | 'redact'>;
 /** Arguments make a call that can be made again. Taking secrets out costs about 20 µs for 1,000 characters. */
 const KEPT_OF_ARGUMENTS = 16 * 1_024;
 const KEPT_OF_RESULT = 4 * 1_024;
+const KEPT_BESIDE = 4 * 1_024;
 const LONGEST_NAME = 512;
 /** More never wait for somebody at once. */
 const MOST_ANSWERS = 1_000;
@@ -78,6 +79,10 @@ function toInvocation(event: Settled, { runtime, approval, options }: Recording)
     kind: event.kind,
     arguments: args.text,
     argumentsBytes: args.bytes,
+    alsoSent: toKeptJson(event.alsoSent, {
+      limit: Math.min(keep.arguments ?? KEPT_BESIDE, KEPT_BESIDE),
+      redact,
+    }).text,
     result: result.text,
     resultBytes: result.bytes,
     outcome: event.outcome,

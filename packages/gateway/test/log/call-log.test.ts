@@ -33,6 +33,33 @@ describe('the record of a call', () => {
     });
   });
 
+  it('has what went to the server beside the arguments, without secrets and bounded', async () => {
+    const { runtime, log } = await openRecorded({ runtime: { defaultDecision: 'allow' } });
+    await runtime.connectAll();
+    const call = (requestId: string, meta?: Record<string, unknown>) =>
+      runtime.callTool('demo', 'echo', { text: 'hi' }, { caller: agent, requestId, ...(meta && { meta }) });
+    const told: unknown[] = [];
+    runtime.on('call.settled', ({ alsoSent }) => void told.push(alsoSent));
+    await call('plain');
+    await call('trace', { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` });
+    await call('more', { 'example/order': 'rm -rf', password: 'hunter2222' });
+    await call('long', { 'example/long': 'x'.repeat(100_000) });
+    await log.flush();
+    expect(told.slice(0, 3)).toEqual([
+      undefined,
+      undefined,
+      { _meta: { 'example/order': 'rm -rf', password: 'hunter2222' } },
+    ]);
+    for (const id of ['plain', 'trace']) expect(await log.get(id)).toMatchObject({ also_sent: null });
+    expect(await log.get('more')).toMatchObject({
+      arguments: '{"text":"hi"}',
+      also_sent: '{"_meta":{"example/order":"rm -rf","password":"[redacted]"}}',
+    });
+    const long = String((await log.get('long'))?.also_sent);
+    expect(long.length).toBeLessThan(4_200);
+    expect(long.endsWith('…')).toBe(true);
+  });
+
   it('tells a failure of the tool from a call without a result', async () => {
     const { runtime, log } = await openRecorded({
       runtime: { servers: {}, rules: [{ action: 'deny', tool: 'secret_door', reason: 'not today' }] },

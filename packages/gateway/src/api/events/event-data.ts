@@ -46,7 +46,7 @@ function isSettled(name: EventName, _event: object): _event is RuntimeEvents['ca
 }
 
 function summarise(
-  { arguments: args, result, ...facts }: RuntimeEvents['call.settled'],
+  { arguments: args, alsoSent, result, ...facts }: RuntimeEvents['call.settled'],
   redact: Redact,
 ): Record<string, unknown> {
   const sent = toKeptJson(args, { limit: PREVIEW, redact });
@@ -55,6 +55,7 @@ function summarise(
     ...facts,
     arguments: sent.text,
     argumentsBytes: sent.bytes,
+    ...(alsoSent !== undefined && { alsoSent: toKeptJson(alsoSent, { limit: PREVIEW, redact }).text }),
     result: came.text,
     resultBytes: came.bytes,
   };
