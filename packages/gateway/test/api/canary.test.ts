@@ -56,6 +56,7 @@ it('no answer and no event holds a secret', async () => {
   const names: Readonly<Record<string, string>> = {
     '/api/tools/:name': 'leaky',
     '/api/calls/:id': call?.id ?? '',
+    '/api/approvals/:id': runtime.approvals.pending()[0]?.id ?? '',
   };
   const texts: string[] = [];
   for (const { path } of routes.filter(
