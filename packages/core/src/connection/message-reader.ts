@@ -9,6 +9,7 @@ import { parseLarge } from '../json/parse-large.js';
 import { type Room, type RoomWish, rooms } from '../json/rooms.js';
 import { inSlices, LARGE_TEXT, PLAIN_TEXT, type Steps, takesTooLong } from '../json/slices.js';
 import { rememberLarge } from '../json/spelling.js';
+import { answeredIds, type Id } from './answered-ids.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import { deliverText, levelsOf, type MessageRules, type ReadMessage, readParsed } from './message.js';
 import { EDGE_LENGTH, readEdges } from './message-edges.js';
@@ -106,13 +107,39 @@ export class MessageReader {
     const isUnread = isUnasked(text, this.#sink);
     const room = isUnread ? undefined : await rooms.enter(roomFor(text, this.#rules));
     // Nobody may wait for it any more.
-    const read =
-      isUnread || isUnasked(text, this.#sink) ? 'unasked' : await readLarge(text, this.#rules, room);
+    const read = isUnread || isUnasked(text, this.#sink) ? 'unasked' : await this.#readLarge(text, room);
     const isOne = !Array.isArray(read) && typeof read !== 'string';
     const result = isOne && 'result' in read ? read.result : undefined;
     if (isRecord(result)) room?.handOnWith(result);
     this.#around(() => deliver(read, this.#sink), text.length, true);
     if (!isRecord(result)) room?.release();
+  }
+
+  async #readLarge(text: string, room: Room | undefined): Promise<ReadMessage | ReadMessage[]> {
+    const rules = this.#rules;
+    const sorry = (why: TurnbuckleError) => (id: Id) =>
+      ({ jsonrpc: '2.0', id, error: toAnswer(why) }) as const;
+    if (room === undefined) return this.#refuse(text, 'too-large', sorry(noRoom(rules)));
+    try {
+      return await readLarge(text, rules, room);
+    } catch (error) {
+      if (!(error instanceof TurnbuckleError)) return 'noise';
+      if (error.code === 'REQUEST_INVALID')
+        return this.#refuse(text, 'too-deep', (id) => readParsed({ value: { id }, isDeep: true }, rules));
+      return this.#refuse(text, 'too-large', sorry(tooManyParts(rules, error)));
+    }
+  }
+
+  /** Whoever waits for an answer in it is told at once, for each of a batch; where nobody does, it is ignored. */
+  async #refuse(
+    text: string,
+    reason: IgnoredReason,
+    answer: (id: Id) => ReadMessage | ReadMessage[],
+  ): Promise<ReadMessage | ReadMessage[]> {
+    const isAwaited = (id: Id): boolean => this.#sink.isawaited?.(id) ?? true;
+    const known = answeredId(text);
+    const ids = known === undefined ? await inSlices(answeredIds(text, isAwaited)) : [known];
+    return ids.length === 0 ? reason : ids.flatMap(answer);
   }
 
   #deliverSmall(text: string, isLate: boolean): void {
@@ -137,7 +164,7 @@ function deliver(read: ReadMessage | ReadMessage[], sink: ReaderSink): void {
 const isLarge = (text: string): boolean =>
   text.length > LARGE_TEXT || (text.length > PLAIN_TEXT && takesTooLong(text.length));
 
-const answeredId = (text: string): string | number | undefined => {
+const answeredId = (text: string): Id | undefined => {
   const { id, hasMethod } = readEdges(text.slice(0, EDGE_LENGTH), text.slice(-EDGE_LENGTH));
   return hasMethod ? undefined : id;
 };
@@ -160,25 +187,14 @@ const bytesOf = (length: number, parts: number): number => length * 2 + parts * 
 async function readLarge(
   text: string,
   rules: MessageRules,
-  room: Room | undefined,
+  room: Room,
 ): Promise<ReadMessage | ReadMessage[]> {
-  const id = answeredId(text);
-  const refuse = (why: TurnbuckleError): ReadMessage =>
-    id === undefined ? 'too-large' : { jsonrpc: '2.0', id, error: toAnswer(why) };
-  if (room === undefined) return refuse(noRoom(rules));
-  try {
-    const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-    const limits = { maxDepth: levelsOf(rules), maxParts: MAX_PARTS };
-    const read = await inSlices(parseLarge(start === 0 ? text : text.slice(start), limits));
-    room.shrinkTo(bytesOf(text.length, read.parts));
-    if (isRecord(read.value) && !read.isDeep) await inSlices(rememberLarge(read.value, text));
-    return readParsed(read, rules);
-  } catch (error) {
-    if (!(error instanceof TurnbuckleError)) return 'noise';
-    if (error.code === 'REQUEST_INVALID')
-      return readParsed({ value: id === undefined ? {} : { id }, isDeep: true }, rules);
-    return refuse(tooManyParts(rules, error));
-  }
+  const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  const limits = { maxDepth: levelsOf(rules), maxParts: MAX_PARTS };
+  const read = await inSlices(parseLarge(start === 0 ? text : text.slice(start), limits));
+  room.shrinkTo(bytesOf(text.length, read.parts));
+  if (isRecord(read.value) && !read.isDeep) await inSlices(rememberLarge(read.value, text));
+  return readParsed(read, rules);
 }
 
 function noRoom({ server }: MessageRules): TurnbuckleError {

@@ -88,6 +88,24 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
     60_000,
   );
 
+  // `times` makes it an event stream over HTTP.
+  it.each([
+    ['an answer in a batch', { kind: 'batch', bytes: 8 * MB }],
+    ['an answer in a batch, on a stream', { kind: 'batch', bytes: 8 * MB, times: 2 }],
+    ['an answer whose id stands in its middle', { kind: 'middle', bytes: 4.5 * MB }],
+  ])(
+    'fail at once when they cannot be read, and nothing else does: %s',
+    async (_, big) => {
+      const shape = { ...TOO_MANY['empty objects'], ...big };
+      // The time-out is a minute.
+      const others = runtime.callTool('big', 'say', { lines: [], text: 'other' }, { timeoutMs: 60_000 });
+      await expect(call(shape)).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' });
+      expect((await others).content).toEqual([{ type: 'text', text: 'other' }]);
+      expect(runtime.serverStatus('big').status).toBe('connected');
+    },
+    40_000,
+  );
+
   it('are not even read when nobody asked for them', async () => {
     const before = runtime.serverStatus('big').ignored.unasked;
     for (const kind of ['notice', 'late']) {

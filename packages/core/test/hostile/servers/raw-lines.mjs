@@ -19,7 +19,7 @@ const TOOLS = toolsFile
   : '[{"name":"say","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]';
 
 /** Large texts are made here: nobody has to send them first. `unit` is repeated up to `bytes`, `times` over. */
-function bigTexts({ unit, bytes, kind, times = 1, before = '[', after = '0]' }, say) {
+function bigTexts({ unit, bytes, kind, times = 1, before = '[', after = '0]' }, say, id) {
   const count = Math.floor(bytes / unit.length);
   let middle = '';
   if (unit.includes('#')) for (let at = 0; middle.length < bytes; at += 1) middle += unit.replace('#', at);
@@ -27,6 +27,14 @@ function bigTexts({ unit, bytes, kind, times = 1, before = '[', after = '0]' }, 
   const value = before + middle + after;
   if (kind === 'answer')
     return [say(`{"content":[{"type":"text","text":"big"}],"structuredContent":{"v":${value}}}`)];
+  if (kind === 'batch')
+    // The id stands in the middle: neither end of the text tells it.
+    return [
+      `[{"jsonrpc":"2.0","result":{"v":[{"id":7,"method":"x"}]},"id":1},${say('{"content":[]}').replace('"id"', '"more":{"id":3},"id"').replace('"result":{', `"result":{"v":${value},`)},{"id":2,"method":"notifications/message","params":{}}]`,
+      ...Array.from({ length: times - 1 }, () => '{"jsonrpc":"2.0","method":"notifications/none"}'),
+    ];
+  if (kind === 'middle')
+    return [`{"jsonrpc":"2.0","before":${value},"id":${JSON.stringify(id)},"result":{},"after":${value}}`];
   const notice = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${value}}}`;
   const late = `{"jsonrpc":"2.0","id":1999999999,"result":{"v":${value}}}`;
   return [
@@ -46,7 +54,7 @@ function answers(text) {
   if (method !== 'tools/call')
     return [`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":-32601,"message":"no"}}`];
   const { lines = [], silent = false, text: words = 'said', big } = params.arguments;
-  if (big) return bigTexts(big, say);
+  if (big) return bigTexts(big, say, id);
   const answer = say(JSON.stringify({ content: [{ type: 'text', text: words }] }));
   return [...lines.map((line) => line.replaceAll('$ID', JSON.stringify(id))), ...(silent ? [] : [answer])];
 }
