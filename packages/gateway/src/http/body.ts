@@ -4,7 +4,7 @@ import { GrowingBuffer, keepSpellingOfCopy, parseInSlices, TurnbuckleError, weig
 import { describeIssue, shortKey } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
 import type { Visit } from './visit.js';
-import { requireGood, tokenGone } from './visitor-end.js';
+import { isOver, requireGood, tokenGone } from './visitor-end.js';
 
 const MAX_FAULTS = 10;
 
@@ -40,7 +40,7 @@ function receiveText({ request, response, maxBodyBytes, visitor, place }: Visit)
     request.on('data', take);
     request.once('end', () => {
       place.onEnded = undefined;
-      if (visitor.ended?.aborted === true) return reject(tokenGone());
+      if (isOver(visitor)) return reject(tokenGone());
       const whole = body.take();
       if (isUtf8(whole)) resolve(whole.toString('utf8'));
       else reject(invalid('The body is not UTF-8.'));

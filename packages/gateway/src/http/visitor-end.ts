@@ -38,12 +38,20 @@ export class VisitorEnd implements CancelSignal {
   }
 }
 
+/** Clocks differ: for so long after its end the doors take a token of an issuer, and what they let in is not refused later. */
+export const CLOCK_TOLERANCE_MS = 5_000;
+
+/** Whether the token was revoked or has expired since it was let in. */
+export function isOver({ ended, expiresAt }: Pick<Visitor, 'ended' | 'expiresAt'>, now = Date.now): boolean {
+  return ended?.aborted === true || (expiresAt !== undefined && now() >= expiresAt + CLOCK_TOLERANCE_MS);
+}
+
 /**
  * TOKEN_REQUIRED once the token was revoked or has expired. To be called after every wait between the door and what a
  * request does: whoever was told that a token is revoked relies on it.
  */
-export function requireGood(visitor: Pick<Visitor, 'ended'> | undefined): void {
-  if (visitor?.ended?.aborted === true) throw tokenGone();
+export function requireGood(visitor: Pick<Visitor, 'ended' | 'expiresAt'> | undefined): void {
+  if (visitor !== undefined && isOver(visitor)) throw tokenGone();
 }
 
 export const tokenGone = (): TurnbuckleError =>

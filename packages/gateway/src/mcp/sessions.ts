@@ -42,7 +42,7 @@ interface Open {
 
 /** What the endpoints need of a request over HTTP. */
 export interface Visitor extends Pick<Visit, 'request' | 'response' | 'caller' | 'signal'> {
-  readonly visitor?: Pick<Visit['visitor'], 'ended' | 'isOwner'> | undefined;
+  readonly visitor?: Pick<Visit['visitor'], 'ended' | 'isOwner' | 'expiresAt'> | undefined;
   /** Aborts when a stream has to end; absent: as `signal` does. */
   readonly streamSignal?: Visit['signal'] | undefined;
 }

@@ -6,6 +6,7 @@ import type { JWTPayload } from 'jose';
 import { TurnbuckleError } from 'turnbuckle';
 import type { TokenAccess } from '../http/access.js';
 import type { Credentials, Visitor } from '../http/visitor.js';
+import { CLOCK_TOLERANCE_MS } from '../http/visitor-end.js';
 import { type IssuerFetch, IssuerKeys } from './issuer-keys.js';
 import { hashOf } from './token-record.js';
 
@@ -36,7 +37,6 @@ const ALGORITHMS = [
 const TYPES = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const MAX_LENGTH = 8_192;
-const CLOCK_TOLERANCE_MS = 5_000;
 /** Whom a token is about: the first of these that it has. */
 const SUBJECTS = ['sub', 'client_id', 'azp'] as const;
 const MAX_SUBJECT = 200;
