@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Fault, SchemaChecks } from './catalog/check.js';
 import type { CatalogTool } from './catalog/tool.js';
 import { TurnbuckleError } from './errors.js';
+import { inOneStep, inSlices } from './json/slices.js';
 import { hasMoreParts } from './json/write-large.js';
 
 /** Throws ARGUMENTS_INVALID, or SCHEMA_UNUSABLE when there is nothing to check against. */
@@ -71,3 +72,11 @@ const list = (faults: readonly Fault[]): string =>
 /** What is done with a large result takes time at each step: between them others have their turn. */
 export const giveWay = (result: unknown): Promise<void> | undefined =>
   hasMoreParts(result, MAX_SHOWN) ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+
+/** Or so many times sixteen characters: less is looked through in a moment. */
+const FEW_PARTS = 256;
+
+/** Work with all of these values: at once, or in turn with other long work where there is much in them. */
+export function inTurn(values: readonly unknown[], work: () => void): Promise<void> | void {
+  return values.some((value) => hasMoreParts(value, FEW_PARTS)) ? inSlices(inOneStep(work)) : work();
+}

@@ -4,7 +4,7 @@
  */
 
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { checkArguments, checkResult, giveWay } from './call-checks.js';
+import { checkArguments, checkResult, giveWay, inTurn } from './call-checks.js';
 import { isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { CallGuard } from './call-guard.js';
 import { CallNames } from './call-names.js';
@@ -133,10 +133,11 @@ export class Calls {
       checkResult(this.#parts.checks, guarded.definition ?? tool, received);
       const cleaned = this.#clean(call.target, received);
       const result = cleaned instanceof Promise ? await cleaned : cleaned;
-      this.#settle(call, result, undefined);
+      const settling = this.#settleInTurn(call, result);
+      if (settling !== undefined) await settling;
       return result;
     } catch (thrown) {
-      throw this.#settleFailed(call, await this.#names.asIfAbsent(call, thrown, request));
+      throw await this.#settleFailed(call, await this.#names.asIfAbsent(call, thrown, request));
     }
   }
 
@@ -180,11 +181,11 @@ export class Calls {
         attempts: 0,
       };
       const result = await this.#clean(server, await this.#parts.sender.send(server, call.sending));
-      this.#settle(call, result, undefined);
+      await this.#settleInTurn(call, result);
       return result;
     } catch (thrown) {
       const failure = (await this.#isMissing(call, thrown, request)) ? unknownItem(request, thrown) : thrown;
-      throw this.#settleFailed(
+      throw await this.#settleFailed(
         call,
         await this.#names.asIfAbsent(call, failure, { ...request, tool: request.item }),
       );
@@ -333,6 +334,12 @@ export class Calls {
     };
   }
 
+  /** The log takes secrets out of what it keeps: when much is settled at once, others get a turn in between. */
+  #settleInTurn(call: Invocation, result: unknown, error?: TurnbuckleError): Promise<void> | void {
+    const settle = (): void => this.#settle(call, result, error);
+    return this.#parts.events.has('call.settled') ? inTurn([call.arguments, result], settle) : settle();
+  }
+
   #settle(call: Invocation, result: unknown, error: TurnbuckleError | undefined): void {
     const { waitedMs } = call;
     const durationMs = performance.now() - call.started - waitedMs;
@@ -367,11 +374,11 @@ export class Calls {
     });
   }
 
-  #settleFailed(call: Invocation, thrown: unknown): TurnbuckleError {
+  async #settleFailed(call: Invocation, thrown: unknown): Promise<TurnbuckleError> {
     const own = toTurnbuckleError(thrown);
     // Where a tool that is unknown to its caller would have been is not for the caller to learn.
     const error = this.#parts.redact(own.code === 'TOOL_UNKNOWN' ? own : own.during(call));
-    this.#settle(call, undefined, error);
+    await this.#settleInTurn(call, undefined, error);
     return error;
   }
 }

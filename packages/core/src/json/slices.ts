@@ -97,6 +97,12 @@ function nextTurn(): void {
   if (waiting.length > 0) countTurn();
 }
 
+/** Work that cannot be left half way. */
+// biome-ignore lint/correctness/useYield: it has one step.
+export function* inOneStep<Result>(work: () => Result): Steps<Result> {
+  return work();
+}
+
 /** Does it at once. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {

@@ -13,7 +13,8 @@ export function createEndCutter(secrets: Iterable<string>): (text: string) => st
   const all = [...secrets].flatMap(writingsOf);
   const starts = groupBy(all, (secret) => secret.slice(0, FEWEST));
   const ends = groupBy(all, (secret) => secret.slice(-FEWEST));
-  const longest = Math.max(0, ...all.map(({ length }) => length));
+  const longest = all.reduce((most, { length }) => Math.max(most, length), 0);
+  const mayHold = createPieceFilter(all);
 
   /** Where a beginning of a secret starts that goes on to the end of the text. */
   const cutAt = (part: string): number => {
@@ -33,8 +34,7 @@ export function createEndCutter(secrets: Iterable<string>): (text: string) => st
 
   const cut = (part: string): string => {
     if (part.length < FEWEST) return part;
-    if (part.length < longest && all.some((secret) => isPiece(part, secret) && secret.includes(part)))
-      return REDACTED;
+    if (part.length < longest && mayHold(part) && all.some((secret) => holds(secret, part))) return REDACTED;
     const from = cutUntil(part);
     const to = cutAt(part);
     if (to <= from) return REDACTED;
@@ -42,6 +42,31 @@ export function createEndCutter(secrets: Iterable<string>): (text: string) => st
   };
   return (text) => (text.includes(CUT) ? text.split(CUT).map(cut).join(CUT) : cut(text));
 }
+
+/** As many as give next to no wrong yes, and not more than a few megabytes. */
+const MIN_BITS = 12;
+const MAX_BITS = 22;
+
+/** Says no of nearly everything that is in none of them, whatever their number: a text may have thousands of parts. */
+function createPieceFilter(secrets: readonly string[]): (part: string) => boolean {
+  const count = secrets.reduce((sum, { length }) => sum + length, 0);
+  const bits = Math.min(Math.max(Math.ceil(Math.log2(count * 64 + 1)), MIN_BITS), MAX_BITS);
+  const seen = new Uint8Array(2 ** bits);
+  const placeOf = (text: string, at: number): number => {
+    let hash = 0x811c9dc5;
+    for (let index = at; index < at + FEWEST; index += 1)
+      hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+    return (hash ^ (hash >>> 15)) >>> (32 - bits);
+  };
+  for (const secret of secrets)
+    for (let at = 0; at + FEWEST <= secret.length; at += 1) seen[placeOf(secret, at)] = 1;
+  return (part) => {
+    for (let at = 0; at + FEWEST <= part.length; at += 1) if (seen[placeOf(part, at)] !== 1) return false;
+    return true;
+  };
+}
+
+const holds = (secret: string, part: string): boolean => isPiece(part, secret) && secret.includes(part);
 
 const isPiece = (piece: string, secret: string): boolean =>
   piece.length < secret.length && (piece.length >= LETTERS || /[^A-Za-z]/.test(piece));

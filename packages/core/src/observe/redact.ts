@@ -43,6 +43,8 @@ const LONGEST = 1_024;
 /** The oldest are forgotten: tokens change for as long as a process lives. */
 const MOST = 1_000;
 const MOST_PASSES = 8;
+/** Shorter ones are quicker looked at again than found again. */
+const LONG_TEXT = 256;
 /** Or so many times sixteen characters: what is larger is looked at in slices. */
 export const FEW_PARTS = 2_000;
 const LONGEST_LINE_COUNT = 200;
@@ -72,7 +74,16 @@ export function createRedactor(): Redactor {
   };
 
   const rules = { text: redact, isSecretName, mark: REDACTED };
-  const clean = createCleanData(rules);
+  // A value is looked at up to three times: what was made of its long texts is known by then.
+  const made = new Map<string, string>();
+  const redactOnce = (text: string): string => {
+    if (text.length < LONG_TEXT) return redact(text);
+    const found = made.get(text) ?? redact(text);
+    made.set(text, found);
+    return found;
+  };
+  const ofValue = { ...rules, text: redactOnce };
+  const clean = createCleanData(ofValue);
   /** Any other text says that there is something; which one does not matter. */
   const search = { ...rules, text: (text: string) => (hasAny(text) ? `${text}${REDACTED}` : text) };
   const cleanSearch = createCleanData(search);
@@ -90,7 +101,13 @@ export function createRedactor(): Redactor {
     knows: (value) => known.size > 0 && someText(value, (text) => known.isIn(text)),
     finds: (value) => !cleanSearch.check(value) && !isCleanDeep(value, search),
     text: redact,
-    value: (value) => (clean.check(value) ? value : redactDeep(value, rules)),
+    value: (value) => {
+      try {
+        return clean.check(value) ? value : redactDeep(value, ofValue);
+      } finally {
+        made.clear();
+      }
+    },
     shown: (value, maxLength) => {
       const copier = new Copier(rules);
       return shortened(value, maxLength, {
