@@ -155,16 +155,31 @@ export function emptyLike(value: object): Target {
   }
   const isError = value instanceof Error;
   const target: object = isError ? new Error() : {};
-  return { target, put: (key, part) => define(target, String(key), { part, hidden: isError }) };
+  const counts = new Map<string, number>();
+  return { target, put: (key, part) => define(target, String(key), { part, hidden: isError, counts }) };
 }
 
 const UNLISTED = new Set(['message', 'stack', 'cause', 'name', 'errors']);
 
+interface Defined {
+  readonly part: unknown;
+  readonly hidden: boolean;
+  /** How often each name was met: thousands may become the same. */
+  readonly counts: Map<string, number>;
+}
+
 /** Two names that became the same both stay. */
-function define(target: object, name: string, { part, hidden }: { part: unknown; hidden: boolean }): void {
+function define(target: object, name: string, { part, hidden, counts }: Defined): void {
   const unlisted = hidden && UNLISTED.has(name);
   let free = name;
-  for (let count = 2; !unlisted && Object.hasOwn(target, free); count += 1) free = `${name} ${count}`;
+  if (!unlisted && Object.hasOwn(target, name)) {
+    let count = counts.get(name) ?? 1;
+    while (Object.hasOwn(target, free)) {
+      count += 1;
+      free = `${name} ${count}`;
+    }
+    counts.set(name, count);
+  }
   Object.defineProperty(target, free, {
     value: part,
     enumerable: !unlisted,

@@ -4,7 +4,7 @@
  */
 import type { Invocation, InvocationLog } from '@turnbuckle/store';
 import type { Runtime, RuntimeEvents } from 'turnbuckle';
-import { toKeptJson } from './kept-json.js';
+import { toKeptJson, withoutEdge } from './kept-json.js';
 
 export interface RecordOptions {
   /** Most characters of arguments (16 K) and result (4 K) that are kept of a call. 0: none of them. */
@@ -103,7 +103,11 @@ function errorOf(
 ): string | undefined {
   if (outcome === 'ok') return undefined;
   const text = error?.message ?? firstText(result);
-  return text && short(String(redact(text.slice(0, LONGEST_ERROR * 2))), LONGEST_ERROR);
+  if (text === undefined || text.length <= LONGEST_ERROR * 2)
+    return text && short(String(redact(text)), LONGEST_ERROR);
+  const looked = text.slice(0, LONGEST_ERROR * 2);
+  const shown = withoutEdge(looked, String(redact(looked)));
+  return `${shown.slice(0, LONGEST_ERROR - 1)}…`;
 }
 
 function firstText(result: unknown): string | undefined {

@@ -16,7 +16,7 @@ export interface KeptJson {
 
 const CUT = '…';
 /** So much more is looked at than kept, so that a secret on the edge is seen whole. */
-const MARGIN = 2_048;
+const MARGIN = 4_096;
 const MOST_PARTS = 50_000;
 const DEEPEST = 64;
 
@@ -38,10 +38,28 @@ function keep(value: unknown, { limit, redact }: KeepOptions): KeptJson {
   if (limit === 0) return { text: undefined, bytes };
   const looked = limit + MARGIN;
   const isWhole = bytes <= looked;
-  const show = (whole: unknown): unknown => redact(isWhole ? whole : prune(whole, { left: looked }, 0));
+  let seen: unknown;
+  const show = (whole: unknown): unknown => {
+    seen = isWhole ? whole : prune(whole, { left: looked }, 0);
+    return redact(seen);
+  };
   const { text = 'null', isCut } = writeShown(value, show, looked);
   if (isWhole && !isCut && text.length <= limit) return { text, bytes };
-  return { text: text.slice(0, limit) + CUT, bytes };
+  const sure = isWhole && !isCut ? text : withoutEdge(JSON.stringify(seen), text);
+  return { text: sure.slice(0, limit) + CUT, bytes };
+}
+
+/**
+ * The beginning of a text was redacted. Where that ends a secret may have been cut in two, which nobody can tell; and what
+ * is redacted is shorter than it was, so that the end moves up. What it has left unchanged there goes.
+ */
+export function withoutEdge(before: string, redacted: string): string {
+  let same = 0;
+  while (same < MARGIN && same < redacted.length && before.at(-1 - same) === redacted.at(-1 - same))
+    same += 1;
+  const edge = redacted.slice(redacted.length - same);
+  // Only the brackets of the JSON are the same.
+  return /[^"\]}]/.test(edge) ? redacted.slice(0, redacted.length - same) : redacted;
 }
 
 /** The length of its JSON, were there nothing to escape. */
@@ -88,8 +106,10 @@ function prune(value: unknown, budget: { left: number }, depth: number): unknown
   const entries: [string, unknown][] = [];
   for (const key of firstKeys(value)) {
     if (budget.left <= 0) break;
+    // Only the last one is cut: what follows it would be shown behind a half of a secret.
+    const name = key.slice(0, budget.left);
     budget.left -= key.length;
-    entries.push([key.slice(0, MARGIN), prune(Reflect.get(value, key), budget, depth + 1)]);
+    entries.push([name, prune(Reflect.get(value, key), budget, depth + 1)]);
   }
   return Object.fromEntries(entries);
 }
