@@ -1,5 +1,5 @@
 /** The MCP side of the daemon: one desk for each view, sessions, calls that wait, and the endpoints before them. */
-import type { Caller, Runtime } from 'turnbuckle';
+import type { Runtime } from 'turnbuckle';
 import type { Tracer } from '../traces/tracer.js';
 import { type ApprovalForms, ApprovalNotices } from './approval-notice.js';
 import { Changes } from './changes.js';
@@ -13,7 +13,6 @@ import { type StdioEndpointOptions, serveStdio } from './stdio-endpoint.js';
 import { Surface } from './surface.js';
 import { makeTaskKey, TaskIds } from './task-ids.js';
 import { View, type ViewOptions } from './view.js';
-import { mayKnowView } from './view-access.js';
 
 export interface McpFrontOptions {
   readonly runtime: Runtime;
@@ -73,12 +72,6 @@ export class McpFront {
   /** The desk of a view; without a name that of everything. */
   desk(view = ''): Desk | undefined {
     return this.#views.has(view) ? this.#desks.get(view) : undefined;
-  }
-
-  /** The same for who asks: a view of which a caller could use nothing is not there. */
-  deskFor(caller: Caller, view = ''): Desk | undefined {
-    const desk = this.desk(view);
-    return desk === undefined || view === '' || mayKnowView(desk, caller) ? desk : undefined;
   }
 
   /** Takes over other views, for who is connected already too; clients of those that are gone find nothing any more. */

@@ -1,10 +1,10 @@
 /** The MCP endpoint at `/mcp`, and one for each view at `/mcp/<view>`. */
+import { TurnbuckleError } from 'turnbuckle';
 import { readText } from '../http/body.js';
 import type { Route } from '../http/route.js';
 import type { Visit } from '../http/visit.js';
 import type { Desk } from './desk.js';
 import type { McpFront } from './mcp-front.js';
-import { unknownView } from './view-access.js';
 
 export function createMcpRoutes(front: McpFront): readonly Route[] {
   return ['/mcp', '/mcp/:view'].flatMap((path): Route[] => [
@@ -32,8 +32,11 @@ export function createMcpRoutes(front: McpFront): readonly Route[] {
   ]);
 }
 
-function deskOf(front: McpFront, { parameters: { view }, caller }: Visit): Desk {
-  const desk = front.deskFor(caller, view);
-  if (desk === undefined) throw unknownView(view);
+function deskOf(front: McpFront, { parameters: { view } }: Visit): Desk {
+  const desk = front.desk(view);
+  if (desk === undefined)
+    throw new TurnbuckleError('PATH_UNKNOWN', `There is no view named "${view}".`, {
+      hint: 'Views are in daemon.views of your configuration: turnbuckle config shows its files.',
+    });
   return desk;
 }

@@ -7,7 +7,6 @@ import type { Visitor } from '../http/visitor.js';
 import { onVisitorEnd } from '../http/visitor-end.js';
 import type { McpFront } from './mcp-front.js';
 import { type StdioCaller, stdioCaller } from './stdio-caller.js';
-import { unknownView } from './view-access.js';
 
 /** In the place of a path. */
 const STDIO_TARGET = 'mcp-stdio:0';
@@ -22,7 +21,10 @@ export function createStdioTunnel(front: McpFront, tokenNamed: TokenNamed): Tunn
     access: 'call',
     prepare: (request) => {
       const view = headerOf(request.headers, 'turnbuckle-view');
-      if (front.deskFor(request.visitor.caller, view) === undefined) throw unknownView(view);
+      if (front.desk(view) === undefined)
+        throw new TurnbuckleError('PATH_UNKNOWN', `There is no view named "${view}".`, {
+          hint: 'Views are in daemon.views of your configuration: turnbuckle config shows its files.',
+        });
       const { callerOf: caller, visitor } = callerFor(request, tokenNamed);
       return async ({ socket, ends, ended, gate }) => {
         // The token that it was opened with may be another one.

@@ -81,8 +81,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     it.each(
       Object.entries(REQUESTS).flatMap(([kind, request]) => [
         { kind, token: 'denied', request },
-        // Who can use nothing of a view does not even find that.
-        ...(path === '/mcp' ? [{ kind, token: 'poor', request }] : []),
+        { kind, token: 'poor', request },
       ]),
     )('learns nothing of a $kind: $token', async ({ kind, token, request }) => {
       const hidden = await ask[era](token, path, request('hidden'));
@@ -97,23 +96,6 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       const words = (answer: RawAnswer): string => JSON.stringify([answer.status, answer.body]);
       expect(words(never)).toBe(words(hidden).replaceAll('hidden', 'never'));
       expect(words(hidden)).not.toContain('"server"');
-      expect(reached()).toEqual([]);
-    });
-
-    it('finds no view of which it can use nothing', async () => {
-      for (const request of path === '/mcp' ? [] : Object.values(REQUESTS)) {
-        const [method, params] = request('hidden');
-        const at = async (view: string): Promise<string> => {
-          const body = { jsonrpc: '2.0', id: 1, method, params };
-          const options = { path: view, token: 'poor' };
-          const answer =
-            era === 'modern' ? modern(stand, { method, params }, options) : send(stand, body, options);
-          const { status, body: told } = await answer;
-          return JSON.stringify([status, told]).replaceAll(view.slice('/mcp/'.length), 'VIEW');
-        };
-        expect(await at(path)).toBe(await at('/mcp/two'));
-      }
-      expect(settled).toEqual([]);
       expect(reached()).toEqual([]);
     });
 
