@@ -6,3 +6,4 @@ export { logDirectory } from './log-directory.js';
 export { LogReader } from './log-reader.js';
 export type { AnalyticsOrder, LogFilter, LogName, VisibleName } from './queries.js';
 export type { Retention } from './retention.js';
+export { searchFault } from './search-words.js';

@@ -1,5 +1,6 @@
 /** What can be asked of the log. Runs beside the database, away from the calls. */
 import type { Database, Row } from './database.js';
+import { toMatch } from './search-words.js';
 
 export interface LogFilter {
   readonly server?: string | undefined;
@@ -41,7 +42,6 @@ export interface VisibleName extends LogName {
 export type Visible = readonly VisibleName[] | undefined;
 
 const MOST = 1_000;
-const MOST_WORDS = 32;
 /** Of a server with more names, such as addresses of resources, only the first are told to who may not see everything. */
 const MOST_NAMES_OF_SERVER = 5_000;
 const MOST_NAMES = 20_000;
@@ -134,16 +134,6 @@ export function loggedNames(database: Database): LogName[] {
 
 const bounded = (limit: number): number =>
   Number.isFinite(limit) ? Math.min(Math.max(Math.trunc(limit), 1), MOST) : MOST;
-
-/** Each word in quotes: nothing of it is understood as a query language. */
-function toMatch(text: string): string {
-  const words = text.match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
-  return words
-    .filter((word) => /[\p{L}\p{N}]/u.test(word))
-    .slice(0, MOST_WORDS)
-    .map((word) => `"${word}"*`)
-    .join(' ');
-}
 
 /** The latest of that name. */
 export function getInvocation(database: Database, id: string): Row | undefined {

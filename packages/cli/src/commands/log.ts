@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogFilter, LogReader } from '@turnbuckle/store';
+import { type LogFilter, type LogReader, searchFault } from '@turnbuckle/store';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { LOG_HEAD, logRow, logTable, showLoggedCall } from '../log-lines.js';
@@ -91,6 +91,11 @@ function filterOf({ flags }: CommandContext): LogFilter {
   if (text('search')?.trim() === '')
     throw new TurnbuckleError('ARGUMENTS_INVALID', '--search has no words to look for.', {
       hint: 'For example --search "invoice 2231"',
+    });
+  const fault = searchFault(text('search') ?? '');
+  if (fault !== undefined)
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `--search cannot be used: ${fault}.`, {
+      hint: 'Look for fewer words: all of them have to be there.',
     });
   return {
     server: text('server'),

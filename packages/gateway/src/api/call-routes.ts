@@ -1,12 +1,12 @@
 /** The log of calls: searched, counted, and called again. */
-import type { VisibleName } from '@turnbuckle/store';
+import { searchFault, type VisibleName } from '@turnbuckle/store';
 import { inSlices, type Runtime, type Steps } from 'turnbuckle';
 import * as z from 'zod/mini';
-import { Turns } from '../http/turns.js';
+import { SharedTurns } from '../http/shared-turns.js';
 import type { Visit } from '../http/visit.js';
 import type { ApiParts, CallQueries } from './api-parts.js';
 import type { ApiRoute } from './api-route.js';
-import { NOTHING, readBody, readQuery } from './fit.js';
+import { misfit, NOTHING, readBody, readQuery } from './fit.js';
 import { LOGGED_CALL, type LoggedCall, STATS, toEntry, toLoggedCall } from './logged-call.js';
 import { notThere } from './not-there.js';
 import { replay } from './replay.js';
@@ -60,18 +60,33 @@ const REPLAYED = z.object({
 const PAGE = 50;
 /** Of what calls carried, so many characters are told on one page, whatever its limit in calls. */
 const MAX_PAGE = 4 * 1_024 * 1_024;
-/** Pages that are made at once: each is in memory several times. */
+/** Pages of the owner that are made at once: each is in memory several times. */
 const AT_ONCE = 4;
+/** Of all others. One thread answers them one after the other, and the owner waits for the one that it is at. */
+const MAX_WAITING = 64;
 
-export function createCallRoutes({ configured: { runtime }, log }: ApiParts): readonly ApiRoute[] {
-  return [...createLogRoutes(runtime, log), statsRoute(runtime, log)];
+/** Where the routes of calls look things up. */
+interface Lookup {
+  readonly runtime: Runtime;
+  readonly log: CallQueries | undefined;
+  readonly turns: SharedTurns;
 }
 
-function createLogRoutes(runtime: Runtime, log: CallQueries | undefined): readonly ApiRoute[] {
-  const [turns, ownTurns] = [new Turns(AT_ONCE), new Turns(AT_ONCE)];
+export function createCallRoutes({ configured: { runtime }, log }: ApiParts): readonly ApiRoute[] {
+  const turns = new SharedTurns({
+    what: 'questions to the log',
+    max: MAX_WAITING,
+    ownAtOnce: AT_ONCE,
+  });
+  const lookup = { runtime, log, turns };
+  return [...createLogRoutes(lookup), statsRoute(lookup)];
+}
+
+function createLogRoutes({ runtime, log, turns }: Lookup): readonly ApiRoute[] {
   const find = async (visit: Visit): Promise<LoggedCall> => {
     const { id = '' } = visit.parameters;
-    const row = await requireLog(log).get(id);
+    const known = requireLog(log);
+    const row = await turns.take(visit.visitor, () => known.get(id));
     const call = row && toLoggedCall(row);
     const seen = call && { ...call, wasFound: wasFound(call) };
     if (call !== undefined && seen !== undefined && sightOf(runtime, visit).sees(seen))
@@ -88,9 +103,10 @@ function createLogRoutes(runtime: Runtime, log: CallQueries | undefined): readon
       answer: z.object({ calls: z.array(LOGGED_CALL), next: z.optional(z.number()) }),
       handle: async (visit) => {
         const { search, limit = PAGE, ...query } = readQuery(visit, CALLS_QUERY);
+        const fault = searchFault(search ?? '');
+        if (fault !== undefined) throw misfit('query', [{ path: 'search', message: fault }]);
         const known = requireLog(log);
-        // The owner does not stand in the line of others.
-        return (visit.visitor.isOwner === true ? ownTurns : turns).take(async () => {
+        return turns.take(visit.visitor, async () => {
           if (visit.signal.aborted) return undefined;
           const visible = await visibleIn(known, sightOf(runtime, visit));
           const rows = await known.find({ ...query, text: search, limit, visible });
@@ -126,7 +142,7 @@ function createLogRoutes(runtime: Runtime, log: CallQueries | undefined): readon
   ];
 }
 
-const statsRoute = (runtime: Runtime, log: CallQueries | undefined): ApiRoute => ({
+const statsRoute = ({ runtime, log, turns }: Lookup): ApiRoute => ({
   method: 'GET',
   path: '/api/stats',
   access: 'look',
@@ -136,13 +152,15 @@ const statsRoute = (runtime: Runtime, log: CallQueries | undefined): ApiRoute =>
   handle: async (visit) => {
     const { since = 0, order = 'calls', spanMs } = readQuery(visit, STATS_QUERY);
     const known = requireLog(log);
-    const visible = await visibleIn(known, sightOf(runtime, visit));
-    const [tools, servers, spans] = await Promise.all([
-      known.toolAnalytics(since, order, visible),
-      known.serverAnalytics(since, visible),
-      spanMs === undefined ? undefined : known.callsOverTime(since, spanMs, { visible }),
-    ]);
-    return { tools: tools.map(toEntry), servers: servers.map(toEntry), overTime: spans?.map(toEntry) };
+    return turns.take(visit.visitor, async () => {
+      if (visit.signal.aborted) return undefined;
+      const visible = await visibleIn(known, sightOf(runtime, visit));
+      // One after the other: the owner's can come between them.
+      const tools = await known.toolAnalytics(since, order, visible);
+      const servers = await known.serverAnalytics(since, visible);
+      const spans = spanMs === undefined ? undefined : await known.callsOverTime(since, spanMs, { visible });
+      return { tools: tools.map(toEntry), servers: servers.map(toEntry), overTime: spans?.map(toEntry) };
+    });
   },
 });
 
