@@ -59,10 +59,10 @@ export async function stdioThroughDaemon({ signal }: CommandContext, request: St
 async function whyLost(request: StdioRequest): Promise<TurnbuckleError> {
   try {
     (await openTunnel(request)).socket.destroy();
+    return cutOff(request.url);
   } catch (error) {
-    if (error instanceof TurnbuckleError) return error;
+    return error instanceof TurnbuckleError ? error : lost(request.url);
   }
-  return lost(request.url);
 }
 
 async function openTunnel(
@@ -123,6 +123,11 @@ async function refused(socket: Socket, began: Buffer): Promise<TurnbuckleError> 
     return refusalOf({ error: 'The daemon does not serve clients on stdin and stdout.' });
   }
 }
+
+const cutOff = (url: string): TurnbuckleError =>
+  new TurnbuckleError('CONNECTION_LOST', `The daemon at ${url} runs, but has cut this client off.`, {
+    hint: 'A client that does not read what it is told is cut off. Have it start its server again.',
+  });
 
 const lost = (url: string): TurnbuckleError =>
   new TurnbuckleError('CONNECTION_LOST', `The daemon at ${url} has ended, and this client with it.`, {

@@ -2,7 +2,6 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { LineGate } from '../http/line-gate.js';
-import { CODES, RpcError } from './protocol.js';
 
 export interface WholeLine {
   readonly text: string;
@@ -10,10 +9,11 @@ export interface WholeLine {
   readonly weight: number;
 }
 
-/** What is kept of a line that there was no room for. */
+/** What is kept of a line that there was no room for, or that is too long for anybody. */
 export interface Dropped {
   /** The JSON of the id of its request, where it can be told; else null. */
   readonly id: string;
+  readonly isTooLong: boolean;
 }
 
 /** Of a line that is not kept, so much of either end is: the id is first or last in what clients write. */
@@ -23,7 +23,10 @@ const ID = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)`;
 const FIRST = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?${ID}\s*,`);
 const LAST = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
 
-/** Those that have something in them. What has come of one is joined once, when its end is there. */
+/**
+ * Those that have something in them. What has come of one is joined once, when its end is there. The client is no worse off
+ * for a line that is too long: the next one is read.
+ */
 export async function* linesOf(
   input: Readable,
   maxBytes: number,
@@ -31,7 +34,7 @@ export async function* linesOf(
 ): AsyncGenerator<WholeLine | Dropped> {
   // By hand: the socket of an HTTP server does not take an encoding.
   const decoder = new StringDecoder('utf8');
-  let line = new Line(gate);
+  let line = new Line(gate, maxBytes);
   for await (const bytes of input as AsyncIterable<Buffer>) {
     const [first = '', ...others] = decoder.write(bytes).split('\n');
     line.add(first);
@@ -39,32 +42,33 @@ export async function* linesOf(
       const whole = await line.end();
       if (whole !== undefined) yield whole;
       gate.clear();
-      line = new Line(gate);
+      line = new Line(gate, maxBytes);
       line.add(next);
     }
-    if (line.length > maxBytes) throw new RpcError(CODES.parse, `A message has more than ${maxBytes} bytes`);
   }
 }
 
 class Line {
-  length = 0;
   readonly #gate: LineGate;
+  readonly #maxLength: number;
+  #length = 0;
   #parts: string[] = [];
   /** Either end of a line that is not kept. */
   #ends: { readonly head: string; tail: string } | undefined;
 
-  constructor(gate: LineGate) {
+  constructor(gate: LineGate, maxLength: number) {
     this.#gate = gate;
+    this.#maxLength = maxLength;
   }
 
   add(part: string): void {
-    this.length += part.length;
+    this.#length += part.length;
     if (this.#ends !== undefined) {
       this.#ends.tail = (this.#ends.tail + part).slice(-KEPT);
       return;
     }
     this.#parts.push(part);
-    if (this.#gate.grow(this.length)) return;
+    if (!this.#isTooLong && this.#gate.grow(this.#length)) return;
     this.#drop(this.#parts.join(''));
   }
 
@@ -78,7 +82,12 @@ class Line {
       this.#drop(text);
     }
     const { head = '', tail = '' } = this.#ends ?? {};
-    return { id: FIRST.exec(head)?.[1] ?? LAST.exec(tail)?.[1] ?? 'null' };
+    const id = FIRST.exec(head)?.[1] ?? LAST.exec(tail)?.[1] ?? 'null';
+    return { id, isTooLong: this.#isTooLong };
+  }
+
+  get #isTooLong(): boolean {
+    return this.#length > this.#maxLength;
   }
 
   #drop(text: string): void {

@@ -1,7 +1,7 @@
 /** The MCP endpoint over stdin and stdout, for one client of either revision: its first message says which. */
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
+import { type Caller, Cancellation, type CancelSignal, TurnbuckleError } from 'turnbuckle';
 import { LineGate, tooMuch } from '../http/line-gate.js';
 import type { Desk } from './desk.js';
 import { BatchRefused, type Incoming, parseMessage } from './incoming.js';
@@ -84,7 +84,8 @@ class StdioClient {
   async take(line: WholeLine | Dropped): Promise<void> {
     if (!this.#takesMore) return;
     if ('text' in line) return this.#takeLine(line);
-    this.#reply.finish(errorText({ json: line.id }, toRpcError(tooMuch())));
+    const error = line.isTooLong ? tooLong(this.#options.maxBytes) : tooMuch();
+    this.#reply.finish(errorText({ json: line.id }, toRpcError(error)));
   }
 
   async #takeLine({ text, weight }: WholeLine): Promise<void> {
@@ -191,3 +192,9 @@ function isModern(incoming: Incoming): boolean {
   const { method, params } = incoming.message;
   return method === 'server/discover' || metaOf(params)[META.version] !== undefined;
 }
+
+const tooLong = (maxBytes: number): TurnbuckleError =>
+  new TurnbuckleError('REQUEST_TOO_LARGE', `The message has more than ${maxBytes} characters.`, {
+    hint: 'Nothing was done. Send less at once.',
+    data: { maxBytes },
+  });

@@ -200,3 +200,28 @@ it('leaves requests alone that offer another protocol', async () => {
   const [answer] = (await once(socket, 'data')) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /);
 });
+
+it.each([
+  [
+    'one call',
+    (size: number) => JSON.stringify({ id: 7, method: 'tools/call', params: 'x'.repeat(size) }),
+    7,
+  ],
+  ['no JSON', (size: number) => 'x'.repeat(size), null],
+  ['nothing', (size: number) => ' '.repeat(size), null],
+])(
+  'a line that is too long is refused, and the next one is answered: %s',
+  async (_what, make, id) => {
+    const { socket, ask, text } = await open();
+    await ask(1, 'initialize', HELLO);
+    for (const size of [4 * 1_024 * 1_024 + 1, 30_000_000]) socket.write(`${make(size)}\n`);
+    expect((await ask(99, 'tools/list', {})).result).toHaveProperty('tools');
+    const refused = text()
+      .split('\n')
+      .filter((line) => line.includes('REQUEST_TOO_LARGE'))
+      .map((line) => JSON.parse(line));
+    expect(refused).toMatchObject([{ id }, { id }]);
+    expect(refused[0].error.message).toBe('The message has more than 4194304 characters.');
+  },
+  30_000,
+);
