@@ -1,16 +1,15 @@
 /** Asking a person about a call: what is shown, what the answer holds for, and what becomes of "always". */
 import { createHash } from 'node:crypto';
 import { changedMeanwhile } from './call-errors.js';
-import { sentBeside } from './call-request.js';
+import { sentBeside, tellsMore, writeSent } from './call-sent.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { PlacedRule, Rule } from './config/rule-schema.js';
 import type { AskedApproval, Events } from './events.js';
 import type { GuardedCall } from './guarded-call.js';
 import { isRecord } from './is-record.js';
-import { withDigits } from './json/exact-number.js';
+import { withDigits, withExactNumbers } from './json/exact-number.js';
 import type { NotShown } from './json/shortened.js';
 import { inSlices } from './json/slices.js';
-import { writeJson } from './json/spelling.js';
 import type { Redactor } from './observe/redact.js';
 import type { Permit } from './permit.js';
 import type { Pins } from './pins.js';
@@ -52,12 +51,9 @@ interface ShownCall extends Pick<AskedApproval, 'arguments'> {
 /** Rules that stand above what "always" can write. */
 const ABOVE_ALWAYS: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
 
-/** The same caller, tool, definition and reason, with the same arguments. `_meta` is another one with each request. */
-function keyOf({ arguments: args, beside = [] }: GuardedCall, memory: string): string {
-  const [more, _meta, inputResponses, requestState] = beside;
-  const sent = writeJson([args, more ?? null, inputResponses ?? null, requestState ?? null]);
-  return createHash('sha256').update(memory).update(sent).digest('base64url');
-}
+/** The same caller, tool, definition and reason, and the same is sent. */
+const keyOf = (call: GuardedCall, memory: string): string =>
+  createHash('sha256').update(memory).update(writeSent(call)).digest('base64url');
 
 export class CallQuestions {
   readonly #options: CallQuestionsOptions;
@@ -70,7 +66,9 @@ export class CallQuestions {
   isAnswered(call: GuardedCall, decision: Decision): 'session' | 'call' | undefined {
     if (this.#options.approvals.remembers(this.#memoryOf(call, decision))) return 'session';
     const asked = this.#permitFor(call, decision);
-    if (call.permit !== undefined && covers(call.permit, asked)) return 'session';
+    // The yes was to what the call sent: whatever else is told to the server now, nobody has seen.
+    const isSeen = call.beside === undefined || !tellsMore(call.beside);
+    if (call.permit !== undefined && isSeen && covers(call.permit, asked)) return 'session';
     return call.permits.some((permit) => covers(permit, asked)) ? 'call' : undefined;
   }
 
@@ -138,7 +136,7 @@ export class CallQuestions {
     const { redactor } = this.#options;
     const args = redactor.shown(exactly, MAX_SHOWN);
     const sent = beside && sentBeside(beside);
-    const also = sent && redactor.shown(sent, MAX_SHOWN_BESIDE);
+    const also = sent && redactor.shown(withExactNumbers(sent), MAX_SHOWN_BESIDE);
     return {
       arguments: isRecord(args.value) ? args.value : {},
       alsoSent: isRecord(also?.value) ? also.value : undefined,
@@ -159,7 +157,7 @@ export class CallQuestions {
     const sent = beside && sentBeside(beside);
     return {
       arguments: await whole(exactly),
-      ...(sent !== undefined && { alsoSent: await whole(sent) }),
+      ...(sent !== undefined && { alsoSent: await whole(withExactNumbers(sent)) }),
     };
   }
 

@@ -5,7 +5,6 @@ import type { Progress } from './connection/lane.js';
 import type { Respondent } from './connection/respondents.js';
 import { TurnbuckleError } from './errors.js';
 import type { AskedApproval, CallKind } from './events.js';
-import { isRecord } from './is-record.js';
 import { keepSpelling } from './json/spelling.js';
 import type { Permit } from './permit.js';
 import type { Caller } from './policy/capabilities.js';
@@ -113,40 +112,20 @@ function invalid(name: string, expected: string, found: unknown): TurnbuckleErro
   );
 }
 
-/** What goes to the server beside the arguments; undefined, nearly always, when there is nothing. */
-export function besideOf({
-  more,
-  meta,
-  inputResponses,
-  requestState,
-}: CallOptions): readonly unknown[] | undefined {
+/** What goes to the server beside the arguments. */
+export type Beside = readonly [
+  more: CallOptions['more'],
+  meta: CallOptions['meta'],
+  inputResponses: CallOptions['inputResponses'],
+  requestState: unknown,
+];
+
+/** Undefined, nearly always, when there is nothing. */
+export function besideOf({ more, meta, inputResponses, requestState }: CallOptions): Beside | undefined {
   if (more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined)
     return undefined;
   return [more, meta, inputResponses, requestState];
 }
-
-/** The same for a person, by the names that it is sent under; undefined when nobody need read it. */
-export function sentBeside([more, meta, inputResponses, requestState]: readonly unknown[]): Sent | undefined {
-  const told = isRecord(meta) ? Object.entries(meta).filter(([key, value]) => !isUsual(key, value)) : [];
-  const sent = {
-    ...(isRecord(more) && more),
-    ...(told.length > 0 && { _meta: Object.fromEntries(told) }),
-    ...(inputResponses !== undefined && { inputResponses }),
-    ...(requestState !== undefined && { requestState }),
-  };
-  return Object.keys(sent).length === 0 ? undefined : sent;
-}
-
-type Sent = Readonly<Record<string, unknown>>;
-
-/** What is sent with nearly every call, and asks a server to do nothing. */
-const USUAL: ReadonlyMap<string, RegExp> = new Map([
-  ['io.modelcontextprotocol/logLevel', /^(?:debug|info|notice|warning|error|critical|alert|emergency)$/],
-  ['traceparent', /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/],
-]);
-
-const isUsual = (key: string, value: unknown): boolean =>
-  typeof value === 'string' && USUAL.get(key)?.test(value) === true;
 
 export function withMeta(
   params: Readonly<Record<string, unknown>>,

@@ -14,9 +14,9 @@ import {
   type CallRequest,
   checkOptions,
   type ReadRequest,
-  sentBeside,
   withMeta,
 } from './call-request.js';
+import { sentBeside } from './call-sent.js';
 import { toAbortSignal } from './cancel-signal.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { SchemaChecks } from './catalog/check.js';
@@ -79,7 +79,7 @@ interface Invocation extends Verdict {
   target: Server | undefined;
   readonly arguments: unknown;
   /** What goes along with them; undefined, nearly always, when nothing does. */
-  beside: readonly unknown[] | undefined;
+  beside: GuardedCall['beside'];
 }
 
 export class Calls {
@@ -117,6 +117,7 @@ export class Calls {
       const sent = { arguments: args, beside };
       const exactly = tool.native ? args : this.#parts.guard.exactly(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
+        method: undefined,
         definition: tool,
         arguments: args,
         beside,
@@ -157,6 +158,7 @@ export class Calls {
       const sent = { arguments: request.params, beside };
       const exactly = this.#parts.guard.exactly(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
+        method: request.method,
         definition: request.task && this.#parts.catalog.find(request.server, request.item),
         permit: request.task?.permit,
         arguments: request.params,

@@ -1,5 +1,5 @@
 /** What the step "decide" of a call is about, and what it notes on it. */
-import type { CallOptions } from './call-request.js';
+import type { Beside, CallOptions } from './call-request.js';
 import type { CancelSignal } from './cancel-signal.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
@@ -24,6 +24,8 @@ export interface GuardedCall {
   readonly server: string;
   readonly tool: string;
   readonly toolName: string;
+  /** Undefined: it is the call of a tool. */
+  readonly method: string | undefined;
   /** Absent for what has no definition: resources and prompts. The one that was decided about. */
   definition: CatalogTool | undefined;
   /** What is sent. */
@@ -31,7 +33,7 @@ export interface GuardedCall {
   /** The same with every number as it is sent, also those that JavaScript cannot hold: what rules compare. */
   readonly exactly: Readonly<Record<string, unknown>>;
   /** What else goes to the server with them. */
-  readonly beside: readonly unknown[] | undefined;
+  readonly beside: Beside | undefined;
   readonly caller: Caller | undefined;
   /** What a person said yes to, of the call that this belongs to. */
   readonly permit?: Permit | undefined;
@@ -50,11 +52,13 @@ export interface GuardedCall {
   permits: readonly Permit[];
 }
 
+type What = 'method' | 'definition' | 'arguments' | 'exactly' | 'beside' | 'unknown' | 'permit';
+
 /** The same fields in the same order for every call: such objects are cheap to make. */
 export function guardedCall(
   call: Pick<GuardedCall, 'requestId' | 'kind' | 'server' | 'tool' | 'toolName'> & Verdict,
   request: CallOptions,
-  what: Pick<GuardedCall, 'definition' | 'arguments' | 'exactly' | 'beside' | 'unknown' | 'permit'>,
+  what: Pick<GuardedCall, What>,
 ): GuardedCall {
   return {
     requestId: call.requestId,
@@ -62,6 +66,7 @@ export function guardedCall(
     server: call.server,
     tool: call.tool,
     toolName: call.toolName,
+    method: what.method,
     definition: what.definition,
     arguments: what.arguments,
     exactly: what.exactly,

@@ -1,6 +1,6 @@
 /** A span for every call, sent to an OpenTelemetry collector; servers are told where in the trace they stand. */
 import { randomUUID } from 'node:crypto';
-import type { CallOptions, Runtime, RuntimeEvents } from 'turnbuckle';
+import { type CallOptions, keepSpelling, type Runtime, type RuntimeEvents } from 'turnbuckle';
 import { continueTrace, type TraceContext, toTraceparent } from './trace-context.js';
 
 export interface TracerOptions {
@@ -53,7 +53,8 @@ export class Tracer {
     const [oldest] = this.#open.size >= MOST_WAITING ? this.#open.keys() : [];
     if (oldest !== undefined) this.#open.delete(oldest);
     this.#open.set(requestId, context);
-    return { requestId, meta: { ...meta, traceparent: toTraceparent(context) } };
+    const told = { ...meta, traceparent: toTraceparent(context) };
+    return { requestId, meta: meta === undefined ? told : keepSpelling(meta, told) };
   }
 
   async close(): Promise<void> {

@@ -70,7 +70,8 @@ const over = {
   modern: async (token: string, path = '/mcp'): Promise<Ask> => {
     return (method, params) => {
       const headers = typeof params.taskId === 'string' ? { 'mcp-name': params.taskId } : {};
-      return modern(stand, { method, params }, { path, token, headers, meta: DECLARED });
+      const meta = { ...DECLARED, ...Object(params._meta) };
+      return modern(stand, { method, params }, { path, token, headers, meta });
     };
   },
   legacy: async (token: string, path = '/mcp'): Promise<Ask> => {
@@ -240,6 +241,25 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       // The yes was to the first of them, and is still good for that.
       stand.runtime.setRules(rule('ask', 'slow'));
       await ask(method, { taskId });
+      expect(arrived().slice(before)).toEqual([method]);
+    },
+  );
+
+  it.each(METHODS[era])(
+    'is asked about what it tells the server that the call did not: %s',
+    async (method) => {
+      stand.runtime.setRules(rule('ask', 'slow'));
+      const ask = await over[era]('alice');
+      const began = begin(ask);
+      await say('once');
+      const taskId = await began;
+      const before = arrived().length;
+      const asked = ask(method, { taskId, _meta: { 'evil/x': 'rm -rf' } });
+      await expect.poll(() => pending()[0]?.alsoSent).toEqual({ _meta: { 'evil/x': 'rm -rf' } });
+      await say('deny');
+      expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
+      expect(arrived().slice(before)).toEqual([]);
+      await ask(method, { taskId, _meta: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } });
       expect(arrived().slice(before)).toEqual([method]);
     },
   );
