@@ -1,6 +1,7 @@
 /**
- * Holds back the end of an event stream that is no whole line yet, joined: the parser would keep each piece
- * of it by itself. Counts what the event that is being sent has brought so far.
+ * The whole lines of an event stream, each ended by a line feed whatever it was sent with: who reads them looks for nothing
+ * else, and counts them all. Holds back the end that is no whole line yet, joined, and counts what the event that is being
+ * sent has brought so far.
  */
 import { GrowingBuffer } from '../fetching/growing-buffer.js';
 
@@ -10,8 +11,8 @@ const CARRIAGE_RETURN = 13;
 export class EventLines {
   readonly #rest = new GrowingBuffer();
   #length = 0;
-  #last = 0;
-  #beforeLast = 0;
+  #endsLine = false;
+  #endsWithReturn = false;
 
   /** Bytes since the last blank line, which is the end of an event. */
   get length(): number {
@@ -19,10 +20,11 @@ export class EventLines {
   }
 
   /** The lines that are whole now, if there are any. */
-  push(chunk: Uint8Array): Uint8Array | undefined {
+  push(sent: Uint8Array): Uint8Array | undefined {
+    const chunk = this.#unify(sent);
     if (chunk.length === 0) return undefined;
     this.#count(chunk);
-    const end = Math.max(chunk.lastIndexOf(NEWLINE), chunk.lastIndexOf(CARRIAGE_RETURN)) + 1;
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end === 0) return void this.#rest.push(chunk);
     const before = this.#rest.length;
     if (before > 0) this.#rest.push(chunk.subarray(0, end));
@@ -36,26 +38,34 @@ export class EventLines {
     return this.#rest.take();
   }
 
+  /** One line feed for each end of a line: a pair may come in two chunks, and its first half is an end already. */
+  #unify(sent: Uint8Array): Uint8Array {
+    if (sent.length === 0) return sent;
+    const chunk = this.#endsWithReturn && sent[0] === NEWLINE ? sent.subarray(1) : sent;
+    this.#endsWithReturn = sent[sent.length - 1] === CARRIAGE_RETURN;
+    const first = chunk.indexOf(CARRIAGE_RETURN);
+    if (first === -1) return chunk;
+    const unified = new Uint8Array(chunk.length);
+    unified.set(chunk.subarray(0, first));
+    let length = first;
+    for (let index = first; index < chunk.length; index += 1) {
+      const byte = chunk[index] ?? 0;
+      if (byte === NEWLINE && chunk[index - 1] === CARRIAGE_RETURN) continue;
+      unified[length] = byte === CARRIAGE_RETURN ? NEWLINE : byte;
+      length += 1;
+    }
+    return unified.subarray(0, length);
+  }
+
   #count(chunk: Uint8Array): void {
-    const at = (index: number): number | undefined =>
-      index >= 0 ? chunk[index] : index === -1 ? this.#last : this.#beforeLast;
     let since = this.#length + chunk.length;
     for (let index = chunk.length - 1; index >= 0; index -= 1) {
-      if (!isLineEnd(chunk[index]) || !endsBlankLine(index, at)) continue;
+      if (chunk[index] !== NEWLINE || !(index === 0 ? this.#endsLine : chunk[index - 1] === NEWLINE))
+        continue;
       since = chunk.length - index - 1;
       break;
     }
     this.#length = since;
-    const last = at(chunk.length - 1);
-    this.#beforeLast = at(chunk.length - 2) ?? 0;
-    this.#last = last ?? 0;
+    this.#endsLine = chunk[chunk.length - 1] === NEWLINE;
   }
-}
-
-const isLineEnd = (byte: number | undefined): boolean => byte === NEWLINE || byte === CARRIAGE_RETURN;
-
-/** The line that ends here has nothing in it: another one ended right before it. */
-function endsBlankLine(index: number, at: (index: number) => number | undefined): boolean {
-  const isPair = at(index) === NEWLINE && at(index - 1) === CARRIAGE_RETURN;
-  return isLineEnd(at(isPair ? index - 2 : index - 1));
 }

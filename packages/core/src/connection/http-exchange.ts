@@ -1,13 +1,14 @@
 /** One POST and its answer: a JSON body, an event stream, a redirect inside the origin, or a refusal. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import type { Credentials } from '../auth/authorizer.js';
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { GrowingBuffer } from '../fetching/growing-buffer.js';
+import { spendTurn } from '../json/slices.js';
 import { timerDelay } from '../resilience/timer-delay.js';
 import { isProgress } from './channel-lane.js';
 import { EventLines } from './event-lines.js';
+import { EventReader } from './event-reader.js';
 import type { Flight } from './flight.js';
 import { Pauses, weigh } from './flood-meter.js';
 import { type HttpEndpoint, REFUSAL_BYTES, tooLarge } from './http-endpoint.js';
@@ -53,8 +54,7 @@ export class HttpExchange {
   #path: string;
   #head: Head | undefined;
   #held: GrowingBuffer | EventLines = new GrowingBuffer();
-  #events: EventSourceParser | undefined;
-  #decoder = new TextDecoder();
+  #events: EventReader | undefined;
   #lastEventId: string | undefined;
   #retryMs = RESUME_DEFAULT_MS;
   #redirects = 0;
@@ -128,7 +128,6 @@ export class HttpExchange {
     this.#held = new GrowingBuffer();
     this.#events = undefined;
     this.#pauses = undefined;
-    this.#decoder = new TextDecoder();
     endpoint.dispatch(
       {
         path: this.#path,
@@ -158,7 +157,7 @@ export class HttpExchange {
     endpoint.authorizer?.observe?.(endpoint.url, (name) => textOf(head.headers[name]));
     if (head.status !== 200 || !String(head.headers['content-type']).includes('text/event-stream')) return;
     this.#held = new EventLines();
-    this.#events = createParser({
+    this.#events = new EventReader({
       onEvent: (event) => {
         if (event.id !== undefined) this.#lastEventId = event.id;
         if (event.data !== '' && (event.event === undefined || event.event === 'message'))
@@ -178,16 +177,19 @@ export class HttpExchange {
       this.#fail(tooLarge({ server, maxBytes: max }));
       controller.abort(new Error('The answer is too large'));
     } else if (lines !== undefined && this.#events !== undefined) {
-      this.#events.feed(this.#decoder.decode(lines, { stream: true }));
+      const events = this.#events;
+      const isTurnSpent = spendTurn(() => events.read(lines));
       // A large message is known for the answer only when it has been read.
       this.#reader.whenIdle(() => {
-        const pauseMs = this.#done ? 0 : this.#options.endpoint.flood.take(weigh(lines));
-        if (pauseMs > 0 && !this.#isEnded) this.#pause(controller, pauseMs);
+        if (this.#done || this.#isEnded) return;
+        const pauseMs = this.#options.endpoint.flood.take(weigh(lines));
+        this.#pause(controller, isTurnSpent ? Math.max(pauseMs, 1) : pauseMs);
       });
     }
   }
 
   #pause(controller: Dispatcher.DispatchController, ms: number): void {
+    if (ms <= 0) return;
     this.#pauses ??= new Pauses(controller);
     this.#pauses.hold(ms);
   }

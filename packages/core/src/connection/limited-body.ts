@@ -1,8 +1,8 @@
 /** Bounds what a response body may bring: in total, or for an event stream between two events. */
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { GrowingBuffer } from '../fetching/growing-buffer.js';
 import { EventLines } from './event-lines.js';
+import { EventReader, type StreamEvent } from './event-reader.js';
 import { type FloodMeter, weigh } from './flood-meter.js';
 import type { StandIns } from './stand-ins.js';
 
@@ -24,20 +24,25 @@ export function limitBody(
   if (response.body === null) return response;
   const perEvent = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
   const held = perEvent ? new EventLines() : new GrowingBuffer();
-  const rewrite = perEvent && standIns !== undefined ? rewriteEvents(standIns) : undefined;
+  const rewrite = perEvent ? rewriteEvents(standIns) : undefined;
   const counted = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       async transform(chunk, controller) {
         const ready = held.push(chunk);
         if (held.length > maxBytes) return controller.error(onExceeded());
-        if (ready !== undefined) {
-          const passed = rewrite === undefined ? ready : await rewrite(ready);
-          if (passed.length > 0) controller.enqueue(passed);
+        if (rewrite === undefined) {
+          if (ready !== undefined) controller.enqueue(ready);
+          return;
         }
-        // The reader takes all events of a chunk without a pause; a flood must not hold up everybody else.
-        if (perEvent) await nextTurn();
+        // The reader takes all that it is given without a pause; a flood must not hold up everybody else.
+        for await (const events of rewrite(ready)) {
+          controller.enqueue(events);
+          await nextTurn();
+        }
+        await nextTurn();
+        if (ready === undefined) return;
         // An event is weighed when it is whole: it may be an answer, which then is none of this.
-        const pauseMs = perEvent && ready !== undefined ? (flood?.take(weigh(ready)) ?? 0) : 0;
+        const pauseMs = flood?.take(weigh(ready)) ?? 0;
         if (pauseMs > 0) await delay(pauseMs, undefined, { ref: false });
       },
       flush(controller) {
@@ -61,28 +66,36 @@ export function limitBody(
   });
 }
 
-/** The events in some lines, those that are whole now, with a small message in the place of each large one. */
-function rewriteEvents(standIns: StandIns): (lines: Uint8Array) => Promise<Uint8Array> {
-  const decoder = new TextDecoder();
-  let events: (EventSourceMessage | number)[] = [];
-  const parser = createParser({
+type RewriteEvents = (lines: Uint8Array | undefined) => AsyncGenerator<Uint8Array>;
+
+/** So many are handed on at once. */
+const EVENTS_OF_TURN = 64;
+
+/**
+ * The events in some lines, those that are whole now, and nothing else that was in them: how long another reader would
+ * take over that is not known here. Of each large message, only what stands for it.
+ */
+function rewriteEvents(standIns: StandIns | undefined): RewriteEvents {
+  let events: (StreamEvent | number)[] = [];
+  const reader = new EventReader({
     onEvent: (event) => void events.push(event),
-    // In digits, however many there were.
-    onRetry: (ms) => void events.push(Math.min(ms, Number.MAX_SAFE_INTEGER)),
+    onRetry: (ms) => void events.push(ms),
   });
-  return async (lines) => {
+  return async function* (lines) {
     events = [];
-    parser.feed(decoder.decode(lines, { stream: true }));
-    let written = '';
-    for (const event of events) {
-      if (typeof event === 'number') written += `retry: ${event}\n`;
-      else written += eventText({ ...event, data: await standIns.forEvent(event.data) });
+    if (lines !== undefined) reader.read(lines);
+    for (let at = 0; at < events.length; at += EVENTS_OF_TURN) {
+      let written = '';
+      for (const event of events.slice(at, at + EVENTS_OF_TURN)) {
+        if (typeof event === 'number') written += `retry: ${event}\n`;
+        else written += eventText({ ...event, data: (await standIns?.forEvent(event.data)) ?? event.data });
+      }
+      yield Buffer.from(written);
     }
-    return Buffer.from(written);
   };
 }
 
-function eventText({ id, event, data }: EventSourceMessage): string {
+function eventText({ id, event, data }: StreamEvent): string {
   const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
   return `${head}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
 }

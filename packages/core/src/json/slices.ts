@@ -60,6 +60,12 @@ export async function inSlices<Result>(steps: Steps<Result>): Promise<Result> {
   });
 }
 
+/** Does it now, in the time of this turn. True: there is none left, and what more there is better waits for the next. */
+export function spendTurn(work: () => void): boolean {
+  spend(leftMs, work);
+  return leftMs <= 0;
+}
+
 /** What came of the work, or undefined when it has to go on later. */
 function advance<Result>(steps: Steps<Result>, until: number): { readonly value: Result } | undefined {
   do {
