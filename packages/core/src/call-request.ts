@@ -95,6 +95,22 @@ export function checkOptions(options: CallOptions): void {
     throw invalid('caller', '{ id, capabilities }', caller);
 }
 
+/** Characters of a name or an address: they are looked up, told and kept, and searched for secrets on the way. */
+export const MAX_NAME = 8_192;
+/** Of one that is longer, so much is told. */
+const TOLD_OF_NAME = 200;
+
+/** As it is told and recorded. */
+export const toldName = (name: string): string =>
+  typeof name === 'string' && name.length > MAX_NAME ? `${name.slice(0, TOLD_OF_NAME)}…` : name;
+
+/** Throws REQUEST_INVALID for a name that is too long to be one. */
+export function checkName(what: string, name: string | undefined): void {
+  if (typeof name !== 'string' || name.length <= MAX_NAME) return;
+  const message = `${what} has ${name.length} characters. It can have ${MAX_NAME} at most.`;
+  throw new TurnbuckleError('REQUEST_INVALID', message, { hint: 'Nothing was sent. Shorten it.' });
+}
+
 function checkMs(name: string, value: unknown): void {
   if (value === undefined || (typeof value === 'number' && value > 0)) return;
   throw invalid(name, 'a number of milliseconds above 0', value);

@@ -12,8 +12,10 @@ import {
   besideOf,
   type CallOptions,
   type CallRequest,
+  checkName,
   checkOptions,
   type ReadRequest,
+  toldName,
   withMeta,
 } from './call-request.js';
 import { sentBeside } from './call-sent.js';
@@ -102,6 +104,8 @@ export class Calls {
     );
     try {
       checkOptions(request);
+      checkName('The name of the tool', request.tool);
+      checkName('The name of the server', request.server);
       const tool = this.#names.find(request) ?? (await this.#names.findByConnecting(call, request));
       if (!isMeant(tool, request)) throw this.#names.unknownTool(request);
       call.server = tool.server;
@@ -150,6 +154,9 @@ export class Calls {
     );
     try {
       checkOptions(request);
+      checkName('The name of the server', request.server);
+      checkName(NAMES[request.kind], request.item);
+      checkName('The method', request.method);
       const unknown = (): TurnbuckleError => unknownItem(request);
       const server = this.#names.knownServer(call, { caller: request.caller, unknown });
       this.#announce(call);
@@ -302,9 +309,9 @@ export class Calls {
     return {
       requestId: requestId ?? this.nextRequestId(),
       kind: what.kind,
-      server: what.server,
-      tool: what.tool,
-      toolName: what.tool,
+      server: toldName(what.server),
+      tool: toldName(what.tool),
+      toolName: toldName(what.tool),
       callerId: agentOf(caller)?.id,
       run: caller?.run,
       startedAt: this.#parts.now(),
@@ -384,6 +391,12 @@ export class Calls {
     return error;
   }
 }
+
+const NAMES: Readonly<Record<CallKind, string>> = {
+  tool: 'The name of the tool',
+  resource: 'The address of the resource',
+  prompt: 'The name of the prompt',
+};
 
 /** Doing it twice does no harm, by a word that is trusted. */
 const isSafe = ({ config }: Server, { annotations }: CatalogTool): boolean =>

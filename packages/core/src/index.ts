@@ -14,7 +14,7 @@ export {
 export type { SignInMethod, SignInPage, SignInPrompts } from './auth/sign-in-prompts.js';
 export { createVault, type Vault } from './auth/vault.js';
 export type { DecisionRequest } from './call-guard.js';
-export type { CallOptions, CallRequest, ReadRequest } from './call-request.js';
+export { type CallOptions, type CallRequest, MAX_NAME, type ReadRequest } from './call-request.js';
 export {
   Cancellation,
   type CancelSignal,

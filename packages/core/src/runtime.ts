@@ -15,6 +15,7 @@ import { CallGuard, type DecisionRequest, type PolicySettings } from './call-gua
 import {
   type CallOptions,
   type CallRequest,
+  checkName,
   checkOptions,
   type ReadRequest,
   type WaitLimits,
@@ -35,6 +36,7 @@ import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { type EventName, Events, type Listener } from './events.js';
 import { type Execution, toData, toolErrorText } from './execution.js';
 import { isRecord } from './is-record.js';
+import type { Steps } from './json/slices.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
 import { createRedactor, type Redactor } from './observe/redact.js';
 import { redactResult } from './observe/redact-result.js';
@@ -198,9 +200,17 @@ export class Runtime {
     return this.#events.on(name, listener);
   }
 
-  /** A copy of any data without secrets: those that this runtime knows, and what looks like one. */
+  /**
+   * A copy of any data without secrets: those that this runtime knows, and what looks like one. Of what is large, over 32
+   * KB or so, a part of everything is left, as a person is shown it.
+   */
   redact(value: unknown): unknown {
     return this.#redactor.value(value);
+  }
+
+  /** The same with all that there is, for `inSlices`: looking through much takes long. */
+  redactSteps(value: unknown): Steps<unknown> {
+    return this.#redactor.steps(value);
   }
 
   // --- servers ---------------------------------------------------------------------------------------
@@ -527,6 +537,7 @@ export class Runtime {
     listener: ResourceListener,
   ): Promise<() => Promise<void>> {
     this.#assertOpen();
+    checkName('The address of the resource', uri);
     const { connection } = this.#servers.require(server);
     await connection.open();
     try {

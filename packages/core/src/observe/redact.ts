@@ -22,9 +22,15 @@ export interface Redactor {
   knows(value: unknown): boolean;
   /** True when anything in it would be taken out: found, and nothing made, in a fraction of the time. */
   finds(value: unknown): boolean;
+  /** Without them. At once, so that it is for what a person reads: of a long one only the beginning is left. */
   text(text: string): string;
-  /** A copy in which every text, and every value under a name that says secret, is safe. */
+  /**
+   * A copy in which every text, and every value under a name that says secret, is safe. At once: of what is large, a part
+   * of everything is left, as a person is shown it. `large.value` gives all of it.
+   */
   value(value: unknown): unknown;
+  /** The same of what may be large, whole, for `inSlices`. */
+  steps(value: unknown): Steps<unknown>;
   /** The same for a person to read, of at most about so many characters; what is cut in two by that is no secret. */
   shown(value: unknown, maxLength: number): Shown;
   /** The same of what may be large: a promise where it would hold up others. */
@@ -47,6 +53,8 @@ const MOST_PASSES = 8;
 const LONG_TEXT = 256;
 /** Or so many times sixteen characters: what is larger is looked at in slices. */
 export const FEW_PARTS = 2_000;
+/** Characters: looking through so many for secrets takes 25 ms at the worst. */
+const MAX_AT_ONCE = 16 * 1_024;
 const LONGEST_LINE_COUNT = 200;
 const SCHEME = /^(?:Bearer|Basic|DPoP|Token|ApiKey)\s+(?=\S)/i;
 
@@ -73,12 +81,24 @@ export function createRedactor(): Redactor {
     return current;
   };
 
-  const rules = { text: redact, isSecretName, mark: REDACTED };
+  const whole = { text: redact, isSecretName, mark: REDACTED };
+  const shown = (value: unknown, maxLength: number): Shown => {
+    const copier = new Copier(whole);
+    return shortened(value, maxLength, {
+      hides: (name, hidden) => copier.hides(name, hidden),
+      leaf: (part, hidden) => copier.leaf(part, hidden),
+      other: (part, { depth, hidden }) => new Copier(rules).copy(part, depth, hidden),
+    });
+  };
+  const atOnce = (text: string): string =>
+    text.length <= MAX_AT_ONCE ? redact(text) : String(shown(text, MAX_AT_ONCE).value);
+
+  const rules = { ...whole, text: atOnce };
   // A value is looked at up to three times: what was made of its long texts is known by then.
   const made = new Map<string, string>();
   const redactOnce = (text: string): string => {
     if (text.length < LONG_TEXT) return redact(text);
-    const found = made.get(text) ?? redact(text);
+    const found = made.get(text) ?? atOnce(text);
     made.set(text, found);
     return found;
   };
@@ -100,22 +120,17 @@ export function createRedactor(): Redactor {
     },
     knows: (value) => known.size > 0 && someText(value, (text) => known.isIn(text)),
     finds: (value) => !cleanSearch.check(value) && !isCleanDeep(value, search),
-    text: redact,
+    text: atOnce,
     value: (value) => {
+      if (isMuch(value)) return shown(value, MAX_AT_ONCE).value;
       try {
         return clean.check(value) ? value : redactDeep(value, ofValue);
       } finally {
         made.clear();
       }
     },
-    shown: (value, maxLength) => {
-      const copier = new Copier(rules);
-      return shortened(value, maxLength, {
-        hides: (name, hidden) => copier.hides(name, hidden),
-        leaf: (part, hidden) => copier.leaf(part, hidden),
-        other: (part, { depth, hidden }) => copier.copy(part, depth, hidden),
-      });
-    },
+    steps: takeOutOf,
+    shown,
     large: {
       knows: (value) => {
         if (known.size === 0 || !hasMoreParts(value, FEW_PARTS)) return redactor.knows(value);
@@ -130,6 +145,33 @@ export function createRedactor(): Redactor {
     error: (error) => redactError(error, redactor),
   };
   return redactor;
+}
+
+/** Whether it takes long to look through. */
+function isMuch(value: unknown): boolean {
+  try {
+    return hasMoreParts(value, FEW_PARTS) && isMuchOnce(value);
+  } catch {
+    // An object of the host that throws when it is read.
+    return false;
+  }
+}
+
+/** The same, going round rings once. */
+function isMuchOnce(value: unknown): boolean {
+  const open = [value];
+  const seen = new Set<object>();
+  let parts = 0;
+  while (open.length > 0 && parts <= FEW_PARTS) {
+    const item = open.pop();
+    parts += typeof item === 'string' ? 1 + item.length / 16 : 1;
+    if (typeof item !== 'object' || item === null || seen.has(item)) continue;
+    seen.add(item);
+    const parted: readonly unknown[] = Array.isArray(item) ? item : Object.values(item);
+    if (parts + open.length + parted.length > FEW_PARTS) return true;
+    open.push(...parted);
+  }
+  return parts > FEW_PARTS;
 }
 
 /** The secret, what of it may appear on its own, and nothing that holds the mark itself. */

@@ -1,6 +1,8 @@
 import { timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { TurnbuckleError } from '../../src/errors.js';
+import { inSlices } from '../../src/json/slices.js';
 import { createRedactor, type Redactor } from '../../src/observe/redact.js';
 import { strainOf } from '../hostile/strain.js';
 
@@ -29,7 +31,8 @@ const longText = fc
 
 describe('large data without its secrets', () => {
   it('holds none of them, wherever they stand, and all the rest', async () => {
-    const { large, text: whole } = redactor();
+    const { large, shown } = redactor();
+    const whole = (text: string): unknown => shown(text, Number.POSITIVE_INFINITY).value;
     await fc.assert(
       fc.asyncProperty(longText, async ({ text }) => {
         const { content } = (await large.value({ content: [{ text }] })) as { content: [{ text: string }] };
@@ -60,7 +63,8 @@ describe('large data without its secrets', () => {
         const value = { list, members, [key]: { deep: [{ ...members }, 'open'] }, padding };
         expect(await made.large.finds(value)).toBe(made.finds(value));
         expect(await made.large.knows(value)).toBe(made.knows(value));
-        expect(await made.large.value(value)).toEqual(made.value(value));
+        const { value: whole } = made.shown(value, Number.POSITIVE_INFINITY);
+        expect(await made.large.value(value)).toEqual(whole);
         if (!made.finds(value)) expect(await made.large.value(value)).toBe(value);
       }),
       { numRuns: 100, seed: 1 },
@@ -97,4 +101,44 @@ describe('large data without its secrets', () => {
     },
     60_000,
   );
+});
+
+describe('what is made safe at once', () => {
+  const dear = ['pw=b ', '://a:b@', 'api_key=x ', 'a.b.c.', 'eyJ', 'Bearer '];
+
+  it.each(dear)('is short however long it was: %j', async (unit) => {
+    const { text, value, error } = redactor();
+    const long = unit.repeat(4_000_000 / unit.length);
+    const begun = performance.now();
+    expect(text(long).length).toBeLessThan(40_000);
+    expect(JSON.stringify(value({ long, list: Array(100).fill(long.slice(0, 50_000)) })).length).toBeLessThan(
+      100_000,
+    );
+    const failure = new TurnbuckleError('INTERNAL', long, { hint: long, tool: 'x', data: { long } });
+    expect(JSON.stringify(error(failure)).length).toBeLessThan(200_000);
+    expect(performance.now() - begun).toBeLessThan(timeBound(1_000));
+  });
+
+  it('holds no part of a secret that stands where it is cut', () => {
+    const { text, value } = redactor();
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 12_000, max: 20_000 }),
+        fc.constantFrom(...KNOWN, `ghp_${'aB3'.repeat(12)}`),
+        (at, secret) => {
+          const long = `${'word '.repeat(4_000).slice(0, at)} ${secret} ${'more '.repeat(8_000)}`;
+          for (const told of [text(long), JSON.stringify(value({ long }))])
+            for (let from = 0; from + 8 <= secret.length; from += 4)
+              expect(told).not.toContain(JSON.stringify(secret.slice(from, from + 8)).slice(1, -1));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is whole in slices', async () => {
+    const { steps } = redactor();
+    const long = `${'word '.repeat(100_000)}${KNOWN[0]}`;
+    expect(await inSlices(steps({ long }))).toEqual({ long: `${'word '.repeat(100_000)}[redacted]` });
+  });
 });

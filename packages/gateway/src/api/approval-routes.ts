@@ -5,7 +5,7 @@ import { readJson } from '../http/body.js';
 import { mayApprove } from '../tokens/token-grant.js';
 import type { ApiParts } from './api-parts.js';
 import type { ApiRoute } from './api-route.js';
-import { cleanList } from './clean.js';
+import { cleanTexts } from './clean.js';
 import { notThere } from './not-there.js';
 import { APPROVAL } from './shapes.js';
 import { sightOf } from './sight.js';
@@ -23,7 +23,7 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
       handle: (visit) => {
         const sight = sightOf(runtime, visit);
         const approvals = runtime.approvals.pending().filter((asked) => sight.sees(asked));
-        return cleanList({ approvals }, (value) => runtime.redact(value));
+        return cleanTexts({ approvals }, runtime);
       },
     },
     {
@@ -36,7 +36,7 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
         const { id = '' } = visit.parameters;
         const asked = await runtime.approvals.whole(id);
         if (asked === undefined || !sightOf(runtime, visit).sees(asked)) throw nothingWaits(id);
-        return cleanList(asked, (value) => runtime.redact(value));
+        return cleanTexts(asked, runtime);
       },
     },
     {

@@ -3,7 +3,7 @@ import { type CatalogTool, type ConfiguredRuntime, type Runtime, TurnbuckleError
 import * as z from 'zod/mini';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { ApiRoute } from './api-route.js';
-import { cleanList } from './clean.js';
+import { cleanTexts } from './clean.js';
 import { readQuery } from './fit.js';
 import { toPin } from './pin-routes.js';
 import { ANYTHING, DECISION, PIN, TOOL } from './shapes.js';
@@ -31,7 +31,6 @@ export function createCatalogRoutes({ runtime }: ConfiguredRuntime): readonly Ap
 }
 
 function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
-  const redact = (value: unknown): unknown => runtime.redact(value);
   return [
     {
       method: 'GET',
@@ -47,7 +46,7 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
         const meant = seen.filter(
           (tool) => (server ?? tool.server) === tool.server && hasWords(tool, search),
         );
-        return { tools: await cleanList(meant.map(toListed), redact) };
+        return { tools: await cleanTexts(meant.map(toListed), runtime) };
       },
     },
     {
@@ -72,14 +71,13 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
           pin: pinOf(runtime, found),
           decision: runtime.decide({ server, tool, caller: hostOrCaller(visit.caller) }),
         };
-        return cleanList(whole, redact);
+        return cleanTexts(whole, runtime);
       },
     },
   ];
 }
 
 function createOfferRoutes(runtime: Runtime): readonly ApiRoute[] {
-  const redact = (value: unknown): unknown => runtime.redact(value);
   return [
     {
       method: 'GET',
@@ -96,7 +94,7 @@ function createOfferRoutes(runtime: Runtime): readonly ApiRoute[] {
           runtime.listResources(server, sight.caller),
           runtime.listResourceTemplates(server, sight.caller),
         ]);
-        return cleanList({ resources, templates }, redact);
+        return cleanTexts({ resources, templates }, runtime);
       },
     },
     {
@@ -110,7 +108,7 @@ function createOfferRoutes(runtime: Runtime): readonly ApiRoute[] {
         const { server } = readQuery(visit, SERVER_QUERY);
         const sight = sightOf(runtime, visit);
         if (server !== undefined) sight.requireServer(server);
-        return cleanList({ prompts: await runtime.listPrompts(server, sight.caller) }, redact);
+        return cleanTexts({ prompts: await runtime.listPrompts(server, sight.caller) }, runtime);
       },
     },
   ];

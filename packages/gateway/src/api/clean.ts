@@ -1,43 +1,42 @@
 /** What leaves: plain data, and no secret in it. */
-import { inSlices, type Steps, TurnbuckleError } from 'turnbuckle';
+import { inSlices, type Runtime, type Steps, TurnbuckleError } from 'turnbuckle';
 import { toSafeData } from '../http/safe-data.js';
 
 type Redact = (value: unknown) => unknown;
+type Redaction = Pick<Runtime, 'redactSteps'>;
 
 /**
  * For what servers and files say: each text without secrets, whatever the name of the key. A schema has a property
- * `password` and still says what it is.
+ * `password` and still says what it is. It may be large: others get a turn in between.
  */
-export function cleanTexts(value: unknown, redact: Redact): unknown {
-  return mapTexts(toPlain(value), (text) => String(redact(text)));
-}
+export const cleanTexts = (value: unknown, redaction: Redaction): Promise<unknown> =>
+  inSlices(cleanSteps(value, (text) => redaction.redactSteps(text)));
 
-/** The same for what servers list, which may be large: others get a turn in between. */
-export const cleanList = (value: unknown, redact: Redact): Promise<unknown> =>
-  inSlices(cleanSteps(value, (text) => String(redact(text))));
+type Change = (text: string) => Steps<unknown>;
 
-function* cleanSteps(value: unknown, change: (text: string) => string): Steps<unknown> {
+function* cleanSteps(value: unknown, change: Change): Steps<unknown> {
   if (typeof value === 'string') {
     yield;
-    return change(value);
+    return yield* change(value);
   }
-  if (typeof value !== 'object' || value === null || 'toJSON' in value)
-    return mapTexts(toPlain(value), change);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('toJSON' in value) return yield* cleanSteps(toPlain(value), change);
   if (Array.isArray(value)) {
     const list: unknown[] = [];
-    for (const part of value) list.push(yield* cleanSteps(part, change));
+    for (const part of value) list.push(yield* cleanSteps(part ?? null, change));
     return list;
   }
   const entries: Array<[string, unknown]> = [];
   for (const key of Object.keys(value)) {
     const part = yield* cleanSteps(Reflect.get(value, key), change);
-    if (part !== undefined) entries.push([change(key), part]);
+    if (part !== undefined) entries.push([String(yield* change(key)), part]);
   }
   return Object.fromEntries(entries);
 }
 
 /** For what calls carry: also each value under a name that says secret. */
-export const cleanData = (value: unknown, redact: Redact): unknown => redact(toPlain(value));
+export const cleanData = (value: unknown, redaction: Redaction): Promise<unknown> =>
+  inSlices(redaction.redactSteps(toPlain(value)));
 
 /** The same failure without secrets; what is none of our errors stays inside anyway. */
 export function cleanError(thrown: unknown, redact: Redact): unknown {
@@ -52,7 +51,7 @@ export function cleanError(thrown: unknown, redact: Redact): unknown {
 
 function cleanFacts(data: TurnbuckleError['data'], redact: Redact): TurnbuckleError['data'] {
   const told = Object.entries(toSafeData(data) ?? {});
-  return Object.fromEntries(told.map(([key, value]) => [key, cleanData(value, redact)]));
+  return Object.fromEntries(told.map(([key, value]) => [key, redact(toPlain(value))]));
 }
 
 /** An error as data; undefined stays undefined. */
@@ -79,13 +78,4 @@ export function faultFor(
 function toPlain(value: unknown): unknown {
   const text = JSON.stringify(value);
   return text === undefined ? undefined : JSON.parse(text);
-}
-
-function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((part) => mapTexts(part, change));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [change(key), mapTexts(part, change)]),
-  );
 }

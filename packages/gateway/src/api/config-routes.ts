@@ -1,5 +1,5 @@
 /** Where the configuration comes from, and reading it again. */
-import { type ConfiguredServer, type LoadedConfig, redactConfig } from 'turnbuckle';
+import { type ConfiguredServer, type LoadedConfig, type Runtime, redactConfig } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { ApiParts } from './api-parts.js';
 import type { ApiRoute } from './api-route.js';
@@ -42,7 +42,6 @@ const RELOADED = z.object({
 
 export function createConfigRoutes({ configured, onConfigChanged }: ApiParts): readonly ApiRoute[] {
   const { runtime } = configured;
-  const redact = (value: unknown): unknown => runtime.redact(value);
   return [
     {
       method: 'GET',
@@ -51,10 +50,10 @@ export function createConfigRoutes({ configured, onConfigChanged }: ApiParts): r
       access: 'manage',
       summary: 'The files, what each of them says, and what is wrong with them',
       answer: CONFIG,
-      handle: (visit) => {
+      handle: async (visit) => {
         requireWhole(runtime, visit);
         const config = configured.config();
-        return cleanTexts({ ...toConfig(config), settings: settingsOf(config, redact) }, redact);
+        return cleanTexts({ ...toConfig(config), settings: await settingsOf(config, runtime) }, runtime);
       },
     },
     {
@@ -71,7 +70,7 @@ export function createConfigRoutes({ configured, onConfigChanged }: ApiParts): r
         onConfigChanged?.();
         return cleanTexts(
           { added, removed, changed, errors, problems: config.problems.map(toFault) },
-          redact,
+          runtime,
         );
       },
     },
@@ -95,10 +94,13 @@ const toWritten = ({ name, entry, origin, shadowed, problem, kept }: ConfiguredS
   kept,
 });
 
-const settingsOf = (
+async function settingsOf(
   { settings, settingOrigins }: LoadedConfig,
-  redact: (value: unknown) => unknown,
-): unknown =>
-  Object.fromEntries(
-    [...settingOrigins].map(([key, origin]) => [key, { value: cleanData(settings[key], redact), origin }]),
-  );
+  runtime: Pick<Runtime, 'redactSteps'>,
+): Promise<unknown> {
+  const shown = [...settingOrigins].map(async ([key, origin]) => {
+    const value = await cleanData(settings[key], runtime);
+    return [key, { value, origin }] as const;
+  });
+  return Object.fromEntries(await Promise.all(shown));
+}

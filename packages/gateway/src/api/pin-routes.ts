@@ -2,7 +2,7 @@
 import { type PinStatus, type Runtime, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { ApiRoute } from './api-route.js';
-import { cleanList } from './clean.js';
+import { cleanTexts } from './clean.js';
 import { NOTHING, readBody } from './fit.js';
 import { PIN } from './shapes.js';
 import { sightOf } from './sight.js';
@@ -18,7 +18,7 @@ export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
       handle: (visit) => {
         const sight = sightOf(runtime, visit);
         const pins = runtime.pins.list().filter((pin) => sight.sees(pin));
-        return cleanList({ pins: pins.map(toPin) }, (value) => runtime.redact(value));
+        return cleanTexts({ pins: pins.map(toPin) }, runtime);
       },
     },
     {

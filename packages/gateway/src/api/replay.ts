@@ -11,7 +11,7 @@ const REDACTED = '[redacted]';
 /** The answer of the tool; throws when there is none, or when the log does not have what it takes. */
 export async function replay(
   call: LoggedCall,
-  runtime: Pick<Runtime, 'call' | 'redact'>,
+  runtime: Pick<Runtime, 'call' | 'redactSteps'>,
   { caller, signal }: Visit,
 ): Promise<{ readonly success: boolean; readonly id: string; readonly result: unknown }> {
   const { server, tool, kind } = call;
@@ -28,7 +28,7 @@ export async function replay(
   return {
     success: result.isError !== true,
     id,
-    result: cleanData(result, (value) => runtime.redact(value)),
+    result: await cleanData(result, runtime),
   };
 }
 

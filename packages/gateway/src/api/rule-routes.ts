@@ -27,7 +27,7 @@ const TESTED = z.object({
 });
 
 export function createRuleRoutes({ runtime, config }: ConfiguredRuntime): readonly ApiRoute[] {
-  const clean = (value: unknown): unknown => cleanTexts(value, (part) => runtime.redact(part));
+  const clean = (value: unknown): Promise<unknown> => cleanTexts(value, runtime);
   return [
     {
       method: 'GET',

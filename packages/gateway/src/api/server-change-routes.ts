@@ -42,7 +42,7 @@ export function createServerChangeRoutes({ configured, onConfigChanged }: ApiPar
 
 function addRoute(view: ServerView, edits: ServerEdits): ApiRoute {
   const { runtime } = view.configured;
-  const clean = (value: unknown): unknown => cleanTexts(value, (part) => runtime.redact(part));
+  const clean = (value: unknown): Promise<unknown> => cleanTexts(value, runtime);
   return {
     method: 'POST',
     path: '/api/servers',
@@ -54,8 +54,8 @@ function addRoute(view: ServerView, edits: ServerEdits): ApiRoute {
       requireWhole(runtime, visit);
       const { name, config } = await readJson(visit, ADD_BODY);
       const file = await edits.add(name, config, () => visit.confirm());
-      const dangers = clean(dangersOf(config));
-      return { file, entry: clean(redactConfig(config)), dangers, server: await view.show(name, visit) };
+      const [entry, dangers] = await Promise.all([clean(redactConfig(config)), clean(dangersOf(config))]);
+      return { file, entry, dangers, server: await view.show(name, visit) };
     },
   };
 }

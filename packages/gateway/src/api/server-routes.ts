@@ -17,11 +17,12 @@ export function createServerRoutes(configured: ConfiguredRuntime): readonly ApiR
       access: 'look',
       summary: 'All servers, and how they are',
       answer: z.object({ servers: z.array(SERVER_SUMMARY) }),
-      handle: (visit) => {
+      handle: async (visit) => {
         const sight = sightOf(runtime, visit);
         const seen = runtime.status().filter(({ name }) => sight.sees({ server: name }));
         const reader = readerOf(visit);
-        return { servers: seen.map((status) => toSummary(status, configured, reader)) };
+        const servers = seen.map((status) => toSummary(status, configured, reader));
+        return { servers: await Promise.all(servers) };
       },
     },
     {

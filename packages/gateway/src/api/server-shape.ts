@@ -2,7 +2,7 @@
 import { type ConfiguredRuntime, redactConfig, type ServerStatus } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { Visit } from '../http/visit.js';
-import { cleanList, cleanTexts, faultFor, UNTOLD } from './clean.js';
+import { cleanTexts, faultFor, UNTOLD } from './clean.js';
 import { ANYTHING, FAULT, ORIGIN, TOOL } from './shapes.js';
 
 const SUMMARY = {
@@ -62,8 +62,12 @@ export interface Reader {
 export const readerOf = ({ visitor }: Visit): Reader => ({ isManager: visitor.access.has('manage') });
 
 /** One line of a list. */
-export function toSummary(status: ServerStatus, { runtime }: ConfiguredRuntime, reader: Reader): unknown {
-  return cleanTexts(summaryOf(status, reader), (value) => runtime.redact(value));
+export function toSummary(
+  status: ServerStatus,
+  { runtime }: ConfiguredRuntime,
+  reader: Reader,
+): Promise<unknown> {
+  return cleanTexts(summaryOf(status, reader), runtime);
 }
 
 /** All there is to tell of one. */
@@ -90,7 +94,7 @@ export function toServer(
     recentErrors: recentErrors.map((error) => (reader.isManager ? error : { ...error, message: UNTOLD })),
     ...(reader.isManager && insideOf(status, configured)),
   };
-  return cleanList(whole, (value) => configured.runtime.redact(value));
+  return cleanTexts(whole, configured.runtime);
 }
 
 function insideOf({ name, config, pid, sandbox, stderr }: ServerStatus, configured: ConfiguredRuntime) {

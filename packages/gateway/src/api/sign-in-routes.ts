@@ -58,7 +58,7 @@ export function createSignInRoutes(configured: ConfiguredRuntime): readonly ApiR
           waitingSince: since === undefined ? undefined : new Date(since).toISOString(),
           failure: faultFor(desk.failureOf(name), readerOf(visit)),
         };
-        return cleanTexts(status, (value) => runtime.redact(value));
+        return cleanTexts(status, runtime);
       },
     },
     {

@@ -1,5 +1,5 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
-import { type Runtime, type TurnbuckleError, writeInSlices } from 'turnbuckle';
+import { MAX_NAME, type Runtime, type TurnbuckleError, writeInSlices } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { UNTOLD } from '../api/clean.js';
 import { hostOrCaller } from '../host-or-caller.js';
@@ -22,10 +22,12 @@ const CALLS_BODY = z.strictObject({
   calls: z.array(CALL_BODY).check(z.minLength(1), z.maxLength(MOST_CALLS)),
 });
 const CALLS_ANSWER = z.object({ results: z.array(CALL_ANSWER) });
-const READ_BODY = z.strictObject({ server: z.string(), uri: z.string() });
+const SERVER = z.string().check(z.maxLength(256));
+const NAME = z.string().check(z.maxLength(MAX_NAME));
+const READ_BODY = z.strictObject({ server: SERVER, uri: NAME });
 const PROMPT_BODY = z.strictObject({
-  server: z.string(),
-  name: z.string(),
+  server: SERVER,
+  name: NAME,
   arguments: z.optional(textMap(MAX_PROMPT_ARGUMENTS, z.record(z.string(), z.string()))),
 });
 

@@ -3,6 +3,7 @@ import { requireGood } from '../http/visitor-end.js';
 import { callerIn, type Desk } from './desk.js';
 import { type Incoming, parseMessage } from './incoming.js';
 import { serveModern } from './modern.js';
+import { checkNameLengths } from './name-lengths.js';
 import { PostAnswer } from './post-answer.js';
 import {
   CODES,
@@ -39,6 +40,7 @@ export class HttpEndpoint {
       const incoming = await parseMessage(body);
       requireGood(visitor.visitor);
       if (incoming.kind === 'request') id = incoming.message.id;
+      checkNameLengths(incoming);
       if (isModern(visitor, incoming)) await this.#modern(desk, visitor, incoming);
       else await this.#sessions.post(desk, visitor, incoming);
     } catch (thrown) {

@@ -7,6 +7,7 @@ import type { Desk } from './desk.js';
 import { BatchRefused, type Incoming, parseMessage } from './incoming.js';
 import { type Dropped, linesOf, type WholeLine } from './lines.js';
 import { serveModern } from './modern.js';
+import { checkNameLengths } from './name-lengths.js';
 import { errorText, idIn, isRecord, META, metaOf, type RequestId, type RpcRequest } from './protocol.js';
 import type { Reply } from './reply.js';
 import { checkEnvelope } from './request-headers.js';
@@ -95,6 +96,7 @@ class StdioClient {
       // Reading a long one takes a while.
       if (!this.#takesMore) return;
       if (incoming.kind === 'request') id = incoming.message.id;
+      checkNameLengths(incoming);
       const { session } = this.#begin(incoming);
       const leave = incoming.kind === 'request' ? this.#options.gate.enter(weight) : () => {};
       this.#serve(this.#take(incoming, session).finally(leave));
