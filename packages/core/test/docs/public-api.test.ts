@@ -8,6 +8,7 @@ const VALUES = [
   'ERRORS',
   'FLAGS',
   'GrowingBuffer',
+  'MAX_NAME',
   'TurnbuckleError',
   'callerKey',
   'checkSandbox',

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/observe/redact.js';
 
 describe('names that become the same', () => {
-  it('all stay, however many there are', () => {
+  it('all stay, however many there are', async () => {
     const redactor = createRedactor();
     const count = 20_000;
     const name = (at: number): string => `ghp_${String(at).padStart(36, '0')}`;
     const value = Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), at]));
     const started = performance.now();
-    const redacted = redactor.value({ ...value, '[redacted] 3': 'its own' }) as Record<string, unknown>;
+    const whole = await redactor.large.value({ ...value, '[redacted] 3': 'its own' });
+    const redacted = whole as Record<string, unknown>;
     expect(performance.now() - started).toBeLessThan(timeBound(1_000));
     expect(Object.keys(redacted)).toHaveLength(count + 1);
     expect(Object.values(redacted).filter((part) => typeof part === 'number')).toHaveLength(count);
