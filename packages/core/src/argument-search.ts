@@ -1,4 +1,5 @@
 /** What takes long with large arguments is done in slices before they are decided about, for the decision to find it done. */
+import { type Beside, ownWords } from './call-request.js';
 import { exactNumbers } from './json/exact-number.js';
 import { wideMembers } from './json/wide-objects.js';
 import { hasMoreParts } from './json/write-large.js';
@@ -10,7 +11,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 export interface Searched {
   readonly arguments: Arguments;
   /** What else goes to the server with them. */
-  readonly beside: readonly unknown[] | undefined;
+  readonly beside: Beside | undefined;
   /** Asked before anything that takes long. */
   readonly isWanted: () => boolean;
   /** A rule asks for what looks like a secret. */
@@ -26,11 +27,14 @@ export class ArgumentSearch {
 
   constructor(redactor: Pick<Redactor, 'knows' | 'finds' | 'large'>) {
     this.#redactor = redactor;
-    const { knows, finds } = redactor;
-    const knowsNow = (given: unknown): boolean => answerOf(this.#known, given) ?? knows(given);
+    const knows = (given: object): boolean => this.#known.get(given) ?? redactor.knows(given);
+    const finds = (given: object, looked = given): boolean =>
+      (this.#found.get(given) ?? redactor.finds(looked)) || knows(given);
     this.secrets = {
-      knows: knowsNow,
-      finds: (given) => (answerOf(this.#found, given) ?? finds(given)) || knowsNow(given),
+      knows: ({ arguments: args, beside }) =>
+        (args !== undefined && knows(args)) || (beside !== undefined && knows(beside)),
+      finds: ({ arguments: args, beside }) =>
+        (args !== undefined && finds(args)) || (beside !== undefined && finds(beside, ownWords(beside))),
     };
   }
 
@@ -51,10 +55,9 @@ export class ArgumentSearch {
     const args = exact === given && wideMembers(exact) === undefined ? { ...exact } : exact;
     this.#known.set(args, await large.knows(args));
     if (beside !== undefined) this.#known.set(beside, await large.knows(beside));
-    if (isAboutSecrets()) this.#found.set(args, await large.finds(args));
+    if (!isAboutSecrets()) return args;
+    this.#found.set(args, await large.finds(args));
+    if (beside !== undefined) this.#found.set(beside, await large.finds(ownWords(beside)));
     return args;
   }
 }
-
-const answerOf = (answers: WeakMap<object, boolean>, given: unknown): boolean | undefined =>
-  typeof given === 'object' && given !== null ? answers.get(given) : undefined;

@@ -134,14 +134,31 @@ export type Beside = readonly [
   meta: CallOptions['meta'],
   inputResponses: CallOptions['inputResponses'],
   requestState: unknown,
+  /** Where the caller has said it: it could be anything. */
+  method: string | undefined,
 ];
 
 /** Undefined, nearly always, when there is nothing. */
-export function besideOf({ more, meta, inputResponses, requestState }: CallOptions): Beside | undefined {
-  if (more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined)
-    return undefined;
-  return [more, meta, inputResponses, requestState];
+export function besideOf(
+  { more, meta, inputResponses, requestState }: CallOptions,
+  method?: string,
+): Beside | undefined {
+  const isNothing =
+    more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined;
+  return isNothing && method === undefined ? undefined : [more, meta, inputResponses, requestState, method];
 }
+
+/** The method of what is passed on as it came. All others are the protocol's own. */
+export const methodSaid = ({ kind, task, method }: ReadRequest): string | undefined =>
+  kind === 'tool' && task === undefined ? method : undefined;
+
+/** Without the state: its server has given it, whatever it looks like. */
+export const ownWords = ([more, meta, inputResponses, , method]: readonly unknown[]): readonly unknown[] => [
+  more,
+  meta,
+  inputResponses,
+  method,
+];
 
 export function withMeta(
   params: Readonly<Record<string, unknown>>,

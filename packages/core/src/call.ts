@@ -14,6 +14,7 @@ import {
   type CallRequest,
   checkName,
   checkOptions,
+  methodSaid,
   type ReadRequest,
   toldName,
   withMeta,
@@ -160,7 +161,7 @@ export class Calls {
       const unknown = (): TurnbuckleError => unknownItem(request);
       const server = this.#names.knownServer(call, { caller: request.caller, unknown });
       this.#announce(call);
-      const beside = besideOf(request);
+      const beside = besideOf(request, methodSaid(request));
       call.beside = beside;
       const sent = { arguments: request.params, beside };
       const exactly = this.#parts.guard.exactly(sent, call, request.caller);

@@ -7,7 +7,7 @@
 import type { FlowMode, PlacedRule, RuleFlag } from '../config/rule-schema.js';
 import type { DecidingRule } from '../events.js';
 import { agentOf, type Caller, findGrant, isWithin, type KnownServers } from './capabilities.js';
-import type { CompiledRule, Found, RuleContext, RuleSet, RuleSubject, SecretSearch } from './rules.js';
+import type { CompiledRule, Found, RuleContext, RuleSet, RuleSubject, SecretSearch, Sent } from './rules.js';
 
 export type Action = 'allow' | 'ask' | 'deny';
 
@@ -31,10 +31,7 @@ export interface Decision {
   readonly otherwise?: Action | undefined;
 }
 
-export interface Subject extends RuleSubject {
-  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
-  /** What else goes to the server with it. */
-  readonly beside?: readonly unknown[] | undefined;
+export interface Subject extends RuleSubject, Sent {
   /** What its tool is, where the caller's connection may have another than that which all know. */
   readonly definition?: object | undefined;
 }
@@ -73,7 +70,6 @@ const allow = (reason: string): Decision => ({ action: 'allow', reason, hidden: 
 const hide = (reason: string): Decision => ({ action: 'deny', reason, hidden: true });
 
 const HOST_ALLOWED = allow('the host itself calls');
-const NO_ARGUMENTS = {};
 const NOTHING_FOUND: Found = { rule: undefined, least: undefined };
 /** Flags of texts that are made to lead a model astray. */
 const LURES: ReadonlySet<RuleFlag> = new Set(['instructions', 'hidden-characters', 'mentions-other-server']);
@@ -149,15 +145,11 @@ interface Asked {
 }
 
 function byRules(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Decision {
-  const args = subject.arguments ?? NO_ARGUMENTS;
   const context = contextOf(caller, subject, options);
-  const found = options.rules?.find(subject, context, args) ?? NOTHING_FOUND;
+  const found = options.rules?.find(subject, context) ?? NOTHING_FOUND;
   const decision = byFound(found, context, { caller, subject, options });
   if (caller === undefined || decision.action === 'deny' || vouches(found.rule)) return decision;
-  const { beside } = subject;
-  const { secrets } = options;
-  const isGivenAway = secrets?.knows(args) || (beside !== undefined && secrets?.knows(beside));
-  return isGivenAway ? givenAway(decision) : decision;
+  return options.secrets?.knows(subject) === true ? givenAway(decision) : decision;
 }
 
 function byFound({ rule, least }: Found, context: RuleContext, asked: Asked): Decision {
@@ -251,7 +243,7 @@ function tightened(
 ): Decision {
   const context = contextOf(agentOf(caller), subject, options);
   const rules = limitRulesOf(caller, options);
-  const found = rules?.find(subject, context, subject.arguments ?? NO_ARGUMENTS) ?? NOTHING_FOUND;
+  const found = rules?.find(subject, context) ?? NOTHING_FOUND;
   const rule = found.rule === undefined || found.rule.action === 'allow' ? found.least : found.rule;
   if (rule === undefined || decision.action === 'deny') return decision;
   const limit = rule.placed;

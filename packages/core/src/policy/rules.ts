@@ -20,12 +20,19 @@ export interface RuleSubject {
   readonly flags?: (() => readonly RuleFlag[]) | undefined;
 }
 
-/** Looks for secrets in arguments. */
+/** What a call sends, as far as its caller has a say in it. */
+export interface Sent {
+  readonly arguments?: Arguments | undefined;
+  /** What else goes to the server with them. */
+  readonly beside?: readonly unknown[] | undefined;
+}
+
+/** Looks for secrets in all that is sent. */
 export interface SecretSearch {
   /** One that is known by its value. */
-  readonly knows: (value: unknown) => boolean;
+  readonly knows: (sent: Sent) => boolean;
   /** Also what only looks like one. */
-  readonly finds: (value: unknown) => boolean;
+  readonly finds: (sent: Sent) => boolean;
 }
 
 /** What is known of a call beside what it is about. */
@@ -38,6 +45,7 @@ export interface RuleContext {
 
 type Arguments = Readonly<Record<string, unknown>>;
 type ArgumentsTest = (args: Arguments, work: DecisionWork) => boolean;
+type SentTest = (sent: Sent, work: DecisionWork) => boolean;
 
 /** A key of a rule that a call can fail to fit. */
 export type RuleKey = Exclude<keyof Rule, 'action' | 'reason'>;
@@ -55,10 +63,10 @@ export interface CompiledRule {
   readonly scopes: readonly string[] | undefined;
   readonly caller: ((callerId: string | undefined) => boolean) | undefined;
   readonly flags: readonly string[] | undefined;
-  /** What it says about the arguments, secrets in them included. */
-  readonly arguments: ArgumentsTest | undefined;
-  /** Of an `ask`: whether the arguments fit beyond doubt. */
-  readonly surely: ArgumentsTest | undefined;
+  /** What it says about the arguments, and about secrets in them and beside them. */
+  readonly sent: SentTest | undefined;
+  /** Of an `ask`: whether what is sent fits beyond doubt. */
+  readonly surely: SentTest | undefined;
 }
 
 /** What the rules say about a call. */
@@ -119,12 +127,12 @@ export class RuleSet {
    * The first rule that fits the call. An `ask` that fits only in doubt, or by what a stranger says of
    * itself, does not decide, for it could keep a later `deny` from doing so: it is the least that holds.
    */
-  find(subject: RuleSubject, context: RuleContext, args: Arguments): Found {
+  find(subject: RuleSubject & Sent, context: RuleContext): Found {
     const work = new DecisionWork();
     let least: CompiledRule | undefined;
     for (const rule of this.#fitting(subject, context).rules) {
-      if (rule.arguments !== undefined && !rule.arguments(args, work)) continue;
-      const isSure = rule.surely === undefined || rule.surely(args, work);
+      if (rule.sent !== undefined && !rule.sent(subject, work)) continue;
+      const isSure = rule.surely === undefined || rule.surely(subject, work);
       if (isSure && !fitsByClaim(rule, subject, context)) return { rule, least };
       least ??= rule;
     }
@@ -202,7 +210,7 @@ function upToFirstSure(
   for (const rule of candidates) {
     if (misfit(rule, subject, context) !== undefined) continue;
     fitting.push(rule);
-    if (rule.arguments === undefined && !fitsByClaim(rule, subject, context)) break;
+    if (rule.sent === undefined && !fitsByClaim(rule, subject, context)) break;
   }
   return fitting;
 }
@@ -219,10 +227,10 @@ function isHidden(
     if (key !== undefined && !(isUnsure && (key === 'annotations' || key === 'flags'))) continue;
     if (fitsByClaim(rule, subject, context)) continue;
     if (isUnsure && inDoubt) {
-      if (rule.action === 'deny' && rule.arguments === undefined) return true;
+      if (rule.action === 'deny' && rule.sent === undefined) return true;
       continue;
     }
-    if (rule.arguments === undefined && !isUnsure) return rule.action === 'deny';
+    if (rule.sent === undefined && !isUnsure) return rule.action === 'deny';
     if (rule.action !== 'deny') return false;
   }
   return false;
@@ -281,7 +289,7 @@ function compileRule(placed: PlacedRule, index: number, { knows, finds }: Secret
     scopes: listOf(rule.scope),
     caller: callerTest(rule),
     flags: listOf(rule.flags),
-    arguments: both(argumentsTest(rule, { strict: rule.action === 'allow' }), isAbout ? finds : undefined),
+    sent: both(argumentsTest(rule, { strict: rule.action === 'allow' }), isAbout ? finds : undefined),
     surely:
       rule.action === 'ask'
         ? both(argumentsTest(rule, { strict: true }), isAbout ? knows : undefined)
@@ -324,7 +332,7 @@ function callerTest({ caller, action }: Rule): CompiledRule['caller'] {
 function argumentsTest(
   { arguments: patterns }: Rule,
   { strict }: { readonly strict: boolean },
-): CompiledRule['arguments'] {
+): SentTest | undefined {
   if (patterns === undefined) return undefined;
   const tests = Object.entries(patterns).map(([path, pattern]): ArgumentsTest => {
     const steps: ArgumentPath = parseArgumentPath(path);
@@ -338,13 +346,15 @@ function argumentsTest(
   });
   const [only] = tests;
   return tests.length === 1 && only !== undefined
-    ? only
-    : (args, work) => tests.every((test) => test(args, work));
+    ? ({ arguments: args = NO_ARGUMENTS }, work) => only(args, work)
+    : ({ arguments: args = NO_ARGUMENTS }, work) => tests.every((test) => test(args, work));
 }
 
-function both(one: CompiledRule['arguments'], other: CompiledRule['arguments']): CompiledRule['arguments'] {
+const NO_ARGUMENTS: Arguments = {};
+
+function both(one: SentTest | undefined, other: SentTest | undefined): SentTest | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return (args, work) => one(args, work) && other(args, work);
+  return (sent, work) => one(sent, work) && other(sent, work);
 }
 
 function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {

@@ -58,8 +58,8 @@ export const TOKEN = 'kq7-ZrT0-private-91x';
 const redactor = createRedactor();
 redactor.learn(TOKEN);
 const SECRETS: SecretSearch = {
-  knows: redactor.knows,
-  finds: redactor.finds,
+  knows: ({ arguments: args, beside }) => redactor.knows([args, beside]),
+  finds: ({ arguments: args, beside }) => redactor.finds([args, beside]),
 };
 
 export const placed = (rules: readonly Rule[], from: PlacedRule['from'] = 'user'): PlacedRule[] =>

@@ -122,8 +122,16 @@ export class Surface {
   async subscribe(uri: string, callerNow: () => Caller, updated: () => void): Promise<() => Promise<void>> {
     const owner = await this.#offers.ownerOf(uri, callerNow());
     const { server, uri: tool } = owner;
+    // As for reading it: what is sent is its address.
+    const sent = { uri: tool };
     const decide = (): Decision =>
-      this.#runtime.decide({ server, tool, kind: 'resource', caller: hostOrCaller(callerNow()) });
+      this.#runtime.decide({
+        server,
+        tool,
+        kind: 'resource',
+        arguments: sent,
+        caller: hostOrCaller(callerNow()),
+      });
     const { action, hidden, reason } = decide();
     if (hidden) throw unknownResource(uri);
     if (action !== 'allow') throw notSubscribed(uri, action, reason);
