@@ -10,6 +10,7 @@ import { checkRoute } from './connection/gateway-route.js';
 import type { Link } from './connection/link.js';
 import type { ProcessTable } from './connection/processes.js';
 import { RequestGuard } from './connection/request-guard.js';
+import type { ConnectionApart } from './connections-apart.js';
 import { toTurnbuckleError } from './errors.js';
 import { Events } from './events.js';
 import type { RuntimeLimits } from './limits.js';
@@ -17,7 +18,7 @@ import type { Redactor } from './observe/redact.js';
 import { DEFAULT_BREAKER } from './resilience/breaker.js';
 import type { ResourceWatch } from './resource-watch.js';
 import type { RuntimeOptions } from './runtime-options.js';
-import { type ConnectionApart, Server } from './server.js';
+import { Server } from './server.js';
 import type { SignIns } from './sign-ins.js';
 import { defaultStateDirectory } from './state-directory.js';
 

@@ -1,11 +1,11 @@
 /** One configured server at run time: its connections and what guards them. */
-import { tooManyConnections } from './call-errors.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
 import type { Connection } from './connection/connection.js';
 import type { RequestGuard } from './connection/request-guard.js';
+import { type ApartOptions, ConnectionsApart } from './connections-apart.js';
 import { ServerStats } from './observe/server-stats.js';
-import { type Caller, identityOf } from './policy/capabilities.js';
+import { agentOf, type Caller, identityOf } from './policy/capabilities.js';
 import { Breaker, type BreakerOptions } from './resilience/breaker.js';
 import { Limiter } from './resilience/limiter.js';
 import { RetryBudget } from './resilience/retry-budget.js';
@@ -16,15 +16,7 @@ export interface ServerOptions {
   readonly requests: RequestGuard;
   /** The most connections beside the one that all share. */
   readonly maxConnections: number;
-  /** Another connection to the same server; `onIdle` is told when nobody has used it for a while. */
-  readonly connectApart: (onIdle: () => void) => ConnectionApart;
-}
-
-/** A connection of one agent or session. */
-export interface ConnectionApart {
-  readonly connection: Connection;
-  /** What the server listed there; undefined until it has been asked. */
-  tools(): ReadonlyMap<string, CatalogTool> | undefined;
+  readonly connectApart: ApartOptions['connect'];
 }
 
 export class Server {
@@ -37,12 +29,12 @@ export class Server {
   readonly retries = new RetryBudget();
   readonly stats = new ServerStats();
   enabled: boolean;
-  readonly #options: ServerOptions;
-  readonly #apart = new Map<string, ConnectionApart>();
+  readonly #apart: ConnectionsApart;
 
   constructor(connection: Connection, options: ServerOptions) {
     this.connection = connection;
-    this.#options = options;
+    const { maxConnections: max, connectApart: connect } = options;
+    this.#apart = new ConnectionsApart({ server: connection.name, max, connect });
     this.requests = options.requests;
     this.enabled = connection.config.enabled;
     this.breaker = new Breaker(options.breaker);
@@ -66,18 +58,16 @@ export class Server {
   connectionFor(caller: Caller | undefined): Connection {
     const key = this.#keyOf(caller);
     if (key === undefined) return this.connection;
-    const known = this.#apart.get(key);
+    const known = this.#apart.find(key);
     if (known !== undefined) return known.connection;
-    if (this.#apart.size >= this.#options.maxConnections) throw tooManyConnections(this);
-    const apart = this.#options.connectApart(() => void this.#end(key, apart.connection));
-    this.#apart.set(key, apart);
-    return apart.connection;
+    const agent = agentOf(caller);
+    return this.#apart.add(key, agent === undefined ? undefined : identityOf(agent));
   }
 
   /** The tools that it listed on the connection of this caller alone; undefined while there is none. */
   toolsFor(caller: Caller | undefined): ReadonlyMap<string, CatalogTool> | undefined {
     const key = this.#keyOf(caller);
-    return key === undefined ? undefined : this.#apart.get(key)?.tools();
+    return key === undefined ? undefined : this.#apart.find(key)?.tools();
   }
 
   #keyOf(caller: Caller | undefined): string | undefined {
@@ -89,31 +79,16 @@ export class Server {
   /** A session is over, or, for a caller without a run, the caller: what belonged to it alone ends with it. */
   async forget(caller: Caller): Promise<void> {
     const keys = caller.run === undefined ? [identityOf(caller), runKeyOf(caller)] : [runKeyOf(caller)];
-    await Promise.all(
-      keys.map(async (key) => {
-        const connection = this.#apart.get(key)?.connection;
-        if (connection !== undefined) await this.#end(key, connection);
-      }),
-    );
+    await Promise.all(keys.map((key) => this.#apart.end(key)));
   }
 
-  disconnect(): Promise<void> {
-    return this.#all((connection) => connection.disconnect());
+  async disconnect(): Promise<void> {
+    const all = [this.connection, ...this.#apart.connections];
+    await Promise.all(all.map((connection) => connection.disconnect()));
   }
 
-  close(): Promise<void> {
-    return this.#all((connection) => connection.close());
-  }
-
-  async #end(key: string, connection: Connection): Promise<void> {
-    this.#apart.delete(key);
-    await connection.close();
-  }
-
-  async #all(end: (connection: Connection) => Promise<void>): Promise<void> {
-    await Promise.all(
-      [this.connection, ...[...this.#apart.values()].map(({ connection }) => connection)].map(end),
-    );
+  async close(): Promise<void> {
+    await Promise.all([this.connection.close(), this.#apart.close()]);
   }
 }
 

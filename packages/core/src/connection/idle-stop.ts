@@ -20,6 +20,11 @@ export class IdleStop {
     return this.#users > 0;
   }
 
+  /** When somebody last left it; before that, when it was made. */
+  get lastUse(): number {
+    return this.#lastUse;
+  }
+
   enter(): void {
     this.#users += 1;
   }
@@ -27,8 +32,8 @@ export class IdleStop {
   /** Also begins the wait when it is called without a user. */
   leave(): void {
     if (this.#users > 0) this.#users -= 1;
-    if (this.#options.idleMs === 0) return;
     this.#lastUse = Date.now();
+    if (this.#options.idleMs === 0) return;
     if (this.#timer === undefined) this.#arm(this.#options.idleMs);
   }
 

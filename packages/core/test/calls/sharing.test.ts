@@ -1,5 +1,5 @@
 /** Who shares a connection, and when one that nobody uses ends. */
-import { fixture, waitUntil } from '@turnbuckle/testing';
+import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { type Caller, createRuntime, type Runtime, type ServerInput } from 'turnbuckle';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -74,5 +74,56 @@ describe('a server', () => {
     const here = await open({ idleMs: 50 });
     const { content } = await here.callTool('up', 'sleep', { ms: 400, everyMs: 400 });
     expect(content).toMatchObject([{ text: 'slept 400 ms' }]);
+  });
+});
+
+describe('connections of agents and sessions', () => {
+  const eight = { maxConnections: 8 };
+  const busy = (here: Runtime, who: Caller) => {
+    const ended = new AbortController();
+    const call = here.callTool('up', 'sleep', { ms: 60_000 }, { caller: who, signal: ended.signal });
+    call.catch(() => {});
+    return { call, end: () => ended.abort() };
+  };
+  const apart = (here: Runtime): number => here.serverStatus('up').connectionsApart ?? 0;
+
+  it('are not all taken by one agent, however many sessions it begins', async () => {
+    const here = await open({ share: 'session' }, eight);
+    const first = await pidFor(here, caller('a', '0'));
+    for (let run = 1; run < 10; run += 1) await pidFor(here, caller('a', String(run)));
+    expect(apart(here)).toBe(4);
+    await waitUntil(() => !isAlive(Number(first)));
+    // Its last sessions still have theirs.
+    const last = await pidFor(here, caller('a', '9'));
+    expect(await pidFor(here, caller('a', '9'))).toBe(last);
+    for (const id of ['b', 'c', 'd']) expect(await pidFor(here, caller(id, '1'))).not.toBe('');
+    expect(await pidFor(here, { ...caller('owner', '1'), isHost: true })).not.toBe('');
+  });
+
+  it('that are in use give way to nobody, and leave some for others', async () => {
+    const here = await open({ share: 'session' }, eight);
+    const calls = Array.from({ length: 4 }, (_, run) => busy(here, caller('a', String(run))));
+    await waitUntil(() => apart(here) === 4);
+    await expect(pidFor(here, caller('a', '4'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(await pidFor(here, caller('b', '1'))).not.toBe('');
+    for (const { end, call } of calls) {
+      end();
+      await expect(call).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
+    }
+    expect(await pidFor(here, caller('a', '4'))).not.toBe('');
+    expect(apart(here)).toBe(5);
+  });
+
+  it('that somebody has above their share give way to who has none', async () => {
+    const here = await open({ share: 'session' }, eight);
+    for (const run of ['1', '2', '3', '4']) await pidFor(here, caller('a', run));
+    for (const run of ['1', '2', '3']) await pidFor(here, caller('b', run));
+    const kept = await pidFor(here, caller('a', '1'));
+    const given = await pidFor(here, caller('a', '2'));
+    for (const run of ['3', '4', '1']) await pidFor(here, caller('a', run));
+    expect(await pidFor(here, caller('c', '1'))).not.toBe('');
+    await waitUntil(() => !isAlive(Number(given)));
+    expect(await pidFor(here, caller('a', '1'))).toBe(kept);
+    expect(apart(here)).toBe(7);
   });
 });
