@@ -70,6 +70,7 @@ function answer(
     method,
     params,
     caller: callerIn(desk, caller),
+    view: surface.view.name,
     era: 'modern',
     signal,
     ...(progressToken !== undefined && {

@@ -1,7 +1,7 @@
 /**
  * What a server that asks by `input_required` wants to have back with the answers. A client knows its target by a name
- * that may stand for another server's by then: so what it gets is sealed for whom and for what it was, and nothing of it
- * goes anywhere else. A state is given also where the server gave none: the answers are for its asker only, too.
+ * that may stand for another server's by then: so what it gets is sealed for whom, for what and on which way it was, and
+ * nothing of it goes anywhere else. A state is given also where the server gave none: the answers are for its asker only, too.
  */
 import { type Caller, identityOf, keepSpelling, TurnbuckleError } from 'turnbuckle';
 import { CODES, type Params, RpcError } from './protocol.js';
@@ -38,16 +38,22 @@ export class RequestStates {
     if (result.resultType !== 'input_required') return result;
     const state = result.requestState ?? undefined;
     if (state !== undefined && (typeof state !== 'string' || state.length > MAX_STATE)) throw noState(server);
-    const text = JSON.stringify([kindOf(by.method), server, item, ...(state === undefined ? [] : [state])]);
+    const text = JSON.stringify([
+      kindOf(by.method),
+      by.view,
+      server,
+      item,
+      ...(state === undefined ? [] : [state]),
+    ]);
     return keepSpelling(result, { ...result, requestState: this.#seal.close(text, identityOf(by.caller)) });
   }
 
-  /** Throws for what was not sealed here, for somebody else, or for another kind of request. */
-  open(sealed: unknown, { method, caller }: Requester): OpenState {
+  /** Throws for what was not sealed here, for somebody else, for another view, or for another kind of request. */
+  open(sealed: unknown, { method, view, caller }: Requester): OpenState {
     const text = this.#seal.open(sealed, identityOf(caller));
     if (text === undefined) throw unknownState();
-    const [kind, server, item, state] = JSON.parse(text);
-    if (kind !== kindOf(method)) throw unknownState();
+    const [kind, at, server, item, state] = JSON.parse(text);
+    if (kind !== kindOf(method) || at !== view) throw unknownState();
     return { kind, server, item, state };
   }
 }
@@ -55,6 +61,8 @@ export class RequestStates {
 interface Requester {
   readonly method: string;
   readonly caller: Caller;
+  /** The name of the view that it came to. */
+  readonly view: string;
 }
 
 /** What one request about a task is asked, another one answers. */

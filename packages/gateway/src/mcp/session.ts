@@ -184,11 +184,13 @@ export class Session {
 
   #call({ method, params }: RpcRequest, reply: Reply, signal: CancelSignal): Promise<Params | string> {
     const progressToken = idIn(metaOf(params), 'progressToken');
-    return this.#desk.surface.answer({
+    const { surface } = this.#desk;
+    return surface.answer({
       method,
       params,
       logLevel: this.#level,
       caller: this.caller,
+      view: surface.view.name,
       era: 'legacy',
       signal,
       respondent: new SessionRespondent(this, reply),

@@ -8,6 +8,8 @@ export interface SurfaceRequest {
   readonly method: string;
   readonly params: Params;
   readonly caller: Caller;
+  /** The name of the view that it came to: what begins there goes on there. */
+  readonly view: string;
   readonly era: Era;
   readonly signal?: CancelSignal | undefined;
   readonly respondent?: Respondent | undefined;

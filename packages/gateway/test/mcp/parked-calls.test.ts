@@ -226,6 +226,7 @@ describe('a call that ends while its client is asked', () => {
         method: 'tools/call',
         params: { name },
         caller: { id, capabilities: [] },
+        view: '',
         era: 'modern' as const,
       };
       const asked = await calls.start(request, { capabilities: { elicitation: {} } }, ({ answers }) => {
@@ -265,6 +266,7 @@ describe('a call that ends while its client is asked', () => {
       method: 'tools/call',
       params: { name: 'x' },
       caller: { id: 'ada', capabilities: [] },
+      view: '',
       era: 'modern' as const,
     };
     const client = { capabilities: { elicitation: {} }, ended: ended.signal };

@@ -45,6 +45,7 @@ const requestOf = (more: object = {}): SurfaceRequest => ({
   method: 'tools/call',
   params: { name: 'x', ...more },
   caller: { id: 'ada', capabilities: [] },
+  view: '',
   era: 'modern',
 });
 

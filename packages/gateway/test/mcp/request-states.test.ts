@@ -301,7 +301,7 @@ it.each([
 
 it('is known after a restart where the key is kept, at any length that is taken, and is no id of a task', () => {
   const key = makeTaskKey();
-  const by = { method: 'tools/call', caller: EVERYTHING };
+  const by = { method: 'tools/call', caller: EVERYTHING, view: '' };
   const own = '\u2028'.repeat(1_048_576);
   const { requestState } = new RequestStates(key).seal(
     { resultType: 'input_required', requestState: own },
