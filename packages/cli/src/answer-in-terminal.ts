@@ -7,7 +7,7 @@ import { type ElicitationRequest, openBrowser, TurnbuckleError } from 'turnbuckl
 import type { CommandContext } from './command.js';
 import { askField, type FormValue, LEFT } from './form-question.js';
 import type { Output } from './output.js';
-import { showLine, showText } from './untrusted-text.js';
+import { showLine, showMessage, showText, showWhole } from './untrusted-text.js';
 
 type Form = Extract<ElicitationRequest, { mode: 'form' }>;
 type Page = Extract<ElicitationRequest, { mode: 'url' }>;
@@ -83,7 +83,7 @@ async function fillIn(request: Form, output: Output): Promise<Answer> {
 async function visit(request: Page, output: Output): Promise<Answer> {
   const { url, host } = request;
   output.note(`It wants you to visit a page of ${output.color.bold(showLine(host, 255))}:`);
-  output.note(`  ${showText(url)}`);
+  output.note(`  ${showWhole(url)}`);
   const choice = await decide(request, 'Open it for {server}?', [
     DECLINE,
     { value: 'open', label: 'Open it in the browser' },
@@ -93,7 +93,7 @@ async function visit(request: Page, output: Output): Promise<Answer> {
   if (choice === 'open') {
     await openBrowser(url).catch((error: unknown) => {
       const { message, hint = '' } = error instanceof TurnbuckleError ? error : { message: String(error) };
-      output.warn(`${output.color.yellow('warning')} ${showText(message)} ${showText(hint)}`);
+      output.warn(`${output.color.yellow('warning')} ${showMessage(message)} ${showMessage(hint)}`);
     });
   }
   return { action: 'accept' };

@@ -1,7 +1,7 @@
 /** The vault of the person who runs the command: passphrases are asked for on a terminal, warnings shown. */
 import { createVault, defaultStateDirectory, TurnbuckleError, type Vault } from 'turnbuckle';
 import type { CommandContext } from './command.js';
-import { showText } from './untrusted-text.js';
+import { showMessage } from './untrusted-text.js';
 
 export interface CommandVaultOptions {
   /** The command is about a new passphrase: it is asked for. */
@@ -20,7 +20,7 @@ export function commandVault(
       if (!output.interactive || (why === 'create' && !newPassphrase)) return undefined;
       return output.ask(() => (why === 'open' ? askOld() : askNew()));
     },
-    onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showText(message)}`),
+    onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`),
   });
 }
 

@@ -6,7 +6,7 @@ import { HIDDEN_COMMANDS } from './daemon-commands.js';
 import { helpFor, helpForAll } from './help.js';
 import { nearestWord } from './nearest-word.js';
 import { createOutput, type Output } from './output.js';
-import { showText } from './untrusted-text.js';
+import { showMessage } from './untrusted-text.js';
 import { VERSION } from './version.js';
 
 const USAGE_EXIT = 2;
@@ -138,6 +138,6 @@ function print(output: Output, text: string): number {
 
 function usage(output: Output, message: string, hint: string): number {
   if (output.json) output.data({ error: { code: 'USAGE', message, hint } });
-  output.warn(`${output.color.red('error')} ${showText(message)}\n      ${showText(hint)}`);
+  output.warn(`${output.color.red('error')} ${showMessage(message)}\n      ${showMessage(hint)}`);
   return USAGE_EXIT;
 }

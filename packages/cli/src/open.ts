@@ -12,7 +12,7 @@ import {
 import { createInputQuestions } from './ask-inputs.js';
 import type { CommandContext } from './command.js';
 import { rootsHere } from './roots-here.js';
-import { showLine, showText } from './untrusted-text.js';
+import { showLine, showMessage } from './untrusted-text.js';
 
 /** Where to look for configuration, from the flags and the environment. */
 export function configurationOptions(context: CommandContext): ConfiguredOptions {
@@ -81,7 +81,8 @@ const warned = new WeakSet<CommandContext['output']>();
 export function warnOfProblems({ output }: CommandContext, { problems }: LoadedConfig): void {
   if (warned.has(output)) return;
   warned.add(output);
-  for (const { message } of problems) output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+  for (const { message } of problems)
+    output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
 }
 
 /**
@@ -98,7 +99,7 @@ export async function withRuntime<T>(
   configured.runtime.on('approval.lost', ({ tool, error }) => {
     const why = error instanceof Error ? error.message : String(error);
     context.output.warn(
-      `${context.output.color.yellow('warning')} The approval of ${showLine(tool)} is not kept: ${showText(why)}`,
+      `${context.output.color.yellow('warning')} The approval of ${showLine(tool)} is not kept: ${showMessage(why)}`,
     );
   });
   const interrupted = new Promise<never>((_, reject) =>

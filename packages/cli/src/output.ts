@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { createColors } from 'picocolors';
 import { createSpeller } from './how-called.js';
 import { createSpinner, PATIENCE_MS } from './spinner.js';
-import { escapeHidden } from './untrusted-text.js';
+import { escapeHidden, guardLine } from './untrusted-text.js';
 import { fitLines } from './wrap-text.js';
 
 type Colors = ReturnType<typeof createColors>;
@@ -45,9 +45,10 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
   const isDumb = environment.TERM === 'dumb';
   const spinner = createSpinner(stderr);
   const spell = createSpeller(environment, commands);
+  const color = createColors(!environment.NO_COLOR && !isDumb && stdout.isTTY === true && !json);
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     spinner.clear();
-    stream.write(`${text}\n`);
+    stream.write(`${guardLine(text, color.isColorSupported)}\n`);
   };
   // The colours are those of stdout; stderr may go to a file all the same.
   const warn = (text: string): void =>
@@ -58,7 +59,7 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
   return {
     json,
     interactive: stdin.isTTY === true && stderr.isTTY === true && !json,
-    color: createColors(!environment.NO_COLOR && !isDumb && stdout.isTTY === true && !json),
+    color,
     width: (stdout.isTTY && stdout.columns) || Number.POSITIVE_INFINITY,
     line: (text = '') => write(stdout, text),
     data: (value) => write(stdout, escapeHidden(JSON.stringify(value, null, 2))),

@@ -1,7 +1,7 @@
 /** An error on the terminal: what happened, what to do next, and the exit code of the table. */
 import { ERRORS, TurnbuckleError } from 'turnbuckle';
 import type { Output } from './output.js';
-import { showLine, showText } from './untrusted-text.js';
+import { showLine, showMessage, showText } from './untrusted-text.js';
 
 const UNEXPECTED_EXIT = 70;
 
@@ -17,9 +17,9 @@ export function reportError(
   if (output.json) output.data({ error: known ? thrown.toJSON() : { code, message } });
   const { color } = output;
   output.warn(
-    `${color.red('error')} ${color.dim(code)} ${showText(message)}${known ? addressOf(thrown) : ''}`,
+    `${color.red('error')} ${color.dim(code)} ${showMessage(message)}${known ? addressOf(thrown) : ''}`,
   );
-  if (known && thrown.hint !== undefined) output.warn(`      ${showText(thrown.hint)}`);
+  if (known && thrown.hint !== undefined) output.warn(`      ${showMessage(thrown.hint)}`);
   if (verbose) for (const line of trace(thrown)) output.warn(color.dim(showText(line)));
   return known ? ERRORS[code as keyof typeof ERRORS].exit : UNEXPECTED_EXIT;
 }

@@ -26,7 +26,8 @@ export function textTable(rows: readonly Row[], options: TableOptions = {}): str
 /** For rows that come little by little: columns are as wide as the widest cell so far. */
 export function growingTable(options: TableOptions = {}): (rows: readonly Row[]) => string[] {
   const widths: number[] = [];
-  return (rows) => {
+  return (given) => {
+    const rows = given.map((row) => row.map(oneLine));
     for (const row of rows)
       for (const [index, cell] of row.entries())
         widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell));
@@ -34,6 +35,9 @@ export function growingTable(options: TableOptions = {}): (rows: readonly Row[])
     return rows.map((row) => lineOf(row, fitted, options));
   };
 }
+
+/** A row is a line, whatever is in its cells. */
+const oneLine = (cell: string): string => cell.replace(/\s*[\r\n]\s*/g, ' ');
 
 function fittedWidths(
   widths: readonly number[],

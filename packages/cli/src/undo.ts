@@ -7,7 +7,7 @@ import { dirname, sep } from 'node:path';
 import { readFileText, TurnbuckleError, whyUnreadable } from 'turnbuckle';
 import type { CommandContext } from './command.js';
 import { commandVault } from './command-vault.js';
-import { showText } from './untrusted-text.js';
+import { showMessage } from './untrusted-text.js';
 
 export interface Change {
   readonly file: string;
@@ -42,7 +42,7 @@ export async function rememberChange(context: CommandContext, what: string, chan
   } catch (error) {
     if (!(error instanceof TurnbuckleError)) throw error;
     const { output } = context;
-    output.warn(`${output.color.yellow('warning')} This cannot be taken back: ${showText(error.message)}`);
+    output.warn(`${output.color.yellow('warning')} This cannot be taken back: ${showMessage(error.message)}`);
   }
 }
 

@@ -1,8 +1,28 @@
 /** Text that a server wrote, made safe to show: control and hidden characters become visible, lengths bounded. */
-import { showLine as showCharacters } from 'turnbuckle/text';
+import { showLine as showCharacters, showText } from 'turnbuckle/text';
 import { cutToWidth } from './display-width.js';
 
+const CONTINUED = ' '.repeat(6);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours, as picocolors writes them
+const COLOR = /(\u001b\[[0-9;]*m)/;
+
 export { escapeHidden, showText } from 'turnbuckle/text';
+
+/** A message: where it has several lines, none of them can pass for one of ours. */
+export const showMessage = (text: string): string => showText(text).replaceAll('\n', `\n${CONTINUED}`);
+
+/** All of it in one line, line breaks made visible: for what must not be shortened, such as a name to agree to. */
+export const showWhole = (text: string): string =>
+  showText(text.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
+
+/** What is about to be written. Whatever was not made safe before is now: only our own colours get through. */
+export function guardLine(text: string, hasColors: boolean): string {
+  if (!hasColors) return showText(text);
+  return text
+    .split(COLOR)
+    .map((part, at) => (at % 2 === 1 ? part : showText(part)))
+    .join('');
+}
 
 /** One line of at most so many columns. */
 export function showLine(text: string, width = 100): string {

@@ -19,7 +19,7 @@ import { NoAnswer } from '../daemon/exchange.js';
 import { leaveWhenSettled, pendingApprovals } from '../daemon/leave-when-settled.js';
 import type { Output } from '../output.js';
 import { showMoment } from '../time-words.js';
-import { escapeHidden, showLine } from '../untrusted-text.js';
+import { escapeHidden, showLine, showMessage } from '../untrusted-text.js';
 import { meantWord, needWord, refuseSurplus } from '../words.js';
 
 const ANSWERS: readonly ApprovalAnswer[] = ['once', 'session', 'always', 'deny'];
@@ -92,7 +92,7 @@ function show(asked: ApprovalRequest, output: Output): void {
   for (const line of also) output.line(line);
   for (const line of cutLines(asked, width)) output.line(color.yellow(line));
   const until = showMoment(Date.parse(asked.expiresAt));
-  output.line(color.dim(`  until      ${until}; answers: ${asked.answers.join(', ')}`));
+  output.line(color.dim(`  until      ${until}; answers: ${showLine(asked.answers.join(', '))}`));
 }
 
 /** Asks one after the other; what somebody else answers meanwhile is not asked any more. */
@@ -133,7 +133,7 @@ async function ask(
   if (!isOpen) return;
   await send(client, asked.id, answer).catch((error: unknown) => {
     if (!(error instanceof TurnbuckleError)) throw error;
-    output.note(error.message);
+    output.note(showMessage(error.message));
   });
 }
 

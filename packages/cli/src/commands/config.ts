@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.js';
 import { loadCommandConfig } from '../open.js';
 import { textTable } from '../text-table.js';
 import { unknownServer } from '../unknown-server.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { showLine, showMessage, showText } from '../untrusted-text.js';
 
 /** What is not agreed to, or not filled in, is no fault of a file. */
 const FAULTY_EXIT = 10;
@@ -41,7 +41,7 @@ function showFiles(
     output.line(
       `  ${key} = ${showText(JSON.stringify(settings[key]))}  ${output.color.dim(`from ${whereOf(origin)}`)}`,
     );
-  for (const { message } of problems) output.line(`${output.color.red('  problem')} ${showText(message)}`);
+  for (const { message } of problems) output.line(`${output.color.red('  problem')} ${showMessage(message)}`);
 }
 
 function showServers({ output }: CommandContext, { servers }: LoadedConfig): void {
@@ -67,7 +67,7 @@ function showServer({ output }: CommandContext, server: ConfiguredServer): void 
   output.line(showText(JSON.stringify(redactConfig(entry), null, 2)));
   if (problem !== undefined)
     output.line(
-      `${output.color.red(problem.code)} ${showText(problem.message)}${problem.hint === undefined ? '' : `\n  ${showText(problem.hint)}`}`,
+      `${output.color.red(problem.code)} ${showMessage(problem.message)}${problem.hint === undefined ? '' : `\n  ${showMessage(problem.hint)}`}`,
     );
 }
 

@@ -1,7 +1,7 @@
 import { openBrowser, type SignInPage, type SignInPrompts, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { withRuntime } from '../open.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { showLine, showWhole } from '../untrusted-text.js';
 import { needWord } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
@@ -31,7 +31,7 @@ export async function run(context: CommandContext): Promise<void> {
 
 function prompts({ output, flags }: CommandContext): SignInPrompts {
   const show = ({ server, url }: SignInPage, what: string): void => {
-    output.warn(`${what.replace('<server>', () => showLine(server, 60))}:\n\n  ${showText(url)}\n`);
+    output.warn(`${what.replace('<server>', () => showLine(server, 60))}:\n\n  ${showWhole(url)}\n`);
   };
   return {
     async open(page) {

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command.js';
 import { requireUsable } from '../connect-servers.js';
 import { throughDaemon } from '../daemon/attachment.js';
 import { withRuntime } from '../open.js';
-import { escapeHidden, showLine, showText } from '../untrusted-text.js';
+import { escapeHidden, showLine, showMessage } from '../untrusted-text.js';
 import { needWord } from '../words.js';
 
 /** As long as a timer can be. */
@@ -23,7 +23,7 @@ export async function run(context: CommandContext): Promise<void> {
   const tell = (kind: string, text: string): void => {
     const time = new Date().toISOString();
     if (output.json) output.line(escapeHidden(JSON.stringify({ time, server, kind, text })));
-    else output.line(`${output.color.dim(kind.padEnd(8))} ${showText(text)}`);
+    else output.line(`${output.color.dim(kind.padEnd(8))} ${showMessage(text)}`);
   };
   const forMs = Math.min(seconds * 1_000, FOREVER_MS);
   const done = await throughDaemon(context, async (client) => {

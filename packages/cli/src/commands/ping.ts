@@ -19,6 +19,9 @@ export async function run(context: CommandContext): Promise<void> {
         hint: `What it says: turnbuckle logs ${shellWord(server)}`,
       });
     if (output.json) output.data({ server, alive, ms: lastPing?.ms, protocolVersion, era });
-    else output.line(`${showLine(server, 60)} answered in ${lastPing?.ms} ms (${protocolVersion}, ${era})`);
+    else {
+      const spoken = showLine(`${protocolVersion}, ${era}`, 60);
+      output.line(`${showLine(server, 60)} answered in ${Number(lastPing?.ms)} ms (${spoken})`);
+    }
   });
 }

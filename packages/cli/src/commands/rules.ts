@@ -11,7 +11,7 @@ import { textTable } from '../text-table.js';
 import { showMoment } from '../time-words.js';
 import { readArguments } from '../tool-arguments.js';
 import { unknownServer } from '../unknown-server.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { showLine, showMessage, showText } from '../untrusted-text.js';
 import { needWord } from '../words.js';
 
 type Action = (context: CommandContext, configured: ConfiguredRuntime) => Promise<void>;
@@ -158,7 +158,7 @@ async function listPins(context: CommandContext, { runtime }: ConfiguredRuntime)
     for (const name of pinned)
       if (configured.has(name))
         await connectOneOrAll(context, runtime, name).catch((error: unknown) =>
-          output.warn(`${output.color.yellow('warning')} ${showText(String(Object(error).message))}`),
+          output.warn(`${output.color.yellow('warning')} ${showMessage(String(Object(error).message))}`),
         );
   }
   const pins = runtime.pins.list().filter(isMeant);

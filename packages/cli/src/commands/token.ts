@@ -6,7 +6,7 @@ import { readUntil } from '../read-until.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { textTable } from '../text-table.js';
 import { showMoment } from '../time-words.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { showLine, showMessage } from '../untrusted-text.js';
 import { meantWord, needWord, refuseSurplus } from '../words.js';
 
 type Access = TokenFacts['access'][number];
@@ -25,7 +25,7 @@ export async function run(context: CommandContext): Promise<void> {
   refuseSurplus(context, word === 'list' ? 1 : 2);
   const store = await TokenStore.open({
     stateDir: stateDirectoryOf(context),
-    onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showText(message)}`),
+    onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`),
   });
   await work(context, store);
 }

@@ -9,7 +9,7 @@ import {
 } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { configurationOptions, warnOfProblems } from '../open.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { showLine, showMessage, showText, showWhole } from '../untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<number | undefined> {
   const { output, words, flags } = context;
@@ -75,8 +75,8 @@ const refusalOf = ({ name, problem, kept }: ConfiguredServer): Refused[] =>
 
 function tell({ output }: CommandContext, { name, error }: Refused): void {
   const { color } = output;
-  output.warn(`${color.red(`${showText(name)} is refused`)}, whoever agrees: ${showText(error.message)}`);
-  if (error.hint !== undefined) output.warn(`      ${showText(error.hint)}`);
+  output.warn(`${color.red(`${showWhole(name)} is refused`)}, whoever agrees: ${showMessage(error.message)}`);
+  if (error.hint !== undefined) output.warn(`      ${showMessage(error.hint)}`);
 }
 
 /** Shows exactly what is agreed to, nothing shortened, hidden characters made visible, and asks. */
@@ -86,22 +86,22 @@ async function agree(
   trust: TrustStore,
 ): Promise<boolean> {
   const { name, entry, origin } = server;
-  output.note(`\n${output.color.bold(showText(name))} from ${showText(origin.file)}:${origin.line}`);
+  output.note(`\n${output.color.bold(showWhole(name))} from ${showWhole(origin.file)}:${origin.line}`);
   output.note(showText(JSON.stringify(entry, null, 2)));
   const defaults = defaultsOf(server);
   if (defaults.length > 0) output.note('Inputs that it uses, unless you give them another value:');
-  for (const [id, value] of defaults) output.note(showText(`  ${id} = ${JSON.stringify(value)}`));
+  for (const [id, value] of defaults) output.note(showWhole(`  ${id} = ${JSON.stringify(value)}`));
   const keys = await trust.changedKeys(server);
   if (keys !== undefined)
-    output.note(output.color.red(`Changed since you agreed: ${showText(keys.join(', ') || 'the entry')}`));
+    output.note(output.color.red(`Changed since you agreed: ${showWhole(keys.join(', ') || 'the entry')}`));
   const files = Object.keys(await trust.namedFiles(server));
   const changed = (await trust.changedFiles(server)) ?? [];
   if (files.length > 0) output.note('Files of the project that it names; a change of one asks again:');
   for (const file of changed.filter((one) => !files.includes(one)))
-    output.note(showText(`  ${file}  (removed since you agreed)`));
+    output.note(showWhole(`  ${file}  (removed since you agreed)`));
   for (const file of files)
-    output.note(showText(`  ${file}${changed.includes(file) ? '  (changed since you agreed)' : ''}`));
-  for (const danger of dangersOf(entry)) output.note(output.color.red(showText(`! ${danger}`)));
+    output.note(showWhole(`  ${file}${changed.includes(file) ? '  (changed since you agreed)' : ''}`));
+  for (const danger of dangersOf(entry)) output.note(output.color.red(showWhole(`! ${danger}`)));
   if (flags.yes === true) return true;
   if (!output.interactive) {
     throw new TurnbuckleError(
@@ -114,7 +114,7 @@ async function agree(
     );
   }
   const { askYes } = await import('../ask.js');
-  return askYes(`May "${showText(name)}" be started with exactly this?`);
+  return askYes(`May "${showWhole(name)}" be started with exactly this?`);
 }
 
 /** Used as it is, since its user wants no more than to be told. */

@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.js';
 import { withRuntime } from '../open.js';
 import { textTable } from '../text-table.js';
 import { showMoment } from '../time-words.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { showLine, showMessage } from '../untrusted-text.js';
 
 /** Who each remote server takes us for, from what is kept here; nobody is asked. */
 export async function run(context: CommandContext): Promise<void> {
@@ -22,7 +22,7 @@ export async function run(context: CommandContext): Promise<void> {
           runtime.signInStatus(name).catch((error: unknown) => {
             // One that cannot be used takes nothing from the others, unless it is asked for.
             if (words.length > 0 || !(error instanceof TurnbuckleError)) throw error;
-            output.warn(`${output.color.yellow('warning')} ${showText(error.message)}`);
+            output.warn(`${output.color.yellow('warning')} ${showMessage(error.message)}`);
             return [];
           }),
         ),

@@ -48,7 +48,8 @@ export async function throughDaemon<T>(
   if (attachment === undefined) return undefined;
   const { client, isNamed } = attachment;
   try {
-    if (!isNamed && !(await knowsProject(context, client))) return undefined;
+    if (!isNamed && !(await knowsProject(context, client).catch((error: unknown) => client.misread(error))))
+      return undefined;
     return { result: await withWarnings(context, client, () => work(client)) };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
@@ -68,6 +69,8 @@ export async function withWarnings<T>(
 ): Promise<T> {
   try {
     return await work();
+  } catch (error) {
+    return client.misread(error);
   } finally {
     if (client.problems > 0 && !context.signal.aborted)
       await (await import('./tell-problems.js')).tellProblems(context, client);

@@ -9,7 +9,7 @@ import type { CommandContext, Flags } from '../command.js';
 import { loadCommandConfig } from '../open.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { showMoment } from '../time-words.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { showLine, showMessage } from '../untrusted-text.js';
 import { agentDecisions } from './agent-decisions.js';
 import { DaemonClient, type Refusal, refusalOf } from './daemon-client.js';
 import { findDaemon, isLive, type RunningDaemon, readToken } from './find-daemon.js';
@@ -89,7 +89,8 @@ export async function showDaemon(context: CommandContext): Promise<number> {
   const client = new DaemonClient({ url: daemon.url, token: readToken(stateDir) });
   type Counted = { readonly servers: readonly CountedServer[] };
   const answer = await client.get<Counted>('/api/servers').catch((error: unknown) => error);
-  const servers = answer instanceof Error ? undefined : (answer as Counted).servers;
+  const said = answer instanceof Error ? undefined : (answer as Counted).servers;
+  const servers = Array.isArray(said) ? said.filter(isCounted) : undefined;
   const problems = await readProblems(client);
   const up = servers?.filter(({ status }) => status === 'connected').length;
   if (output.json) {
@@ -115,6 +116,8 @@ interface CountedServer {
   readonly status: string;
   readonly state: string;
 }
+
+const isCounted = (value: unknown): value is CountedServer => typeof value === 'object' && value !== null;
 
 /** `2 of 3 servers are up, 1 is connecting`. */
 export function howManyUp(servers: readonly CountedServer[]): string {
@@ -154,7 +157,7 @@ async function firstWords(
   const said = once(child, 'message').then(([message]): FirstWords => message);
   const failed = once(child, 'error').then(([error]): FirstWords => ({ error: { message: String(error) } }));
   const { url, warnings = [], error } = await Promise.race([said, ended, failed]);
-  for (const warning of warnings) output.warn(`${output.color.yellow('warning')} ${showText(warning)}`);
+  for (const warning of warnings) output.warn(`${output.color.yellow('warning')} ${showMessage(warning)}`);
   if (url !== undefined) return { url, warnings };
   if (error !== undefined) throw refusalOf({ ...error, error: error.message });
   throw new TurnbuckleError('INTERNAL', 'The daemon ended before it was ready.', {

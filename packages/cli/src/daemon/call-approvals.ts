@@ -40,7 +40,7 @@ const isOf = ({ callerId, server, tool }: ApprovalRequest, called: CallableTool)
 
 function tell({ output }: CommandContext, { id, tool, reason }: ApprovalRequest): void {
   output.warn(`The call of ${showLine(tool)} waits for an approval: ${showLine(reason, 200)}`);
-  output.warn(`Answer it: turnbuckle approvals answer ${shellWord(id)} once`);
+  output.warn(`Answer it: turnbuckle approvals answer ${showLine(shellWord(id))} once`);
 }
 
 async function ask(

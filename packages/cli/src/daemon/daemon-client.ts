@@ -3,6 +3,7 @@ import type { CancelSignal } from 'turnbuckle';
 import { ERRORS, type ErrorCode, TurnbuckleError } from 'turnbuckle';
 import { type Answered, type ExchangeOptions, exchange } from './exchange.js';
 import { createEventReader } from './server-sent-events.js';
+import { isMisread, MAX_ANSWER_BYTES, tooLong, unusable } from './unusable-answer.js';
 
 /** Where it is, and the token for it. */
 export interface DaemonPlace {
@@ -41,12 +42,12 @@ export class DaemonClient {
 
   /** Rejects with the daemon's refusal as a TurnbuckleError, or with NoAnswer. */
   async get<T>(path: string, { silenceMs = SILENCE_MS, signal }: RequestOptions = {}): Promise<T> {
-    return read(await this.#exchange(path, { silenceMs, signal }));
+    return this.#read(await this.#exchange(path, { silenceMs, signal }));
   }
 
   /** The same. Waits as long as it takes unless told otherwise. */
   async post<T>(path: string, body: unknown, { silenceMs, signal }: RequestOptions = {}): Promise<T> {
-    return read(await this.#exchange(path, { method: 'POST', body, silenceMs, signal }));
+    return this.#read(await this.#exchange(path, { method: 'POST', body, silenceMs, signal }));
   }
 
   /** Tells the events of a stream as they come, until it ends. */
@@ -54,10 +55,10 @@ export class DaemonClient {
     path: string,
     { signal, onEvent }: RequestOptions & { onEvent: (name: string, data: unknown) => void },
   ): Promise<void> {
-    const onText = createEventReader((name, data) => onEvent(name, JSON.parse(data)));
+    const onText = this.#events((name, data) => onEvent(name, this.#parse(data)));
     const accept = 'text/event-stream, application/json';
     const answered = await this.#exchange(path, { accept, signal, onText });
-    if (answered.status >= 400) read(answered);
+    if (answered.status >= 300) this.#read(answered);
   }
 
   /** Posts and answers the data of the event `result`; the other events are told as they come. */
@@ -67,13 +68,13 @@ export class DaemonClient {
     { signal, onEvent }: RequestOptions & { onEvent: (name: string, data: unknown) => void },
   ): Promise<T | undefined> {
     let result: T | undefined;
-    const onText = createEventReader((name, data) => {
-      if (name === 'result') result = JSON.parse(data);
-      else onEvent(name, JSON.parse(data));
+    const onText = this.#events((name, data) => {
+      if (name === 'result') result = this.#parse(data) as T;
+      else onEvent(name, this.#parse(data));
     });
     const accept = 'text/event-stream, application/json';
     const answered = await this.#exchange(path, { method: 'POST', body, accept, signal, onText });
-    if (answered.status >= 400) read(answered);
+    if (answered.status >= 300) this.#read(answered);
     return result;
   }
 
@@ -82,18 +83,37 @@ export class DaemonClient {
     this.problems = answered.problems;
     return answered;
   }
-}
 
-function read<T>({ status, text }: { readonly status: number; readonly text: string }): T {
-  let value: unknown;
-  try {
-    value = text === '' ? undefined : JSON.parse(text);
-  } catch {
-    throw refusalOf({ error: `It answered with status ${status}, and not in JSON.` });
+  /** Throws what its answers were not understood with as an error that says so; any other as it is. */
+  misread(error: unknown): never {
+    if (!isMisread(error)) throw error;
+    const what = 'answers with what this command does not understand';
+    throw unusable(this.url, what, { cause: error });
   }
-  if (status >= 400)
-    throw refusalOf(isRefusal(value) ? value : { error: `It answered with status ${status}.` });
-  return value as T;
+
+  #events(onEvent: (name: string, data: string) => void): (text: string) => void {
+    return createEventReader(onEvent, { max: MAX_ANSWER_BYTES, tooLong: () => tooLong(this.url) });
+  }
+
+  #read<T>({ status, text }: Answered): T {
+    if (status >= 300 && status < 400)
+      throw unusable(this.url, `sends this command elsewhere (status ${status}), where it does not go`);
+    if (text === '') throw unusable(this.url, `answers with status ${status} and nothing else`);
+    const value = this.#parse(text, status);
+    if (status >= 400) throw refusalOf(value);
+    return value as T;
+  }
+
+  #parse(text: string, status = 200): Readonly<Record<string, unknown>> {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (cause) {
+      throw unusable(this.url, `answers with status ${status}, and not in JSON`, { cause });
+    }
+    if (isRecord(value)) return value;
+    throw unusable(this.url, `answers with status ${status}, and with JSON that is no object`);
+  }
 }
 
 /** What the daemon says is wrong, as if it had happened here. */
@@ -110,5 +130,4 @@ export function refusalOf({ error, code, hint, server, tool, data }: Refusal): T
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const isRefusal = (value: unknown): value is Refusal => typeof value === 'object' && value !== null;
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { type CancelSignal, offAbort, onAbort, writeJson } from 'turnbuckle';
 import { HttpReader } from './http-reader.js';
+import { MAX_ANSWER_BYTES, tooLong, unusable } from './unusable-answer.js';
 
 export interface ExchangeOptions {
   readonly url: string;
@@ -42,7 +43,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Rejects with NoAnswer, or with the reason of the signal. */
+/** Rejects with NoAnswer, with what is wrong with the answer, or with the reason of the signal. */
 export async function exchange(options: ExchangeOptions): Promise<Answered> {
   const { url, signal } = options;
   if (signal?.aborted === true) throw signal.reason;
@@ -69,10 +70,11 @@ interface RunningOptions extends ExchangeOptions {
 class Running {
   readonly #socket: Socket;
   readonly #options: RunningOptions;
-  readonly #reader = new HttpReader();
+  readonly #reader = new HttpReader((what) => unusable(this.#options.url, what));
   readonly #decoder = new StringDecoder('utf8');
   readonly #abort = (): void => this.#fail(this.#options.signal?.reason);
   #text = '';
+  #bytes = 0;
   #isConnected = false;
 
   constructor(socket: Socket, options: RunningOptions) {
@@ -116,17 +118,27 @@ class Running {
 
   #take(part: Buffer): void {
     try {
-      for (const bytes of this.#reader.take(part)) this.#say(this.#decoder.write(bytes));
+      for (const bytes of this.#reader.take(part)) this.#hear(bytes);
     } catch (error) {
       return this.#fail(error);
     }
     if (this.#reader.isWhole) this.#finish();
   }
 
+  #hear(bytes: Buffer): void {
+    // A stream has no end: whoever takes it apart keeps no more than an event.
+    if (this.#isKept) this.#bytes += bytes.length;
+    if (this.#bytes > MAX_ANSWER_BYTES) throw tooLong(this.#options.url);
+    this.#say(this.#decoder.write(bytes));
+  }
+
+  get #isKept(): boolean {
+    return this.#options.onText === undefined || this.#reader.status >= 300;
+  }
+
   #say(text: string): void {
-    const { onText } = this.#options;
-    if (onText === undefined || this.#reader.status >= 400) this.#text += text;
-    else if (text !== '') onText(text);
+    if (this.#isKept) this.#text += text;
+    else if (text !== '') this.#options.onText?.(text);
   }
 
   #over(): void {

@@ -15,6 +15,12 @@ export class HttpReader {
   #body: 'head' | 'chunked' | 'counted' | 'open' = 'head';
   /** Bytes of the body, or of the chunk and its line end, that are still to come. */
   #left = 0;
+  readonly #wrong: (what: string) => Error;
+
+  /** Makes the error that says what is wrong with the answer. */
+  constructor(wrong: (what: string) => Error) {
+    this.#wrong = wrong;
+  }
 
   /** The parts of the body that this brings. Throws what is no HTTP. */
   take(part: Buffer): Buffer[] {
@@ -32,12 +38,13 @@ export class HttpReader {
   #readHead(): boolean {
     const cut = this.#rest.indexOf(HEAD_END);
     if (cut === -1) {
-      if (this.#rest.length > MOST_HEAD_BYTES) throw new Error('The head of the answer does not end.');
+      if (this.#rest.length > MOST_HEAD_BYTES)
+        throw this.#wrong('sends a head of an answer that does not end');
       return false;
     }
     const [first = '', ...lines] = this.#rest.toString('latin1', 0, cut).split(LINE_END);
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(first)?.[1];
-    if (status === undefined) throw new Error('This is not an answer in HTTP.');
+    if (status === undefined) throw this.#wrong('does not answer in HTTP');
     this.#rest = this.#rest.subarray(cut + HEAD_END.length);
     // "100 Continue" and the like come before the answer.
     if (status.startsWith('1')) return this.#readHead();
@@ -53,6 +60,7 @@ export class HttpReader {
     else if (length === undefined)
       this.#body = this.status === 204 || this.status === 304 ? 'counted' : 'open';
     else {
+      if (!/^\d{1,15}$/.test(length)) throw this.#wrong('sends an answer whose length is no number');
       this.#body = 'counted';
       this.#left = Number(length);
     }
@@ -85,10 +93,14 @@ export class HttpReader {
 
   #readLength(): boolean {
     const cut = this.#rest.indexOf(LINE_END);
-    if (cut === -1) return false;
+    if (cut === -1) {
+      if (this.#rest.length > MOST_HEAD_BYTES)
+        throw this.#wrong('sends a part of an answer without a length');
+      return false;
+    }
     const digits = /^[0-9a-f]+/i.exec(this.#rest.toString('latin1', 0, cut))?.[0] ?? '';
     if (digits === '' || digits.length > MOST_LENGTH_DIGITS)
-      throw new Error('A part of the answer has no length.');
+      throw this.#wrong('sends a part of an answer without a length');
     this.#rest = this.#rest.subarray(cut + LINE_END.length);
     const length = Number.parseInt(digits, 16);
     this.isWhole = length === 0;

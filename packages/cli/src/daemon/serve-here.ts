@@ -7,7 +7,7 @@ import type { CommandContext } from '../command.js';
 import { configurationOptions, loadCommandConfig } from '../open.js';
 import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
-import { showText } from '../untrusted-text.js';
+import { showMessage } from '../untrusted-text.js';
 import { VERSION } from '../version.js';
 import { agentDecisions } from './agent-decisions.js';
 import { reachable } from './find-daemon.js';
@@ -49,7 +49,7 @@ async function start(
   const warn = (message: string): void => {
     // For whoever started it in the background, as long as somebody listens there.
     if (process.connected) warnings.push(message);
-    output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+    output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
   };
   const port = portOf(flags.port, environment.PORT) ?? usualPort;
   const startedWith: StartedWith = {

@@ -18,7 +18,7 @@ import { configurationOptions } from '../open.js';
 import { rootsHere } from '../roots-here.js';
 import { shellWord } from '../shell-word.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { showLine, showMessage } from '../untrusted-text.js';
 import { VERSION } from '../version.js';
 import type { StdioWho } from './stdio-through-daemon.js';
 
@@ -61,7 +61,7 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
     callersAnswer: true,
   });
   const warn = (message: string): void =>
-    output.warn(`${output.color.yellow('warning')} ${showText(message)}`);
+    output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
   for (const { message } of config().problems) warn(message);
   const front = new McpFront({
     runtime,

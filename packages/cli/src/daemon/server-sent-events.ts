@@ -1,9 +1,31 @@
-/** Takes a stream of events apart, however its text is cut: answers the function that takes the next piece. */
-export function createEventReader(onEvent: (name: string, data: string) => void): (text: string) => void {
-  let rest = '';
+export interface EventBound {
+  /** Most characters of one event. */
+  readonly max: number;
+  readonly tooLong: () => Error;
+}
+
+/**
+ * Takes a stream of events apart, however its text is cut: answers the function that takes the next piece. It throws
+ * where an event is too long.
+ */
+export function createEventReader(
+  onEvent: (name: string, data: string) => void,
+  { max, tooLong }: EventBound,
+): (text: string) => void {
+  let parts: string[] = [];
+  let length = 0;
   return (text) => {
-    const blocks = (rest + text).split('\n\n');
-    rest = blocks.pop() ?? '';
+    if (text === '') return;
+    length += text.length;
+    if (length > max) throw tooLong();
+    // Joined only where an event may have ended: one in many pieces would be read again with each of them.
+    const isEnd = text.includes('\n\n') || (text.startsWith('\n') && parts.at(-1)?.endsWith('\n') === true);
+    parts.push(text);
+    if (!isEnd) return;
+    const blocks = parts.join('').split('\n\n');
+    const rest = blocks.pop() ?? '';
+    parts = [rest];
+    length = rest.length;
     for (const block of blocks) {
       const lines = block.split('\n');
       const fieldOf = (field: string): string[] =>

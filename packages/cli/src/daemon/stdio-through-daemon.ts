@@ -115,8 +115,9 @@ async function refused(socket: Socket, began: Buffer): Promise<TurnbuckleError> 
   let body = began.toString();
   socket.on('data', (part: Buffer) => {
     body += part.toString();
+    if (body.length > MAX_HEAD_BYTES) socket.destroy();
   });
-  if (!socket.readableEnded) await once(socket, 'end').catch(() => {});
+  if (!socket.readableEnded) await once(socket, 'close').catch(() => {});
   try {
     return refusalOf(JSON.parse(body));
   } catch {

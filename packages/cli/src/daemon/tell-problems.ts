@@ -27,7 +27,7 @@ export async function tellProblems({ output }: CommandContext, client: DaemonCli
   const shown = found.slice(0, MAX_LINES);
   const warning = output.color.yellow('warning');
   for (const { message } of shown) output.warn(`${warning} ${showLine(message, 400)}`);
-  for (const hint of new Set(shown.map((one) => one.hint ?? USUAL_HINT)))
+  for (const hint of new Set(shown.map((one) => (typeof one.hint === 'string' ? one.hint : USUAL_HINT))))
     output.warn(`        ${showLine(hint, 400)}`);
   if (found.length > MAX_LINES) output.warn(`        ${found.length - MAX_LINES} more: turnbuckle config`);
 }
@@ -38,11 +38,14 @@ export const readProblems = async (client: DaemonClient): Promise<string[]> =>
 
 async function readFaults(client: DaemonClient): Promise<Problem[]> {
   if (!(client.problems > 0)) return [];
-  const { problems, servers } = await client
-    .get<SentConfig>('/api/config')
-    .catch((): SentConfig => ({ problems: [], servers: [] }));
-  const kept = servers.flatMap(({ name, kept: isKept, problem }) =>
-    isKept && problem ? [{ message: problem.message, hint: `${name} goes on as it was before.` }] : [],
-  );
-  return [...problems, ...kept];
+  try {
+    const { problems, servers } = await client.get<SentConfig>('/api/config');
+    const kept = servers.flatMap(({ name, kept: isKept, problem }) =>
+      isKept && problem ? [{ message: problem.message, hint: `${name} goes on as it was before.` }] : [],
+    );
+    return [...problems, ...kept].filter(({ message }) => typeof message === 'string');
+  } catch {
+    // What is wrong with the daemon itself is told by the work that it was asked for.
+    return [];
+  }
 }

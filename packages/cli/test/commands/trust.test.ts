@@ -217,3 +217,26 @@ describe('trust', () => {
     expect(stderr).toContain('It has: none');
   });
 });
+
+it('a line break in what a project says begins no line of its own', async () => {
+  const fake = 'a\r\nFAKE ok';
+  const entry = { command: 'true', args: [fake], env: { [fake]: fake }, [fake]: 1 };
+  await home.write('project/.turnbuckle/mcp.json', {
+    servers: { [fake]: { command: 'true' }, odd: entry, plain: { command: 'true', args: [fake] } },
+    rules: [{ action: fake }, { action: 'deny', reason: fake, tool: fake }],
+    [fake]: fake,
+  });
+  for (const words of [
+    ['trust'],
+    ['trust', fake],
+    ['trust', '--yes'],
+    ['list'],
+    ['config'],
+    ['doctor'],
+    ['rules'],
+  ]) {
+    const { stdout, stderr } = await run(...words);
+    expect(`${stdout}${stderr}`).toContain('FAKE');
+    expect(`${stdout}\n${stderr}`, words.join(' ')).not.toMatch(/^FAKE|\r/m);
+  }
+});

@@ -5,7 +5,7 @@ import { createEventReader } from '../../src/daemon/server-sent-events.js';
 
 /** An answer in pieces, cut at these places. */
 function read(answer: Buffer, cuts: readonly number[]): { reader: HttpReader; body: string } {
-  const reader = new HttpReader();
+  const reader = new HttpReader((what) => new Error(what));
   const places = [...new Set(cuts.map((cut) => cut % answer.length))].sort((left, right) => left - right);
   const parts: Buffer[] = [];
   for (const [index, start] of [0, ...places].entries())
@@ -64,21 +64,32 @@ describe('an answer in HTTP', () => {
     expect(reader).toMatchObject({ status: 204, isWhole: true });
   });
 
-  it.each(['SSH-2.0-OpenSSH\r\n\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'])(
-    'is not %j',
-    (text) => {
-      expect(() => read(Buffer.from(text), [])).toThrow();
-    },
-  );
+  it.each([
+    'SSH-2.0-OpenSSH\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+    `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1'.repeat(70_000)}`,
+    'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabc',
+  ])('is not %j', (text) => {
+    expect(() => read(Buffer.from(text), [])).toThrow();
+  });
 });
 
+const BOUND = { max: 100, tooLong: () => new Error('too long') };
+
 describe('a stream of events', () => {
+  it('has no event that is longer than its bound, however many there are', () => {
+    const take = createEventReader(() => {}, BOUND);
+    for (let at = 0; at < 100; at += 1) take('data: some words\n\n');
+    take('x'.repeat(60));
+    expect(() => take('x'.repeat(60))).toThrow('too long');
+  });
+
   it('is the same, however it is cut', () => {
     const text = 'event: progress\ndata: {"a":1}\n\n: \n\ndata: b\ndata: c\n\nevent: result\ndata: d\n\n';
     fc.assert(
       fc.property(cuts, (at) => {
         const events: [string, string][] = [];
-        const take = createEventReader((name, data) => events.push([name, data]));
+        const take = createEventReader((name, data) => events.push([name, data]), BOUND);
         const places = [...new Set(at.map((cut) => cut % text.length))].sort((left, right) => left - right);
         for (const [index, start] of [0, ...places].entries()) take(text.slice(start, places[index]));
         expect(events).toEqual([
