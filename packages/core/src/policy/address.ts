@@ -111,6 +111,15 @@ function decode(text: string): string {
 /** Whether a text can be one: it begins with a scheme, of two letters at least, for `C:` is none. */
 export const isAddress = (text: string): boolean => /^[\s\0]*[a-z][a-z\d+.\t\n\r-]+:/i.test(text);
 
+/** What the address of a file is for who takes paths, on systems with drives too. None of any other. */
+export function pathsIn(address: string): readonly string[] {
+  if (!address.startsWith(FILE)) return [];
+  // Whoever cuts off only the scheme has the host in the path.
+  const path = `/${address.slice(FILE.length).replace(/^\//, '')}`;
+  return /^\/[a-z]:/i.test(path) ? [path, path.slice(1)] : [path];
+}
+
+const FILE = 'file://';
 const SCHEME = /^([a-z][a-z\d+.-]*):(.*)$/is;
 
 const isSlash = (code: number): boolean => code === 0x2f;

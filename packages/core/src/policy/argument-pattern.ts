@@ -5,7 +5,7 @@
 import type { ArgumentPattern } from '../config/rule-schema.js';
 import { isRecord } from '../is-record.js';
 import { compareNumbers, ExactNumber } from '../json/exact-number.js';
-import { isAddress, patternsMeant } from './address.js';
+import { isAddress, pathsIn, patternsMeant } from './address.js';
 import type { DecisionWork } from './decision-work.js';
 import { compileGlob, type Glob } from './glob.js';
 
@@ -99,12 +99,19 @@ const PLAIN_NUMBER = /^\s{0,9}[-+]?\d{1,400}(?:\.\d{1,400})?(?:e[-+]?\d{1,9})?\s
 const isNumber = (value: unknown): value is number | ExactNumber =>
   typeof value === 'number' || value instanceof ExactNumber;
 
-/** An address in a pattern is written in the way of those that are compared with it, too. */
+/** An address in a pattern is written in the way of those that are compared with it, too; that of a file also as a path. */
 function wideGlob(pattern: string): Glob {
-  const patterns = isAddress(pattern) ? patternsMeant(pattern) : [pattern];
-  const globs = patterns.map((one) => compileGlob(one, { crossSlashes: true }));
+  const written = isAddress(pattern) ? patternsMeant(pattern) : [pattern];
+  const patterns = new Set(written.flatMap((one) => [one, ...pathsIn(one)]).flatMap(withDirectory));
+  const globs = [...patterns].map((one) => compileGlob(one, { crossSlashes: true }));
   const [only] = globs;
   return globs.length === 1 && only !== undefined ? only : (text) => globs.some((glob) => glob(text));
+}
+
+/** What is meant by all that is in a directory is the directory, too: whoever lists or deletes it names only that. */
+function withDirectory(pattern: string): readonly string[] {
+  const directory = pattern.replace(/\/\*+$/, '');
+  return directory !== pattern && /[^/*?]/.test(directory) ? [pattern, directory] : [pattern];
 }
 
 /**

@@ -2,7 +2,7 @@
  * What one decision may look at. Arguments are as long as a caller likes, and every rule reads them in many ways: what
  * a value may mean is found once for all rules, and whoever sends more than can be looked at is taken by every guard.
  */
-import { addressesMeant, isAddress } from './address.js';
+import { addressesMeant, isAddress, pathsIn } from './address.js';
 import { canMeanAnotherPath, toPath } from './path-meant.js';
 
 /** What else a text may mean; undefined when there is no telling. */
@@ -53,7 +53,8 @@ export class DecisionWork {
     const forms = addressesMeant(text);
     if (forms === undefined) return undefined;
     const characters = forms.reduce((sum, form) => sum + form.length, 0);
-    return this.spend(characters * READING_FACTOR) ? [...paths, ...forms] : undefined;
+    if (!this.spend(characters * READING_FACTOR)) return undefined;
+    return [...new Set([...paths, ...forms, ...forms.flatMap(pathsIn)])];
   }
 }
 

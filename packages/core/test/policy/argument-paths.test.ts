@@ -1,0 +1,93 @@
+/** A guard for a path takes every spelling of it, the directory itself and the address of the file included. */
+import { describe, expect, it } from 'vitest';
+import type { ArgumentPattern } from '../../src/config/rule-schema.js';
+import { strictTest, wideTest } from '../../src/policy/argument-pattern.js';
+import { DecisionWork } from '../../src/policy/decision-work.js';
+
+const takes = (pattern: ArgumentPattern, value: unknown): boolean =>
+  wideTest(pattern)(value, new DecisionWork());
+
+/** How a file of a path may be named. */
+const spellings = (path: string): readonly string[] => {
+  const [first = ''] = path.slice(1);
+  const coded = `/%${first.charCodeAt(0).toString(16)}${path.slice(2)}`;
+  const plain = [path, `//${path.slice(1)}`, `/x/..${path}`, `/.${path}`, `${path}/.`, `${path}/x/..`];
+  const schemes = [
+    'file:',
+    'file://',
+    'File:',
+    'FILE://',
+    'file://localhost',
+    'file://LOCALHOST.',
+    ' file:',
+    'fi\tle:',
+  ];
+  return [
+    ...plain,
+    coded,
+    `/x\\..${path.replaceAll('/', '\\')}`,
+    ...schemes.flatMap((scheme) => [...plain, coded].map((one) => scheme + one)),
+    `file:${path.slice(1)}`,
+    `file:${path.replaceAll('/', '\\')}`,
+    `file://elsewhere${path}`,
+  ];
+};
+
+describe.each(['/etc/**', '/etc/*', 'file:///etc/**', 'FILE:/etc/**', '/e?c/**', '/*tc/**'])(
+  '%s',
+  (pattern) => {
+    it.each(['/etc', '/etc/', '/etc/passwd', '/etc/ssl/private'].flatMap(spellings))('takes %j', (value) => {
+      expect(takes(pattern, value)).toBe(true);
+      expect(takes({ glob: pattern }, { deep: [value] })).toBe(true);
+    });
+  },
+);
+
+it.each(['/etc/**', '/etc/*', 'file:///etc/**'])('%s takes nothing else', (pattern) => {
+  for (const value of [
+    ...[
+      '',
+      '/',
+      'etc',
+      '/etcetera',
+      '/home/etc',
+      '/home/x',
+      'file:///home/etc/x',
+      'file:/etcetera',
+      '.',
+      7,
+      true,
+    ],
+    ...['https://example.com/etc/passwd', 'x:/etc/passwd', 'mailto:etc@example.com', 'about /etc/passwd'],
+  ])
+    expect([value, takes(pattern, value)]).toEqual([value, false]);
+});
+
+it.each([
+  ['**/*', 'plain'],
+  ['*/**', 'plain'],
+  ['/**', ''],
+  ['?/**', 'x'],
+])('%s does not take %j: there is no directory in it', (pattern, value) => {
+  expect(takes(pattern, value)).toBe(false);
+});
+
+it.each([
+  [{ equals: '/etc/passwd' }, 'file:/etc/passwd'],
+  [{ oneOf: ['/x', '/etc/passwd'] }, 'FILE:/x/../etc/passwd'],
+  [{ startsWith: '/etc/' }, 'file:/etc/passwd'],
+  ['C:/Windows/**', 'file:///C:/Windows/System32'],
+  ['C:/Windows/**', 'file:///C|/Windows/System32'],
+  ['**/.ssh/**', '/home/ada/.ssh'],
+  ['src/**', 'src'],
+  ['/home/*/**', '/home/ada'],
+] as const)('%j takes %s', (pattern, value) => {
+  expect(takes(pattern, value)).toBe(true);
+});
+
+it('an allow takes only what is written', () => {
+  const test = strictTest('/work/**');
+  for (const value of ['/work', 'file:/work/a', 'file:///work/a', '/x/../work/a'])
+    expect(test(value, new DecisionWork())).toBe(false);
+  expect(test('/work/a', new DecisionWork())).toBe(true);
+});
