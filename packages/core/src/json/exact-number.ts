@@ -2,6 +2,7 @@
  * Numbers that JavaScript cannot hold, for whoever has to know which number is sent: rules compare it, a person is
  * shown it, the log keeps it. Nearly always there is none, and that costs one look.
  */
+import { randomBytes } from 'node:crypto';
 import { isRecord } from '../is-record.js';
 import { parseJson } from './parse-json.js';
 import { type Replacing, replaceInValue } from './replace-numbers.js';
@@ -23,9 +24,10 @@ export class ExactNumber {
   }
 }
 
-/** Stands before a number among texts, and in no text that comes from others: it is not a character. */
-const MARK = '\ufdd3';
-const MARKED = new RegExp(`"${MARK}(-?[\\d.eE+-]+)"`, 'g');
+/** Stands before a number among texts: drawn anew each time, of what are no characters, so that no text can feign it. */
+const drawMark = (): string =>
+  String.fromCharCode(...Array.from(randomBytes(MARK_LENGTH), (byte) => 0xfdd0 + (byte % 32)));
+const MARK_LENGTH = 8;
 
 /** The same value; where a number of it would become another one in JavaScript, that number by its digits. */
 export const withExactNumbers = <Value extends object>(value: Value): Value => replaced(value, BY_DIGITS);
@@ -84,9 +86,11 @@ export function writeShown(
 ): Shown {
   const spelling = isRecord(value) ? spelledText(value) : undefined;
   const head = spelling === undefined ? undefined : headOf(spelling, maxLength);
-  if (head === undefined || head.includes(MARK)) return { text: JSON.stringify(show(value)), isCut: false };
-  const marked = replaceNumbers(head, (number) => (isForeign(number) ? `"${MARK}${number}"` : number));
-  const text = JSON.stringify(show(parseJson(marked)))?.replace(MARKED, '$1');
+  if (head === undefined) return { text: JSON.stringify(show(value)), isCut: false };
+  const mark = drawMark();
+  const marked = replaceNumbers(head, (number) => (isForeign(number) ? `"${mark}${number}"` : number));
+  const shown = JSON.stringify(show(parseJson(marked)));
+  const text = shown?.replace(new RegExp(`"${mark}(-?[\\d.eE+-]+)"`, 'g'), '$1');
   return { text, isCut: head !== spelling };
 }
 

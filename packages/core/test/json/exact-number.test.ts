@@ -55,9 +55,42 @@ describe('numbers that JavaScript cannot hold', () => {
     expect(writeShown(undefined, (value) => value).text).toBeUndefined();
   });
 
-  it('cannot be feigned by a text', () => {
-    const value = read('{"id":90071992547409931,"text":"\ufdd312"}');
-    expect(writeShown(value, (shown) => shown).text).toContain('"\ufdd312"');
+  it.each([
+    '"\ufdd312"',
+    String.raw`"\ufdd35"`,
+    String.raw`"\uFDD3-"`,
+    String.raw`"\ufdd3e"`,
+    String.raw`"\ufDd0\ufdef\ufdd31e5"`,
+    String.raw`{"\ufdd35":"\ufdd35"}`,
+  ])('cannot be feigned by the text %j', (feigned) => {
+    const whole = `{"id":90071992547409931,"n":1.0,"text":${feigned}}`;
+    const shown = writeShown(read(whole), (value) => value).text ?? '';
+    expect(JSON.parse(shown)).toEqual(JSON.parse(whole));
+    expect(shown).toContain('"id":90071992547409931,"n":1.0,');
+  });
+
+  it('are the only ones, whatever texts stand beside them', () => {
+    // Of what a mark is made of, of what a number is made of, and of what ends both.
+    const character = fc.oneof(
+      fc.integer({ min: 0xfdd0, max: 0xfdef }).map((code) => String.fromCharCode(code)),
+      fc.constantFrom(...'0123456789.-+eE"\\, '),
+    );
+    const text = fc.string({ unit: character, maxLength: 40 });
+    fc.assert(
+      fc.property(text, text, fc.boolean(), (key, value, isEscaped) => {
+        const written = (json: string): string =>
+          isEscaped
+            ? json.replace(/[\ufdd0-\ufdef]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`)
+            : json;
+        const member = written(`${JSON.stringify(`k${key}`)}:${JSON.stringify(value)}`);
+        const whole = `{"id":90071992547409931,${member},"n":1.0}`;
+        const shown = writeShown(read(whole), (one) => one).text;
+        expect(shown).toBe(
+          `{"id":90071992547409931,${JSON.stringify(`k${key}`)}:${JSON.stringify(value)},"n":1.0}`,
+        );
+      }),
+      { numRuns: 3_000, seed: 1 },
+    );
   });
 });
 

@@ -19,6 +19,20 @@ it('the log keeps numbers as they were spelled, and secrets not at all', async (
   expect(kept).not.toContain('hunter2');
 });
 
+it.each([String.raw`"\ufdd35"`, String.raw`"\ufdd3-"`, String.raw`"\uFDD3e"`])(
+  'and no text for a number, whatever is in it: %s',
+  async (text) => {
+    const { runtime, log } = await openRecorded();
+    await runtime.connectAll();
+    const sent = `{"n":1.0,"text":${text}}`;
+    await runtime.callTool('demo', 'echo', read(sent));
+    await log.flush();
+    const [row] = await log.find({});
+    expect(JSON.parse(String(row?.arguments))).toEqual(JSON.parse(sent));
+    expect(String(row?.arguments)).toContain('"n":1.0');
+  },
+);
+
 it('also where only the beginning is kept', () => {
   const args = read(`{"id":90071992547409931,"text":"${'x'.repeat(9_000)}"}`);
   expect(toKeptJson(args, { limit: 100, redact: (value) => value }).text).toMatch(
