@@ -8,7 +8,7 @@ export { descendants, isAlive, processesWithEnvironment } from './processes.js';
 export { createRandom } from './seeded-random.js';
 export type { TemporaryDirectory } from './temporary-directory.js';
 export { temporaryDirectory } from './temporary-directory.js';
-export { sampled, timeBound } from './time-bound.js';
+export { rounds, sampled, timeBound } from './time-bound.js';
 export { EVERY_CONTENT } from './tools/content-tool.js';
 export type { Direction, Toxic } from './toxic.js';
 export type { ToxicProxyOptions } from './toxic-proxy.js';

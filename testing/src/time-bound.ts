@@ -8,4 +8,8 @@ export const timeBound = (ms: number): number => (isLongRun() ? ms : 8 * ms);
 export const sampled = <Item>(items: readonly Item[], every: number): readonly Item[] =>
   isLongRun() ? items : items.filter((_, at) => at % every === 0);
 
+/** How often something is done that tells more the more often it is done. */
+export const rounds = (inLongRuns: number, besideOthers: number): number =>
+  isLongRun() ? inLongRuns : besideOthers;
+
 const isLongRun = (): boolean => process.env.TURNBUCKLE_TIMING === 'strict';

@@ -1,5 +1,5 @@
 /** No file, whoever wrote it, keeps others waiting, and nothing but a fault with its place comes of it. */
-import { timeBound } from '@turnbuckle/testing';
+import { sampled, timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { TurnbuckleError } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ function expectFaults(problems: readonly unknown[], file: string): void {
   expect(problems.length).toBeLessThanOrEqual(51);
 }
 
-describe.each(Object.entries(HOSTILE_TEXTS))('a file of %s', (_what, make) => {
+describe.each(sampled(Object.entries(HOSTILE_TEXTS), 3))('a file of %s', (_what, make) => {
   it.each([MAX_BYTES, MAX_BYTES / 16])('of %d bytes is read in time as every layer', async (bytes) => {
     const { write, load, project, userFile, projectFile, localFile } = await createSetting();
     const text = make(bytes - 10);

@@ -1,6 +1,6 @@
 /** Servers with lists larger than anybody needs: the daemon lives, lists what fits, and answers others meanwhile. */
 import { fileURLToPath } from 'node:url';
-import { fixture, timeBound } from '@turnbuckle/testing';
+import { fixture, sampled, timeBound } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ChildDaemon, childDaemon } from '../threats/child-daemon.js';
 
@@ -62,13 +62,15 @@ async function namesIn(daemon: ChildDaemon): Promise<readonly string[][]> {
   return [plain.tools.map(({ tool }) => tool), ...[result, api].map(({ tools }) => tools.map((t) => t.name))];
 }
 
-it.each([
+const LISTS = [
   ['tools', 20, 1, 'meta', 2_900_000],
   ['tools', 200, 16, 'schema', 250_000],
   ['tools', 1_000, 100, 'props', 60_000],
   ['tools', 1_000, 1_000, 'text', 9_000],
   ['tools', 60, 15, 'text', 640_000],
-])(
+] as const;
+
+it.each(sampled(LISTS, 2))(
   '%s: %d entries, %d on a page, of %s with %d characters',
   async (...form) => {
     const daemon = await open(large(...form));
@@ -84,7 +86,7 @@ it.each([
   LONG,
 );
 
-it.each(['resources', 'prompts'])(
+it.each(sampled(['resources', 'prompts'], 2))(
   '%s, too',
   async (kind) => {
     const daemon = await open(large(kind, 200, 16, 'text', 250_000));
