@@ -6,12 +6,15 @@
 import { tooManyConnections } from './call-errors.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { Connection } from './connection/connection.js';
+import type { Link } from './connection/link.js';
 
 /** A connection of one agent or session. */
 export interface ConnectionApart {
   readonly connection: Connection;
   /** What the server listed there; undefined until it has been asked. */
   tools(): ReadonlyMap<string, CatalogTool> | undefined;
+  /** Asks it again. */
+  relist(link: Link): Promise<void>;
 }
 
 export interface ApartOptions {
@@ -52,6 +55,11 @@ export class ConnectionsApart {
 
   find(key: string): ConnectionApart | undefined {
     return this.#known.get(key);
+  }
+
+  /** Reads again what was listed on this link; undefined when it is none of theirs. */
+  relist(link: Link): Promise<void> | undefined {
+    return [...this.#known.values()].find(({ connection }) => connection.link === link)?.relist(link);
   }
 
   /** A new one for who has none under this key. Throws OVERLOADED. */

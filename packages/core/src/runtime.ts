@@ -175,6 +175,7 @@ export class Runtime {
           : undefined,
         hasNewSignIn: (server) => this.#signIns.hasNews(server.name),
         relist: (server, link) =>
+          server.relistApart(link) ??
           this.#discovery.read(server.name, 'tools', { link, settings: server.config }),
       }),
       redact: this.#redactor.error,

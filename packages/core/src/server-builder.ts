@@ -1,13 +1,12 @@
 /** Makes the servers of a runtime: each with its guard, its connections, and what becomes of what it says. */
 import type { SchemaChecks } from './catalog/check.js';
 import type { Discovery } from './catalog/discovery.js';
-import type { CatalogTool } from './catalog/tool.js';
+import { ToolsApart } from './catalog/tools-apart.js';
 import type { ServerConfig } from './config/schema.js';
 import { secretValuesOf } from './config/secret-values.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import type { EraVerdicts } from './connection/era-verdicts.js';
 import { checkRoute } from './connection/gateway-route.js';
-import type { Link } from './connection/link.js';
 import type { ProcessTable } from './connection/processes.js';
 import { RequestGuard } from './connection/request-guard.js';
 import type { ConnectionApart } from './connections-apart.js';
@@ -46,9 +45,6 @@ interface Speaker {
 }
 
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
-
-/** Changes of a list that come this close together are one. */
-const TOGETHER_MS = 100;
 
 const MOST_SAID = 16 * 1_024;
 const MARGIN = 2_048;
@@ -102,43 +98,29 @@ export class ServerBuilder {
    */
   #connectApart(main: Connection, requests: RequestGuard, onIdle: () => void): ConnectionApart {
     const { name, config } = main;
-    let tools: ReadonlyMap<string, CatalogTool> | undefined;
-    let isChanging = false;
-    let last: Promise<void> = Promise.resolve();
-    const list = async (link: Link): Promise<void> => {
-      tools = await this.#parts.discovery.toolsOf(name, { link, settings: config });
-    };
-    const relist = async (): Promise<void> => {
-      // What changes from here on is read once more.
-      isChanging = false;
-      const { link } = connection;
-      // What it is now is not known: the next call asks on a fresh link.
-      if (link !== undefined)
-        await list(link).catch((thrown) => connection.reportBroken(link, toTurnbuckleError(thrown)));
-    };
-    const relistSoon = (): void => {
-      if (isChanging) return;
-      isChanging = true;
-      setTimeout(() => {
-        last = last.then(relist);
-      }, TOGETHER_MS).unref();
-    };
+    const tools = new ToolsApart({
+      now: this.#parts.now,
+      read: (link, reason) => this.#parts.discovery.toolsOf(name, { link, settings: config, reason }),
+      link: () => connection.link,
+      // The next call asks on a fresh link.
+      onFailed: (link, error) => connection.reportBroken(link, toTurnbuckleError(error)),
+    });
     const connection: Connection = new Connection({
       ...this.#connectionParts(name, config, requests),
       events: new Events(),
       onOpen: (link) => {
         checkRoute(name, link.peer.capabilities, this.#parts.options.instance);
-        return list(link);
+        return tools.read(link, 'connected');
       },
       onReady: () => {},
       onNotice: (method, params) => {
         if (method !== 'notifications/tools/list_changed')
           return this.#tell({ connection, requests }, method, params);
-        relistSoon();
+        tools.noteChange();
       },
       onIdle,
     });
-    return { connection, tools: () => tools };
+    return { connection, tools: () => tools.tools, relist: (link) => tools.read(link, 'asked') };
   }
 
   #connectionParts(

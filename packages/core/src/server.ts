@@ -2,6 +2,7 @@
 import type { CatalogTool } from './catalog/tool.js';
 import type { ServerConfig } from './config/schema.js';
 import type { Connection } from './connection/connection.js';
+import type { Link } from './connection/link.js';
 import type { RequestGuard } from './connection/request-guard.js';
 import { type ApartOptions, ConnectionsApart } from './connections-apart.js';
 import { ServerStats } from './observe/server-stats.js';
@@ -68,6 +69,11 @@ export class Server {
   toolsFor(caller: Caller | undefined): ReadonlyMap<string, CatalogTool> | undefined {
     const key = this.#keyOf(caller);
     return key === undefined ? undefined : this.#apart.find(key)?.tools();
+  }
+
+  /** Reads the tools again that it listed on this link; undefined when that is the link of all. */
+  relistApart(link: Link): Promise<void> | undefined {
+    return this.#apart.relist(link);
   }
 
   #keyOf(caller: Caller | undefined): string | undefined {

@@ -11,9 +11,10 @@ import { hasMoreParts } from '../json/write-large.js';
 import type { Catalog, CatalogItem, ListKind } from './catalog.js';
 import { type ListLimits, ListRoom, type RoomForList } from './list-room.js';
 import { type Listing, type ListRequest, labelOf, readListing, TooDeep, TooLarge } from './listing.js';
-import { RelistPace } from './relist-pace.js';
+import { Relisting } from './relisting.js';
 import { isSameJson } from './same-json.js';
 import { type CatalogTool, readTool, type ToolReading } from './tool.js';
+import type { ToolsRead } from './tools-apart.js';
 
 /** What a server's configuration says about its lists. */
 export interface ListSettings {
@@ -87,29 +88,18 @@ const TOO_DEEP = 'it is nested too deep';
 
 const keyOf = (server: string, kind: ListKind): string => JSON.stringify([server, kind]);
 
-/** Reasons that come this close together are one. */
-const COALESCE_MS = 100;
 /** Work that takes so long, or a list with so many parts, is noticed by others. */
 const DEAR_MS = 50;
 const MANY_PARTS = 20_000;
-/**
- * A server that says again and again that its list is another one is read at once so often, and then ever more slowly:
- * one that leads back to this program through something that cannot tell would never end that.
- */
-const QUICK_READINGS = 20;
-const FORGET_MS = 5_000;
 /** Of definitions that a server has for one agent or session only: there may be many of these. */
 const APART_BYTES = 1_024 * 1_024;
-const SLOWEST_MS = 30_000;
 
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #running = new Map<string, Running>();
-  readonly #scheduled = new Map<string, NodeJS.Timeout>();
-  readonly #paces = new Map<string, RelistPace>();
-  /** How many readings there were because of a change; one is forgotten after a while. */
-  readonly #changes = new Map<string, { readonly count: number; readonly at: number }>();
-
+  readonly #relistings = new Map<string, Relisting>();
+  /** The link of each server that was opened last. */
+  readonly #links = new Map<string, Link>();
   readonly #room: ListRoom;
 
   constructor(options: DiscoveryOptions) {
@@ -119,20 +109,23 @@ export class Discovery {
 
   /** Reads the tools on a fresh link. What else was known is read again when somebody asks for it. */
   opened(server: string, link: Link, settings: ListSettings): Promise<void> {
-    const { catalog, now } = this.#options;
+    const { catalog, now, isKnown } = this.#options;
+    if (!isKnown(server, settings)) return Promise.resolve();
+    this.#links.set(server, link);
     for (const kind of ['resources', 'templates', 'prompts'] as const)
       if (catalog.stateOf(server, kind, now()) === 'ready') catalog.mark(server, kind, 'stale');
     return this.read(server, 'tools', { link, settings, reason: 'connected' });
   }
 
   /**
-   * Reads a list now; concurrent readings of one list are one, unless a fresh link has taken the place of the other's. What
-   * such a one brings, or one of a server that is not there any more, counts for nothing.
+   * Reads a list now; concurrent readings of one list are one, unless a fresh link has taken the place of the other's: what
+   * that one brings counts for nothing, and who waits for it has the list of the fresh link. Nor does anything count that
+   * comes from a server that is not there any more.
    */
   read(server: string, kind: ListKind, reading: Reading): Promise<void> {
     const key = keyOf(server, kind);
     const running = this.#running.get(key);
-    const isFresh = reading.reason === 'connected' && running?.link !== reading.link;
+    const isFresh = running?.link !== reading.link && this.#links.get(server) === reading.link;
     if (running !== undefined && !isFresh) return running.done;
     const { catalog, now, isKnown } = this.#options;
     if (!isKnown(server, reading.settings)) return Promise.resolve();
@@ -148,7 +141,8 @@ export class Discovery {
       isKept = true;
     });
     own.done = work.finally(() => {
-      if (this.#running.get(key) !== own) return;
+      const newer = this.#running.get(key);
+      if (newer !== own) return newer?.done;
       this.#running.delete(key);
       this.#room.end(server, kind, isKept);
       if (catalog.stateOf(server, kind, now()) === 'populating') catalog.mark(server, kind, 'empty');
@@ -156,26 +150,32 @@ export class Discovery {
     return own.done;
   }
 
-  /** The tools of a link of somebody's own, by their names there. They are in no list: who calls over it is held to them. */
-  async toolsOf(server: string, reading: Reading): Promise<ReadonlyMap<string, CatalogTool>> {
+  /** The tools of a link of somebody's own, which are in no list. */
+  async toolsOf(server: string, reading: Reading): Promise<ToolsRead> {
     const { link, settings } = reading;
-    if (link.peer.capabilities.tools === undefined) return new Map();
+    if (link.peer.capabilities.tools === undefined) return { tools: new Map(), isDear: false };
     const room = this.#roomApart(server);
-    const listing = await this.#ask(server, 'tools', { reason: 'connected', ...reading, room });
+    const listing = await this.#ask(server, 'tools', { reason: 'asked', ...reading, room });
+    const started = performance.now();
     const read = await inSlices(this.#tools(server, link, listing));
     const tools = read.filter(({ tool }) => isWanted(tool, settings));
-    return new Map(tools.map((tool) => [tool.tool, this.#options.catalog.flagged(tool)]));
+    return {
+      tools: new Map(tools.map((tool) => [tool.tool, this.#options.catalog.flagged(tool)])),
+      isDear: isDear(listing, started),
+    };
   }
 
   /** Reads what a notification says has changed, a moment later; true when it was such a notification. */
   noteChange(server: string, method: string, source: ListSource): boolean {
     const kinds = CHANGES.get(method);
     if (kinds === undefined) return false;
+    const { catalog, now, isKnown } = this.#options;
+    // One that has been replaced may still speak, and must not take the turn of the other.
+    if (!isKnown(server, source.settings)) return true;
     for (const kind of kinds) {
-      const { catalog, now } = this.#options;
       // A list that nobody has asked for is read when somebody does.
       if (kind === 'tools' || catalog.stateOf(server, kind, now()) !== 'empty')
-        this.#schedule(server, kind, source);
+        this.#relistingOf(keyOf(server, kind)).noteChange(() => this.#readChanged(server, kind, source));
     }
     return true;
   }
@@ -183,12 +183,11 @@ export class Discovery {
   forget(server: string): void {
     for (const kind of Object.keys(SOURCES) as ListKind[]) {
       const key = keyOf(server, kind);
-      clearTimeout(this.#scheduled.get(key));
+      this.#relistings.get(key)?.stop();
+      this.#relistings.delete(key);
       this.#running.delete(key);
-      this.#scheduled.delete(key);
-      this.#paces.delete(key);
-      this.#changes.delete(key);
     }
+    this.#links.delete(server);
     this.#options.catalog.remove(server);
     this.#room.forget(server);
   }
@@ -209,40 +208,23 @@ export class Discovery {
     };
   }
 
-  #schedule(server: string, kind: ListKind, source: ListSource): void {
-    const key = keyOf(server, kind);
-    if (this.#scheduled.has(key)) return;
-    const timer = setTimeout(
-      async () => {
-        // A reading under way may have begun before the change: wait for it, then read again.
-        await this.#running.get(key)?.done.catch(() => {});
-        this.#scheduled.delete(key);
-        const link = source.link();
-        if (link === undefined) return;
-        const reading = { link, settings: source.settings, reason: 'changed' } as const;
-        await this.read(server, kind, reading).catch((error: unknown) => {
-          this.#paceOf(key).note(true);
-          this.#options.catalog.mark(server, kind, 'stale');
-          this.#leaveOut(server, kind, `the list could not be read again: ${String(error)}`);
-        });
-      },
-      Math.max(this.#paceOf(key).delayMs, this.#delayFor(key)),
-    );
-    this.#scheduled.set(key, timer.unref());
+  #relistingOf(key: string): Relisting {
+    const running = (): Promise<void> | undefined => this.#running.get(key)?.done;
+    const relisting = this.#relistings.get(key) ?? new Relisting({ now: this.#options.now, running });
+    this.#relistings.set(key, relisting);
+    return relisting;
   }
 
-  #paceOf(key: string): RelistPace {
-    const pace = this.#paces.get(key) ?? new RelistPace({ now: this.#options.now, minMs: COALESCE_MS });
-    this.#paces.set(key, pace);
-    return pace;
-  }
-
-  #delayFor(key: string): number {
-    const now = this.#options.now();
-    const { count: before, at } = this.#changes.get(key) ?? { count: 0, at: now };
-    const count = Math.max(0, before - (now - at) / FORGET_MS);
-    this.#changes.set(key, { count: count + 1, at: now });
-    return Math.min(COALESCE_MS * 2 ** Math.max(0, count - QUICK_READINGS), SLOWEST_MS);
+  async #readChanged(server: string, kind: ListKind, { link: find, settings }: ListSource): Promise<void> {
+    const link = find();
+    if (link === undefined) return;
+    const { catalog, isKnown } = this.#options;
+    await this.read(server, kind, { link, settings, reason: 'changed' }).catch((error: unknown) => {
+      if (!isKnown(server, settings)) return;
+      this.#relistingOf(keyOf(server, kind)).noteReading(true);
+      catalog.mark(server, kind, 'stale');
+      this.#leaveOut(server, kind, `the list could not be read again: ${String(error)}`);
+    });
   }
 
   async #read(
@@ -262,7 +244,7 @@ export class Discovery {
     const expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : Infinity;
     if (kind === 'tools') {
       const read = await inSlices(this.#tools(server, link, listing));
-      if (!isCurrent()) return;
+      if (!isCurrent() || this.#links.get(server) !== link) return;
       const { serverInfo, instructions } = link.peer;
       catalog.setAbout(server, { serverInfo, instructions });
       const tools = read.filter(({ tool }) => isWanted(tool, settings));
@@ -272,11 +254,11 @@ export class Discovery {
       const items = this.#items(server, kind, listing);
       catalog.setItems(server, kind, items, expiresAt);
       catalog.setLeftOut(server, kind, whatIsLeftOut(listing, items.length));
+      // From a link that has been replaced: better than nothing, and read again when somebody asks.
+      if (this.#links.get(server) !== link) catalog.mark(server, kind, 'stale');
     }
     if (reading.reason !== 'changed') return;
-    // Reading the text of a large one took as long.
-    const isDear = performance.now() - started > DEAR_MS || hasMoreParts(listing.items, MANY_PARTS);
-    this.#paceOf(keyOf(server, kind)).note(isDear);
+    this.#relistingOf(keyOf(server, kind)).noteReading(isDear(listing, started));
   }
 
   async #ask(
@@ -359,6 +341,10 @@ export class Discovery {
     this.#options.events.emit('catalog.dropped', { server, item, reason });
   }
 }
+
+/** Reading the text of a large one took as long. */
+const isDear = ({ items }: Listing, started: number): boolean =>
+  performance.now() - started > DEAR_MS || hasMoreParts(items, MANY_PARTS);
 
 const isWanted = (tool: string, { includeTools, excludeTools }: ListSettings): boolean =>
   (includeTools?.includes(tool) ?? true) && !excludeTools.includes(tool);

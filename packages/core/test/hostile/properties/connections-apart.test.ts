@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Connection } from '../../../src/connection/connection.js';
 import { IdleStop } from '../../../src/connection/idle-stop.js';
-import { ConnectionsApart } from '../../../src/connections-apart.js';
+import { type ConnectionApart, ConnectionsApart } from '../../../src/connections-apart.js';
 
 interface Made {
   readonly whose: string | undefined;
@@ -30,7 +30,7 @@ class Bench {
     this.apart = new ConnectionsApart({ server: 's', max, connect: () => this.#connect() });
   }
 
-  #connect(): { connection: Connection; tools: () => undefined } {
+  #connect(): ConnectionApart {
     const idle = new IdleStop({ idleMs: 0, stop: () => {} });
     let gone = (): void => {};
     const ended = new Promise<void>((resolve) => {
@@ -44,7 +44,7 @@ class Bench {
     };
     const connection = { idle, close } as unknown as Connection;
     this.made.set(connection, made);
-    return { connection, tools: () => undefined };
+    return { connection, tools: () => undefined, relist: () => Promise.resolve() };
   }
 
   held = (whose: string | undefined): Made[] =>
