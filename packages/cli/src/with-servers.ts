@@ -12,6 +12,9 @@ export async function withServers<T>(
     return work(await AttachedServers.open(client, context.signal));
   });
   if (done !== undefined) return done.result;
-  const { withRuntime } = await import('./open.js');
-  return withRuntime(context, ({ runtime }) => work(runtime));
+  const [{ withRuntime }, { withoutSecrets }] = await Promise.all([
+    import('./open.js'),
+    import('./without-secrets.js'),
+  ]);
+  return withRuntime(context, ({ runtime }) => work(withoutSecrets(runtime)));
 }

@@ -62,12 +62,16 @@ export interface ServerStatus {
 
 /** The same without secrets that a server, or what went wrong with it, may have repeated. */
 export function redactStatus(status: ServerStatus, redactor: Redactor): ServerStatus {
-  const { error, problem, stderr, instructions, recentErrors } = status;
+  const { error, problem, stderr, serverInfo, instructions, recentErrors } = status;
   return {
     ...status,
     error: error && redactor.error(error),
     problem: problem && redactor.error(problem),
     stderr: stderr && redactor.text(stderr),
+    serverInfo: serverInfo && {
+      name: redactor.text(serverInfo.name),
+      version: redactor.text(serverInfo.version),
+    },
     instructions: instructions && redactor.text(instructions),
     recentErrors: recentErrors.map((one) => ({ ...one, message: redactor.text(one.message) })),
   };

@@ -19,22 +19,39 @@ if (behaviour === 'exit') process.exit(3);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const fail = (id) => send({ id, error: { code: -32000, message: told.slice(0, 4_000), data: seen } });
 
+/** What it was given, as it may stand in a list; only where it is to repeat it there. */
+const inLists = process.env.REPEATS_IN_LISTS ? process.env : {};
+const short = ['FROM_VAULT', 'FROM_ENVIRONMENT', 'FROM_INPUT', 'FROM_VARIABLE']
+  .flatMap((name) => inLists[name] ?? [])
+  .join(' and ');
+const inputSchema = {
+  type: 'object',
+  properties: { a: { type: 'string', default: short, description: short, enum: [short] } },
+};
+
 const answers = {
   initialize: (id, { protocolVersion }) =>
     send({
       id,
       result: {
         protocolVersion,
-        capabilities: { tools: {}, resources: {}, logging: {} },
-        serverInfo: { name: 'canary', version: '1' },
+        capabilities: { tools: {}, resources: {}, prompts: {}, logging: {} },
+        serverInfo: { name: 'canary', version: seen.env.FROM_VAULT ?? '1', title: short },
         instructions: `Given: ${told}`,
       },
     }),
   'tools/list': (id) =>
     send({
       id,
-      result: { tools: ['leak', 'quit'].map((name) => ({ name, inputSchema: { type: 'object' } })) },
+      result: {
+        tools: ['leak', 'quit'].map((name) => ({ name, title: short, description: short, inputSchema })),
+      },
     }),
+  'resources/list': (id) =>
+    send({ id, result: { resources: [{ uri: 'a:b', name: short, description: short }] } }),
+  'resources/templates/list': (id) => send({ id, result: { resourceTemplates: [] } }),
+  'prompts/list': (id) =>
+    send({ id, result: { prompts: [{ name: 'x', title: short, description: short }] } }),
   'tools/call': (id, { name }) => {
     if (name !== 'quit') return fail(id);
     process.stderr.write(`${told}\n`);

@@ -21,17 +21,25 @@ function* cleanSteps(value: unknown, change: Change): Steps<unknown> {
   }
   if (typeof value !== 'object' || value === null) return value;
   if ('toJSON' in value) return yield* cleanSteps(toPlain(value), change);
+  // What has no secret in it is the same as before: its numbers are then still spelled as they came.
+  let isSame = true;
   if (Array.isArray(value)) {
     const list: unknown[] = [];
-    for (const part of value) list.push(yield* cleanSteps(part ?? null, change));
-    return list;
+    for (const part of value) {
+      const cleaned = yield* cleanSteps(part ?? null, change);
+      isSame &&= cleaned === part;
+      list.push(cleaned);
+    }
+    return isSame ? value : list;
   }
   const entries: Array<[string, unknown]> = [];
   for (const key of Object.keys(value)) {
-    const part = yield* cleanSteps(Reflect.get(value, key), change);
-    if (part !== undefined) entries.push([String(yield* change(key)), part]);
+    const part: unknown = Reflect.get(value, key);
+    const [cleaned, name] = [yield* cleanSteps(part, change), String(yield* change(key))];
+    isSame &&= cleaned === part && name === key;
+    if (cleaned !== undefined) entries.push([name, cleaned]);
   }
-  return Object.fromEntries(entries);
+  return isSame ? value : Object.fromEntries(entries);
 }
 
 /** For what calls carry: also each value under a name that says secret. */

@@ -1,7 +1,7 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
-import { MAX_NAME, type Runtime, type TurnbuckleError, writeInSlices } from 'turnbuckle';
+import { type CatalogTool, MAX_NAME, type Runtime, type TurnbuckleError, writeInSlices } from 'turnbuckle';
 import * as z from 'zod/mini';
-import { UNTOLD } from '../api/clean.js';
+import { cleanTexts, UNTOLD } from '../api/clean.js';
 import { hostOrCaller } from '../host-or-caller.js';
 import { sendText } from '../http/answer.js';
 import { textMap } from '../http/any-object.js';
@@ -73,16 +73,10 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
       path: '/tools',
       access: 'call',
       summary: 'The tools that the token may call',
-      handle: async ({ caller, query }) => ({
-        tools: (await runtime.visibleTools(caller, query.get('search') ?? '')).map(
-          ({ name, server, tool, title, description, inputSchema, outputSchema, annotations }) => ({
-            ...{ name, server, tool, title, description },
-            input_schema: inputSchema,
-            output_schema: outputSchema,
-            annotations,
-          }),
-        ),
-      }),
+      handle: async ({ caller, query }) => {
+        const tools = await runtime.visibleTools(caller, query.get('search') ?? '');
+        return { tools: await cleanItems(tools.map(toSent), ['name', 'server', 'tool'], runtime) };
+      },
     },
     {
       method: 'GET',
@@ -96,7 +90,10 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
       path: '/resources',
       access: 'call',
       summary: 'The resources that the token may read',
-      handle: async ({ caller }) => ({ resources: await runtime.listResources(undefined, caller) }),
+      handle: async ({ caller }) => {
+        const resources = await runtime.listResources(undefined, caller);
+        return { resources: await cleanItems(resources, ['server', 'uri'], runtime) };
+      },
     },
     {
       method: 'POST',
@@ -114,7 +111,10 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
       path: '/prompts',
       access: 'call',
       summary: 'The prompts that the token may use',
-      handle: async ({ caller }) => ({ prompts: await runtime.listPrompts(undefined, caller) }),
+      handle: async ({ caller }) => {
+        const prompts = await runtime.listPrompts(undefined, caller);
+        return { prompts: await cleanItems(prompts, ['server', 'name'], runtime) };
+      },
     },
     {
       method: 'POST',
@@ -131,6 +131,29 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
       },
     },
   ];
+}
+
+const toSent = (found: CatalogTool) => {
+  const { name, server, tool, title, description, inputSchema, outputSchema, annotations } = found;
+  return {
+    ...{ name, server, tool, title, description },
+    input_schema: inputSchema,
+    output_schema: outputSchema,
+    annotations,
+  };
+};
+
+/** Without the secrets that a server may repeat in what it lists. What an item is used by stays as it is. */
+async function cleanItems<Item extends object>(
+  items: readonly Item[],
+  usedBy: ReadonlyArray<keyof Item>,
+  runtime: Runtime,
+): Promise<object[]> {
+  const clean = (await cleanTexts(items, runtime)) as readonly object[];
+  return items.map((item, at) => ({
+    ...clean[at],
+    ...Object.fromEntries(usedBy.map((key) => [key, item[key]])),
+  }));
 }
 
 /** A server of which the caller may use nothing is not there. Of one without tools, the word for the server counts. */

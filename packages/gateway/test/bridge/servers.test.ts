@@ -1,4 +1,5 @@
-/** What `GET /servers` tells: how each server is, and to agents nothing about the machine that it runs on. */
+/** What the lists of the bridge tell: how each server is, to agents nothing about the machine, and to nobody a secret. */
+import { fileURLToPath } from 'node:url';
 import { fixture } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { ownDaemon } from '../daemon/own-daemon.js';
@@ -27,4 +28,28 @@ it('tells an agent nothing of paths, and who manages it everything', async () =>
   for (const secret of ['mcp.json', '/home/', '/srv/', '/tmp/', 'NOT_SET_ANYWHERE', own.stateDir])
     expect(seen).not.toContain(secret);
   for (const token of [undefined, manager]) expect(await told(token)).toContain('/home/somebody/bin');
+});
+
+it('tells nobody what a server repeats of what it was given', async () => {
+  const secret = 'canary-93be1f07ac55';
+  const program = fileURLToPath(new URL('../../../core/test/auth/canary-server.mjs', import.meta.url));
+  const leaking = {
+    command: process.execPath,
+    args: [program, 'stay'],
+    env: { REPEATS_IN_LISTS: 'yes', FROM_VAULT: secret, A_KEY: secret },
+  };
+  const own = await ownDaemon({ servers: { leaking } });
+  onTestFinished(() => own.close());
+  await own.daemon.configured.runtime.connectAll();
+  const { body } = await own.post('/api/tokens', {
+    name: 'agent',
+    can: ['mcp_integration'],
+    access: ['call'],
+  });
+  for (const token of [undefined, String(body.token)])
+    for (const path of ['/tools', '/tools?search=leak', '/resources', '/prompts', '/servers']) {
+      const text = await (await own.fetch(path, { token })).text();
+      expect(text).not.toContain(secret);
+      if (path !== '/servers') expect(text).toContain('[redacted]');
+    }
 });
