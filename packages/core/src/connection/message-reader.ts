@@ -26,6 +26,8 @@ export interface ReaderSink {
 const MAX_UNASKED = 1_024 * 1_024;
 /** Of a server's message. What is done with a result takes time for each of them, here and wherever it goes. */
 const MAX_PARTS = 2_000_000;
+/** Messages of a large batch: they are handed on in one go. Nobody sends as many. */
+const MAX_BATCH = 1_000;
 /** Measured: what the dearest values take in memory, for each of their parts and for each character of their text. */
 const BYTES_OF_PART = 96;
 const BYTES_OF_CHARACTER = 24;
@@ -193,6 +195,8 @@ async function readLarge(
   const limits = { maxDepth: levelsOf(rules), maxParts: MAX_PARTS };
   const read = await inSlices(parseLarge(start === 0 ? text : text.slice(start), limits));
   room.shrinkTo(bytesOf(text.length, read.parts));
+  if (Array.isArray(read.value) && read.value.length > MAX_BATCH)
+    throw new TurnbuckleError('RESPONSE_TOO_LARGE', `The JSON has more than ${MAX_BATCH} messages.`);
   if (isRecord(read.value) && !read.isDeep) await inSlices(rememberLarge(read.value, text));
   return readParsed(read, rules);
 }
