@@ -140,7 +140,9 @@ export function createRedactor(): Redactor {
         if (!hasMoreParts(value, FEW_PARTS)) return redactor.finds(value);
         return inSlices(new SlicedLook(search).isClean(value)).then((isClean) => !isClean);
       },
-      value: (value) => (hasMoreParts(value, FEW_PARTS) ? inSlices(takeOutOf(value)) : redactor.value(value)),
+      // All of it is wanted: at once only what is not cut there.
+      value: (value) =>
+        hasMoreParts(value, MAX_AT_ONCE / 16) ? inSlices(takeOutOf(value)) : redactor.value(value),
     },
     error: (error) => redactError(error, redactor),
   };

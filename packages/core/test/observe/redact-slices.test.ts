@@ -136,6 +136,18 @@ describe('what is made safe at once', () => {
     );
   });
 
+  it('is whole where all of it is wanted, of whatever length', async () => {
+    const { large, steps } = redactor();
+    for (let length = 1_000; length < 80_000; length += 1_013)
+      for (const secret of ['plain', KNOWN[0]]) {
+        const begins = 'word '.repeat(length / 5);
+        const expected = { text: `${begins}${secret === 'plain' ? 'plain' : '[redacted]'} to the end`, n: 1 };
+        const value = { text: `${begins}${secret} to the end`, n: 1 };
+        expect(await large.value(value)).toEqual(expected);
+        expect(await inSlices(steps(value))).toEqual(expected);
+      }
+  });
+
   it('is whole in slices', async () => {
     const { steps } = redactor();
     const long = `${'word '.repeat(100_000)}${KNOWN[0]}`;
