@@ -1,5 +1,5 @@
 /** Whether a command works through a daemon, and through which. */
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { TurnbuckleError } from 'turnbuckle';
@@ -95,8 +95,11 @@ function filesHere(environment: CommandContext['environment']): string[] {
     files.push(join(last, '.turnbuckle', 'mcp.json'), join(last, '.turnbuckle', 'mcp.local.json'));
     if (last === home || last === dirname(last)) break;
   }
-  return [...files.filter((file) => existsSync(file)), ...(named ? [resolve(cwd, named)] : [])];
+  return [...files.filter(isThere), ...(named ? [resolve(cwd, named)] : [])];
 }
+
+/** A link that leads nowhere is there too: without the daemon, that is told. */
+const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
 function urlOf(text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;

@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { fileError, withHint } from './file-fault.js';
 import type { FileSettings } from './file-schema.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig } from './loaded-config.js';
+import { whyMissing } from './missing.js';
 import { codeOf, inTime, reach } from './read-file.js';
 import type { ReadLayer } from './read-layer.js';
 
@@ -79,8 +80,13 @@ async function isThere(path: string): Promise<boolean | undefined> {
     await inTime(path, () => stat(path));
     return true;
   } catch (error) {
-    return MISSING.has(codeOf(error)) ? false : undefined;
+    const why = await whyMissing(path, error);
+    if (why === undefined) return true;
+    const code = codeOf(why);
+    if (code === 'ENOENT') return false;
+    return UNREADABLE.has(code) ? true : undefined;
   }
 }
 
-const MISSING: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
+/** There, and nobody can tell what it says. */
+const UNREADABLE: ReadonlySet<string> = new Set(['EDANGLING', 'ENOTDIR']);

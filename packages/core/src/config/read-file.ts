@@ -142,6 +142,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'there is no permission to read it',
   EPERM: 'there is no permission to read it',
   ELOOP: 'its symbolic links go round in a circle',
+  EDANGLING: 'a symbolic link on the way to it leads nowhere; the drive that it leads to may be away',
   EISDIR: 'it is a directory',
   ENOTSUP: 'it is not a file, but a pipe, a socket or a device',
   EAGAIN: 'it is not a file that can be read to its end',

@@ -8,6 +8,7 @@ import { MAX_FILE_BYTES, MAX_SERVERS } from './file-limits.js';
 import { FileProblems } from './file-problems.js';
 import { type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
 import type { Layer } from './layers.js';
+import { whyMissing } from './missing.js';
 import { codeOf, readFileText, whyUnreadable } from './read-file.js';
 import { readServers, type WrittenServer } from './read-servers.js';
 import { readSettings } from './read-settings.js';
@@ -102,12 +103,16 @@ function findTooMany(value: Readonly<Record<string, unknown>>): [PropertyKey[], 
 }
 
 /** The text; undefined when there is no file; an error when it is there and cannot be read. */
-async function readText({ file, required }: Layer): Promise<string | TurnbuckleError | undefined> {
+async function readText(layer: Layer, isAgain = false): Promise<string | TurnbuckleError | undefined> {
+  const { file, required } = layer;
   try {
     return await readFileText(file, { maxBytes: MAX_FILE_BYTES });
-  } catch (cause) {
+  } catch (error) {
+    const cause = await whyMissing(file, error);
+    // It came to be just now.
+    if (cause === undefined && !isAgain) return readText(layer, true);
     const code = codeOf(cause);
-    if ((code === 'ENOENT' || code === 'ENOTDIR') && !required) return undefined;
+    if (code === 'ENOENT' && !required) return undefined;
     const reason = code === 'EFBIG' ? `it is larger than ${MAX_FILE_BYTES} bytes` : whyUnreadable(cause);
     return fileError(file, reason, { cause });
   }

@@ -136,7 +136,11 @@ describe('a file that cannot be read', () => {
     ['missing', async () => {}, 'it does not exist'],
     ['a directory', (path) => mkdir(path), 'it is a directory'],
     ['a loop of links', (path) => symlink(path, path), 'its symbolic links go round in a circle'],
-    ['a dangling link', (path, directory) => symlink(join(directory, 'nowhere'), path), 'it does not exist'],
+    [
+      'a dangling link',
+      (path, directory) => symlink(join(directory, 'nowhere'), path),
+      'a symbolic link on the way to it leads nowhere; the drive that it leads to may be away',
+    ],
     ['a device', (path) => symlink('/dev/zero', path), 'it is not a file, but a pipe, a socket or a device'],
   ])('is named, and the rest is used: %s', async (_, make, reason) => {
     const { home, write, load, userFile } = await createSetting();
