@@ -53,8 +53,8 @@ const MOST_PASSES = 8;
 const LONG_TEXT = 256;
 /** Or so many times sixteen characters: what is larger is looked at in slices. */
 export const FEW_PARTS = 2_000;
-/** Characters: looking through so many for secrets takes 25 ms at the worst. */
-const MAX_AT_ONCE = 16 * 1_024;
+/** Characters: looking through so many for secrets takes some ten milliseconds. */
+const MAX_AT_ONCE = 64 * 1_024;
 const LONGEST_LINE_COUNT = 200;
 const SCHEME = /^(?:Bearer|Basic|DPoP|Token|ApiKey)\s+(?=\S)/i;
 
@@ -122,7 +122,7 @@ export function createRedactor(): Redactor {
     finds: (value) => !cleanSearch.check(value) && !isCleanDeep(value, search),
     text: atOnce,
     value: (value) => {
-      if (isMuch(value)) return shown(value, MAX_AT_ONCE).value;
+      if (isMuch(value)) return shown(value, 2 * MAX_AT_ONCE).value;
       try {
         return clean.check(value) ? value : redactDeep(value, ofValue);
       } finally {
@@ -141,8 +141,7 @@ export function createRedactor(): Redactor {
         return inSlices(new SlicedLook(search).isClean(value)).then((isClean) => !isClean);
       },
       // All of it is wanted: at once only what is not cut there.
-      value: (value) =>
-        hasMoreParts(value, MAX_AT_ONCE / 16) ? inSlices(takeOutOf(value)) : redactor.value(value),
+      value: (value) => (hasMoreParts(value, FEW_PARTS) ? inSlices(takeOutOf(value)) : redactor.value(value)),
     },
     error: (error) => redactError(error, redactor),
   };

@@ -9,7 +9,8 @@ import { withLock } from '../instance/process-lock.js';
 import { TokenRecord } from './token-record.js';
 
 const Content = z.strictObject({ version: z.literal(1), tokens: z.array(TokenRecord) });
-const CHECK_MS = 1_000;
+/** A token that another process revoked is good for no longer than that; looking costs some ten microseconds. */
+const CHECK_MS = 20;
 const LOCK_TIMEOUT_MS = 10_000;
 
 export interface TokenFileOptions {
@@ -35,7 +36,7 @@ export class TokenFile {
     this.#checkedAt = now();
   }
 
-  /** By hash; at most a second old, or of this moment. The map is another one after each change. */
+  /** By hash; at most a moment old, or of now. The map is another one after each change. */
   records(now = this.#now(), isFresh = false): ReadonlyMap<string, TokenRecord> {
     if (!isFresh && Math.abs(now - this.#checkedAt) < CHECK_MS) return this.#byHash;
     this.#checkedAt = now;

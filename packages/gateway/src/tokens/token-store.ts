@@ -58,7 +58,7 @@ interface Known {
 }
 
 /** How often it looks, by itself, for what another process revoked and what has expired. */
-const WATCH_MS = 500;
+const WATCH_MS = 100;
 
 export class TokenStore implements Credentials {
   readonly #stateDir: string;
