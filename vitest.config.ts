@@ -1,10 +1,14 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { LONG_SUITES } from './e2e/long-suites.js';
+
+const left = process.env.TURNBUCKLE_TESTS === 'all' ? [] : LONG_SUITES;
 
 export default defineConfig({
   resolve: { conditions: ['turnbuckle-source', 'import', 'node'] },
   ssr: { resolve: { conditions: ['turnbuckle-source', 'import', 'node'] } },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'testing/test/**/*.test.ts', 'docs/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...left],
     globalSetup: ['testing/own-home.ts'],
     pool: 'threads',
     maxWorkers: 4,

@@ -35,7 +35,11 @@ if (!existsSync(installed) || JSON.parse(readFileSync(installed, 'utf8')).versio
 }
 
 // Child processes of the tests that say just `node` get this one too.
-const env = { ...process.env, PATH: `${dirname(binary)}${delimiter}${process.env.PATH}` };
+const env = {
+  ...process.env,
+  TURNBUCKLE_TESTS: 'all',
+  PATH: `${dirname(binary)}${delimiter}${process.env.PATH}`,
+};
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const { status } = spawnSync(binary, [vitest, 'run', ...rest], { cwd: root, stdio: 'inherit', env });
 process.exit(status ?? 1);

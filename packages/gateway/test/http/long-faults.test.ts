@@ -17,8 +17,8 @@ describe('a body that does not fit is told in few words', () => {
   it.each<[string, string, string, string]>([
     ['99,000 unknown keys', '/mcp/call', `{"tool_name":"x",${keys(99_000, '1')}}`, '98990 more unknown keys'],
     ['one unknown key of 4 MB', '/mcp/call', `{"tool_name":"x","${long}":1}`, 'unknown key \\"kkk'],
-    ['99,000 wrong headers', '/mcp/call', headers(keys(99_000, '1')), 'at most 200 members'],
-    ['99,000 headers', '/mcp/call', headers(keys(99_000, '"v"')), 'at most 200 members'],
+    ['99,000 wrong headers', '/mcp/call', headers(keys(99_000, '1')), 'at most 200 are allowed'],
+    ['99,000 headers', '/mcp/call', headers(keys(99_000, '"v"')), 'at most 200 are allowed'],
     ['a header of 4 MB', '/mcp/call', headers(`"${long}":1`), 'endpoint.headers.kkk'],
     ['a wrong header', '/mcp/call', headers('"a":1'), 'endpoint.headers.a: expected a string'],
     [
@@ -31,7 +31,7 @@ describe('a body that does not fit is told in few words', () => {
       '99,000 prompt arguments',
       '/prompts/get',
       `{"server":"mine","name":"p","arguments":{${keys(99_000, '1')}}}`,
-      'at most 1000 members',
+      'at most 1000 are allowed',
     ],
   ])('%s', async (_what, path, body, words) => {
     const response = await daemon.fetch(path, { method: 'POST', body });
