@@ -33,10 +33,11 @@ export function startCalling(
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  const exited = once(child, 'exit');
+  // All that it printed has come by then.
+  const closed = once(child, 'close');
   const stop = async (): Promise<Done> => {
     child.stdin.end('stop');
-    await exited;
+    await closed;
     return JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Done;
   };
   const isReady = (): boolean =>
