@@ -89,7 +89,7 @@ class Shortening {
 
   #text(text: string, room: number, hidden: boolean): unknown {
     const { leaf } = this.#redaction;
-    if (text.length <= room) return leaf(text, hidden);
+    if (text.length <= Math.max(room, 0)) return leaf(text, hidden);
     const isLooked = this.#cutTexts < MAX_CUT_TEXTS;
     if (isLooked) this.#cutTexts += 1;
     const shown = isLooked ? Math.max(Math.floor(room), 0) : 0;

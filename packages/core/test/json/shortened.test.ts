@@ -53,6 +53,7 @@ it('names every one of a thousand members, whatever the first ones hold', () => 
 });
 
 it('never cuts what fits, and never hides that it cut', () => {
+  expect(shorten({ '   ': '' }, 10)).toMatchObject({ value: { '   ': '' }, isCut: false });
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 10, max: 400 }), (value, maxLength) => {
       const { value: shown, isCut } = shorten(value, maxLength);
