@@ -171,11 +171,16 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
     for (const one of bound) await one.pins.load();
     return whenSettled(config, () => loadConfiguration(options, config));
   };
+  let settled: Promise<unknown> = Promise.resolve();
   const apply = (loaded: LoadedConfig): Taken => {
     config = loaded;
     remember();
     takeRules();
-    return { config, applied: runtime.setServers(config.parsed) };
+    // Whoever finds everything taken over already waits for its servers all the same.
+    const before = settled;
+    const applied = runtime.setServers(config.parsed);
+    settled = applied.catch(() => {});
+    return { config, applied: before.then(() => applied) };
   };
   return {
     runtime,

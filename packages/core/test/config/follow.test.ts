@@ -190,3 +190,16 @@ it('of two reloads at once the later one counts', async () => {
   await Promise.all([first, second]);
   expect(namesOf(configured)).toEqual(['two']);
 });
+
+it('waits for the servers of a change, whoever took it over', async () => {
+  const setting = await createSetting();
+  const file = await setting.write('mine.json', { servers: {} });
+  const configured = await setting.open({ files: [file] });
+  await configured.runtime.connectAll();
+  const { command, args } = fixture('echo');
+  const late = `setTimeout(() => import(${JSON.stringify(args[0])}), 1_500)`;
+  await setting.write(file, { servers: { late: { command, args: ['-e', late] } } });
+  void configured.reload();
+  await configured.reload();
+  expect(configured.runtime.serverStatus('late').status).toBe('connected');
+});
