@@ -10,6 +10,7 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts', 'testing/test/**/*.test.ts', 'docs/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...left],
     globalSetup: ['testing/own-home.ts'],
+    setupFiles: ['testing/property-seed.ts'],
     pool: 'threads',
     maxWorkers: 4,
     // The sources are read once by each worker and not once by each file: a minute less on two cores.

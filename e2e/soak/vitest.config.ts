@@ -24,6 +24,7 @@ export default defineConfig({
       'packages/cli/test/imports/hostile-texts.test.ts',
       'packages/core/test/observe/redact-properties.test.ts',
     ],
+    setupFiles: ['testing/property-seed.ts'],
     pool: 'threads',
     // Each file measures or counts on the whole machine: one after the other.
     fileParallelism: false,
