@@ -15,8 +15,6 @@ export default defineConfig({
       'packages/gateway/test/fuzz/*.test.ts',
       'packages/gateway/test/daemon/{large-inputs,large-lists}.test.ts',
       'packages/core/test/auth/race.test.ts',
-      'packages/cli/test/terminal/hostile-text.test.ts',
-      'packages/cli/test/daemon/{many-servers,setup}.test.ts',
       'packages/core/test/observe/redact-slices.test.ts',
       'packages/core/test/observe/finds.test.ts',
       'packages/core/test/policy/{addresses,decision-work}.test.ts',

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { TokenStore } from '@turnbuckle/gateway';
-import { fixture, sampled, waitUntil } from '@turnbuckle/testing';
+import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AGENTS, agentAt, agentsHere } from '../../src/daemon/agent-clients.js';
 import { readClientConfig } from '../../src/imports/index.js';
@@ -32,7 +32,7 @@ const EXISTING: Readonly<Record<string, string>> = {
   yaml: '# mine\nname: x   # kept\n',
 };
 
-describe.each(sampled(AGENTS, 3).map((client) => [client.id, client] as const))('setup %s', (id, client) => {
+describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', (id, client) => {
   const read = async (file: string) => readClientConfig(id, await readFile(file, 'utf8'), { file });
 
   it('writes it where there was nothing, and takes it back', async () => {
