@@ -2,7 +2,7 @@
 import type { Runtime } from 'turnbuckle';
 import type { Servers } from './servers.js';
 
-/** What is known of them is without secrets; what they are asked for goes through as it is. */
+/** Redacts what is listed and reported about servers; requests to them are not changed. */
 export function withoutSecrets(runtime: Runtime): Servers {
   const clean = <T>(value: T): T => cleanTexts(value, (text) => String(runtime.redact(text))) as T;
   const { catalog } = runtime;

@@ -86,7 +86,7 @@ export class CallGuard {
   readonly #options: CallGuardOptions;
   readonly #told = new Set<string>();
   readonly #questions: CallQuestions;
-  /** Of the rules and what holds beside them: what somebody may know is the same until it is another one. */
+  /** Incremented when the rules or settings change; what a caller may know can change only then. */
   version = 0;
   #placed: readonly PlacedRule[] = [];
   #rules: RuleSet | undefined;

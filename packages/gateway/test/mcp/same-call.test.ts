@@ -171,7 +171,7 @@ describe.each(['legacy', 'modern'] as const)('a yes to a call of a %s client', (
     ['{"n":[[[[[90071992547409931]]]]]}', '{"n":[[[[[90071992547409932]]]]]}'],
     ['{"a":null}', '{}'],
     ['{"a":1,"b":2}', '{"b":2,"a":1}'],
-  ])('with %s is none to %s', async (one, other) => {
+  ])('approves %s and not %s', async (one, other) => {
     expect(await holds(era, { args: one }, { args: other })).toBe(false);
     expect(await holds(era, { args: other }, { args: one })).toBe(false);
     expect(await holds(era, { args: other }, { args: other })).toBe(true);
