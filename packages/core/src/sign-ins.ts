@@ -162,10 +162,17 @@ export class SignIns {
       await this.#visit(server, request, asked?.data?.challenge as Challenge | undefined);
       refused = await this.#whyRefused(server);
       if (refused === undefined) return true;
-      // The same answer again: a second page would change nothing.
-      if (asked !== undefined && isSameRefusal(asked, refused)) break;
+      // The same answer again: a second page would change nothing, unless it is that of another authorization server.
+      if (asked !== undefined && isSameRefusal(asked, refused) && !(await this.#hasMoved(server, refused)))
+        break;
     }
     throw refused;
+  }
+
+  async #hasMoved(server: Server, refused: TurnbuckleError): Promise<boolean> {
+    const { oauth } = await this.#require(server.name);
+    const challenge = refused.data?.challenge as Challenge | undefined;
+    return oauth !== undefined && challenge !== undefined && oauth.hasMoved(challenge);
   }
 
   /**

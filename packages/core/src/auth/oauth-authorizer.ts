@@ -163,14 +163,22 @@ export class OAuthAuthorizer implements Authorizer {
   /** A token that should be good was refused: perhaps the server has gone to another authorization server. */
   async #requireSameIssuer(signIn: SignIn, challenge: Challenge, config: OAuthConfig): Promise<void> {
     if (this.#isEnding(signIn.tokens)) return;
-    if ((await this.#currentIssuer(config, challenge)) !== signIn.authorizationServer.issuer)
+    if (!(await this.#trustsIssuerOf(signIn, challenge, config)))
       throw this.#mustSignIn(challenge, 'now trusts another authorization server');
   }
 
-  async #currentIssuer(places: OAuthConfig, challenge: Challenge): Promise<string> {
+  /** True when the server names another authorization server than the one that was signed in at. */
+  async hasMoved(challenge: Challenge): Promise<boolean> {
+    const { config } = this.#options;
+    if (isMachine(config) || this.#signIn === undefined) return false;
+    return !(await this.#trustsIssuerOf(this.#signIn, challenge, config));
+  }
+
+  async #trustsIssuerOf(signIn: SignIn, challenge: Challenge, places: OAuthConfig): Promise<boolean> {
     const { server, serverUrl, fetch } = this.#options;
     try {
-      return (await findAuthorizationServer({ server, serverUrl, places, challenge, fetch })).issuer;
+      const { issuer } = await findAuthorizationServer({ server, serverUrl, places, challenge, fetch });
+      return issuer === signIn.authorizationServer.issuer;
     } catch (error) {
       throw error instanceof TurnbuckleError && error.cause === undefined
         ? error

@@ -21,6 +21,23 @@ it('S24: when a server goes to another authorization server, neither sees creden
   expect(next.tally.count('register')).toBe(1);
 });
 
+it('signs in at the next authorization server when the server goes there during a sign-in', async () => {
+  const { authorization: old, server, open, prompts, pages } = await setStage();
+  const next = await startAuthorization();
+  const runtime = await open();
+  const moving = {
+    ...prompts,
+    open: async (page: { url: string }) => {
+      await prompts.open(page);
+      server.wall.authorizationServer = next;
+    },
+  };
+  expect(await runtime.signIn('web', { prompts: moving })).toBe(true);
+  expect(await echo(runtime)).toBe('hi');
+  expect(pages.length).toBe(2);
+  expect([old.tally.count('register'), next.tally.count('register')]).toEqual([1, 1]);
+});
+
 it('S24: a secret of the configuration does not go to an authorization server that the server names later', async () => {
   const client = {
     client_id: 'known',
