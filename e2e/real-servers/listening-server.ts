@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '@turnbuckle/testing';
 import { type Endpoint, type Expectation, PORT_OPTION } from './expectations.js';
 import { serverScript } from './published-servers.mjs';
 
@@ -27,15 +28,6 @@ export async function listeningServer(endpoint: Endpoint, expected: Expectation)
     throw error;
   }
   return { url: `http://localhost:${port}${endpoint.path}`, stop: () => stop(child) };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  if (address === null || typeof address === 'string') throw new Error('No free port was given.');
-  return address.port;
 }
 
 async function untilListening(child: ChildProcess, port: number): Promise<void> {

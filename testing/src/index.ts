@@ -2,6 +2,7 @@
 export { collectGarbage } from './collect-garbage.js';
 export type { FixtureName, RunningFixture, StartFixtureOptions } from './fixture.js';
 export { fixture, readPids, startFixture } from './fixture.js';
+export { freePort } from './free-port.js';
 export { OddMessages } from './fuzz/odd-messages.js';
 export { ISSUED_SECRETS } from './issued-secrets.js';
 export { descendants, isAlive, processesWithEnvironment } from './processes.js';

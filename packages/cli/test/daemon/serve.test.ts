@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
+import { fixture, freePort, isAlive, waitUntil } from '@turnbuckle/testing';
 import { createRuntime } from 'turnbuckle';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -27,15 +27,6 @@ let home: Home;
 beforeEach(async () => {
   home = await createHome({ echo: fixture('echo') });
 });
-
-/** A port that is free now. */
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await waitUntil(() => server.listening);
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' ? String(address?.port) : '';
-}
 
 /** Everything in stdout until the prompt to go on. */
 async function printed(child: ReturnType<typeof start>): Promise<string> {
@@ -238,7 +229,7 @@ describe('serve in the background', () => {
   }, 120_000);
 
   it('starts anew with what it was started with, where it was, unless told otherwise', async () => {
-    const port = await freePort();
+    const port = String(await freePort());
     await home.write('project/more.json', { servers: { more: fixture('echo') } });
     await home.write('elsewhere/other.json', { servers: { other: fixture('echo') } });
     const elsewhere = { home, cwd: home.file('elsewhere') };

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { freePort } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { signIn } from '../../src/auth/sign-in.js';
 import { createSignInNetwork } from '../../src/auth/sign-in-network.js';
@@ -131,15 +130,6 @@ async function attempt(hostile: Hostile) {
   return { pages, reached, ended, hits: [...canary.hits] };
 }
 
-async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}/back`;
-}
-
 const INSIDE = [
   'http://127.0.0.1:9999/x',
   'https://127.0.0.1/x',
@@ -171,7 +161,8 @@ describe('no word of a server elsewhere opens or asks for a page of this machine
     ),
   )('%s, with %s', async (spot, redirect) => {
     for (const target of INSIDE) {
-      const config = redirect === 'one of its own' ? { redirectUri: await freeAddress() } : {};
+      const config =
+        redirect === 'one of its own' ? { redirectUri: `http://127.0.0.1:${await freePort()}/back` } : {};
       const { pages, reached, ended, hits } = await attempt({ home: AWAY, spot, target, config });
       expect({ target, pages: pages.filter((page) => !page.startsWith(AWAY)), hits }).toEqual({
         target,
