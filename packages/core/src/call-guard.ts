@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { ArgumentSearch } from './argument-search.js';
 import { denied, keepsChanging } from './call-errors.js';
 import { CallQuestions } from './call-questions.js';
+import type { Beside } from './call-request.js';
 import type { Catalog } from './catalog/catalog.js';
 import { NATIVE_SERVER } from './catalog/native.js';
 import type { CatalogTool } from './catalog/tool.js';
@@ -195,6 +196,27 @@ export class CallGuard {
     // What lets it through still is nothing new.
     if (decision.action !== 'allow' && answered === undefined) this.#tell(call, decision, false);
     return this.#follow(call, decision, answered !== undefined);
+  }
+
+  /**
+   * What an agent answers in the middle of a call goes to the same server: throws when the call would not have been let
+   * through with it. Nobody is asked about it, as nobody waits for a person here.
+   */
+  async checkAnswer(call: GuardedCall, answer: object): Promise<void> {
+    const beside: Beside = [undefined, undefined, { answer }, undefined, undefined];
+    await this.exactly({ arguments: {}, beside }, call, call.caller);
+    const decideWith = (sent: GuardedCall): Decision => decide(sent.caller, subjectOf(sent), this.policy);
+    const before = decideWith(call);
+    const after = decideWith({ ...call, beside });
+    const isAsBefore = after.action === before.action && after.reason === before.reason;
+    if (after.action === 'allow' || (after.action === 'ask' && isAsBefore)) return;
+    const decision: Decision = {
+      ...after,
+      action: 'deny',
+      reason: `an answer was not sent: ${after.reason}`,
+    };
+    this.#tell(call, decision, false);
+    throw denied(call, decision);
   }
 
   /** Whether a caller may know of a resource or prompt. */

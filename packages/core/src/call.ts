@@ -4,6 +4,7 @@
  */
 
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { withConfirmed } from './call-answers.js';
 import { checkArguments, checkResult, giveWay, inTurn } from './call-checks.js';
 import { isMissing, unknownItem, unknownServer } from './call-errors.js';
 import type { CallGuard } from './call-guard.js';
@@ -78,6 +79,8 @@ interface Invocation extends Verdict {
   waitedMs: number;
   /** The way to the server, once it is on it. */
   sending: Sending | undefined;
+  /** Why an answer in the middle of it was not sent. */
+  refused: TurnbuckleError | undefined;
   /** The server that it is sent to: by the time it answers, another one may have its name. */
   target: Server | undefined;
   readonly arguments: unknown;
@@ -136,6 +139,7 @@ export class Calls {
       const received = tool.native
         ? await this.#runNative(call, guarded, request)
         : await this.#sendTool(call, guarded, request);
+      if (call.refused !== undefined) throw call.refused;
       checkResult(this.#parts.checks, guarded.definition ?? tool, received);
       const cleaned = this.#clean(call.target, received);
       const result = cleaned instanceof Promise ? await cleaned : cleaned;
@@ -143,7 +147,8 @@ export class Calls {
       if (settling !== undefined) await settling;
       return result;
     } catch (thrown) {
-      throw await this.#settleFailed(call, await this.#names.asIfAbsent(call, thrown, request));
+      const failure = call.refused ?? thrown;
+      throw await this.#settleFailed(call, await this.#names.asIfAbsent(call, failure, request));
     }
   }
 
@@ -181,7 +186,7 @@ export class Calls {
         method: request.method,
         params: withMeta(request.params, request),
         safe: request.task?.isSafe ?? request.kind !== 'tool',
-        options: request,
+        options: this.#withConfirmed(call, guarded, request),
         clock: call.clock,
         confirm: () => {
           const again = this.#parts.guard.checkAgain(guarded);
@@ -190,11 +195,14 @@ export class Calls {
         onProgress: this.#listen(call, request),
         attempts: 0,
       };
-      const result = await this.#clean(server, await this.#parts.sender.send(server, call.sending));
+      const received = await this.#parts.sender.send(server, call.sending);
+      if (call.refused !== undefined) throw call.refused;
+      const result = await this.#clean(server, received);
       await this.#settleInTurn(call, result);
       return result;
     } catch (thrown) {
-      const failure = (await this.#isMissing(call, thrown, request)) ? unknownItem(request, thrown) : thrown;
+      const isMissing = call.refused === undefined && (await this.#isMissing(call, thrown, request));
+      const failure = call.refused ?? (isMissing ? unknownItem(request, thrown) : thrown);
       throw await this.#settleFailed(
         call,
         await this.#names.asIfAbsent(call, failure, { ...request, tool: request.item }),
@@ -224,7 +232,7 @@ export class Calls {
       method: 'tools/call',
       params: withMeta({ name: tool.tool, arguments: args }, request),
       safe: isSafe(server, tool),
-      options: request,
+      options: this.#withConfirmed(call, guarded, request),
       clock: call.clock,
       headerParameters: this.#headersOf(tool),
       headerArguments: args,
@@ -234,6 +242,18 @@ export class Calls {
     };
     // The structure we rely on is checked in call-checks.ts; the rest is the server's and passes as it is.
     return this.#parts.sender.send(server, call.sending) as Promise<CallToolResult>;
+  }
+
+  /** What its agent answers in the middle of it is held to the same rules. */
+  #withConfirmed(call: Invocation, guarded: GuardedCall, request: CallOptions): CallOptions {
+    const { respondent, caller } = request;
+    if (respondent === undefined || agentOf(caller) === undefined) return request;
+    return withConfirmed(request, respondent, (answer) =>
+      this.#parts.guard.checkAnswer(guarded, answer).catch((thrown: unknown) => {
+        call.refused ??= toTurnbuckleError(thrown);
+        throw thrown;
+      }),
+    );
   }
 
   /**
@@ -320,6 +340,7 @@ export class Calls {
       clock: new CallClock({ timeoutMs, maxTotalMs }),
       waitedMs: 0,
       sending: undefined,
+      refused: undefined,
       target: undefined,
       arguments: what.arguments,
       beside: undefined,

@@ -12,6 +12,9 @@ const METHODS: Readonly<Record<string, Question['method']>> = {
   roots: 'roots/list',
 };
 
+/** All that it was ever answered. */
+const seen: unknown[] = [];
+
 const ask = createTool(
   {
     name: 'ask',
@@ -32,8 +35,13 @@ const ask = createTool(
     const answers = [];
     if (atOnce === true) answers.push(...(await Promise.all(keys.map((key) => call.ask(key, question)))));
     else for (const key of keys) answers.push(await call.ask(key, question));
+    seen.push(...answers);
     return toText(JSON.stringify(answers));
   },
+);
+
+const answered = createTool({ name: 'answered', description: 'Shows all that it was answered' }, () =>
+  toText(JSON.stringify(seen)),
 );
 
 const offered = createTool(
@@ -41,4 +49,4 @@ const offered = createTool(
   (_, call) => toText(JSON.stringify(call.offered)),
 );
 
-await serve({ name: 'asking', tools: [createEchoTool(), ask, offered] }, { flags: new Flags() });
+await serve({ name: 'asking', tools: [createEchoTool(), ask, answered, offered] }, { flags: new Flags() });

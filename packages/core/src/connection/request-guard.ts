@@ -5,7 +5,7 @@
  */
 
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
-import { type CancelSignal, offAbort, onAbort } from '../cancel-signal.js';
+import { offAbort, onAbort } from '../cancel-signal.js';
 import type { RequestKind } from '../config/schema.js';
 import type { Events } from '../events.js';
 import { isRecord } from '../is-record.js';
@@ -133,7 +133,7 @@ export class RequestGuard {
     }
     const question = this.#read(kind, params, { answers, id, passes: respondent !== undefined });
     if (typeof question === 'string') return this.#end(kind, { outcome: 'refused', reason: question });
-    return this.#put(kind, question, { signal, turns: pace.turns });
+    return this.#put(kind, question, { signal, turns: pace.turns, confirm: respondent?.confirm });
   }
 
   /** What may be offered of what somebody can be asked: the configuration decides about questions, the rest passes. */
@@ -208,7 +208,11 @@ export class RequestGuard {
   async #put(
     kind: RequestKind,
     question: Question,
-    { signal, turns }: { readonly signal: CancelSignal | undefined; readonly turns: Limiter },
+    {
+      signal,
+      turns,
+      confirm,
+    }: Pick<AskOptions, 'signal'> & Pick<Pace, 'turns'> & Pick<Respondent, 'confirm'>,
   ): Promise<Outcome> {
     const { limits } = this.#options;
     const over = new AbortController();
@@ -230,7 +234,9 @@ export class RequestGuard {
       const asking = Promise.resolve()
         .then(() => question.ask(over.signal))
         .finally(() => turns.leave());
-      return this.#settle(kind, question.check(await until(asking, over.signal)));
+      const checked = question.check(await until(asking, over.signal));
+      if ('result' in checked) await confirm?.(checked.result);
+      return this.#settle(kind, checked);
     } catch (thrown) {
       return this.#end(kind, this.#unanswered(over.signal), thrown);
     } finally {

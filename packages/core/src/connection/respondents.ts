@@ -12,6 +12,8 @@ export interface Respondent {
   readonly isWaiting?: (() => boolean) | undefined;
   /** The server asked something, allowed by its configuration, that this one cannot be asked. */
   readonly onUnanswerable?: ((kind: RequestKind) => void) | undefined;
+  /** Asked about each answer before it is sent; rejects when it may not be. Set by the runtime, by the rules for its call. */
+  readonly confirm?: ((answer: object) => Promise<void>) | undefined;
   /** A notification that belongs to the call, such as a log message. Untrusted. */
   readonly onNotice?: ((method: string, params: Readonly<Record<string, unknown>>) => void) | undefined;
 }
