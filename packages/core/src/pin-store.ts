@@ -2,12 +2,14 @@
  * The file of pins: which definition of a tool was approved. One writer at a time, replaced as a whole. A file
  * that is there and cannot be understood is told apart from none: it may have been a guard.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { replaceFile } from './config/edit/atomic-file.js';
 import { withFileLock } from './config/edit/file-lock.js';
 import { makeDirectory } from './config/edit/make-directory.js';
 import { realTarget } from './config/edit/real-target.js';
+import { whyMissing } from './config/missing.js';
+import { codeOf, readFileText } from './config/read-file.js';
 import { TurnbuckleError } from './errors.js';
 import { isRecord } from './is-record.js';
 
@@ -53,6 +55,8 @@ export class PinStore {
 
   /** Changes what the file says at that moment, and answers what it says then. Rejects when it is unusable. */
   async change(change: (before: PinFile) => PinFile): Promise<PinFile> {
+    // Where it cannot be read, nothing is made either.
+    await this.#load();
     const target = realTarget(this.#file);
     makeDirectory(dirname(target));
     return withFileLock(target, async () => {
@@ -73,10 +77,10 @@ export class PinStore {
 
   async #load(): Promise<PinFile> {
     try {
-      return parsePins(await readFile(this.#file, 'utf8'));
-    } catch (cause) {
-      const errno = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-      if (errno === 'ENOENT' || errno === 'ENOTDIR') return EMPTY;
+      return parsePins(await readFileText(this.#file, { maxBytes: MOST_BYTES }));
+    } catch (error) {
+      const cause = await whyMissing(this.#file, error);
+      if (codeOf(cause) === 'ENOENT') return EMPTY;
       throw new TurnbuckleError('CONFIG_INVALID', `The file of pins ${this.#file} cannot be used.`, {
         cause,
         hint: 'It says which tools were approved. Repair it, or remove it to approve anew.',
@@ -95,7 +99,6 @@ async function stampOf(file: string): Promise<string> {
 }
 
 function parsePins(text: string): PinFile {
-  if (text.length > MOST_BYTES) throw new Error('It is too large.');
   const content: unknown = JSON.parse(text);
   if (!isRecord(content) || content.version !== VERSION) throw new Error('It is of another version.');
   const { pins, servers } = content;

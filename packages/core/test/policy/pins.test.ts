@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixture, type TemporaryDirectory, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import {
@@ -314,6 +315,21 @@ describe('the file of pins', () => {
     expect(await readFile(home.file('pins.json'), 'utf8')).toBe(content);
     expect(() => runtime.pins.list()).toThrow(/pins\.json/);
   });
+
+  it.each(['a link that leads nowhere', 'a directory'])(
+    '%s in its place holds everything back',
+    async (what) => {
+      const place = home.file('pins.json');
+      if (what === 'a directory') await mkdir(place);
+      else await symlink(home.file('drive/pins.json'), place);
+      const tiny = new TinyServer([toolNamed('write')]);
+      const { runtime, asked } = await open({ ...allowAll, servers: { files: tiny.config() } }, ['always']);
+      await runtime.callTool('files', 'write', {}, { caller });
+      expect(asked).toMatchObject([{ reason: 'what was approved cannot be read' }]);
+      expect(() => runtime.pins.list()).toThrow(/pins\.json/);
+      expect(existsSync(home.file('drive'))).toBe(false);
+    },
+  );
 
   it('is only for its user', async () => {
     const { stat } = await import('node:fs/promises');
