@@ -84,11 +84,11 @@ export class Runtime {
   #closing: Promise<void> | undefined;
 
   /**
-   * Use `createRuntime`. One that stands beside another knows the same secrets and the same runs, and asks the same
-   * people: for an agent, both are one.
+   * Use `createRuntime`. One that stands beside another knows its secrets and the same runs, and asks the same people:
+   * for an agent, both are one.
    */
   constructor(options: RuntimeOptions, parseServers: ParseServers, beside?: Runtime) {
-    this.#redactor = beside === undefined ? createRedactor() : beside.#redactor;
+    this.#redactor = beside === undefined ? createRedactor() : beside.#redactor.beside();
     this.#runs = beside === undefined ? new FlowRuns() : beside.#runs;
     this.#parseServers = parseServers;
     this.#instance = options.instance;
@@ -102,7 +102,7 @@ export class Runtime {
       vault: options.vault,
       prompts: options.signIn,
       now: this.#now,
-      onSecret: this.#redactor.learn,
+      onSecret: (secret) => this.#redactor.learn(secret, 'signed-in'),
     });
     const naming = options.naming ?? 'mcp__server__tool';
     this.catalog = new Catalog(naming, this.#events, (...read) => this.#guard.pins.note(...read));
@@ -148,7 +148,7 @@ export class Runtime {
       stateDir: options.stateDir ?? defaultStateDirectory(environment),
       serverConfig: (name) => this.#servers.get(name)?.config,
       ownTools: (name, caller) => this.#servers.get(name)?.toolsFor(caller),
-      redactor: this.#redactor,
+      redactor: (beside ?? this).#redactor,
       settings: options,
       runs: this.#runs,
       approvals: beside === undefined ? undefined : beside.#guard.approvals,

@@ -166,7 +166,7 @@ export class ServerBuilder {
 
   /** Filled in for a connection; what nobody else may see of it is known from then on. */
   async resolve(name: string, config: ServerConfig): Promise<ServerConfig> {
-    const { learn } = this.#parts.redactor;
+    const learn = (secret: string): void => this.#parts.redactor.learn(secret);
     const filled = (await this.#parts.options.resolve?.(name, config, learn)) ?? config;
     for (const secret of secretValuesOf(filled)) learn(secret);
     return filled;

@@ -24,7 +24,7 @@ const KNOWN_BY = 64;
 const TOKEN = /^[\w.~+/=-]+$/;
 
 export const ANCHOR_LENGTH = 4;
-const ANCHOR = new RegExp(`[A-Za-z\\d]{${ANCHOR_LENGTH}}`);
+const ANCHORS = new RegExp(`(?=([A-Za-z\\d]{${ANCHOR_LENGTH}}))`, 'g');
 
 /** A way to write a secret: its anchor stands for itself, the rest are sources of regular expressions without groups. */
 export interface Form {
@@ -32,10 +32,18 @@ export interface Form {
   /** Letters and digits; empty when it has no such row, and then all is in `after`. */
   readonly anchor: string;
   readonly after: string;
+  /** Only its beginning is looked for: it goes on as long as a token does. */
+  readonly isCut: boolean;
 }
 
-export function formsOf(secret: string): Form[] {
-  return [toForm(secret), ...base64CoresOf(secret).map((core) => toForm(core, BASE64_TWINS))];
+/** How many have an anchor already: many secrets begin alike, and all that share one are tried where it stands. */
+type CountOf = (anchor: string) => number;
+
+export function formsOf(secret: string, countOf: CountOf): Form[] {
+  return [
+    toForm(secret, {}, countOf),
+    ...base64CoresOf(secret).map((core) => toForm(core, BASE64_TWINS, countOf)),
+  ];
 }
 
 /** The usual ways to write it, letter by letter: for texts that end in the middle of one. */
@@ -54,16 +62,28 @@ export function writingsOf(secret: string): string[] {
   ];
 }
 
-function toForm(text: string, twins: Readonly<Record<string, string>> = {}): Form {
+function toForm(text: string, twins: Readonly<Record<string, string>>, countOf: CountOf): Form {
   const long = text.length > KNOWN_BY * 2 && TOKEN.test(text);
   const start = long ? text.slice(0, KNOWN_BY) : text;
-  const at = ANCHOR.exec(start)?.index ?? 0;
-  const anchor = ANCHOR.exec(start)?.[0] ?? '';
+  const [at, anchor] = rarestAnchor(start, countOf);
   return {
     before: toPattern(start.slice(0, at), twins),
     anchor,
-    after: `${toPattern(start.slice(at + anchor.length), twins)}${long ? '[\\w.~+/=%-]*' : ''}`,
+    after: toPattern(start.slice(at + anchor.length), twins),
+    isCut: long,
   };
+}
+
+/** The first that nobody has, or else that the fewest have. */
+function rarestAnchor(text: string, countOf: CountOf): readonly [at: number, anchor: string] {
+  let rarest: readonly [at: number, anchor: string] = [0, ''];
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const { index, 1: anchor = '' } of text.matchAll(ANCHORS)) {
+    const count = countOf(anchor);
+    if (count < fewest) [rarest, fewest] = [[index, anchor], count];
+    if (fewest === 0) break;
+  }
+  return rarest;
 }
 
 /**

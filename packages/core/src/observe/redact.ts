@@ -11,13 +11,18 @@ import { hasSecretShape, REDACTED, redactShapes } from '../text/redact-shapes.js
 import { isSecretName } from '../text/secret-names.js';
 import { createCleanData } from './clean-data.js';
 import { Copier, isCleanDeep, redactDeep, redactStack } from './redact-deep.js';
-import { KnownSecrets } from './redact-known.js';
+import { KnownSecrets, type SecretSource } from './redact-known.js';
 import { SlicedLook, someTextSteps } from './redact-slices.js';
 import { someText } from './some-text.js';
 
 export interface Redactor {
+  /**
+   * One that knows the same secrets, and those that it learns itself: no other learns of them, and its `knows` does not
+   * count them. For what somebody else brings along.
+   */
+  beside(): Redactor;
   /** From now on this value is taken out. What is shorter than 6 characters is not: it could be any word. */
-  learn(secret: string): void;
+  learn(secret: string, source?: SecretSource): void;
   /** True when one that was learned is in it, in any text or name. What could be a word does not count. */
   knows(value: unknown): boolean;
   /** True when anything in it would be taken out: found, and nothing made, in a fraction of the time. */
@@ -46,8 +51,8 @@ export interface Redactor {
 const SHORTEST = 6;
 /** A longer one is taken out in pieces: a pattern has to be of a size that can be compiled. */
 const LONGEST = 1_024;
-/** The oldest are forgotten: tokens change for as long as a process lives. */
-const MOST = 1_000;
+/** So much of what somebody brings along. */
+const LONGEST_BROUGHT = 4 * LONGEST;
 const MOST_PASSES = 8;
 /** Shorter ones are quicker looked at again than found again. */
 const LONG_TEXT = 256;
@@ -58,17 +63,25 @@ const MAX_AT_ONCE = 64 * 1_024;
 const LONGEST_LINE_COUNT = 200;
 const SCHEME = /^(?:Bearer|Basic|DPoP|Token|ApiKey)\s+(?=\S)/i;
 
-/** A redactor that knows no secret yet, only how they look. */
-export function createRedactor(): Redactor {
-  const known = new KnownSecrets(MOST);
-  const takeOut = (text: string): string => known.takeOut(text);
+/** A redactor that knows no secret yet, only how they look; or those of another. */
+export function createRedactor(shared?: KnownSecrets): Redactor {
+  const known = new KnownSecrets();
+  const all = shared === undefined ? [known] : [shared, known];
+  /** What counts as known: what anybody can bring along could be any word. */
+  const own = shared ?? known;
 
   /** What is redacted already is a wall: nothing is found across it. */
-  const once = (text: string): string =>
-    redactShapes(text.includes(REDACTED) ? text.split(REDACTED).map(takeOut).join(REDACTED) : takeOut(text));
+  const takeOut = (text: string, secrets: KnownSecrets): string =>
+    text.includes(REDACTED)
+      ? text
+          .split(REDACTED)
+          .map((part) => secrets.takeOut(part))
+          .join(REDACTED)
+      : secrets.takeOut(text);
+  const once = (text: string): string => redactShapes(all.reduce(takeOut, text));
 
   const hasAny = (text: string): boolean =>
-    hasSecretShape(text) || text.split(REDACTED).some((part) => known.isAnyIn(part));
+    hasSecretShape(text) || text.split(REDACTED).some((part) => all.some((secrets) => secrets.isAnyIn(part)));
 
   const redact = (text: string): string => {
     let current = text;
@@ -113,12 +126,14 @@ export function createRedactor(): Redactor {
   }
 
   const redactor: Redactor = {
-    learn: (secret) => {
+    beside: () => createRedactor(known),
+    learn: (secret, source = 'configured') => {
       clean.forgetNames();
       cleanSearch.forgetNames();
-      for (const piece of piecesOf(secret)) known.learn(piece);
+      if (shared === undefined) for (const piece of piecesOf(secret)) known.learn(piece, source);
+      else for (const piece of piecesOf(secret.slice(0, LONGEST_BROUGHT))) known.learn(piece, 'brought');
     },
-    knows: (value) => known.size > 0 && someText(value, (text) => known.isIn(text)),
+    knows: (value) => !own.isEmpty && someText(value, (text) => own.isIn(text)),
     finds: (value) => !cleanSearch.check(value) && !isCleanDeep(value, search),
     text: atOnce,
     value: (value) => {
@@ -133,8 +148,8 @@ export function createRedactor(): Redactor {
     shown,
     large: {
       knows: (value) => {
-        if (known.size === 0 || !hasMoreParts(value, FEW_PARTS)) return redactor.knows(value);
-        return inSlices(someTextSteps(value, (text) => known.isIn(text)));
+        if (own.isEmpty || !hasMoreParts(value, FEW_PARTS)) return redactor.knows(value);
+        return inSlices(someTextSteps(value, (text) => own.isIn(text)));
       },
       finds: (value) => {
         if (!hasMoreParts(value, FEW_PARTS)) return redactor.finds(value);

@@ -115,13 +115,34 @@ describe('a secret that was learned', () => {
     expect(text(`x ${token} y ${words} z`)).toMatch(/^x \[redacted\] y (\[redacted\])+ z$/);
   });
 
-  it('is forgotten only when a thousand came after it', () => {
-    const redactor = knowing('the-first-one-1');
+  it('of a sign-in is forgotten only when a thousand came after it', () => {
+    const redactor = knowing();
+    redactor.learn('the-first-one-1', 'signed-in');
     const many = Array.from({ length: 999 }, (_, index) => `another-${index}-one`);
-    for (const secret of many) redactor.learn(secret);
+    for (const secret of many) redactor.learn(secret, 'signed-in');
     expect(redactor.text('the-first-one-1')).toBe('[redacted]');
-    redactor.learn('one-too-many-2');
+    redactor.learn('one-too-many-2', 'signed-in');
     expect(redactor.text('the-first-one-1')).toBe('the-first-one-1');
+  });
+
+  it('of the configuration is not forgotten for those of sign-ins', () => {
+    const redactor = knowing('the-configured-one-1');
+    for (let index = 0; index < 2_000; index += 1) redactor.learn(`token-${index}-of-a-day`, 'signed-in');
+    expect(redactor.text('the-configured-one-1')).toBe('[redacted]');
+    expect(redactor.text('token-1999-of-a-day')).toBe('[redacted]');
+    expect(redactor.knows({ a: ['the-configured-one-1'] })).toBe(true);
+  });
+
+  it('that somebody brings along is taken out beside those of another, and changes nothing there', () => {
+    const redactor = knowing('the-configured-one-1');
+    const beside = redactor.beside();
+    for (let index = 0; index < 2_000; index += 1) beside.learn(`brought-${index}-along`);
+    redactor.learn('the-configured-one-2');
+    const text = 'the-configured-one-1, the-configured-one-2, brought-1999-along';
+    expect(beside.text(text)).toBe('[redacted], [redacted], [redacted]');
+    expect(redactor.text(text)).toBe('[redacted], [redacted], brought-1999-along');
+    expect([beside.knows(text), beside.knows('brought-1999-along')]).toEqual([true, false]);
+    expect([redactor.finds('brought-1999-along'), beside.finds('brought-1999-along')]).toEqual([false, true]);
   });
 });
 

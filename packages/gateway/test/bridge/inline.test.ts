@@ -121,11 +121,22 @@ describe('what one agent does with a server of the configuration and with one of
     expect(JSON.stringify(told.body)).toContain('this run read private data');
   });
 
-  it('is refused no less when the secret is that of a request', async () => {
-    const own = `header${Math.random().toString(36).slice(2)}lampshade`;
-    const owner = { url: web.url, headers: { 'x-api-key': own } };
-    const body = { endpoint: owner, tool_name: 'echo', arguments: { text: 'hi' } };
-    await both.post('/mcp/call', body);
-    expect(await call('vault', `take ${own}`)).toMatchObject({ body: { code: 'CALL_DENIED' } });
+  it('is neither refused nor hidden for what the request of another brings along as a secret, nor makes it forget one', async () => {
+    const word = 'https://git.example/production';
+    const bring = (value: string) =>
+      both.post('/mcp/call', {
+        endpoint: { url: web.url, headers: { 'x-api-key': value } },
+        tool_name: 'echo',
+        arguments: { text: `it is ${value}` },
+      });
+    await bring(word);
+    const { calls: brought } = JSON.parse(await (await both.fetch('/api/calls')).text());
+    expect(JSON.stringify(brought[0])).not.toContain(word);
+    expect(await call('vault', `take ${word}`)).toMatchObject({ body: { success: true } });
+    const { calls } = JSON.parse(await (await both.fetch('/api/calls')).text());
+    expect(JSON.stringify(calls[0])).toContain(word);
+    for (let count = 0; count < 300; count += 100)
+      await Promise.all([...Array(100).keys()].map((index) => bring(`junk-header-number-${count + index}`)));
+    expect(await call('out', `take ${SECRET}`)).toMatchObject({ body: { code: 'CALL_DENIED' } });
   });
 });
