@@ -1,6 +1,7 @@
 /** The vault of the person who runs the command: passphrases are asked for on a terminal, warnings shown. */
-import { createVault, defaultStateDirectory, TurnbuckleError, type Vault } from 'turnbuckle';
+import { createVault, TurnbuckleError, type Vault } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import { stateDirectoryOf } from './state-directory-of.js';
 import { showMessage } from './untrusted-text.js';
 
 export interface CommandVaultOptions {
@@ -14,7 +15,7 @@ export function commandVault(
   { newPassphrase = false }: CommandVaultOptions = {},
 ): Vault {
   return createVault({
-    stateDir: environment.TURNBUCKLE_STATE_DIR ?? defaultStateDirectory(environment),
+    stateDir: stateDirectoryOf({ environment }),
     environment,
     passphrase: async (why) => {
       if (!output.interactive || (why === 'create' && !newPassphrase)) return undefined;

@@ -1,7 +1,8 @@
 /** The log of calls in the directory of state, read without a daemon. What that takes is loaded here only. */
 import type { LogReader } from '@turnbuckle/store';
-import { defaultStateDirectory, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from './command.js';
+import { stateDirectoryOf } from './state-directory-of.js';
 
 /** Does the work with the log, undefined when nothing was ever logged, and closes it. */
 export async function withLog<T>(
@@ -16,9 +17,9 @@ export async function withLog<T>(
   }
 }
 
-async function openLog({ environment }: CommandContext): Promise<LogReader | undefined> {
+async function openLog(context: CommandContext): Promise<LogReader | undefined> {
   const { LogReader, logDirectory } = await import('@turnbuckle/store');
-  const directory = logDirectory(environment.TURNBUCKLE_STATE_DIR ?? defaultStateDirectory(environment));
+  const directory = logDirectory(stateDirectoryOf(context));
   return LogReader.open(directory).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new TurnbuckleError('INTERNAL', `The log in ${directory} cannot be read: ${why}`, {

@@ -12,12 +12,12 @@ import {
 import { createInputQuestions } from './ask-inputs.js';
 import type { CommandContext } from './command.js';
 import { rootsHere } from './roots-here.js';
+import { stateDirectoryOf } from './state-directory-of.js';
 import { showLine, showMessage } from './untrusted-text.js';
 
 /** Where to look for configuration, from the flags and the environment. */
 export function configurationOptions(context: CommandContext): ConfiguredOptions {
   const { flags, environment, output } = context;
-  const stateDir = environment.TURNBUCKLE_STATE_DIR;
   return {
     environment,
     files: flags.config as readonly string[] | undefined,
@@ -26,7 +26,7 @@ export function configurationOptions(context: CommandContext): ConfiguredOptions
     askInput: output.interactive ? createInputQuestions(context) : undefined,
     approve: output.interactive ? approverOf(context) : undefined,
     vault: async () => (await import('./command-vault.js')).commandVault(context),
-    ...(stateDir !== undefined && { stateDir }),
+    stateDir: stateDirectoryOf(context),
   };
 }
 

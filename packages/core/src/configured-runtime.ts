@@ -2,12 +2,12 @@
  * A runtime from configuration files: placeholders are filled in when a server is connected, and the running
  * system follows the files when it is told to.
  */
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VaultLike } from './auth/sign-in-store.js';
 import { type FillInSource, fillIn } from './config/fill-in.js';
 import { checkTrust } from './config/guard.js';
+import { homeDirectory } from './config/home-directory.js';
 import { areGone, existing } from './config/keep-last.js';
 import {
   isOfProject,
@@ -96,7 +96,7 @@ const trustOf = ({ stateDir, environment = process.env }: ConfiguredOptions): Tr
 function placeOf({ cwd, environment = process.env, files }: ConfiguredOptions): Omit<LayerPlace, 'exists'> {
   return {
     cwd: resolve(cwd ?? process.cwd()),
-    home: homeOf(environment),
+    home: homeDirectory(environment),
     platform: process.platform,
     environment,
     files,
@@ -107,9 +107,6 @@ async function possibleFiles(place: Omit<LayerPlace, 'exists'>): Promise<string[
   const there = await existing(projectPlaces(place), undefined);
   return possibleProjectFiles({ ...place, exists: (path) => there.has(path) });
 }
-
-const homeOf = (environment: Readonly<Record<string, string | undefined>>): string =>
-  environment.HOME || homedir();
 
 /** A runtime for the configuration of a directory. Starts nothing yet. */
 export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Promise<ConfiguredRuntime> {
@@ -150,7 +147,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
       const origin = written.get(server);
       const { settings } = config;
       const { secretCommand } = settings;
-      const source = { environment, home: homeOf(environment), secretCommand, vault, learn, askInput };
+      const source = { environment, home: homeDirectory(environment), secretCommand, vault, learn, askInput };
       if (origin === undefined) return server;
       // Each time it starts: what its command names may have changed since the files were read.
       if (isOfProject(origin.origin.scope) && options.trustProject !== true) {

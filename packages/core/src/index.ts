@@ -30,6 +30,7 @@ export { dangersOf } from './config/dangers.js';
 export { editConfig, editServers, type ServerEdit } from './config/edit/config-editor.js';
 export { setKey, setServer } from './config/edit/edit-servers.js';
 export { makeDirectory } from './config/edit/make-directory.js';
+export { homeDirectory } from './config/home-directory.js';
 export { jsonSchema } from './config/json-schema.js';
 export type { ConfiguredServer, LoadedConfig } from './config/loaded-config.js';
 export { readFileText, whyUnreadable } from './config/read-file.js';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { makeDirectory, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { placeOf } from '../daemon/agent-clients.js';
 import { CLIENTS, clientById, discover, writeClientConfig } from '../imports/index.js';
 import { loadCommandConfig } from '../open.js';
 import { confirmChange } from '../preview.js';
@@ -96,13 +96,9 @@ function clientOf({ flags }: CommandContext): string {
 /** The file named, the one the tool has, or the first of those it would look for. */
 function targetFile({ flags, environment }: CommandContext, client: string): string {
   if (typeof flags.file === 'string') return resolve(flags.file);
-  const place = {
-    platform: process.platform,
-    home: environment.HOME ?? homedir(),
-    env: environment,
-    cwd: process.cwd(),
-  };
-  const existing = discover(place).find((file) => file.client === client && file.scope === 'user');
+  const existing = discover(placeOf({ environment })).find(
+    (file) => file.client === client && file.scope === 'user',
+  );
   if (existing !== undefined) return existing.path;
   throw new TurnbuckleError('CONFIG_INVALID', `No configuration of ${client} was found.`, {
     hint: 'Name the file: --file <path>, or print it: --file -',

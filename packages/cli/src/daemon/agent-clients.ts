@@ -1,7 +1,7 @@
 /** The agents that can be connected to the daemon, where their user's file is, and whether they are on this machine. */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname } from 'node:path';
+import { homeDirectory } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import type { Client } from '../imports/client.js';
 import { CLIENTS } from '../imports/index.js';
@@ -21,7 +21,7 @@ export interface AgentHere {
 
 export const placeOf = ({ environment }: Pick<CommandContext, 'environment'>): Place => ({
   platform: process.platform,
-  home: environment.HOME ?? homedir(),
+  home: homeDirectory(environment),
   env: environment,
   cwd: process.cwd(),
 });

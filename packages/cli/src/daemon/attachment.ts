@@ -1,8 +1,7 @@
 /** Whether a command works through a daemon, and through which. */
 import { lstatSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { TurnbuckleError } from 'turnbuckle';
+import { homeDirectory, TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { DaemonClient } from './daemon-client.js';
@@ -88,7 +87,7 @@ async function knowsProject({ environment }: CommandContext, client: DaemonClien
 /** Configuration that depends on where, and in which environment, the command is started. */
 function filesHere(environment: CommandContext['environment']): string[] {
   const cwd = process.cwd();
-  const home = environment.HOME || homedir();
+  const home = homeDirectory(environment);
   const named = environment.MCP_CONFIG_PATH;
   const files = [join(cwd, 'mcp-servers.json')];
   for (let last = cwd; ; last = dirname(last)) {

@@ -50,7 +50,7 @@ export function lookAround(place: Place): Lookout {
     path: join(within, ...parts),
     within,
   });
-  const configFolder = filled(env.XDG_CONFIG_HOME) ?? join(home, '.config');
+  const configFolder = absoluteOnly(env.XDG_CONFIG_HOME, platform) ?? join(home, '.config');
   return {
     place,
     join,
@@ -70,10 +70,14 @@ export function lookAround(place: Place): Lookout {
   };
 }
 
+/** Empty or relative means unset, as everywhere: what a project ships is not its user's. */
+const absoluteOnly = (path: string | undefined, platform: NodeJS.Platform): string | undefined =>
+  path !== undefined && (platform === 'win32' ? win32 : posix).isAbsolute(path) ? path : undefined;
+
 const filled = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
 function appDataFolder({ platform, home, env }: Place, join: Lookout['join'], configFolder: string): string {
   if (platform === 'darwin') return join(home, 'Library', 'Application Support');
-  if (platform === 'win32') return filled(env.APPDATA) ?? join(home, 'AppData', 'Roaming');
+  if (platform === 'win32') return absoluteOnly(env.APPDATA, platform) ?? join(home, 'AppData', 'Roaming');
   return configFolder;
 }

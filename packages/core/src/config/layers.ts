@@ -3,6 +3,7 @@
  * for the walk upwards to the project, whose look at the file system is handed in.
  */
 import { dirname, join, normalize } from 'node:path';
+import { absoluteOnly } from './home-directory.js';
 
 export type LayerScope = 'user' | 'project' | 'local' | 'environment' | 'flags' | 'managed';
 
@@ -59,16 +60,24 @@ export function userFile({
   environment,
 }: Pick<LayerPlace, 'home' | 'platform' | 'environment'>): string {
   if (platform === 'win32')
-    return join(environment.APPDATA || join(home, 'AppData', 'Roaming'), 'turnbuckle', 'mcp.json');
+    return join(
+      absoluteOnly(environment.APPDATA, platform) ?? join(home, 'AppData', 'Roaming'),
+      'turnbuckle',
+      'mcp.json',
+    );
   // Empty or relative means unset (XDG Base Directory): a project must not become its user's own file.
-  const given = environment.XDG_CONFIG_HOME;
-  return join(given?.startsWith('/') ? given : join(home, '.config'), 'turnbuckle', 'mcp.json');
+  const given = absoluteOnly(environment.XDG_CONFIG_HOME, platform);
+  return join(given ?? join(home, '.config'), 'turnbuckle', 'mcp.json');
 }
 
 function managedFile({ platform, environment }: LayerPlace): string {
   if (platform === 'darwin') return '/Library/Application Support/turnbuckle/managed-mcp.json';
   if (platform === 'win32')
-    return join(environment.PROGRAMDATA || 'C:\\ProgramData', 'turnbuckle', 'managed-mcp.json');
+    return join(
+      absoluteOnly(environment.PROGRAMDATA, platform) ?? 'C:\\ProgramData',
+      'turnbuckle',
+      'managed-mcp.json',
+    );
   return '/etc/turnbuckle/managed-mcp.json';
 }
 

@@ -5,9 +5,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { extname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { homeDirectory } from './home-directory.js';
 import { MalformedPlaceholder, splitPlaceholders } from './placeholders.js';
 import { addProgramFiles, PathSet } from './program-files.js';
 import { coded, codeOf, inTime, openFile } from './read-file.js';
@@ -129,7 +129,7 @@ function fill(text: string, naming: NamingEntry): string {
     .map((piece) => {
       if (typeof piece === 'string') return piece;
       if (piece.name === 'workspaceFolder') return directory;
-      if (piece.name === 'userHome') return environment.HOME || homedir();
+      if (piece.name === 'userHome') return homeDirectory(environment);
       const variable = piece.name.replace(/^env:/, '');
       const value = Object.hasOwn(environment, variable) ? environment[variable] : undefined;
       return value || fill(piece.fallback ?? '', naming);

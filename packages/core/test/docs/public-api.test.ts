@@ -25,6 +25,7 @@ const VALUES = [
   'exactInteger',
   'findHidden',
   'firstKeys',
+  'homeDirectory',
   'identityOf',
   'inSlices',
   'jsonSchema',

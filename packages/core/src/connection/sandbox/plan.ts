@@ -3,8 +3,8 @@
  * paths, and what cannot be given as asked for is an error, never less protection.
  */
 import { realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { homeDirectory } from '../../config/home-directory.js';
 import { factsOf } from '../../config/read-file.js';
 import type { SandboxPolicy } from '../../config/sandbox-schema.js';
 import type { StdioServer } from '../../config/schema.js';
@@ -52,7 +52,7 @@ export async function planSandbox(options: PlanOptions): Promise<SandboxPlan> {
   const base = resolve(config.cwd ?? process.cwd());
   if (!(await isDirectory(base)))
     throw sandboxFault(server, `its working directory ${base} does not exist`, 'Make it, or change "cwd".');
-  const home = environment.HOME || homedir();
+  const home = homeDirectory(environment);
   const own = await ownPlaces({ ...options, home });
   const programs = programDirectories(environment.PATH);
   const listed = await listedPaths(policy, {
