@@ -105,6 +105,8 @@ export async function withRuntime<T>(
   const interrupted = new Promise<never>((_, reject) =>
     context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true }),
   );
+  // It may be interrupted before, and after, anybody waits for that.
+  interrupted.catch(() => {});
   try {
     if (warn) refuseUnreadable(context, configured.config(), OWN);
     if (warn) warnOfProblems(context, configured.config());

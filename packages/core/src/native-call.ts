@@ -11,10 +11,7 @@ export async function runNative(
   context: NativeContext,
 ): Promise<CallToolResult> {
   try {
-    const value = await untilAborted(
-      Promise.resolve().then(() => tool.run(input, context)),
-      context.signal,
-    );
+    const value = await untilAborted(async () => tool.run(input, context), context.signal);
     return toResult(value);
   } catch (thrown) {
     if (thrown instanceof TurnbuckleError) throw thrown;

@@ -19,7 +19,7 @@ import type { HttpServer, SseServer, WebSocketServer } from './config/schema.js'
 import { type TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { retryableOnce } from './retryable-once.js';
 import type { Server } from './server.js';
-import { untilAborted } from './until-aborted.js';
+import { throwIfCancelled, untilAborted } from './until-aborted.js';
 
 export interface SignInRequest {
   readonly method?: SignInMethod | undefined;
@@ -121,10 +121,11 @@ export class SignIns {
     signal: AbortSignal | undefined,
     begin: (signal: AbortSignal) => Promise<boolean>,
   ): Promise<boolean> {
+    throwIfCancelled(signal);
     const running = this.#running.get(server) ?? this.#begin(server, begin);
     running.waiting += 1;
     try {
-      return await untilAborted(running.done, signal);
+      return await untilAborted(() => running.done, signal);
     } finally {
       running.waiting -= 1;
       if (running.waiting === 0) this.#end(server, running, givenUp(server));

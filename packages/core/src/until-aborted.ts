@@ -6,14 +6,24 @@ import { timerDelay } from './resilience/timer-delay.js';
 const cancelled = (): TurnbuckleError =>
   new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled by the caller.');
 
-/** The promise, or CALL_CANCELLED as soon as the signal says so. The work itself goes on for others. */
-export function untilAborted<T>(work: Promise<T>, signal: CancelSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  if (signal.aborted) return Promise.reject(cancelled());
+/** Nothing is begun for who has given up already. */
+export function throwIfCancelled(signal: CancelSignal | undefined): void {
+  if (signal?.aborted === true) throw cancelled();
+}
+
+/**
+ * What comes of the work, or CALL_CANCELLED as soon as the signal says so. Work that has begun goes on for others, and how
+ * it ends is never left without anybody who takes it: a promise like that would end the process.
+ */
+export async function untilAborted<T>(begin: () => Promise<T>, signal: CancelSignal | undefined): Promise<T> {
+  throwIfCancelled(signal);
+  if (signal === undefined) return begin();
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(cancelled());
     onAbort(signal, giveUp);
-    work.then(resolve, reject).finally(() => offAbort(signal, giveUp));
+    begin()
+      .then(resolve, reject)
+      .finally(() => offAbort(signal, giveUp));
   });
 }
 
@@ -22,5 +32,5 @@ export function pause(ms: number, signal: CancelSignal | undefined): Promise<voi
   const timed = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timerDelay(ms));
   });
-  return untilAborted(timed, signal).finally(() => clearTimeout(timer));
+  return untilAborted(() => timed, signal).finally(() => clearTimeout(timer));
 }

@@ -20,8 +20,8 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** The work's result, or the reason of the end if that comes first; for work that cannot be stopped. */
-  async race<T>(work: Promise<T>): Promise<T> {
+  /** The work's result, or the reason of the end if that comes first; for work that cannot be stopped once it has begun. */
+  async race<T>(begin: () => Promise<T>): Promise<T> {
     const { signal } = this;
     signal.throwIfAborted();
     let onAbort = (): void => {};
@@ -30,7 +30,7 @@ export class Deadline {
       signal.addEventListener('abort', onAbort, { once: true });
     });
     try {
-      return await Promise.race([work, ended]);
+      return await Promise.race([begin(), ended]);
     } finally {
       signal.removeEventListener('abort', onAbort);
     }

@@ -75,7 +75,7 @@ async function followed(first: Hop, errand: Errand): Promise<Response> {
   const { settings, init, deadline } = errand;
   let hop = first;
   for (let redirects = 0; ; redirects += 1) {
-    const target = await deadline.race(checkTarget(hop.url, settings));
+    const target = await deadline.race(() => checkTarget(hop.url, settings));
     const answer = await exchange(hop, target, errand);
     if (answer instanceof Response) return named(answer, hop.url, redirects > 0);
     if (init.redirect === 'error' || redirects === settings.maxRedirects) {
@@ -110,7 +110,7 @@ async function exchange(hop: Hop, target: Target, errand: Errand): Promise<Respo
     if (next !== undefined) return next;
     checkContentType(hop.url, { status: answer.statusCode, headers, accept: init.accept });
     const rules = { url: hop.url, headers, maxBytes: settings.maxBytes };
-    const body = await deadline.race(readBoundedBody(answer.body, rules));
+    const body = await deadline.race(() => readBoundedBody(answer.body, rules));
     return toResponse(answer.statusCode, headers, body);
   } finally {
     http.destroy().catch(() => {});
