@@ -35,13 +35,16 @@ export function* writeLarge(value: unknown): Steps<string> {
 }
 
 function* write(value: unknown, pieces: string[]): Steps<void> {
-  if (typeof value !== 'object' || value === null || 'toJSON' in value || !hasMoreParts(value, FEW)) {
+  if (typeof value !== 'object' || value === null || isWrittenByItself(value) || !hasMoreParts(value, FEW)) {
     pieces.push(writeJson(value) ?? 'null');
     return;
   }
   if (Array.isArray(value)) yield* writeList(value, pieces);
   else yield* writeObject(value, pieces);
 }
+
+/** As JSON.stringify tells it: in data, `toJSON` is a key like any other. */
+const isWrittenByItself = (value: object): boolean => typeof Reflect.get(value, 'toJSON') === 'function';
 
 function* writeList(list: readonly unknown[], pieces: string[]): Steps<void> {
   pieces.push('[');

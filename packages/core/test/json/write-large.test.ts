@@ -12,7 +12,7 @@ const value = fc.letrec((tie) => ({
       .oneof(fc.integer(), fc.string(), fc.constant(undefined), fc.constant({ a: 1 }))
       .map((one) => Array(6_000).fill(one)),
     fc.array(tie('node'), { maxLength: 4 }),
-    fc.dictionary(fc.constantFrom('a', '', '7', '"', '__proto__'), tie('node'), { maxKeys: 4 }),
+    fc.dictionary(fc.constantFrom('a', '', '7', '"', '__proto__', 'toJSON'), tie('node'), { maxKeys: 4 }),
   ),
 })).node;
 
@@ -31,6 +31,13 @@ it('gives others their turn only where there is much to write', async () => {
   const writing = writeInSlices({ rows });
   expect(writing).toBeInstanceOf(Promise);
   expect(await writing).toBe(JSON.stringify({ rows }));
+});
+
+it('takes a key toJSON for one like any other', () => {
+  const rows = Array.from({ length: 30_000 }, (_, id) => ({ id }));
+  const turns = (value: object): number => [...writeLarge(value)].length;
+  expect(turns({ toJSON: 1, rows })).toBe(turns({ another: 1, rows }));
+  expect(turns({ rows })).toBeGreaterThan(50);
 });
 
 it('counts parts no further than it has to', () => {

@@ -20,7 +20,8 @@ function* cleanSteps(value: unknown, change: Change): Steps<unknown> {
     return yield* change(value);
   }
   if (typeof value !== 'object' || value === null) return value;
-  if ('toJSON' in value) return yield* cleanSteps(toPlain(value), change);
+  // One of ours, such as an error. In what others sent it is a key like any other: no function comes out of JSON.
+  if (typeof Reflect.get(value, 'toJSON') === 'function') return yield* cleanSteps(toPlain(value), change);
   // What has no secret in it is the same as before: its numbers are then still spelled as they came.
   let isSame = true;
   if (Array.isArray(value)) {
