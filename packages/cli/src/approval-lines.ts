@@ -17,14 +17,18 @@ export function titleOf({ callerId, tool, kind }: ApprovalRequest, host: string)
 }
 
 /** Of which server it is, and why somebody is asked. */
-export function factLines({ server, trusted, reason, rule }: ApprovalRequest, width: number): string[] {
-  // A rule that allows is not why somebody is asked.
-  const isAsking = rule?.action === 'ask' && rule.file !== undefined;
-  const place = isAsking ? ` (${showLine(`${rule.file}:${rule.line ?? 1}`, 200)})` : '';
+export function factLines(asked: ApprovalRequest, width: number): string[] {
+  const { server, trusted, reason } = asked;
   return [
     ...fact('server', `${showLine(server, 60)}${trusted ? '' : ' (untrusted)'}`, width),
-    ...fact('reason', `${showLine(reason, 300)}${place}`, width),
+    ...fact('reason', `${showLine(reason, 300)}${askingPlace(asked)}`, width),
   ];
+}
+
+/** Where the rule stands that asks, in brackets. One that allows is not why somebody is asked. */
+export function askingPlace({ rule }: Pick<ApprovalRequest, 'rule'>): string {
+  if (rule?.action !== 'ask' || rule.file === undefined) return '';
+  return ` (${showLine(`${rule.file}:${rule.line ?? 1}`, 200)})`;
 }
 
 const LABEL_COLUMNS = 13;

@@ -84,9 +84,15 @@ function withPersonHint(error: unknown, { output }: CommandContext): unknown {
   if (error.code !== 'INPUT_REQUIRED' && error.code !== 'APPROVAL_NEEDED') return error;
   if (error.hint?.includes('mayAsk') === true) return error;
   const { code, message, server, tool, data, cause } = error;
-  const rule = code === 'APPROVAL_NEEDED' ? ' Or allow it by a rule: turnbuckle rules' : '';
+  const rule = code === 'APPROVAL_NEEDED' ? ` Or allow it by a rule: turnbuckle rules${askedBy(data)}` : '';
   const hint = `Run it on a terminal, without --json: it asks a person.${rule}`;
   return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
+}
+
+/** Where the rule stands that asks for the approval: it may be one that was mistyped. */
+function askedBy(data: TurnbuckleError['data']): string {
+  const { file, line } = Object(data?.rule);
+  return typeof file === 'string' ? `. It is asked for by ${file}:${String(line ?? 1)}` : '';
 }
 
 /** Where the arguments are described, for somebody who does not know them. */

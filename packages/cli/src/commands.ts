@@ -130,7 +130,7 @@ const USING: readonly Command[] = [
       timeout: {
         type: 'string',
         value: 'seconds',
-        summary: 'Give up after so long without a sign from the server',
+        summary: 'Give up after so long without a sign from the server, or, in a pipe, without an approval',
       },
       output: {
         type: 'string',

@@ -85,14 +85,20 @@ export class CallQuestions {
       keep: () => this.#keep(call, decision, rule),
       whole: () => this.#wholeOf(call),
     };
-    // A program waits for its own calls; an agent's client gives up after a while.
-    const patienceMs = agentOf(call.caller) === undefined ? undefined : this.#options.patienceMs;
+    const patienceMs = this.#patienceFor(call);
     const answer = await approvals.ask(question, call.signal, { patienceMs, onAsked: call.onApproval });
     this.#assertSame(call);
     call.permits = [...call.permits, permit];
     call.onPermit?.(permit);
     if (answer !== 'once') approvals.remember(memory);
     if (answer === 'always') await this.#keep(call, decision, rule);
+  }
+
+  /** A program waits for its own calls, unless it says how long; an agent's client gives up after a while. */
+  #patienceFor({ caller, approvalWaitMs }: GuardedCall): number | undefined {
+    const usual = agentOf(caller) === undefined ? undefined : this.#options.patienceMs;
+    if (usual === undefined || approvalWaitMs === undefined) return approvalWaitMs ?? usual;
+    return Math.min(usual, approvalWaitMs);
   }
 
   #permitFor({ definition }: GuardedCall, decision: Decision): Permit {

@@ -19,6 +19,8 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Longest duration in all, from the first word to the answer; only a person's approval does not count. */
   readonly maxTotalMs?: number | undefined;
+  /** After so long without an answer to its approval it ends with APPROVAL_PENDING; the question stays open. */
+  readonly approvalWaitMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** A person is asked whether the call may be made; it waits. */
   readonly onApproval?: ((asked: AskedApproval) => void) | undefined;
@@ -82,9 +84,10 @@ export interface TaskFacts {
 
 /** Throws REQUEST_INVALID for options that are none: what a typo would make of a time limit is no limit. */
 export function checkOptions(options: CallOptions): void {
-  const { requestId, timeoutMs, maxTotalMs, onProgress, signal, caller } = options;
+  const { requestId, timeoutMs, maxTotalMs, approvalWaitMs, onProgress, signal, caller } = options;
   checkMs('timeoutMs', timeoutMs);
   checkMs('maxTotalMs', maxTotalMs);
+  checkMs('approvalWaitMs', approvalWaitMs);
   if (requestId !== undefined && typeof requestId !== 'string')
     throw invalid('requestId', 'a text', requestId);
   if (onProgress !== undefined && typeof onProgress !== 'function')

@@ -40,6 +40,8 @@ export interface GuardedCall {
   /** Told what a person said yes to. */
   readonly onPermit?: ((permit: Permit) => void) | undefined;
   readonly signal: CancelSignal | undefined;
+  /** So long it waits for an approval at most. */
+  readonly approvalWaitMs?: number | undefined;
   /** Told what somebody is asked about it. */
   readonly onApproval?: ((asked: AskedApproval) => void) | undefined;
   /** What to say when the caller may not know that it exists. */
@@ -73,6 +75,7 @@ export function guardedCall(
     beside: what.beside,
     caller: request.caller,
     signal: request.signal,
+    approvalWaitMs: request.approvalWaitMs,
     onApproval: request.onApproval,
     unknown: what.unknown,
     permit: what.permit,

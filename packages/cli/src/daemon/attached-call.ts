@@ -41,11 +41,14 @@ export async function callAttached(
     () => void answerApprovals(context, { client, tool, signal: over.signal }),
     APPROVAL_MS,
   );
+  const { timeoutMs } = timeoutOf(context, false);
   const call = post(context, client, {
     server: tool.server,
     tool_name: tool.tool,
     arguments: args,
-    timeout_ms: timeoutOf(context, false).timeoutMs ?? TIMEOUT_MS,
+    timeout_ms: timeoutMs ?? TIMEOUT_MS,
+    // On a terminal the person who could answer is asked here, and can say no.
+    ...(timeoutMs !== undefined && !context.output.interactive && { approval_wait_ms: timeoutMs }),
   }).finally(() => {
     clearTimeout(timer);
     over.abort();

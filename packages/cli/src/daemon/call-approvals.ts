@@ -2,9 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApprovalRequest } from 'turnbuckle';
 import { TurnbuckleError } from 'turnbuckle';
+import { askingPlace } from '../approval-lines.js';
 import type { CallableTool } from '../call-request.js';
 import type { CommandContext } from '../command.js';
 import { shellWord } from '../shell-word.js';
+import { showMoment } from '../time-words.js';
 import { showLine } from '../untrusted-text.js';
 import type { DaemonClient } from './daemon-client.js';
 import { leaveWhenSettled, pendingApprovals, whySettled } from './leave-when-settled.js';
@@ -38,8 +40,12 @@ export async function answerForCall(context: CommandContext, call: WaitingCall):
 const isOf = ({ callerId, server, tool }: ApprovalRequest, called: CallableTool): boolean =>
   callerId === undefined && server === called.server && tool === called.tool;
 
-function tell({ output }: CommandContext, { id, tool, reason }: ApprovalRequest): void {
-  output.warn(`The call of ${showLine(tool)} waits for an approval: ${showLine(reason, 200)}`);
+function tell({ output, flags }: CommandContext, asked: ApprovalRequest): void {
+  const { id, tool, reason, expiresAt } = asked;
+  const until = flags.timeout === undefined ? `until ${showMoment(Date.parse(expiresAt))}` : 'for --timeout';
+  output.warn(
+    `The call of ${showLine(tool)} waits for an approval, ${until}: ${showLine(reason, 200)}${askingPlace(asked)}`,
+  );
   output.warn(`Answer it: turnbuckle approvals answer ${showLine(shellWord(id))} once`);
 }
 

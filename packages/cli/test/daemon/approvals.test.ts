@@ -118,6 +118,34 @@ describe('approvals', () => {
     expect(await ended).toMatchObject({ code: 0, stdout: 'hi\n' });
   });
 
+  it('are waited for no longer than --timeout says, and the same call goes on with the question', async () => {
+    const words = ['call', 'echo', 'echo', 'text=hi', '--timeout', '2'];
+    const first = await turnbuckle(words, { home });
+    expect(first.code).toBe(15);
+    expect(first.stderr).toContain('APPROVAL_PENDING');
+    const id = /error[\s\S]*approvals answer (\S+) once/.exec(first.stderr)?.[1] ?? '';
+    expect((await waiting()).map((one) => one.id)).toEqual([id]);
+    expect((await turnbuckle(['approvals', 'answer', id, 'once'], { home })).code).toBe(0);
+    expect(await turnbuckle(words, { home })).toMatchObject({ code: 0, stdout: 'hi\n' });
+  });
+
+  it('name file and line of a mistyped rule that asks, with a daemon and without one', async () => {
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: { echo: fixture('echo') },
+      rules: [{ action: 'deny', sever: 'other' }],
+    });
+    const line = (await home.read('.config/turnbuckle/mcp.json')).split('\n').indexOf('  "rules": [') + 2;
+    const place = `${home.config}:${line}`;
+    const words = ['call', 'echo', 'echo', 'text=hi', '--timeout', '3'];
+    const alone = await turnbuckle([...words, '--no-daemon'], { home });
+    expect(alone.code).toBe(15);
+    expect(alone.stderr).toContain(`asked for by ${place}`);
+    await waitUntil(async () => {
+      const { stderr } = await turnbuckle(words, { home });
+      return stderr.includes(`this rule cannot be understood (${place})`);
+    }, 30_000);
+  });
+
   it('say how they are answered, and whose call waits', async () => {
     const calling = start(['call', 'echo', 'echo', 'text=hi'], { home });
     const ended = finished(calling);

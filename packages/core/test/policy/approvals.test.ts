@@ -222,6 +222,22 @@ describe('an answer', () => {
     expect(runtime.approvals.pending()).toEqual([]);
   });
 
+  it.each([
+    ['of the host, for as long as it says', undefined, { approvalWaitMs: 20 }, undefined],
+    ['of an agent, for as long as it says', agent(), { approvalWaitMs: 20 }, 600_000],
+    ['of an agent, no longer than its like', agent(), { approvalWaitMs: 600_000 }, 20],
+  ])('is waited for by a call %s', async (_, caller, limits, approvalWaitMs) => {
+    const rules = [{ action: 'ask' as const }];
+    const { runtime, server } = await open({ approvals: 'queue', rules, approvalWaitMs });
+    const again = () => runtime.callTool('files', 'write', {}, { caller, ...limits });
+    const error = await again().catch((thrown) => thrown);
+    const [asked] = runtime.approvals.pending();
+    expect(error).toMatchObject({ code: 'APPROVAL_PENDING', data: { approval: asked?.id } });
+    expect(runtime.approvals.answer(asked?.id ?? '', 'once')).toBe(true);
+    await again();
+    expect(server.calls).toHaveLength(1);
+  });
+
   it('is a no when the runtime closes', async () => {
     const { runtime, call } = await open({ approvals: 'queue' });
     const failed = call().catch((error) => error.code);

@@ -40,6 +40,8 @@ export const CALL_BODY = z.strictObject({
   timeout_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
   /** Longest duration in all, however much progress there is. */
   max_total_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
+  /** Longest wait for an approval; the question stays open. */
+  approval_wait_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
 });
 
 export type CallBody = z.output<typeof CALL_BODY>;
@@ -108,6 +110,7 @@ export class Bridge {
         ...this.optionsOf(asking),
         timeoutMs,
         maxTotalMs: max_total_ms,
+        approvalWaitMs: body.approval_wait_ms,
         ...(onProgress !== undefined && { onProgress }),
         tool,
         server,
