@@ -38,10 +38,10 @@ const cases: Case[] = [
     after: `{\n    "x": 1,\n    "servers": {\n        "b": ${spread('    ', '\n', 2)}\n    }\n}\n`,
   },
   {
-    title: 'a comment in an empty map stays, with the spaces at its end',
+    title: 'a comment in an empty map stays, with the spaces at its end, apart from what comes',
     before: '{\n  "servers": {\n    // none yet  \n  }\n}\n',
     edit: add,
-    after: `{\n  "servers": {\n    // none yet  \n    "b": ${spread('  ', '\n', 2)}\n  }\n}\n`,
+    after: `{\n  "servers": {\n    // none yet  \n\n    "b": ${spread('  ', '\n', 2)}\n  }\n}\n`,
   },
   {
     title: 'tabs and CRLF are kept',
@@ -124,6 +124,32 @@ const cases: Case[] = [
     before: '{\n  "list": [\n    1, // one\n    // about three\n    3 // three\n  ]\n}',
     edit: (text) => setKey(text, ['list'], [1, 2, 3]),
     after: '{\n  "list": [\n    1, // one\n    2,\n    // about three\n    3 // three\n  ]\n}',
+  },
+  {
+    title: 'a first item does not come between the next one and the comments above it',
+    before: '{\n  "list": [ // all\n    // apart\n\n    // about two\n    /* and more */ 2 // two\n  ]\n}',
+    edit: (text) => setKey(text, ['list'], [1, 2]),
+    after:
+      '{\n  "list": [ // all\n    // apart\n\n    1,\n    // about two\n    /* and more */ 2 // two\n  ]\n}',
+  },
+  {
+    title: 'the first item goes with the comments directly above it, and with no others',
+    before:
+      '{\n  "list": [ // all\n    // apart\n\n    // about one\n    1, // one\n    // about two\n    2\n  ]\n}',
+    edit: (text) => setKey(text, ['list', 0], undefined),
+    after: '{\n  "list": [ // all\n    // apart\n\n    // about two\n    2\n  ]\n}',
+  },
+  {
+    title: 'the only item goes with the comment above it',
+    before: '{\n  "list": [\n    // about one\n    1\n  ]\n}',
+    edit: (text) => setKey(text, ['list', 0], undefined),
+    after: '{\n  "list": []\n}',
+  },
+  {
+    title: 'what comes into an empty map and goes again takes no comment along',
+    before: '{\n  "servers": {\n    // none yet\n  }\n}\n',
+    edit: (text) => drop(add(text)),
+    after: '{\n  "servers": {\n    // none yet\n  }\n}\n',
   },
   {
     title: 'removing takes the comments of the server and leaves those of the others',

@@ -27,6 +27,8 @@ export function gapTokens(text: string, from: number, to: number): GapToken[] {
 
 export const isComment = ({ kind }: GapToken): boolean => kind === 'line' || kind === 'block';
 
+export const isComma = ({ kind }: GapToken): boolean => kind === 'comma';
+
 /** The tokens line by line; a comment over several lines counts for the line it starts on. */
 export function gapLines(tokens: readonly GapToken[]): GapToken[][] {
   const lines: GapToken[][] = [[]];
@@ -45,4 +47,19 @@ export function trailingEnd(tokens: readonly GapToken[], from: number, valueFoll
   const [line = [], ...more] = gapLines(tokens.filter(({ start }) => start >= from));
   if (more.length === 0 && valueFollows) return from;
   return line.findLast(isComment)?.end ?? from;
+}
+
+/** Where the comments begin that are about the value behind the gap: those before it on its line, and directly above. */
+export function attachedStart(before: readonly GapToken[], offset: number, hasPrevious: boolean): number {
+  const lines = gapLines(before.slice(before.findIndex(isComma) + 1));
+  const above = lines.slice(0, -1);
+  let start = offset;
+  if (hasPrevious || above.length > 0) start = lines.at(-1)?.find(isComment)?.start ?? start;
+  // The first of the lines is the one that the value before ends on, or the container begins on.
+  for (const line of above.slice(1).reverse()) {
+    const comment = line.find(isComment);
+    if (comment === undefined) break;
+    start = comment.start;
+  }
+  return start;
 }

@@ -1,6 +1,6 @@
 /** Puts a value into an object or list without touching what the user wrote around it. */
 import type { Node } from 'jsonc-parser';
-import { gapTokens, isComment, trailingEnd } from './gap.js';
+import { attachedStart, gapTokens, isComment, trailingEnd } from './gap.js';
 import { endOf, valueOfMember } from './jsonc-document.js';
 import {
   indentAt,
@@ -51,12 +51,16 @@ function fill(text: string, container: Node, member: Member): string {
   const outer = indentAt(text, container.offset);
   const inner = outer + layout.unit;
   const piece = overLines(member, inner, layout);
-  return `${text.slice(0, start)}${kept}${layout.eol}${inner}${piece}${layout.eol}${outer}${text.slice(end)}`;
+  // What was there before it is not about it: an empty line says so.
+  const apart = /[\r\n]/.test(kept) ? layout.eol : '';
+  return `${text.slice(0, start)}${kept}${apart}${layout.eol}${inner}${piece}${layout.eol}${outer}${text.slice(end)}`;
 }
 
 function putBefore(text: string, container: Node, member: Member, next: Node): string {
   const { piece, separator } = besides(text, container, member, next);
-  return `${text.slice(0, next.offset)}${piece},${separator}${text.slice(next.offset)}`;
+  // Not between the next one and the comments about it.
+  const start = attachedStart(gapTokens(text, container.offset + 1, next.offset), next.offset, false);
+  return `${text.slice(0, start)}${piece},${separator}${text.slice(start)}`;
 }
 
 function putBehind(text: string, container: Node, member: Member, previous: Node): string {

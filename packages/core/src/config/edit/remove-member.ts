@@ -1,10 +1,10 @@
 /**
  * Takes a member out of an object or list, with the comments that are about it: those on its lines, and
- * those on the lines directly above. Above the first member the comments stay, as they may be about all of
- * them; so does everything behind an empty line.
+ * those on the lines directly above. What an empty line parts from it stays, and what stands on the line on
+ * which the object or list begins.
  */
 import type { Node } from 'jsonc-parser';
-import { type GapToken, gapLines, gapTokens, isComment, trailingEnd } from './gap.js';
+import { attachedStart, type GapToken, gapTokens, isComma, trailingEnd } from './gap.js';
 import { endOf } from './jsonc-document.js';
 import { lineStart } from './layout.js';
 
@@ -25,15 +25,13 @@ export function removeMember(text: string, container: Node, index: number): stri
   const commaBefore = before.find(isComma);
   const commaAfter = after.find(isComma);
   const { end, cuts } = cutsBehind(text, after, { member, valueFollows: next !== undefined });
-  const start = attachedStart(before, member, previous !== undefined);
+  const start = attachedStart(before, member.offset, previous !== undefined);
   cuts.push(withSpace(text, { start, end }, next === undefined));
   // Without a comma of its own it was the last one: the comma before it would now end the container.
   if (commaAfter === undefined && commaBefore !== undefined) cuts.push(commaBefore);
   const result = cutOut(text, cuts);
   return members.length > 1 ? result : closeUp(result, container.offset, endOf(container) - text.length);
 }
-
-const isComma = ({ kind }: GapToken): boolean => kind === 'comma';
 
 interface Removed {
   readonly member: Node;
@@ -47,21 +45,6 @@ function cutsBehind(text: string, after: readonly GapToken[], { member, valueFol
     return { end: trailingEnd(after, comma?.end ?? own, valueFollows), cuts: [] as Cut[] };
   // A comma on a later line: the comments between are not on the member's lines, so they stay.
   return { end: trailingEnd(after, own, false), cuts: [comma] as Cut[] };
-}
-
-function attachedStart(before: readonly GapToken[], member: Node, hasPrevious: boolean): number {
-  const lines = gapLines(before.slice(before.findIndex(isComma) + 1));
-  const above = lines.slice(0, -1);
-  let start = member.offset;
-  if (hasPrevious || above.length > 0) start = lines.at(-1)?.find(isComment)?.start ?? start;
-  if (!hasPrevious) return start;
-  // The first of the lines is the one the member before ends on.
-  for (const line of above.slice(1).reverse()) {
-    const comment = line.find(isComment);
-    if (comment === undefined) break;
-    start = comment.start;
-  }
-  return start;
 }
 
 /** Whole lines go with their line end; within a line one of the two spaces around goes. */
