@@ -1,7 +1,9 @@
 import { OWNER, type TokenFacts, TokenStore } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { findAttachment } from '../daemon/attachment.js';
 import { nearestWord } from '../nearest-word.js';
+import { loadCommandConfig } from '../open.js';
 import { readUntil } from '../read-until.js';
 import { stateDirectoryOf } from '../state-directory-of.js';
 import { textTable } from '../text-table.js';
@@ -34,6 +36,7 @@ async function create(context: CommandContext, store: TokenStore): Promise<void>
   const { flags, output } = context;
   const name = needWord(context, 1, 'name of the token');
   const can = (flags.can as readonly string[] | undefined) ?? ['mcp_integration'];
+  if (flags.can !== undefined) await warnOfUnknownServers(context, can);
   const request = {
     name,
     can,
@@ -52,6 +55,51 @@ async function create(context: CommandContext, store: TokenStore): Promise<void>
     ),
   );
 }
+
+/** A word for a server that there is not grants nothing, and nothing else would say so. */
+async function warnOfUnknownServers(context: CommandContext, can: readonly string[]): Promise<void> {
+  const { servers } = await loadCommandConfig(context, { refuse: false, warn: false });
+  const known = [...servers.keys(), ...(await serversOfDaemon(context)), 'native'];
+  for (const word of can) {
+    const named = serverOfWord(word);
+    if (named === undefined || known.some((server) => mayMean(named, server))) continue;
+    const close = nearestWord(named.text, known);
+    const meant =
+      close === undefined ? 'turnbuckle list shows them.' : `Did you mean "${named.sign}${close}"?`;
+    const warning = context.output.color.yellow('warning');
+    context.output.warn(
+      `${warning} --can ${showLine(word, 80)}: there is no server named "${showLine(named.text, 60)}" now. ${meant}`,
+    );
+  }
+}
+
+/** It may have some that no file has: those of --demo and --mcp-server. */
+async function serversOfDaemon(context: CommandContext): Promise<string[]> {
+  const found = findAttachment(context);
+  const { servers } = await Promise.resolve(
+    found?.client.get<{ servers: readonly { name: string }[] }>('/servers'),
+  )
+    .catch(() => undefined)
+    .then((answer) => answer ?? { servers: [] });
+  return servers.map(({ name }) => name);
+}
+
+interface NamedServer {
+  readonly sign: 'mcp:' | 'mcp_';
+  readonly text: string;
+}
+
+/** What a word says of a server; undefined when it is about none. */
+function serverOfWord(word: string): NamedServer | undefined {
+  if (word.startsWith('mcp:')) return { sign: 'mcp:', text: word.slice(4).split('/', 1)[0] ?? '' };
+  return word.startsWith('mcp_') && word !== 'mcp_integration'
+    ? { sign: 'mcp_', text: word.slice(4) }
+    : undefined;
+}
+
+/** `mcp_a_b` is the server `a_b`, or the tool `b` of `a`. */
+const mayMean = ({ sign, text }: NamedServer, server: string): boolean =>
+  text === server || (sign === 'mcp_' && text.startsWith(`${server}_`));
 
 /** What the store found wrong, in the words of the command line. */
 function asTyped(

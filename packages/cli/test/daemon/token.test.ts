@@ -33,6 +33,22 @@ describe('token', () => {
   });
 
   it.each([
+    ['mcp_ecoh', 'Did you mean "mcp_echo"?'],
+    ['mcp:ecoh/add', 'Did you mean "mcp:echo"?'],
+    ['mcp_elsewhere', 'turnbuckle list shows them.'],
+    ['mcp_echo', undefined],
+    ['mcp_echo_add', undefined],
+    ['mcp:echo/add', undefined],
+    ['mcp:native', undefined],
+    ['mcp_integration', undefined],
+  ])('for %s says whether there is such a server', async (can, said) => {
+    const { code, stderr } = await token('create', 'ci', '--can', can);
+    expect(code).toBe(0);
+    if (said === undefined) expect(stderr).not.toContain('warning');
+    else expect(stderr).toMatch(new RegExp(`warning .*no server named .*${said.replace('?', '\\?')}`));
+  });
+
+  it.each([
     [['create', 'a b'], 13],
     [['create', 'ci', '--access', 'everything'], 13],
     [['create', 'ci', '--expires', 'soon'], 13],

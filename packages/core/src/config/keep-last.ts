@@ -15,8 +15,8 @@ export function keepLayer(read: ReadLayer, previous: LoadedConfig | undefined): 
   const { scope, file } = read.layer;
   const before = previous?.layers.find(({ layer }) => layer.file === file && layer.scope === scope);
   if (before === undefined) return read;
-  const { servers, settings, rules, settingPlaces, unclear, known } = before;
-  const said = { servers, settings, rules, settingPlaces, unclear, known, unusable: true };
+  const { servers, settings, rules, settingPlaces, placeOf, unclear, known } = before;
+  const said = { servers, settings, rules, settingPlaces, placeOf, unclear, known, unusable: true };
   if (read.unusable) {
     const problems = before.known ? read.problems.map((one) => withHint(one, KEPT_HINT)) : read.problems;
     return { ...read, ...said, problems };

@@ -19,6 +19,7 @@ import { type ReadLayer, readLayer } from './read-layer.js';
 import type { WrittenServer } from './read-servers.js';
 import type { FlowMode, PlacedRule } from './rule-schema.js';
 import { defaultsUsed } from './trust.js';
+import { viewProblems } from './view-servers.js';
 
 export interface LoadOptions extends Omit<LayerPlace, 'exists'> {
   /** Servers named on the command line, as entries. */
@@ -57,7 +58,12 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     settings,
     settingOrigins,
     rules: inOrder(layers),
-    problems: [...layers.flatMap((read) => read.problems), ...variables.problems, ...told],
+    problems: [
+      ...layers.flatMap((read) => read.problems),
+      ...variables.problems,
+      ...viewProblems(layers, settings, servers),
+      ...told,
+    ],
     layers,
     parsed: toParsed(servers),
   };

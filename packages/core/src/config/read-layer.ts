@@ -25,6 +25,8 @@ export interface ReadLayer {
   readonly settings: Partial<FileSettings>;
   readonly rules: readonly PlacedRule[];
   readonly settingPlaces: ReadonlyMap<SettingName, Place>;
+  /** Where a key of the file stands. */
+  readonly placeOf: (keys: readonly PropertyKey[]) => Place;
   readonly problems: readonly TurnbuckleError[];
   /** The file could not be used: what it says, or said last, is that of another time or nothing. */
   readonly unusable: boolean;
@@ -48,6 +50,7 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
     settings: {},
     rules: [],
     settingPlaces: new Map(),
+    placeOf: () => ({ line: 1, column: 1 }),
     problems: [],
     unusable: false,
     blank: false,
@@ -89,6 +92,7 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
     settings: settings.settings,
     rules: settings.rules,
     settingPlaces: settings.places,
+    placeOf: (keys) => document.placeOf(keys),
     unclear: new Set([...settings.unclear, ...(servers.unclear ? ['servers'] : [])]),
     problems: problems.list(),
   };
