@@ -35,7 +35,7 @@ export function parseDocument(text: string): ConfigDocument {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const errors: ParseError[] = [];
   const at = placesIn(body);
-  const tooMuch = findTooMuch(body);
+  const tooMuch = isWide(body) ? { offset: 0, text: NOT_UTF8 } : findTooMuch(body);
   if (tooMuch !== undefined) {
     const place = at(tooMuch.offset);
     return { value: undefined, faults: [{ ...place, path: '', text: tooMuch.text }], placeOf: () => place };
@@ -66,6 +66,12 @@ export function parseDocument(text: string): ConfigDocument {
     placeOf: (keys) => at(nodeAt(tree, keys, members)?.offset ?? 0),
   };
 }
+
+const NOT_UTF8 = 'the file is not UTF-8 text, it looks like UTF-16: save it as UTF-8';
+
+/** What two bytes for each letter look like when they are read as UTF-8: the mark at the beginning, or zeros. */
+const isWide = (text: string): boolean =>
+  /^(?:\ufffd{2})?(?:\0[ -~\s]){2}|^(?:\ufffd{2})?(?:[ -~\s]\0){2}/.test(text);
 
 const NOWHERE: Place = { line: 1, column: 1 };
 

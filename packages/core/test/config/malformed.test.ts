@@ -37,6 +37,19 @@ describe('a file that is wrong', () => {
     },
   );
 
+  it.each([
+    ['with a mark, low byte first', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+    ['without one', (text: string) => Buffer.from(text, 'utf16le')],
+    ['high byte first', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()],
+  ])('is UTF-16 %s: told once, in words', async (_, encode) => {
+    const { write, load, userFile } = await createSetting();
+    const file = await write(userFile, encode('{\n  "servers": { "a": { "command": "x" } }\n}\n'));
+    const { problems } = await load();
+    expect(problems.map(({ message }) => message)).toEqual([
+      `${file}:1:1: the file is not UTF-8 text, it looks like UTF-16: save it as UTF-8.`,
+    ]);
+  });
+
   it('keeps the good server of the same file and of another one running', async () => {
     const { write, open } = await createSetting();
     const good = { ...fixture('echo') };
