@@ -127,7 +127,8 @@ async function runCommand(
   } catch (thrown) {
     if (context.signal.aborted) return INTERRUPTED_EXIT;
     const { reportError } = await import('./report-error.js');
-    return reportError(thrown, context.output, { verbose: context.flags.verbose === true });
+    const { config, 'mcp-server': servers, verbose } = context.flags;
+    return reportError(thrown, context.output, { verbose: verbose === true, named: { config, servers } });
   }
 }
 

@@ -1,5 +1,6 @@
 /** An error on the terminal: what happened, what to do next, and the exit code of the table. */
 import { ERRORS, TurnbuckleError } from 'turnbuckle';
+import { type NamedForRun, withNamed } from './named-for-run.js';
 import type { Output } from './output.js';
 import { showLine, showMessage, showText } from './untrusted-text.js';
 
@@ -8,9 +9,9 @@ const UNEXPECTED_EXIT = 70;
 export function reportError(
   raw: unknown,
   output: Output,
-  { verbose }: { readonly verbose: boolean },
+  { verbose, named }: { readonly verbose: boolean; readonly named?: NamedForRun },
 ): number {
-  const thrown = isDiskFault(raw) ? fromDisk(raw) : raw;
+  const thrown = withNamed(isDiskFault(raw) ? fromDisk(raw) : raw, named);
   const known = thrown instanceof TurnbuckleError;
   const code = known ? thrown.code : 'INTERNAL';
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -60,7 +60,7 @@ async function list({ output, signal }: CommandContext, client: DaemonClient): P
 /** With --full all that would be sent, however long. */
 async function showOne(context: CommandContext, client: DaemonClient): Promise<void> {
   const { output, signal, flags } = context;
-  const id = needWord(context, 1, 'id of the approval');
+  const id = await wholeId(context, client);
   const asked =
     flags.full === true
       ? await client
@@ -139,19 +139,39 @@ async function ask(
 
 async function answer(context: CommandContext, client: DaemonClient): Promise<void> {
   const { output } = context;
-  const id = needWord(context, 1, 'id of the approval');
+  needWord(context, 1, 'id of the approval');
   const word = needWord(context, 2, 'answer');
   const given = ANSWERS.find((one) => one === word);
   if (given === undefined)
     throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is not one of ${ANSWERS.join(', ')}.`, {
       hint: 'once: this call; session: until the daemon ends; always: from now on; deny: not at all.',
     });
+  const id = await wholeId(context, client);
   await send(client, id, given).catch((error: unknown) => {
     throw isGone(error) ? notWaiting(id, error) : error;
   });
   if (output.json) output.data({ id, answer: given });
   else output.line(answerWords(given, SESSION));
 }
+
+/** Shorter is not worth a second look: nobody would see that another one is meant. */
+const SHORTEST_ID = 4;
+
+/** The id, or the one that begins like this; as it is written where none does. */
+async function wholeId(context: CommandContext, client: DaemonClient): Promise<string> {
+  const typed = needWord(context, 1, 'id of the approval');
+  if (typed.length < SHORTEST_ID || typed.length >= WHOLE_ID) return typed;
+  const ids = (await pendingApprovals(client, context.signal)).map(({ id }) => id);
+  const [found, ...more] = ids.filter((id) => id.startsWith(typed));
+  if (found === undefined || ids.includes(typed)) return typed;
+  if (more.length === 0) return found;
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `Several calls that wait have an id like "${typed}".`, {
+    hint: 'Write more of it. What waits now: turnbuckle approvals',
+  });
+}
+
+/** Of a UUID. */
+const WHOLE_ID = 36;
 
 const send = (client: DaemonClient, id: string, word: string): Promise<unknown> =>
   client.post(`/api/approvals/${encodeURIComponent(id)}`, { answer: word });
@@ -162,7 +182,7 @@ const isGone = (error: unknown): error is TurnbuckleError =>
 const notWaiting = (id: string, cause?: TurnbuckleError): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', `No call waits for approval with the id "${id}".`, {
     cause,
-    hint: 'It was answered, or its time is over. What waits now: turnbuckle approvals',
+    hint: `${id.length < SHORTEST_ID ? `Write at least ${SHORTEST_ID} signs of the id.` : 'It was answered, or its time is over.'} What waits now: turnbuckle approvals`,
   });
 
 const silent = ({ url }: DaemonClient, cause: NoAnswer): TurnbuckleError =>

@@ -15,6 +15,8 @@ const ACTIONS: Readonly<Record<string, (context: CommandContext) => Promise<void
   rm: removeSecret,
   rotate: rotateKey,
 };
+/** What somebody writes who wants to see one: near to another word, and meant otherwise. */
+const READING: ReadonlySet<string> = new Set(['get', 'show', 'read', 'view', 'print', 'cat', 'reveal']);
 const PREFIX = 'secret/';
 const SOURCES = ['keychain', 'file', 'passphrase'] as const;
 const PLACES = {
@@ -27,6 +29,10 @@ export async function run(context: CommandContext): Promise<void> {
   const word = needWord(context, 0, 'action (set, list, rm or rotate)');
   const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
   if (action !== undefined) return action(context);
+  if (READING.has(word))
+    throw new TurnbuckleError('ARGUMENTS_INVALID', 'A secret is never shown again once it is kept.', {
+      hint: 'turnbuckle secrets list shows the names. A server gets the value by ${secret:name} in its configuration.',
+    });
   const close = nearestWord(word, Object.keys(ACTIONS));
   throw new TurnbuckleError(
     'ARGUMENTS_INVALID',

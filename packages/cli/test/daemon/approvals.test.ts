@@ -85,6 +85,21 @@ describe('approvals', () => {
     }
   });
 
+  it('are answered and shown by the beginning of their id, where no other begins like it', async () => {
+    const called = call();
+    const { id } = await oneWaiting();
+    const wrong = id.startsWith('0000') ? 'ffff' : '0000';
+    const unknown = await turnbuckle(['approvals', 'answer', wrong, 'once'], { home });
+    expect([unknown.code, unknown.stderr]).toEqual([13, expect.stringContaining('No call waits')]);
+    const shown = await turnbuckle(['approvals', 'show', id.slice(0, 6)], { home });
+    expect(shown.stdout).toContain(`${id}  claude wants to call echo`);
+    const short = await turnbuckle(['approvals', 'answer', id.slice(0, 3), 'once'], { home });
+    expect([short.code, short.stderr]).toEqual([13, expect.stringContaining('at least 4')]);
+    const answered = await turnbuckle(['approvals', 'answer', id.slice(0, 5), 'once', '--json'], { home });
+    expect(JSON.parse(answered.stdout)).toEqual({ id, answer: 'once' });
+    expect((await called).status).toBe(200);
+  });
+
   it('are refused with deny', async () => {
     const called = call();
     await turnbuckle(['approvals', 'answer', (await oneWaiting()).id, 'deny'], { home });

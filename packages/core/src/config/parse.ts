@@ -195,7 +195,10 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
   if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
     return issue.keys.map((key, index) => ({
       path: `${at}.${key}`,
-      text: issue.path.length === 0 ? unknownKey(key, known) : unknownKeyIn(issue.message, index, key),
+      text:
+        issue.path.length > 0
+          ? unknownKeyIn(issue.message, index, key)
+          : (bothKinds(key, value) ?? unknownKey(key, known)),
       keys: [...issue.path, key],
     }));
   }
@@ -212,6 +215,17 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
       text: isWhole(issue) ? issue.message : `${expectedOnly(issue.message)}, found ${show(found, secret)}`,
     },
   ];
+}
+
+/** What makes a server one of its kind, in the order in which they count. */
+const KIND_KEYS: readonly string[] = ['command', 'server', 'baseUrl', 'url'];
+
+/** A key that belongs to another kind of server than the one that it is: no typing mistake. */
+function bothKinds(key: string, value: unknown): string | undefined {
+  const kinds = isRecord(value) ? KIND_KEYS.filter((one) => value[one] !== undefined) : [];
+  const first = kinds.find((one) => one !== key);
+  if (!KIND_KEYS.includes(key) || first === undefined) return undefined;
+  return `a server has "${first}" or "${key}", not both: take one of them out`;
 }
 
 /** Kept for programs. */

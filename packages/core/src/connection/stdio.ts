@@ -5,6 +5,7 @@ import { factsOf, reach } from '../config/read-file.js';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
 import { AwaitedSink } from './awaited-sink.js';
+import { commandHint } from './command-hint.js';
 import { type FloodMeter, LINE_BYTES, Pauses, READ_BYTES, weigh } from './flood-meter.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import { LineFraming } from './line-framing.js';
@@ -266,7 +267,7 @@ export class StdioTransport implements Transport {
       {
         server,
         cause,
-        hint: `Install "${command}", or give its full path.`,
+        hint: await commandHint(command, cwd),
       },
     );
   }

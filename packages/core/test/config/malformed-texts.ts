@@ -116,6 +116,16 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a server as a text': server(`"npx ${SECRET}"`, 3, 'servers.bad: expected an object, found "npx …"'),
   'a server as a list': server(`["npx", "${SECRET}"]`, 3, 'servers.bad: expected an object, found a list'),
   'a server as a number': server('7', 3, 'servers.bad: expected an object, found 7'),
+  'a server with a command and an address': server(
+    '{ "command": "x", "url": "https://x/mcp" }',
+    28,
+    'servers.bad.url: a server has "command" or "url", not both',
+  ),
+  'a server with an address of two kinds': server(
+    '{ "url": "https://x/mcp", "baseUrl": "https://y", "id": "z" }',
+    12,
+    'servers.bad.url: a server has "baseUrl" or "url", not both',
+  ),
   'a server as null': server('null', 3, 'servers.bad: expected an object, found null'),
   'a server of nothing': server('{}', 3, 'servers.bad: has neither "command"'),
   'a misspelt command': server('{ "comand": "x" }', 3, '"comand" may be meant as "command"'),

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fixture, temporaryDirectory } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -76,6 +77,23 @@ describe('a failure names its cause', () => {
     await expect(runtime.connect('lost')).rejects.toMatchObject({
       code: 'COMMAND_NOT_FOUND',
       message: expect.stringContaining('the command "no-such-program" was not found'),
+      hint: expect.stringContaining('Install "no-such-program"'),
+    });
+  });
+
+  it.each([
+    ['is not there', undefined, 'There is no file'],
+    ['may not be run', { mode: 0o644, text: '#!/bin/sh\n' }, 'chmod +x'],
+    ['has a first line that leads nowhere', { mode: 0o755, text: '#!/no/such/shell\n' }, '(#!…)'],
+  ])('a file that %s', async (_, made, hint) => {
+    const directory = await temporaryDirectory();
+    onTestFinished(() => directory.remove());
+    const command = join(directory.path, 'server.sh');
+    if (made !== undefined) await writeFile(command, made.text, { mode: made.mode });
+    const runtime = await openRuntime({ servers: { lost: { command, start: 'lazy' } } });
+    await expect(runtime.connect('lost')).rejects.toMatchObject({
+      code: 'COMMAND_NOT_FOUND',
+      hint: expect.stringContaining(hint),
     });
   });
 });

@@ -9,6 +9,7 @@ import { factsOf } from '../../config/read-file.js';
 import type { SandboxPolicy } from '../../config/sandbox-schema.js';
 import type { StdioServer } from '../../config/schema.js';
 import { TurnbuckleError } from '../../errors.js';
+import { commandHint } from '../command-hint.js';
 import { sandboxFault } from './fault.js';
 import { guardMounts, UnguardableLink } from './guards.js';
 import { clearWay, homeMount } from './home.js';
@@ -90,7 +91,7 @@ async function requireProgram({ server, config, env }: PlanOptions, directory: s
   throw new TurnbuckleError(
     'COMMAND_NOT_FOUND',
     `Server "${server}" could not be started: the command "${command}" was not found.`,
-    { server, hint: `Install "${command}", or give its full path.` },
+    { server, hint: await commandHint(command, directory) },
   );
 }
 

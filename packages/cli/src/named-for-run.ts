@@ -1,0 +1,38 @@
+/** Hints for servers that only this command line knows: the next command needs the same option, or finds no such server. */
+import { TurnbuckleError } from 'turnbuckle';
+import type { Flags } from './command.js';
+import { shellWord } from './shell-word.js';
+
+/** What --config and --mcp-server say. */
+export interface NamedForRun {
+  readonly config?: Flags[string];
+  readonly servers?: Flags[string];
+}
+
+/** The error, its commands with the options of this run; any other as it is. */
+export function withNamed(thrown: unknown, named: NamedForRun | undefined): unknown {
+  if (!(thrown instanceof TurnbuckleError) || thrown.hint === undefined || named === undefined) return thrown;
+  const { code, message, server, tool, data, cause } = thrown;
+  const hint = namedHint(thrown.hint, server, named);
+  if (hint === thrown.hint) return thrown;
+  return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
+}
+
+/** `turnbuckle login j` as `turnbuckle login j --mcp-server 'j=…'`. */
+function namedHint(hint: string, server: string | undefined, { config, servers }: NamedForRun): string {
+  if (server === undefined) return hint;
+  const isOwn = listed(servers).some((text) => text.startsWith(`${server}=`));
+  // Not all of it: there may be a secret in the command.
+  const options = isOwn
+    ? [`--mcp-server '${server}=…'`]
+    : listed(config).map((file) => `--config ${shellWord(file)}`);
+  if (options.length === 0) return hint;
+  const said = [server, shellWord(server)];
+  return hint.replace(
+    /\bturnbuckle (?:login|logout|logs|config|tools|call|ping|doctor) (\S+?)(?=[\s.,;)]|$)/g,
+    (command, word) =>
+      said.includes(String(word)) ? `${String(command)} ${options.join(' ')}` : String(command),
+  );
+}
+
+const listed = (flag: Flags[string]): readonly string[] => (Array.isArray(flag) ? flag : []);
