@@ -80,7 +80,8 @@ export class PinStore {
       return parsePins(await readFileText(this.#file, { maxBytes: MOST_BYTES }));
     } catch (error) {
       const cause = await whyMissing(this.#file, error);
-      if (codeOf(cause) === 'ENOENT') return EMPTY;
+      // Where its directory is none, there never was one.
+      if (codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR') return EMPTY;
       throw new TurnbuckleError('CONFIG_INVALID', `The file of pins ${this.#file} cannot be used.`, {
         cause,
         hint: 'It says which tools were approved. Repair it, or remove it to approve anew.',

@@ -6,6 +6,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Dispatcher, Pool } from 'undici';
 import type { Authorizer, Credentials, OutgoingRequest } from '../auth/authorizer.js';
 import { TurnbuckleError } from '../errors.js';
+import { withPatientSockets } from '../fetching/patient-socket.js';
 import type { FloodMeter } from './flood-meter.js';
 import { rateLimited, redirectedAway } from './http-refusal.js';
 import { limitBody } from './limited-body.js';
@@ -60,19 +61,20 @@ export class HttpEndpoint {
   static async open(options: EndpointOptions): Promise<HttpEndpoint> {
     // The default export: a bundle of the library has no other names of a CommonJS package.
     const { default: undici } = await import('undici');
+    const connect = withPatientSockets(undici.buildConnector({ timeout: options.connectTimeoutMs }));
     const open = (): Pool =>
       new undici.Pool(new URL(options.url).origin, {
         connections: 256,
         pipelining: 1,
         headersTimeout: 0,
         bodyTimeout: 0,
-        connect: { timeout: options.connectTimeoutMs },
+        connect,
       });
     const sockets: Sockets = { open, pool: open() };
     const { origin } = new URL(options.url);
     // The SDK is given a standard fetch; undici's own types differ from the platform's in name only.
     const raw = undici.fetch as unknown as (url: string | URL, init: unknown) => Promise<Response>;
-    const agent = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 });
+    const agent = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0, connect });
     const refusals: { last?: unknown } = {};
     const fetch: FetchLike = async (url, init) => {
       const inside = new URL(url).origin === origin;

@@ -3,6 +3,7 @@ import { connect as connectSocket, isIP, type LookupFunction, type Socket } from
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { addressClass } from './address-class.js';
+import { makePatient } from './patient-socket.js';
 import { isWithin } from './reach.js';
 import { refused } from './refusal.js';
 import type { Target } from './target.js';
@@ -21,7 +22,10 @@ export function pinnedConnector(
 ): buildConnector.connector {
   return (_options, callback) => {
     openSocket(target, signal, dial).then(
-      (socket) => callback(null, socket),
+      (socket) => {
+        makePatient(socket);
+        callback(null, socket);
+      },
       (error: Error) => callback(error, null),
     );
   };
