@@ -17,6 +17,10 @@ export interface RuntimeLimits extends SchemaLimits, ListLimits, RequestLimits {
   readonly unaskedBytesPerSecond: number;
   /** A server that sends more than that for so long is stopped. */
   readonly maxFloodMs: number;
+  /** Of one connection: requests that wait until the server reads. Above it, large ones are refused. */
+  readonly maxUnsentBytes: number;
+  /** A server that reads nothing of what waits for so long has lost its connection. */
+  readonly maxUnreadMs: number;
   /** Calls in flight, all servers together; each server has its own limit in its configuration. */
   readonly maxInFlight: number;
   readonly maxQueued: number;
@@ -35,6 +39,8 @@ export const DEFAULT_LIMITS: RuntimeLimits = {
   notificationsPerSecond: 100,
   unaskedBytesPerSecond: 4 * 1_024 * 1_024,
   maxFloodMs: 30_000,
+  maxUnsentBytes: 64 * 1_024 * 1_024,
+  maxUnreadMs: 60_000,
   maxInFlight: 1_000,
   maxQueued: 256,
 };

@@ -142,6 +142,7 @@ export class ServerBuilder {
         maxDepth: limits.maxDepth,
         notificationsPerSecond: limits.notificationsPerSecond,
         flood: limits,
+        unsent: limits,
         random: options.random,
         expressLane: options.expressLane ?? true,
         clientInfo: options.clientInfo ?? CLIENT_INFO,

@@ -8,6 +8,7 @@ import type { FloodLimits } from './flood-meter.js';
 import type { IgnoredMessages } from './ignored-messages.js';
 import type { Envelope, Lane } from './lane.js';
 import { NotificationGate } from './notification-gate.js';
+import type { UnsentLimits } from './outbox.js';
 import type { ProcessTable } from './processes.js';
 import type { RequestGuard } from './request-guard.js';
 import type { SandboxStatus } from './sandbox/status.js';
@@ -28,6 +29,7 @@ export interface CarrierOptions {
   readonly ignored: IgnoredMessages;
   readonly notificationsPerSecond: number;
   readonly flood: FloodLimits;
+  readonly unsent: UnsentLimits;
   readonly random?: (() => number) | undefined;
   readonly expressLane: boolean;
   /** What the server asks goes through it. */

@@ -34,6 +34,8 @@ export interface Channel extends Transport {
   isawaited?: (id: string | number) => boolean;
   /** Sends the text of a message, where the channel is one of ours. */
   sendText?: (text: string, id?: unknown) => Promise<void>;
+  /** Takes a request back that has not left yet; true when it will not. */
+  withdraw?: (id: unknown) => boolean;
   /** These requests certainly never left. */
   onunsent?: (ids: readonly unknown[]) => void;
 }
@@ -94,6 +96,9 @@ export class ChannelLane implements Lane, Transport {
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     this.#handshakes.sent(message);
+    // What the server never gets, it need not be told to leave.
+    if (isCancelling(message) && this.#channel.withdraw?.(message.params?.requestId) === true)
+      return Promise.resolve();
     return this.#channel.send(message, options);
   }
 
@@ -189,7 +194,7 @@ export class ChannelLane implements Lane, Transport {
       requestId: flight.id,
       reason: why === 'timeout' ? 'The request timed out' : 'The caller cancelled',
     };
-    this.#channel.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
+    this.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
   };
 
   /** Whose answer was too large is told by the id at either end of it; else nobody can wait any longer. */
@@ -235,6 +240,11 @@ export class ChannelLane implements Lane, Transport {
     this.onclose?.();
   }
 }
+
+const isCancelling = (
+  message: JSONRPCMessage,
+): message is JSONRPCMessage & { readonly params?: { readonly requestId?: unknown } } =>
+  'method' in message && message.method === 'notifications/cancelled';
 
 export function isProgress(params: unknown): params is Progress & { readonly progressToken: unknown } {
   return (

@@ -34,11 +34,13 @@ async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promi
       rules: options,
       stderrListener: options.stderrListener,
       flood,
+      unsent: options.unsent,
     },
     options.processes,
   );
   const carrier = channelCarrier('stdio', transport, options);
   flood.onFlood = () => carrier.onBroken?.(flooded(options.server));
+  transport.outbox.onStuck = (error) => carrier.onBroken?.(error);
   return Object.defineProperties(carrier, {
     pid: { get: () => transport.pid },
     exit: { get: () => transport.exit },

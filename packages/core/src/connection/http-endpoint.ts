@@ -10,6 +10,8 @@ import { withPatientSockets } from '../fetching/patient-socket.js';
 import type { FloodMeter } from './flood-meter.js';
 import { rateLimited, redirectedAway } from './http-refusal.js';
 import { limitBody } from './limited-body.js';
+import type { UnsentLimits } from './outbox.js';
+import { Posts } from './posts.js';
 import type { StandIns } from './stand-ins.js';
 
 export interface EndpointOptions {
@@ -22,6 +24,7 @@ export interface EndpointOptions {
   readonly authorizer?: Authorizer | undefined;
   /** Weighs what comes on streams. */
   readonly flood: FloodMeter;
+  readonly unsent: UnsentLimits;
   /** A body went over the limit and was cut off. */
   readonly onTooLarge?: ((bytes: number) => void) | undefined;
   /** For large messages that come by `fetch`. */
@@ -113,7 +116,7 @@ export class HttpEndpoint {
         },
       });
     };
-    return new HttpEndpoint(options, sockets, { fetch, refusals });
+    return new HttpEndpoint(options, sockets, { fetch: new Posts(options).counted(fetch), refusals });
   }
 
   /** Why a request was last not made for want of a credential: the SDK's event source does not pass it on. */

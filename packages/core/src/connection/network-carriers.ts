@@ -67,21 +67,20 @@ function websocketCarrier(config: WebSocketServer, options: CarrierOptions): Car
   const { server } = options;
   const { url, headers, connectTimeoutMs } = config;
   const flood = new FloodMeter(options.flood);
-  const carrier = channelCarrier(
-    'websocket',
-    new WebSocketTransport({
-      server,
-      url,
-      headers,
-      connectTimeoutMs,
-      maxBytes: options.maxMessageBytes,
-      rules: options,
-      flood,
-      authorizer: () => options.authorizer?.(server, config),
-    }),
-    options,
-  );
+  const transport = new WebSocketTransport({
+    server,
+    url,
+    headers,
+    connectTimeoutMs,
+    maxBytes: options.maxMessageBytes,
+    rules: options,
+    flood,
+    unsent: options.unsent,
+    authorizer: () => options.authorizer?.(server, config),
+  });
+  const carrier = channelCarrier('websocket', transport, options);
   flood.onFlood = () => carrier.onBroken?.(flooded(server));
+  transport.outbox.onStuck = (error) => carrier.onBroken?.(error);
   return carrier;
 }
 
@@ -169,6 +168,7 @@ const openEndpoint = async (
     connectTimeoutMs: config.connectTimeoutMs,
     maxBytes: options.maxMessageBytes,
     flood: new FloodMeter(options.flood),
+    unsent: options.unsent,
   });
 
 const SESSION_END_MS = 1_000;

@@ -12,6 +12,7 @@ import { LineFraming } from './line-framing.js';
 import type { MessageRules } from './message.js';
 import { type MessageEdges, readEdges } from './message-edges.js';
 import { MessageReader } from './message-reader.js';
+import { Outbox, type UnsentLimits } from './outbox.js';
 import type { Child, ProcessTable, SpawnOptions } from './processes.js';
 import { reachProgram } from './reach-program.js';
 import { StderrLines, type StderrListener } from './stderr-lines.js';
@@ -28,6 +29,7 @@ export interface StdioOptions extends SpawnOptions {
   readonly stderrListener?: StderrListener | undefined;
   /** Weighs what it writes unasked. */
   readonly flood: FloodMeter;
+  readonly unsent: UnsentLimits;
 }
 
 export class StdioTransport implements Transport {
@@ -40,7 +42,7 @@ export class StdioTransport implements Transport {
   isawaited?: (id: string | number) => boolean;
   /** Present, with `pid`, because the SDK tells a process-like transport by these two members. */
   readonly stderr = new TextRing(STDERR_BYTES);
-  /** These requests certainly never left: the pipe broke under the write. */
+  /** These requests certainly never left: the pipe broke under the write, or before it. */
   onunsent?: (ids: readonly unknown[]) => void;
   readonly #options: StdioOptions;
   readonly #processes: ProcessTable;
@@ -53,6 +55,7 @@ export class StdioTransport implements Transport {
   #unasked = 0;
   #isAnswered = false;
   readonly #sink = new AwaitedSink(this);
+  readonly outbox: Outbox;
   #outgoing = '';
   #outgoingIds: unknown[] = [];
   #closed = false;
@@ -61,6 +64,12 @@ export class StdioTransport implements Transport {
   constructor(options: StdioOptions, processes: ProcessTable) {
     this.#options = options;
     this.#processes = processes;
+    this.outbox = new Outbox({
+      server: options.server,
+      limits: options.unsent,
+      unsent: () => this.#outgoing.length + (this.#child?.process.stdin?.writableLength ?? 0),
+      write: (text, id) => this.#append(text, id),
+    });
   }
 
   get pid(): number | undefined {
@@ -184,18 +193,18 @@ export class StdioTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const text = writeJson(message);
-    if ('method' in message && 'id' in message) this.#sink.sent();
-    return this.#write(text, 'id' in message ? message.id : undefined);
+    return this.#write(writeJson(message), 'method' in message && 'id' in message ? message.id : undefined);
   }
 
   /** A request, where it has an id, or a notice. */
   sendText(text: string, id?: unknown): Promise<void> {
-    if (id !== undefined) this.#sink.sent();
     return this.#write(text, id);
   }
 
-  /** Messages of one turn of the event loop leave in one write. */
+  withdraw(id: unknown): boolean {
+    return this.outbox.withdraw(id);
+  }
+
   #write(text: string, id: unknown): Promise<void> {
     const stdin = this.#child?.process.stdin;
     if (this.#closed || stdin == null || !stdin.writable) {
@@ -203,10 +212,18 @@ export class StdioTransport implements Transport {
         new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" is not running.`),
       );
     }
+    if (!this.outbox.isFree) return this.outbox.add(text, id);
+    this.#append(text, id);
+    return Promise.resolve();
+  }
+
+  /** Messages of one turn of the event loop leave in one write. */
+  #append(text: string, id: unknown): void {
     if (this.#outgoing === '') queueMicrotask(() => this.#flush());
     this.#outgoing += `${text}\n`;
-    if (id !== undefined) this.#outgoingIds.push(id);
-    return Promise.resolve();
+    if (id === undefined) return;
+    this.#sink.sent();
+    this.#outgoingIds.push(id);
   }
 
   async close(): Promise<void> {
@@ -227,7 +244,8 @@ export class StdioTransport implements Transport {
     // A small write to an empty pipe goes whole or not at all; of a larger one a part may have arrived.
     const whole = stdin?.writableLength === 0 && text.length < WHOLE_WRITE_BYTES;
     stdin?.write(text, (error) => {
-      if (error != null && whole) this.onunsent?.(ids);
+      if (error == null) this.outbox.moved();
+      else if (whole) this.onunsent?.(ids);
     });
   }
 
@@ -235,6 +253,7 @@ export class StdioTransport implements Transport {
   #end(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.onunsent?.(this.outbox.close());
     this.onclose?.();
     // Nobody is left to read it for, but a server that cannot write cannot leave either.
     for (const pauses of this.#pauses) pauses.end();

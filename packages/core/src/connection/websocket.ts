@@ -11,6 +11,7 @@ import type { IgnoredReason } from './ignored-messages.js';
 import type { MessageRules } from './message.js';
 import { type MessageEdges, NO_EDGES } from './message-edges.js';
 import { MessageReader } from './message-reader.js';
+import { Outbox, type UnsentLimits } from './outbox.js';
 
 export interface WebSocketOptions {
   readonly server: string;
@@ -21,6 +22,7 @@ export interface WebSocketOptions {
   readonly connectTimeoutMs: number;
   /** Weighs what it sends unasked. */
   readonly flood: FloodMeter;
+  readonly unsent: UnsentLimits;
   readonly authorizer?: (() => Promise<Authorizer | undefined> | undefined) | undefined;
 }
 
@@ -40,6 +42,9 @@ export class WebSocketTransport implements Transport {
   onoversized?: (edges: MessageEdges, bytes: number) => void;
   onignored?: (reason: IgnoredReason) => void;
   isawaited?: (id: string | number) => boolean;
+  /** These requests certainly never left. */
+  onunsent?: (ids: readonly unknown[]) => void;
+  readonly outbox: Outbox;
   readonly #options: WebSocketOptions;
   readonly #sink = new AwaitedSink(this);
   #socket: WebSocket | undefined;
@@ -47,6 +52,12 @@ export class WebSocketTransport implements Transport {
 
   constructor(options: WebSocketOptions) {
     this.#options = options;
+    this.outbox = new Outbox({
+      server: options.server,
+      limits: options.unsent,
+      unsent: () => this.#socket?.bufferedAmount ?? 0,
+      write: (text, id) => this.#hand(text, id),
+    });
   }
 
   /** Opens the socket with credentials, and again with better ones as long as that makes sense. */
@@ -110,7 +121,7 @@ export class WebSocketTransport implements Transport {
     socket.once('close', () => pauses.end());
     const weigh = (bytes: number): void =>
       pauses.hold(this.#options.flood.take(bytes + LINE_BYTES + READ_BYTES / 10));
-    answerPings(socket);
+    answerPings(socket, this.#onWritten);
     socket.on('ping', ({ length }) => weigh(length));
     socket.on('pong', ({ length }) => weigh(length));
     const reader = new MessageReader(this.#options.rules, this.#sink, {
@@ -132,26 +143,39 @@ export class WebSocketTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const text = writeJson(message);
-    return this.#write(text, 'method' in message && 'id' in message);
+    return this.#write(writeJson(message), 'method' in message && 'id' in message ? message.id : undefined);
   }
 
   /** A request, where it has an id, or a notice. */
   sendText(text: string, id?: unknown): Promise<void> {
-    return this.#write(text, id !== undefined);
+    return this.#write(text, id);
   }
 
-  #write(text: string, isRequest: boolean): Promise<void> {
+  withdraw(id: unknown): boolean {
+    return this.outbox.withdraw(id);
+  }
+
+  #write(text: string, id: unknown): Promise<void> {
     const socket = this.#socket;
     if (socket === undefined || socket.readyState !== socket.OPEN) {
       return Promise.reject(
         new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" is not connected.`),
       );
     }
-    if (isRequest) this.#sink.sent();
-    socket.send(text);
+    if (!this.outbox.isFree) return this.outbox.add(text, id);
+    this.#hand(text, id);
     return Promise.resolve();
   }
+
+  #hand(text: string, id: unknown): void {
+    if (id !== undefined) this.#sink.sent();
+    this.#socket?.send(text, this.#onWritten);
+  }
+
+  /** One function for all: a call makes as few objects as it can. */
+  readonly #onWritten = (error?: Error | null): void => {
+    if (error == null) this.outbox.moved();
+  };
 
   async close(): Promise<void> {
     const socket = this.#socket;
@@ -170,6 +194,7 @@ export class WebSocketTransport implements Transport {
   #end(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.onunsent?.(this.outbox.close());
     this.onclose?.();
   }
 
@@ -197,16 +222,29 @@ export class WebSocketTransport implements Transport {
   }
 }
 
-/** One answer for all that came at once, to the last of them, as the protocol allows: each is a write of its own. */
-function answerPings(socket: WebSocket): void {
+/**
+ * One answer for all that came at once, to the last of them, as the protocol allows: each is a write of its own. The next
+ * one is written when the last has left: who does not read gets no more.
+ */
+function answerPings(socket: WebSocket, onWritten: (error?: Error | null) => void): void {
   let last: Buffer | undefined;
+  let isAnswering = false;
+  const written = (error?: Error | null): void => {
+    onWritten(error);
+    isAnswering = false;
+    if (last !== undefined) begin();
+  };
+  const answer = (): void => {
+    const answered = last;
+    last = undefined;
+    if (socket.readyState === socket.OPEN) socket.pong(answered, undefined, written);
+  };
+  const begin = (): void => {
+    isAnswering = true;
+    setImmediate(answer);
+  };
   socket.on('ping', (data) => {
-    if (last === undefined)
-      setImmediate(() => {
-        const answered = last;
-        last = undefined;
-        if (socket.readyState === socket.OPEN) socket.pong(answered);
-      });
     last = data;
+    if (!isAnswering) begin();
   });
 }

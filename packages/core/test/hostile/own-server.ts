@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-type OwnServer = 'listed-tools' | 'wrong-answers' | 'endless-stream' | 'piecemeal' | 'flooding' | 'pouring';
+type OwnServer =
+  | 'listed-tools'
+  | 'wrong-answers'
+  | 'endless-stream'
+  | 'piecemeal'
+  | 'flooding'
+  | 'pouring'
+  | 'deaf';
 
 /** Command and arguments of a server that is too odd to be a fixture. */
 export function ownServer(name: OwnServer, ...args: string[]): { command: string; args: string[] } {
