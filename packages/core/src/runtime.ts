@@ -25,6 +25,7 @@ import { SchemaChecks } from './catalog/check.js';
 import { Discovery } from './catalog/discovery.js';
 import type { ToolIdentity } from './catalog/names.js';
 import type { NativeTool } from './catalog/native.js';
+import { searchSteps, searchWords } from './catalog/search-tools.js';
 import type { CatalogTool } from './catalog/tool.js';
 import type { ParsedServers } from './config/parse.js';
 import type { PlacedRule } from './config/rule-schema.js';
@@ -36,7 +37,7 @@ import { TurnbuckleError, toTurnbuckleError } from './errors.js';
 import { type EventName, Events, type Listener } from './events.js';
 import { type Execution, toData, toolErrorText } from './execution.js';
 import { isRecord } from './is-record.js';
-import type { Steps } from './json/slices.js';
+import { atOnce, inSlices, type Steps } from './json/slices.js';
 import { DEFAULT_LIMITS, type RuntimeLimits } from './limits.js';
 import { createRedactor, type Redactor } from './observe/redact.js';
 import { redactResult } from './observe/redact-result.js';
@@ -341,13 +342,16 @@ export class Runtime {
 
   /** The tools that this caller may see, or those of them with all these words: the same answer that a call would get. */
   toolsForAgent(agent: Caller, search = ''): readonly CatalogTool[] {
-    return searchTools(this.#guard.visibleTo(agent, this.tools()), search);
+    const words = searchWords(search);
+    return atOnce(searchSteps(this.#guard.visibleTo(agent, this.tools()), words));
   }
 
   /** The same without holding up the loop: the same array until something changes that it depends on. */
   async visibleTools(caller: Caller | undefined, search = ''): Promise<readonly CatalogTool[]> {
+    const words = searchWords(search);
     const tools = this.tools();
-    return searchTools(caller === undefined ? tools : await this.#offerings.visibleTools(caller), search);
+    const visible = caller === undefined ? tools : await this.#offerings.visibleTools(caller);
+    return inSlices(searchSteps(visible, words));
   }
 
   /** Adds a function of the host as a tool. */
@@ -608,12 +612,3 @@ export class Runtime {
 /** Told apart by its map: what people write has plain objects only. */
 const isParsed = (servers: ServersInput | ParsedServers): servers is ParsedServers =>
   isRecord(servers) && servers.servers instanceof Map;
-
-function searchTools(tools: readonly CatalogTool[], search: string): readonly CatalogTool[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return tools;
-  return tools.filter(({ name, title = '', description = '' }) => {
-    const text = `${name} ${title} ${description}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
-}

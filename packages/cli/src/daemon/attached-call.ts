@@ -74,6 +74,8 @@ interface FoundTool {
 async function findAtOnce({ words }: CommandContext, client: DaemonClient): Promise<FoundTool | undefined> {
   const [server, name] = words;
   if (server === undefined || name === undefined || name.includes('=')) return undefined;
+  // What cannot be looked for as one word is looked for in the whole list.
+  if (!/^\S{1,256}$/.test(name)) return undefined;
   const { tools } = await client.get<{ tools: readonly ListedTool[] }>(
     `/tools?search=${encodeURIComponent(name)}`,
   );

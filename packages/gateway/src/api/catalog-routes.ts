@@ -10,7 +10,7 @@ import { ANYTHING, DECISION, PIN, TOOL } from './shapes.js';
 import { sightOf } from './sight.js';
 
 const LIST_QUERY = z.strictObject({
-  /** Words that must all occur in name, title or description. */
+  /** Words that must all occur in name, title or description: 16 at most, with 256 characters. */
   search: z.optional(z.string()),
   server: z.optional(z.string()),
 });
@@ -42,10 +42,8 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
       handle: async (visit) => {
         const { search = '', server } = readQuery(visit, LIST_QUERY);
         const { caller } = sightOf(runtime, visit);
-        const seen = await runtime.visibleTools(caller);
-        const meant = seen.filter(
-          (tool) => (server ?? tool.server) === tool.server && hasWords(tool, search),
-        );
+        const found = await runtime.visibleTools(caller, search);
+        const meant = found.filter((tool) => (server ?? tool.server) === tool.server);
         return { tools: await cleanTexts(meant.map(toListed), runtime) };
       },
     },
@@ -125,14 +123,6 @@ const toListed = (found: CatalogTool): Record<string, unknown> => {
     native,
   };
 };
-
-function hasWords({ name, title = '', description = '' }: CatalogTool, search: string): boolean {
-  const text = `${name} ${title} ${description}`.toLowerCase();
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
-}
 
 /** A file of pins that cannot be read holds calls back; it is no reason not to show the tool. */
 function pinOf(runtime: Runtime, { server, tool }: CatalogTool): unknown {
