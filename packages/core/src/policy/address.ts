@@ -31,6 +31,8 @@ export function wideAddressGlob(pattern: string, options: AddressOptions = OWN):
 export const addressesMeant = (() => {
   let last: { text: string; foldCase: boolean; meant: readonly string[] | undefined } | undefined;
   return (text: string, { foldCase }: AddressOptions = OWN): readonly string[] | undefined => {
+    // Nor remembered: it would be kept for as long as no other is asked about.
+    if (text.length > LONGEST) return undefined;
     if (last?.text !== text || last.foldCase !== foldCase)
       last = { text, foldCase, meant: findMeant(text, { foldCase }) };
     return last.meant;
@@ -59,7 +61,6 @@ const READINGS: readonly ((text: string, options: AddressOptions) => string)[] =
 ];
 
 function findMeant(text: string, options: AddressOptions): readonly string[] | undefined {
-  if (text.length > LONGEST) return undefined;
   const meant = new Set([text]);
   // A set is read to its end, what is added meanwhile included.
   let characters = 0;

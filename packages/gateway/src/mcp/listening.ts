@@ -1,4 +1,5 @@
 /** `subscriptions/listen`: one long request for all that a client wants to be told. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Caller, writeJson } from 'turnbuckle';
 import type { ChangeKind } from './changes.js';
 import type { Desk } from './desk.js';
@@ -39,6 +40,8 @@ export async function serveListening(desk: Desk, request: ModernRequest): Promis
   const watched: string[] = [];
   const ends: Array<() => unknown> = [];
   for (const uri of new Set(uris)) {
+    // Each is decided about, which takes a moment, and need not wait for anything else.
+    await nextTurn();
     if (signal?.aborted === true) break;
     try {
       const updated = (): void => tell('notifications/resources/updated', { uri });

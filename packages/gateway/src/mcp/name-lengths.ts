@@ -26,7 +26,9 @@ function checkCompletion({ ref, argument }: Params): void {
     check('params.ref.name', ref.name);
     check('params.ref.uri', ref.uri);
   }
-  if (isRecord(argument)) check('params.argument.name', argument.name);
+  if (!isRecord(argument)) return;
+  check('params.argument.name', argument.name);
+  check('params.argument.value', argument.value);
 }
 
 function checkSubscriptions({ notifications }: Params): void {

@@ -9,6 +9,7 @@ import {
   type CatalogTool,
   type Decision,
   identityOf,
+  inSlices,
   keepSpelling,
   type Permit,
   type Runtime,
@@ -17,7 +18,7 @@ import { hostOrCaller } from '../host-or-caller.js';
 import { knowsServer } from '../knows-server.js';
 import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
-import { fillTemplate, readCompletion, withoutValues } from './completion.js';
+import { readCompletion, requireAddress, withoutValues } from './completion.js';
 import { type OfferCounts, Offers } from './offers.js';
 import { CODES, isRecord, metaOf, type Params, RpcError } from './protocol.js';
 import { checkState, type RequestStates, unknownState } from './request-states.js';
@@ -251,15 +252,12 @@ export class Surface {
     const decide = (tool: string): Decision['action'] =>
       this.#runtime.decide({ kind: 'resource', server, tool, caller: hostOrCaller(caller) }).action;
     // Both count, the template and what the value makes of it: the stricter one is what it is about.
-    const filled = fillTemplate(item, given);
+    const filled = requireAddress(item, given);
     const about = STRICTNESS[decide(item)] > STRICTNESS[decide(filled)] ? item : filled;
     const target = { kind: 'resource', server, item: about, name: named, isListed } as const;
     const result = await this.#ask(request, target, { ref: { type: ref.type, uri: item }, ...given });
-    const { argument } = given;
-    const mayKnow = (value: string): boolean =>
-      argument === undefined ||
-      decide(fillTemplate(item, { ...given, argument: { ...argument, value } })) !== 'deny';
-    return inEra(withoutValues(result, mayKnow), era);
+    const isDenied = (address: string): boolean => decide(address) === 'deny';
+    return inEra(await inSlices(withoutValues(result, { template: item, given, isDenied })), era);
   }
 
   /** Of what is not there, or not for the caller, nobody but the host itself is told whose it would be. */
