@@ -5,6 +5,7 @@
 import { isRecord } from '../is-record.js';
 import { hasMoreParts } from '../json/write-large.js';
 import { retryableOnce } from '../retryable-once.js';
+import { workLimit } from './check-work.js';
 import { type CheckCost, guardSchema } from './schema-guard.js';
 import type { CatalogTool } from './tool.js';
 
@@ -31,20 +32,9 @@ const UNEXPLAINED: readonly Fault[] = [
 /** A recursive schema is only applied to values that it can be done with in so many steps, and so deep. */
 const RECURSIVE_STEPS = 200_000;
 const RECURSIVE_DEPTH = 64;
-/** A schema with choices is applied to values of so many parts times its own. */
-const BRANCHING_STEPS = 20_000_000;
-/** Telling whether each item is there once costs as much as so many choices. */
-const UNIQUE_WEIGHT = 400;
-const CHOICES = new Set([
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'not',
-  'if',
-  'contains',
-  'patternProperties',
-  'dependentSchemas',
-]);
+/** A schema is applied to values that it can be done with in so many steps of work; less tells what is wrong. */
+const MAX_WORK = 20_000_000;
+const MAX_EXPLAINED_WORK = 1_000_000;
 
 export class SchemaChecks {
   readonly #inputs = new WeakMap<CatalogTool, Compiled>();
@@ -92,14 +82,16 @@ export class SchemaChecks {
     if (this.#compile === undefined) throw new Error('The schema compiler is not loaded');
     try {
       const validator = this.#compile(guarded.schema);
-      const weight = weightOf(guarded.schema);
+      const { work, growth } = guarded;
+      const isWithin = workLimit(work, growth);
       return {
         check(value) {
-          if (guarded.growth > 0 && !isAffordable(value, guarded)) return undefined;
-          if (weight > 0 && hasMoreParts(value, BRANCHING_STEPS / weight)) return undefined;
+          if (!isWithin(value, MAX_WORK)) return undefined;
+          if (growth > 0 && !isAffordable(value, guarded)) return undefined;
           if (validator.Check(value)) return undefined;
           // Finding out what is wrong goes through all of it, and takes a thousand times as long as the check.
-          return hasMoreParts(value, MAX_EXPLAINED) ? UNEXPLAINED : describe(validator.Errors(value)[1]);
+          const isLarge = hasMoreParts(value, MAX_EXPLAINED) || !isWithin(value, MAX_EXPLAINED_WORK);
+          return isLarge ? UNEXPLAINED : describe(validator.Errors(value)[1]);
         },
       };
     } catch {
@@ -141,24 +133,6 @@ function withoutNulls(value: unknown, required: unknown): unknown {
   const needed = Array.isArray(required) ? required : [];
   const kept = Object.entries(value).filter(([key, part]) => part !== null || needed.includes(key));
   return kept.length === Object.keys(value).length ? value : Object.fromEntries(kept);
-}
-
-/** How often each part of a value may be looked at; 0 where that is a handful of times, whatever the schema's size. */
-function weightOf(schema: unknown): number {
-  let parts = 0;
-  let hasChoices = false;
-  let isUnique = false;
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    parts += 1;
-    for (const [key, part] of Object.entries(node)) {
-      hasChoices ||= CHOICES.has(key);
-      isUnique ||= key === 'uniqueItems' && part === true;
-      visit(part);
-    }
-  };
-  visit(schema);
-  return Math.max(hasChoices ? parts : 0, isUnique ? UNIQUE_WEIGHT : 0);
 }
 
 function isAffordable(root: unknown, { cost, growth }: CheckCost): boolean {

@@ -4,6 +4,7 @@
  * is ever fetched: a reference that is not inside the schema is a fault.
  */
 import { isRecord } from '../is-record.js';
+import { type CheckWork, recursiveWorkOf, workOf } from './check-work.js';
 import { hasEndlessReference } from './endless-reference.js';
 import { boundPattern } from './pattern-guard.js';
 
@@ -12,6 +13,7 @@ export interface CheckCost {
   readonly cost: number;
   /** 0: the schema does not refer to itself. */
   readonly growth: number;
+  readonly work: CheckWork;
 }
 
 export type GuardedSchema =
@@ -49,6 +51,7 @@ const MAPS = new Set([
   'dependentSchemas',
   'dependencies',
 ]);
+const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 const MAX_COST = 100_000;
 
 export function guardSchema(root: Readonly<Record<string, unknown>>): GuardedSchema {
@@ -70,7 +73,9 @@ export function guardSchema(root: Readonly<Record<string, unknown>>): GuardedSch
     return { fault: 'it refers to itself without an end' };
   const { cost, growth } = references.size === 0 ? { cost: 0, growth: 0 } : countCost(schema);
   if (cost > MAX_COST) return { fault: 'its references multiply beyond what can be checked' };
-  return { schema, cost, growth };
+  const follow = (reference: string): unknown => resolve(schema, reference);
+  const work = growth === 0 ? workOf(schema, follow) : recursiveWorkOf(schema, cost);
+  return { schema, cost, growth, work };
 }
 
 function copy(node: unknown, references: Set<string>): unknown {
@@ -82,8 +87,7 @@ function copy(node: unknown, references: Set<string>): unknown {
     else if (MAPS.has(key) && isRecord(value)) result[key] = copyMap(key, value, references);
     else if (!DROPPED.has(key) && key !== 'pattern') result[key] = copy(value, references);
   }
-  for (const key of ['$ref', '$dynamicRef', '$recursiveRef'])
-    if (typeof node[key] === 'string') references.add(node[key]);
+  for (const key of REFERENCES) if (typeof node[key] === 'string') references.add(node[key]);
   if (typeof node.pattern !== 'string') return result;
   const bounded = boundPattern(node.pattern);
   return bounded === undefined
@@ -134,7 +138,7 @@ interface Extent {
 
 const NOTHING: Extent = { parts: 0, returns: 0 };
 
-function countCost(root: Record<string, unknown>): CheckCost {
+function countCost(root: Record<string, unknown>): Omit<CheckCost, 'work'> {
   const known = new Map<object, Extent>();
   const open = new Set<object>();
   let growth = 0;
@@ -155,7 +159,7 @@ function countCost(root: Record<string, unknown>): CheckCost {
     let returns = 0;
     for (const [key, value] of Object.entries(node)) {
       if (key === '$defs' || key === 'definitions' || DATA.has(key)) continue;
-      const refers = (key === '$ref' || key === '$dynamicRef') && typeof value === 'string';
+      const refers = REFERENCES.has(key) && typeof value === 'string';
       const extent = key === 'properties' ? widestOf(value) : extentOf(refers ? resolve(root, value) : value);
       parts += extent.parts;
       returns += extent.returns;
