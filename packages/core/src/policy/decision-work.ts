@@ -3,7 +3,7 @@
  * a value may mean is found once for all rules, and whoever sends more than can be looked at is taken by every guard.
  */
 import { addressesMeant, isAddress, pathsIn } from './address.js';
-import { canMeanAnotherPath, toPath } from './path-meant.js';
+import { canMeanAnotherPath, pathsMeant } from './path-meant.js';
 
 /** What else a text may mean; undefined when there is no telling. */
 type Meant = readonly string[] | undefined;
@@ -45,8 +45,7 @@ export class DecisionWork {
     let paths = NOTHING;
     if (canMeanAnotherPath(text)) {
       if (!this.spend(text.length * PATH_FACTOR)) return undefined;
-      const path = toPath(text);
-      if (path !== text) paths = [path];
+      paths = pathsMeant(text);
     }
     if (!isAddress(text)) return paths;
     if (!this.spend(text.length * READING_FACTOR)) return undefined;
