@@ -71,6 +71,8 @@ export interface ReadRequest extends CallOptions {
   readonly method: string;
   readonly item: string;
   readonly params: Readonly<Record<string, unknown>>;
+  /** What the params come to: rules about arguments hold for it, too. It is not sent. */
+  readonly implied?: Readonly<Record<string, unknown>> | undefined;
   /** It is about a task that a call of the tool `item` began: decided like that call. */
   readonly task?: TaskFacts | undefined;
 }

@@ -168,13 +168,14 @@ export class Calls {
       this.#announce(call);
       const beside = besideOf(request, methodSaid(request));
       call.beside = beside;
-      const sent = { arguments: request.params, beside };
+      const args = request.implied === undefined ? request.params : { ...request.implied, ...request.params };
+      const sent = { arguments: args, beside };
       const exactly = this.#parts.guard.exactly(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
         method: request.method,
         definition: request.task && this.#parts.catalog.find(request.server, request.item),
         permit: request.task?.permit,
-        arguments: request.params,
+        arguments: args,
         beside,
         exactly: exactly instanceof Promise ? await exactly : exactly,
         unknown,

@@ -129,10 +129,11 @@ export class RuleSet {
    */
   find(subject: RuleSubject & Sent, context: RuleContext): Found {
     const work = new DecisionWork();
+    const sent = withName(subject);
     let least: CompiledRule | undefined;
     for (const rule of this.#fitting(subject, context).rules) {
-      if (rule.sent !== undefined && !rule.sent(subject, work)) continue;
-      const isSure = rule.surely === undefined || rule.surely(subject, work);
+      if (rule.sent !== undefined && !rule.sent(sent, work)) continue;
+      const isSure = rule.surely === undefined || rule.surely(sent, work);
       if (isSure && !fitsByClaim(rule, subject, context)) return { rule, least };
       least ??= rule;
     }
@@ -351,6 +352,13 @@ function argumentsTest(
 }
 
 const NO_ARGUMENTS: Arguments = {};
+
+/** What a request is about is one of its arguments, however the request names it: a rule for `uri` holds for all of them. */
+function withName(subject: RuleSubject & Sent): Sent {
+  const { kind, tool, arguments: args, beside } = subject;
+  if (kind === 'tool') return subject;
+  return { arguments: { ...args, [kind === 'resource' ? 'uri' : 'name']: tool }, beside };
+}
 
 function both(one: SentTest | undefined, other: SentTest | undefined): SentTest | undefined {
   if (one === undefined || other === undefined) return one ?? other;

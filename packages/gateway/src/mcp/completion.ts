@@ -20,6 +20,11 @@ export function readCompletion({ argument, context }: Params): Completion {
   };
 }
 
+/** The arguments of a prompt as they are when somebody gets it with what is known of them. */
+export const argumentsGiven = ({ argument, context }: Completion): Params => ({
+  arguments: { ...context?.arguments, ...(argument !== undefined && { [argument.name]: argument.value }) },
+});
+
 function readArgument(given: unknown): Completion['argument'] {
   if (!isRecord(given) || typeof given.name !== 'string' || typeof given.value !== 'string')
     throw new RpcError(CODES.invalidParams, 'The argument to be completed has no name or no value');

@@ -29,6 +29,8 @@ export interface NamedTarget extends Target {
   readonly name: string;
   /** False: nobody has said that it is there. */
   readonly isListed?: boolean;
+  /** What else rules about arguments hold for. */
+  readonly implied?: Params;
 }
 
 export type ToolIdentity = Pick<CatalogTool, 'server' | 'tool'>;

@@ -18,7 +18,7 @@ import { hostOrCaller } from '../host-or-caller.js';
 import { knowsServer } from '../knows-server.js';
 import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
-import { readCompletion, requireAddress, withoutValues } from './completion.js';
+import { argumentsGiven, readCompletion, requireAddress, withoutValues } from './completion.js';
 import { type OfferCounts, Offers } from './offers.js';
 import { CODES, isRecord, metaOf, type Params, RpcError } from './protocol.js';
 import { checkState, type RequestStates, unknownState } from './request-states.js';
@@ -245,7 +245,7 @@ export class Surface {
     const given = readCompletion(params);
     if (isPrompt) {
       const { server, item } = await this.#offers.findPrompt(named, caller);
-      const target = { kind: 'prompt', server, item, name: named } as const;
+      const target = { kind: 'prompt', server, item, name: named, implied: argumentsGiven(given) } as const;
       return inEra(await this.#ask(request, target, { ref: { type: ref.type, name: item }, ...given }), era);
     }
     const { server, item, isListed } = await this.#offers.findTemplate(named, caller);
@@ -273,6 +273,7 @@ export class Surface {
         item,
         method,
         params,
+        implied: target.implied,
       });
       return this.#states.seal(result, target, request);
     } catch (thrown) {

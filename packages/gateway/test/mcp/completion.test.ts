@@ -10,21 +10,42 @@ let stand: Stand;
 beforeAll(async () => {
   server = await openUpstream({
     answers: {
-      'resources/templates/list': () => ({
-        resourceTemplates: ['http://{+x}', 'db://{table}/{row}', 'q://a{?x}'].map((uriTemplate) => ({
-          uriTemplate,
-          name: uriTemplate,
-        })),
+      initialize: () => ({
+        protocolVersion: '2025-11-25',
+        capabilities: { resources: {}, prompts: {}, completions: {} },
+        serverInfo: { name: 'up', version: '1' },
       }),
+      'resources/templates/list': () => ({
+        resourceTemplates: ['http://{+x}', 'by://{+x}', 'db://{table}/{row}', 'q://a{?x}'].map(
+          (uriTemplate) => ({
+            uriTemplate,
+            name: uriTemplate,
+          }),
+        ),
+      }),
+      'prompts/list': () => ({ prompts: [{ name: 'p', arguments: [{ name: 'city' }, { name: 'row' }] }] }),
       'completion/complete': () => ({
         completion: { values: ['secret/a', 'open/b', 'secret/c'], total: 3, hasMore: false },
       }),
     },
   });
   const deny = (tool: string) => ({ action: 'deny' as const, kind: 'resource' as const, tool });
+  const denyArguments = (kind: 'resource' | 'prompt', args: Record<string, string>) => ({
+    action: 'deny' as const,
+    kind,
+    arguments: args,
+  });
   stand = await openStand({
     servers: { up: { url: server.url } },
-    options: { rules: [deny('http://secret/**'), deny('db://secret/**'), deny('q://a?x=secret*')] },
+    options: {
+      rules: [
+        deny('http://secret/**'),
+        deny('db://secret/**'),
+        deny('q://a?x=secret*'),
+        denyArguments('resource', { uri: 'by://secret/**' }),
+        denyArguments('prompt', { 'arguments.city': 'secret*' }),
+      ],
+    },
   });
 });
 afterAll(async () => {
@@ -48,6 +69,11 @@ const asking = (uri: string, name: string, value: unknown) => ({
   argument: { name, value },
 });
 
+const aboutPrompt = (name: string, value: unknown) => ({
+  ref: { type: 'ref/prompt', name: 'up_p' },
+  argument: { name, value },
+});
+
 describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => {
   it.each([
     asking('http://{+x}', 'x', 'secret/'),
@@ -59,6 +85,11 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     asking('db://{table}/{row}', 'table', 'secret'),
     { ...asking('db://{table}/{row}', 'row', ''), context: { arguments: { table: 'secret' } } },
     asking('q://a{?x}', 'x', 'secret'),
+    asking('by://{+x}', 'x', 'secret/'),
+    asking('by://{+x}', 'x', 'SECRET/a/../b'),
+    asking('by://secret/{y}', 'y', ''),
+    aboutPrompt('city', 'secret'),
+    { ...aboutPrompt('row', ''), context: { arguments: { city: 'secretly' } } },
   ])('is refused where the value makes an address of the template that is denied: %j', async (params) => {
     const before = arrived().length;
     expect((await over[era](params)).body.error).toBeDefined();
@@ -75,9 +106,17 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect(arrived().slice(before)).toEqual([]);
   });
 
-  it('is told of no value that leads to what is denied, nor how many there are', async () => {
-    const { body } = await over[era](asking('http://{+x}', 'x', ''));
-    expect(body.result?.completion).toEqual({ values: ['open/b'], hasMore: false });
+  it.each(['http://{+x}', 'by://{+x}'])(
+    'is told of no value that leads to what is denied, nor how many there are: %s',
+    async (template) => {
+      const { body } = await over[era](asking(template, 'x', ''));
+      expect(body.result?.completion).toEqual({ values: ['open/b'], hasMore: false });
+    },
+  );
+
+  it('completes the arguments of a prompt that no rule is against', async () => {
+    const { body } = await over[era](aboutPrompt('city', 'open'));
+    expect(body.result?.completion).toMatchObject({ total: 3 });
   });
 
   it('sends what is known of a completion, and nothing else', async () => {
