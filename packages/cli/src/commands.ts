@@ -47,7 +47,7 @@ const MANAGING: readonly Command[] = [
     },
     examples: [
       {
-        line: 'turnbuckle add files -- npx -y @modelcontextprotocol/server-filesystem .',
+        line: 'turnbuckle add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes',
         what: 'a local server',
       },
       {

@@ -51,6 +51,8 @@ export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'res
   readonly usualApprovalWaitMs?: number | undefined;
   /** Asks for an `${input:id}`; absent: only what the environment gives. */
   readonly askInput?: FillInSource['askInput'];
+  /** Others call through it from environments of their own: what is missing is said to be missing here. */
+  readonly isDaemon?: boolean | undefined;
 }
 
 /** What came of a change of the files. */
@@ -112,7 +114,7 @@ async function possibleFiles(place: Omit<LayerPlace, 'exists'>): Promise<string[
 export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Promise<ConfiguredRuntime> {
   // A host that goes elsewhere later does not mean another configuration.
   const options = { ...given, cwd: resolve(given.cwd ?? process.cwd()) };
-  const { environment = process.env, askInput } = options;
+  const { environment = process.env, askInput, isDaemon } = options;
   let config = await loadConfiguration(options);
   const { settings } = config;
   const written = new WeakMap<ServerConfig, ConfiguredServer>();
@@ -147,7 +149,15 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
       const origin = written.get(server);
       const { settings } = config;
       const { secretCommand } = settings;
-      const source = { environment, home: homeDirectory(environment), secretCommand, vault, learn, askInput };
+      const source = {
+        environment,
+        home: homeDirectory(environment),
+        secretCommand,
+        vault,
+        learn,
+        askInput,
+        isDaemon,
+      };
       if (origin === undefined) return server;
       // Each time it starts: what its command names may have changed since the files were read.
       if (isOfProject(origin.origin.scope) && options.trustProject !== true) {

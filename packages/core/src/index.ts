@@ -35,6 +35,7 @@ export { jsonSchema } from './config/json-schema.js';
 export type { ConfiguredServer, LoadedConfig } from './config/loaded-config.js';
 export { readFileText, whyUnreadable } from './config/read-file.js';
 export { redactConfig } from './config/redact.js';
+export { relativeWords } from './config/relative-words.js';
 export type { PlacedRule, Rule } from './config/rule-schema.js';
 export type { ServerConfig, ServerInput, ServersInput } from './config/schema.js';
 export type { TrustStore } from './config/trust.js';

@@ -74,6 +74,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       usualApprovalWaitMs: APPROVAL_WAIT_MS,
       ...placed,
       callersAnswer: true,
+      isDaemon: true,
       approvals: 'queue',
     });
     daemon = new Daemon(placed, configured, instance);

@@ -5,6 +5,7 @@ import { fileOfFlag, fileOfScope } from '../config-file.js';
 import { createLeadsHere } from '../daemon/leads-here.js';
 import { emptyCredentials } from '../empty-credentials.js';
 import { loadCommandConfig } from '../open.js';
+import { placeEntry } from '../placed-entry.js';
 import { shellWord } from '../shell-word.js';
 import { showLine } from '../untrusted-text.js';
 import { needWord, readPairs } from '../words.js';
@@ -12,10 +13,12 @@ import { needWord, readPairs } from '../words.js';
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags, words } = context;
   const name = needWord(context, 0, 'name of the server');
-  const entry = toEntry(words.slice(1), context);
+  const typed = toEntry(words.slice(1), context);
   const config = await loadCommandConfig(context);
   const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
-  await checkEntry(name, entry);
+  await checkEntry(name, typed);
+  const isProject = flags.scope === 'project' || flags.scope === 'local';
+  const { entry, told } = placeEntry(typed, file, isProject);
   const itself = createLeadsHere(context, config)(entry);
   const warnings = itself === undefined ? [] : [`${name} is no other server: ${itself}.`];
   for (const warning of [...warnings, ...emptyCredentials(entry)])
@@ -27,6 +30,7 @@ export async function run(context: CommandContext): Promise<void> {
   );
   if (output.json) output.data({ added: name, file, config: redactConfig(entry) });
   else output.line(`Added ${output.color.bold(name)} to ${file}`);
+  if (told !== undefined) output.note(showLine(told, 1_000));
   output.note(output.color.dim(nextStep(context, name, config)));
 }
 

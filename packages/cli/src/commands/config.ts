@@ -1,5 +1,6 @@
 import { type ConfiguredServer, type LoadedConfig, redactConfig } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { daemonFaults } from '../daemon/compare-daemon.js';
 import { loadCommandConfig } from '../open.js';
 import { textTable } from '../text-table.js';
 import { unknownServer } from '../unknown-server.js';
@@ -17,13 +18,21 @@ export async function run(context: CommandContext): Promise<number> {
   const server = name === undefined ? undefined : config.servers.get(name);
   if (name !== undefined && server === undefined) throw unknownServer(name, [...config.servers.keys()]);
   const shown = server === undefined ? [...config.servers.values()] : [server];
-  if (output.json) output.data(server === undefined ? allAsJson(config) : serverAsJson(server));
+  const kept = server === undefined ? await daemonFaults(context, config) : [];
+  if (output.json)
+    output.data(
+      server === undefined
+        ? { ...allAsJson(config), ...(kept.length > 0 && { daemonProblems: kept }) }
+        : serverAsJson(server),
+    );
   else if (server !== undefined) showServer(context, server);
   else {
     showFiles(context, config);
     showServers(context, config);
+    for (const { message, hint = '' } of kept)
+      output.line(`${output.color.red('daemon')} ${showMessage(message)}\n  ${showMessage(hint)}`);
   }
-  return config.problems.length > 0 || shown.some(isFaulty) ? FAULTY_EXIT : 0;
+  return config.problems.length > 0 || kept.length > 0 || shown.some(isFaulty) ? FAULTY_EXIT : 0;
 }
 
 function showFiles(

@@ -1,9 +1,12 @@
 import type { ConfiguredRuntime, LoadedConfig, Runtime, ServerStatus } from 'turnbuckle';
+import type { Check } from '../check.js';
 import type { CommandContext } from '../command.js';
 import { connectServers, statusOf } from '../connect-servers.js';
+import { checkBoth, viewDaemon } from '../daemon/compare-daemon.js';
 import { flagText } from '../flag-text.js';
 import { leftOutHint, leftOutText } from '../left-out.js';
 import { withRuntime } from '../open.js';
+import { checkRelative } from '../relative-checks.js';
 import { addressOf } from '../report-error.js';
 import { checkConfinement, checkMachine } from '../sandbox-checks.js';
 import { shellWord } from '../shell-word.js';
@@ -11,11 +14,7 @@ import { textTable } from '../text-table.js';
 import { showLine } from '../untrusted-text.js';
 import { fitLines } from '../wrap-text.js';
 
-interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly what: string;
-  readonly next?: string | undefined;
+interface ServerCheck extends Check {
   /** What to look at in its texts. */
   readonly flagged?: readonly Finding[];
 }
@@ -36,18 +35,27 @@ export async function run(context: CommandContext): Promise<number> {
     await connectServers(context, runtime, words);
     const servers = statusOf(runtime, words);
     const { problems } = config();
-    const checks = [
+    const daemon = await viewDaemon(context, config());
+    const differing = servers.flatMap((server) =>
+      checkBoth(server, daemon).some(({ ok }) => !ok)
+        ? daemon.statuses.filter(({ name }) => name === server.name)
+        : [],
+    );
+    const checks: ServerCheck[] = [
       checkNode(),
       ...(await checkMachine(servers, words.length === 0)),
       ...checkConfiguration(config()),
+      ...daemon.checks,
       ...servers.flatMap((server) => [
         { ...checkServer(server), ...findFlags(server, runtime) },
         ...checkConfinement(server),
+        ...checkBoth(server, daemon),
+        ...checkRelative(config().servers.get(server.name), daemon.directory),
       ]),
     ];
     if (output.json) output.data({ checks });
     else show(context, checks);
-    return exitCode(problems.length > 0, servers);
+    return exitCode(problems.length > 0 || daemon.hasProblems, [...servers, ...differing], daemon.isSilent);
   };
   // The problems of the files are among what it shows.
   return withRuntime(context, check, { warn: false });
@@ -133,7 +141,7 @@ const otherNames = (name: string, runtime: Runtime): string[] =>
 
 const MOST_FINDINGS = 5;
 
-function showFindings({ output }: CommandContext, { name, flagged = [] }: Check): void {
+function showFindings({ output }: CommandContext, { name, flagged = [] }: ServerCheck): void {
   for (const { tool, what } of flagged.slice(0, MOST_FINDINGS))
     writeWrapped(
       output,
@@ -147,10 +155,10 @@ function showFindings({ output }: CommandContext, { name, flagged = [] }: Check)
     );
 }
 
-function show(context: CommandContext, checks: readonly Check[]): void {
+function show(context: CommandContext, checks: readonly ServerCheck[]): void {
   const { output } = context;
-  const rows = checks.map(({ name, ok, what }) => [
-    ok ? output.color.green('✓') : output.color.red('✕'),
+  const rows = checks.map(({ name, ok, warns, what }) => [
+    ok ? (warns === true ? output.color.yellow('!') : output.color.green('✓')) : output.color.red('✕'),
     showLine(name, 60),
     showLine(what, 300),
   ]);
@@ -168,9 +176,9 @@ function writeWrapped(output: CommandContext['output'], text: string, indent: st
   output.line(fitLines(output.spell(text), output.width, indent));
 }
 
-function exitCode(configProblems: boolean, servers: readonly ServerStatus[]): number {
+function exitCode(configProblems: boolean, servers: readonly ServerStatus[], isSilent: boolean): number {
   const failed = servers.filter(({ status }) => status === 'failed' || status === 'needs-auth');
   if (configProblems || failed.some(({ error }) => CONFIG_CODES.has(error?.code ?? ''))) return EXITS.config;
-  if (failed.some(({ status }) => status === 'failed')) return EXITS.server;
+  if (isSilent || failed.some(({ status }) => status === 'failed')) return EXITS.server;
   return failed.length > 0 ? EXITS.auth : 0;
 }

@@ -6,8 +6,8 @@ import { loadCommandConfig } from '../open.js';
 const FIRST = `{
   // The servers, by the names that you give them. turnbuckle add, import and list work on this file too.
   "servers": {
-    // A local server is a command:
-    // "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."] },
+    // A local server is a command. Relative paths in it are meant from its "cwd":
+    // "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/path/to/a/directory"] },
 
     // A remote one is an address. \${VAR} is filled in from the environment when it is connected:
     // "docs": { "url": "https://example.com/mcp", "headers": { "authorization": "Bearer \${DOCS_TOKEN}" } },

@@ -3,18 +3,21 @@ import type { CommandContext } from '../command.js';
 import { showLine } from '../untrusted-text.js';
 import type { DaemonClient } from './daemon-client.js';
 
-interface Problem {
+export interface Fault {
   readonly message: string;
   /** What holds instead, and what to do. */
   readonly hint?: string;
 }
 
-interface SentConfig {
-  readonly problems: readonly Problem[];
+/** What `/api/config` answers, as far as it is used here. */
+export interface SentConfig {
+  readonly layers: ReadonlyArray<{ readonly file: string; readonly present: boolean }>;
+  readonly problems: readonly Fault[];
   readonly servers: ReadonlyArray<{
     readonly name: string;
     readonly kept: boolean;
-    readonly problem?: Problem;
+    readonly origin?: { readonly file: string };
+    readonly problem?: Fault;
   }>;
 }
 
@@ -36,16 +39,20 @@ export async function tellProblems({ output }: CommandContext, client: DaemonCli
 export const readProblems = async (client: DaemonClient): Promise<string[]> =>
   (await readFaults(client)).map(({ message }) => message);
 
-async function readFaults(client: DaemonClient): Promise<Problem[]> {
+async function readFaults(client: DaemonClient): Promise<Fault[]> {
   if (!(client.problems > 0)) return [];
   try {
-    const { problems, servers } = await client.get<SentConfig>('/api/config');
-    const kept = servers.flatMap(({ name, kept: isKept, problem }) =>
-      isKept && problem ? [{ message: problem.message, hint: `${name} goes on as it was before.` }] : [],
-    );
-    return [...problems, ...kept].filter(({ message }) => typeof message === 'string');
+    return faultsOf(await client.get<SentConfig>('/api/config'));
   } catch {
     // What is wrong with the daemon itself is told by the work that it was asked for.
     return [];
   }
+}
+
+/** What is wrong with its files, and the servers that go on as they were. */
+export function faultsOf({ problems, servers }: SentConfig): Fault[] {
+  const kept = servers.flatMap(({ name, kept: isKept, problem }) =>
+    isKept && problem ? [{ message: problem.message, hint: `${name} goes on as it was before.` }] : [],
+  );
+  return [...problems, ...kept].filter(({ message }) => typeof message === 'string');
 }

@@ -20,6 +20,8 @@ export interface FillInSource {
   readonly askInput:
     | ((id: string, declared: InputDeclaration | undefined) => Promise<string | undefined>)
     | undefined;
+  /** See PlaceholderOwner. */
+  readonly isDaemon?: boolean | undefined;
 }
 
 /** Rejects with VARIABLE_MISSING, or CONFIG_INVALID when the values make it unusable. */
@@ -30,7 +32,11 @@ export async function fillIn(
 ): Promise<ServerConfig> {
   const { name } = origin;
   const { file } = origin.origin;
-  const entry = await interpolate(origin.entry, placeholdersFor(origin, source), { server: name, file });
+  const entry = await interpolate(origin.entry, placeholdersFor(origin, source), {
+    server: name,
+    file,
+    isDaemon: source.isDaemon,
+  });
   try {
     const filled = parseServer(name, entry);
     return inDirectory({ ...filled, scope: server.scope, enabled: server.enabled }, origin);

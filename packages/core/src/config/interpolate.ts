@@ -20,6 +20,8 @@ export interface Placeholders {
 export interface PlaceholderOwner {
   readonly server: string;
   readonly file?: string | undefined;
+  /** It is a daemon that needs them: what whoever calls it has set is not there, and nobody can be asked. */
+  readonly isDaemon?: boolean | undefined;
 }
 
 /** The same value with every placeholder in its texts filled in; VARIABLE_MISSING names the first that cannot be. */
@@ -73,10 +75,23 @@ async function findValue(name: string, source: Placeholders, spot: Spot): Promis
   return Object.hasOwn(source.environment, rest) ? source.environment[rest] : undefined;
 }
 
-const HINTS: Readonly<Record<string, (name: string) => string>> = {
+type Hint = (name: string) => string;
+
+const HINTS: Readonly<Record<string, Hint>> = {
+  env: (name) => `Set ${name}, or write \${${name}:-default}.`,
   input: (id) => `Run it in a terminal to be asked, or set TURNBUCKLE_INPUT_${toVariable(id)}.`,
   secret: (name) =>
     `Run: turnbuckle secrets set ${name}. Or set TURNBUCKLE_SECRET_${toVariable(name)}, or a secretCommand.`,
+};
+
+const restarted = (variable: string): string => `Set ${variable}, then: turnbuckle serve restart.`;
+
+const DAEMON_HINTS: Readonly<Record<string, Hint>> = {
+  env: (name) => `${restarted(name)} Or call without the daemon: --no-daemon.`,
+  input: (id) =>
+    `${restarted(`TURNBUCKLE_INPUT_${toVariable(id)}`)} Or be asked for it, without the daemon: --no-daemon.`,
+  secret: (name) =>
+    `Run: turnbuckle secrets set ${name}. Or: ${restarted(`TURNBUCKLE_SECRET_${toVariable(name)}`)}`,
 };
 
 /** The variable that stands in for an input or a secret. */
@@ -84,18 +99,17 @@ export function toVariable(name: string): string {
   return name.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
 }
 
-function missing(name: string, { server, file, path }: Spot): TurnbuckleError {
+function missing(name: string, { server, file, path, isDaemon = false }: Spot): TurnbuckleError {
   const kind = name.includes(':') ? name.slice(0, name.indexOf(':')) : 'env';
   const plain = name.slice(name.indexOf(':') + 1);
   const what =
     kind === 'env'
-      ? `the environment variable ${plain}, which is not set`
-      : `the ${kind} "${plain}", which nobody gave`;
+      ? `the environment variable ${plain}, which ${isDaemon ? 'the daemon does not have' : 'is not set'}`
+      : `the ${kind} "${plain}", which nobody gave${isDaemon ? ' the daemon' : ''}`;
+  const hints = isDaemon ? DAEMON_HINTS : HINTS;
   return new TurnbuckleError('VARIABLE_MISSING', `Server "${server}" needs ${what} (${where(path, file)}).`, {
     server,
-    hint:
-      (Object.hasOwn(HINTS, kind) ? HINTS[kind]?.(plain) : undefined) ??
-      `Set ${plain}, or write \${${plain}:-default}.`,
+    hint: (Object.hasOwn(hints, kind) ? hints[kind] : hints.env)?.(plain),
     data: { variable: plain, kind, path, file },
   });
 }

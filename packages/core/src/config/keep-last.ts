@@ -28,7 +28,8 @@ export function keepLayer(read: ReadLayer, previous: LoadedConfig | undefined): 
 }
 
 const KEPT_HINT = 'All that the file said before is still in effect. Correct it: it is taken over by itself.';
-const EMPTY_HINT = 'What it said last still holds. If it is to say nothing, write {} into it, or delete it.';
+const EMPTY_HINT =
+  'All that it said before is still in effect. If it is to say nothing, write {} into it, or delete it.';
 
 const saysNothing = ({ servers, settings, rules, unclear, known }: ReadLayer): boolean =>
   known && unclear.size === 0 && servers.length + rules.length === 0 && Object.keys(settings).length === 0;

@@ -49,6 +49,8 @@ export interface Carrier {
   readonly pid?: number | undefined;
   readonly stderr?: TextRing | undefined;
   readonly exit?: StdioTransport['exit'];
+  /** The directory that relative paths of its command meant, where no configuration says which. */
+  readonly startedIn?: string | undefined;
   /** The sandbox that its process is in. */
   readonly sandbox?: SandboxStatus | undefined;
   /** Told when the connection is found broken although no close came. */

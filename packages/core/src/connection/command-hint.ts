@@ -1,5 +1,5 @@
 /** What to do about a command that cannot be started: it depends on whether the file is there. */
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { factsOf } from '../config/read-file.js';
 
 const ANYBODY_RUNS = 0o111;
@@ -10,7 +10,9 @@ export async function commandHint(command: string, directory: string | undefined
   if (!isPath) return `Install "${command}", or give its full path.`;
   const path = resolve(directory ?? process.cwd(), command);
   const facts = await factsOf(path);
-  if (facts === undefined) return `There is no file ${path}. Correct "command" in its configuration.`;
+  const orPlace = isAbsolute(command) ? '' : ', or say in "cwd" which directory it is in';
+  if (facts === undefined)
+    return `There is no file ${path}. Correct "command" in its configuration${orPlace}.`;
   if (facts.isDirectory()) return `${path} is a directory. Name the program in it.`;
   if ((facts.mode & ANYBODY_RUNS) !== 0)
     return 'The file is there: is the program in its first line (#!…) installed, and may you read the directories above it?';

@@ -1,4 +1,5 @@
 /** For each kind of server its carrier. A run with servers on this machine only never loads what the network takes. */
+import { relativeWords } from '../config/relative-words.js';
 import { toSandboxPolicy } from '../config/sandbox-schema.js';
 import type { ServerConfig, StdioServer } from '../config/schema.js';
 import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
@@ -44,6 +45,7 @@ async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promi
   return Object.defineProperties(carrier, {
     pid: { get: () => transport.pid },
     exit: { get: () => transport.exit },
+    startedIn: { value: cwd === undefined && relativeWords(config).length > 0 ? process.cwd() : undefined },
     sandbox: { value: confinement?.status },
     stderr: { value: transport.stderr },
     prepare: { value: () => void transport.start() },

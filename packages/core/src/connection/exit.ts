@@ -20,13 +20,14 @@ export async function explainExit(server: string, carrier: Carrier, error: unkno
 /** SERVER_EXITED with how it ended and what it wrote last; undefined while the process runs. */
 export function exitError(
   server: string,
-  { exit, stderr }: Carrier,
+  { exit, stderr, startedIn }: Carrier,
   cause?: unknown,
 ): TurnbuckleError | undefined {
   if (exit === undefined) return undefined;
   const how = exit.signal === null ? `with code ${exit.code}` : `by signal ${exit.signal}`;
+  const where = startedIn === undefined ? '' : ` (started in ${startedIn}, where its relative paths lead)`;
   const said = stderr?.tail() ?? '';
-  return new TurnbuckleError('SERVER_EXITED', `Server "${server}" ended ${how}.`, {
+  return new TurnbuckleError('SERVER_EXITED', `Server "${server}" ended ${how}${where}.`, {
     server,
     cause,
     hint:

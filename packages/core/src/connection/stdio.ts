@@ -5,7 +5,7 @@ import { factsOf, reach } from '../config/read-file.js';
 import { TurnbuckleError } from '../errors.js';
 import { writeJson } from '../json/spelling.js';
 import { AwaitedSink } from './awaited-sink.js';
-import { commandHint } from './command-hint.js';
+import { commandNotFound } from './command-not-found.js';
 import { type FloodMeter, LINE_BYTES, Pauses, READ_BYTES, weigh } from './flood-meter.js';
 import type { IgnoredReason } from './ignored-messages.js';
 import { LineFraming } from './line-framing.js';
@@ -280,14 +280,6 @@ export class StdioTransport implements Transport {
         `Server "${server}" could not be started: its working directory ${cwd} is not a directory that exists.`,
         { server, cause, hint: 'Correct "cwd" in its configuration, or make the directory.' },
       );
-    return new TurnbuckleError(
-      'COMMAND_NOT_FOUND',
-      `Server "${server}" could not be started: the command "${command}" ${what}.`,
-      {
-        server,
-        cause,
-        hint: await commandHint(command, cwd),
-      },
-    );
+    return commandNotFound({ server, command, directory: cwd ?? '.', what, cause });
   }
 }

@@ -41,6 +41,7 @@ const VALUES = [
   'preload',
   'readFileText',
   'redactConfig',
+  'relativeWords',
   'scanHeaderParameters',
   'setKey',
   'setServer',

@@ -8,8 +8,7 @@ import { homeDirectory } from '../../config/home-directory.js';
 import { factsOf } from '../../config/read-file.js';
 import type { SandboxPolicy } from '../../config/sandbox-schema.js';
 import type { StdioServer } from '../../config/schema.js';
-import { TurnbuckleError } from '../../errors.js';
-import { commandHint } from '../command-hint.js';
+import { commandNotFound } from '../command-not-found.js';
 import { sandboxFault } from './fault.js';
 import { guardMounts, UnguardableLink } from './guards.js';
 import { clearWay, homeMount } from './home.js';
@@ -88,11 +87,7 @@ async function requireProgram({ server, config, env }: PlanOptions, directory: s
   const { command } = config;
   const program = await findProgram(command, { path: env.PATH, directory });
   if (program !== undefined) return program;
-  throw new TurnbuckleError(
-    'COMMAND_NOT_FOUND',
-    `Server "${server}" could not be started: the command "${command}" was not found.`,
-    { server, hint: await commandHint(command, directory) },
-  );
+  throw await commandNotFound({ server, command, directory, what: 'was not found' });
 }
 
 async function programMounts(
