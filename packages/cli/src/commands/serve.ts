@@ -17,6 +17,8 @@ export async function run(context: CommandContext): Promise<number> {
     await serveStdio(context);
     return 0;
   }
+  // Before anything is started, or ended.
+  if (word === undefined || word === 'start' || word === 'restart') await checkOptions(context);
   if (word === undefined) {
     const { serveHere } = await import('../daemon/serve-here.js');
     return serveHere(context);
@@ -36,6 +38,15 @@ export async function run(context: CommandContext): Promise<number> {
         hint: `Did you mean "turnbuckle serve ${nearestWord(word, WORDS) ?? 'start'}"?`,
       });
   }
+}
+
+async function checkOptions(context: CommandContext): Promise<void> {
+  const [{ portOf }, { configurationOptions }] = await Promise.all([
+    import('../daemon/port-of.js'),
+    import('../open.js'),
+  ]);
+  portOf(context.flags.port, context.environment.PORT);
+  configurationOptions(context);
 }
 
 /** Words and options that would be passed over: whoever wrote them wants something that would not happen. */

@@ -135,7 +135,16 @@ async function addressMaker(context: CommandContext): Promise<(token: string) =>
   const { host = '127.0.0.1', port = DEFAULT_PORT } =
     (await loadCommandConfig(context)).settings.daemon ?? {};
   const url = running ?? reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  tellPort(context, new URL(url).port, port);
   return (token) => byAddress({ url, token, view });
+}
+
+/** An agent would lose the daemon as soon as it is started the usual way. */
+function tellPort({ output }: CommandContext, current: string, configured: number): void {
+  if (current === String(configured)) return;
+  output.warn(
+    `${output.color.yellow('warning')} The daemon runs at port ${current}, which is kept by turnbuckle serve restart only: turnbuckle serve start takes port ${configured}. To keep it, write "daemon": { "port": ${current} } into your configuration.`,
+  );
 }
 
 const viewOf = ({ flags }: CommandContext): string | undefined =>

@@ -52,11 +52,18 @@ export async function startDaemonProcess(context: CommandContext, before?: Start
 /** Ends the one that runs, if one does, and starts another like it. */
 export async function restartDaemonProcess(context: CommandContext): Promise<number> {
   const stateDir = stateDirectoryOf(context);
-  if (findDaemon(stateDir) === undefined) return startDaemonProcess(context);
+  const running = findDaemon(stateDir);
+  if (running === undefined) return startDaemonProcess(context);
   // It goes with the daemon.
-  const before = readStartedWith(stateDir);
+  const before = withPort(readStartedWith(stateDir), running);
   await stopDaemonProcess(context);
   return startDaemonProcess(context, before);
+}
+
+/** Any port that was free is now the one that its agents know. */
+function withPort(before: StartedWith | undefined, { url }: RunningDaemon): StartedWith | undefined {
+  if (before?.flags.port !== '0') return before;
+  return { ...before, flags: { ...before.flags, port: new URL(url).port } };
 }
 
 /** Asks it to end and waits until it is gone. */

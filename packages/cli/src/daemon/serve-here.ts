@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Daemon, startDaemon } from '@turnbuckle/gateway';
-import { toTurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError, toTurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { configurationOptions, loadCommandConfig } from '../open.js';
 import { shellWord } from '../shell-word.js';
@@ -44,19 +44,19 @@ async function start(
   onLost: () => void,
 ): Promise<{ readonly daemon: Daemon; readonly isDemo: boolean }> {
   const { output, flags, environment } = context;
-  const options = configurationOptions(context);
   const warnings: string[] = [];
   const warn = (message: string): void => {
     // For whoever started it in the background, as long as somebody listens there.
     if (process.connected) warnings.push(message);
     output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
   };
-  const port = portOf(flags.port, environment.PORT) ?? usualPort;
-  const startedWith: StartedWith = {
-    directory: process.cwd(),
-    flags: { ...flagsForDaemon(flags), ...(port !== undefined && { port: String(port) }) },
-  };
   try {
+    const options = configurationOptions(context);
+    const port = portOf(flags.port, environment.PORT) ?? usualPort;
+    const startedWith: StartedWith = {
+      directory: process.cwd(),
+      flags: { ...flagsForDaemon(flags), ...(port !== undefined && { port: String(port) }) },
+    };
     const demo = await demoServer(context, warn);
     const daemon = await startDaemon({
       ...options,
@@ -77,11 +77,27 @@ async function start(
     return { daemon, isDemo: demo.length > 0 };
   } catch (error) {
     process.send?.({ error: toTurnbuckleError(error).toJSON(), warnings });
-    throw error;
+    throw underNpm(error, environment);
   } finally {
     // Whoever started it in the background has heard enough.
     if (process.connected) process.disconnect();
   }
+}
+
+/** npm keeps options for itself unless they come after `--`. */
+function underNpm(
+  error: unknown,
+  { npm_lifecycle_event: script = '' }: CommandContext['environment'],
+): unknown {
+  if (!(error instanceof TurnbuckleError) || error.code !== 'LISTEN_FAILED') return error;
+  if (!/^[\w:.-]+$/.test(script)) return error;
+  const { code, message, hint = '', cause, data } = error;
+  const start = script === 'start' ? 'npm start' : `npm run ${script}`;
+  return new TurnbuckleError(code, message, {
+    hint: hint.replace('--port <n>', `${start} -- --port <n>`),
+    cause,
+    data,
+  });
 }
 
 /** With --demo; nothing where the user has a server of that name: it is the one that is meant everywhere else. */
