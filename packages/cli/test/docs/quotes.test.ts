@@ -59,7 +59,7 @@ it('plays the examples of add in a shell: placeholders are stored as they are', 
   }
   const { servers } = JSON.parse(await home.read('.config/turnbuckle/mcp.json'));
   expect(servers).toMatchObject({
-    files: { args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] },
+    files: { args: ['-y', '@modelcontextprotocol/server-filesystem', home.file('notes')] },
     docs: { headers: { Authorization: 'Bearer ${DOCS_TOKEN}' } },
     db: { env: { URL: '${DB_URL}' } },
   });
