@@ -6,7 +6,7 @@ import { loadCommandConfig } from '../open.js';
 const FIRST = `{
   // The servers, by the names that you give them. turnbuckle add, import and list work on this file too.
   "servers": {
-    // A local server is a command. Relative paths in it are meant from its "cwd":
+    // A local server is a command:
     // "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/path/to/a/directory"] },
 
     // A remote one is an address. \${VAR} is filled in from the environment when it is connected:
