@@ -20,9 +20,9 @@ export function createApprovalRoutes(runtime: Runtime, tokens: ApiParts['tokens'
       access: 'look',
       summary: 'Calls that wait for a person, the oldest first',
       answer: z.object({ approvals: z.array(APPROVAL) }),
-      handle: (visit) => {
+      handle: async (visit) => {
         const sight = sightOf(runtime, visit);
-        const approvals = runtime.approvals.pending().filter((asked) => sight.sees(asked));
+        const approvals = await sight.seenOf(runtime.approvals.pending(), (asked) => asked);
         return cleanTexts({ approvals }, runtime);
       },
     },

@@ -1,5 +1,5 @@
 /** The log of calls: searched, counted, and called again. */
-import { searchFault, type VisibleName } from '@turnbuckle/store';
+import { type LogName, searchFault, type VisibleName } from '@turnbuckle/store';
 import { inSlices, type Runtime, type Steps } from 'turnbuckle';
 import * as z from 'zod/mini';
 import { SharedTurns } from '../http/shared-turns.js';
@@ -170,11 +170,9 @@ const statsRoute = ({ runtime, log, turns }: Lookup): ApiRoute => ({
  */
 async function visibleIn(log: CallQueries, sight: Sight): Promise<VisibleName[] | undefined> {
   if (sight.isWhole) return undefined;
-  const names = await log.names();
-  return names.flatMap((name) => {
-    const seen = { ...name, kind: toKind(name.kind) };
-    return sight.sees(seen) ? [{ ...name, mustBeFound: !sight.lists(seen) }] : [];
-  });
+  const toSeen = (name: LogName): Seen => ({ ...name, kind: toKind(name.kind) });
+  const seen = await sight.seenOf(await log.names(), toSeen);
+  return seen.map((name) => ({ ...name, mustBeFound: !sight.lists(toSeen(name)) }));
 }
 
 const toKind = (kind: string): Seen['kind'] => (kind === 'resource' || kind === 'prompt' ? kind : 'tool');

@@ -15,9 +15,9 @@ export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
       access: 'look',
       summary: 'What was approved of which tool, and whether it is still that',
       answer: z.object({ pins: z.array(PIN) }),
-      handle: (visit) => {
+      handle: async (visit) => {
         const sight = sightOf(runtime, visit);
-        const pins = runtime.pins.list().filter((pin) => sight.sees(pin));
+        const pins = await sight.seenOf(runtime.pins.list(), (pin) => pin);
         return cleanTexts({ pins: pins.map(toPin) }, runtime);
       },
     },

@@ -2,7 +2,7 @@
  * What the bearer of a token may know. Whoever has the capability for everything sees everything, also what rules
  * deny: such people run the daemon. Anybody else sees what a call of theirs would find.
  */
-import { type Caller, type Runtime, TurnbuckleError } from 'turnbuckle';
+import { type Caller, inSlices, type Runtime, type Steps, TurnbuckleError } from 'turnbuckle';
 import { hostOrCaller } from '../host-or-caller.js';
 import type { Visit } from '../http/visit.js';
 import { knowsServer } from '../knows-server.js';
@@ -55,6 +55,20 @@ export class Sight {
     // A call of what is hidden and one of what is not there end alike, and neither is told of.
     if (!isFound && !this.lists({ server, tool, kind })) return false;
     return this.#runtime.mayKnow({ server, tool, kind, caller: this.#caller });
+  }
+
+  /** Those that may be known of. Each is decided about, and there may be many: others get a turn in between. */
+  async seenOf<Item>(items: readonly Item[], toSeen: (item: Item) => Seen): Promise<readonly Item[]> {
+    return this.isWhole ? items : inSlices(this.#seenSteps(items, toSeen));
+  }
+
+  *#seenSteps<Item>(items: readonly Item[], toSeen: (item: Item) => Seen): Steps<readonly Item[]> {
+    const seen: Item[] = [];
+    for (const item of items) {
+      if (this.sees(toSeen(item))) seen.push(item);
+      yield;
+    }
+    return seen;
   }
 
   /** Whether it is a tool that is there now. */
