@@ -15,10 +15,8 @@ export const cleanTexts = (value: unknown, redaction: Redaction): Promise<unknow
 type Change = (text: string) => Steps<unknown>;
 
 function* cleanSteps(value: unknown, change: Change): Steps<unknown> {
-  if (typeof value === 'string') {
-    yield;
-    return yield* change(value);
-  }
+  yield;
+  if (typeof value === 'string') return yield* change(value);
   if (typeof value !== 'object' || value === null) return value;
   // One of ours, such as an error. In what others sent it is a key like any other: no function comes out of JSON.
   if (typeof Reflect.get(value, 'toJSON') === 'function') return yield* cleanSteps(toPlain(value), change);
@@ -45,7 +43,16 @@ function* cleanSteps(value: unknown, change: Change): Steps<unknown> {
 
 /** For what calls carry: also each value under a name that says secret. */
 export const cleanData = (value: unknown, redaction: Redaction): Promise<unknown> =>
-  inSlices(redaction.redactSteps(toPlain(value)));
+  inSlices(dataSteps(value, redaction));
+
+function* dataSteps(value: unknown, redaction: Redaction): Steps<unknown> {
+  return yield* redaction.redactSteps(yield* cleanSteps(value, unchanged));
+}
+
+// biome-ignore lint/correctness/useYield: there is nothing to do.
+function* unchanged(text: string): Steps<string> {
+  return text;
+}
 
 /** The same failure without secrets; what is none of our errors stays inside anyway. */
 export function cleanError(thrown: unknown, redact: Redact): unknown {
