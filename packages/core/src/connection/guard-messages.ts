@@ -13,9 +13,13 @@ export interface MessageGuard extends MessageRules {
   readonly onDefect: (error: TurnbuckleError) => void;
   /** What large messages were read to. */
   readonly standIns?: StandIns | undefined;
+  /** Decides what becomes of a message, the handshake's included; absent: whoever listens gets it. */
+  readonly route?: ((message: JSONRPCMessage, listen: Listen) => void) | undefined;
 }
 
 type Take = NonNullable<Transport['onmessage']>;
+/** Never throws, whenever it is called. */
+type Listen = (message: JSONRPCMessage) => void;
 
 /** Whoever listens to the transport from now on gets messages in the right shape only. */
 export function guardMessages(transport: Transport, guard: MessageGuard): void {
@@ -36,14 +40,27 @@ export function guardMessages(transport: Transport, guard: MessageGuard): void {
   });
 }
 
+const routed = new WeakSet<object>();
+
 function guarded(take: Take, guard: MessageGuard, handshakes: Handshakes): Take {
-  return (raw: JSONRPCMessage, extra) => {
-    const message = guard.standIns?.take(raw) ?? readValue(raw, guard);
-    if (typeof message === 'string') return guard.ignored.note(message);
+  const contained = (work: () => void): void => {
     try {
-      take(handshakes.bounded(message), extra);
+      work();
     } catch (cause) {
       guard.onDefect(messageDefect(guard.server, cause));
     }
+  };
+  return (raw: JSONRPCMessage, extra) => {
+    // Who listens in between passes it on to whom was listening before.
+    if (routed.has(raw)) return contained(() => take(raw, extra));
+    const message = guard.standIns?.take(raw) ?? readValue(raw, guard);
+    if (typeof message === 'string') return guard.ignored.note(message);
+    contained(() => {
+      const bounded = handshakes.bounded(message);
+      if (guard.route === undefined) return take(bounded, extra);
+      routed.add(bounded);
+      // It may be handed on later, by a timer.
+      guard.route(bounded, (passed) => contained(() => take(passed, extra)));
+    });
   };
 }

@@ -4,6 +4,7 @@ import type { InProcessServer } from '../config/schema.js';
 import { reportBrokenStreams } from './broken-streams.js';
 import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
 import { guardMessages } from './guard-messages.js';
+import { NotificationGate } from './notification-gate.js';
 import { loadSdk } from './sdk.js';
 import { SdkLane } from './sdk-lane.js';
 import { connectionLost } from './server-error.js';
@@ -16,14 +17,22 @@ export async function inProcessCarrier(config: InProcessServer, options: Carrier
       fetch: (url, init) => target.fetch(new Request(url, init as RequestInit)),
     });
     const { server } = options;
-    guardMessages(transport, { ...options, onDefect: (error) => carrier.onBroken?.(error) });
+    const gate = new NotificationGate(options.notificationsPerSecond);
+    guardMessages(transport, {
+      ...options,
+      onDefect: (error) => carrier.onBroken?.(error),
+      route: (message, listen) => gate.passAny(message, listen),
+    });
     reportBrokenStreams(transport, () => connectionLost(server, { sent: true }));
     const carrier: Carrier = {
       type: 'in-process',
       transport,
       hasHeaders: true,
       lane: (client) => new SdkLane(client, { server }),
-      close: () => transport.close(),
+      close: () => {
+        gate.stop();
+        return transport.close();
+      },
     };
     return carrier;
   }

@@ -26,7 +26,7 @@ export interface ReaderSink {
 const MAX_UNASKED = 1_024 * 1_024;
 /** Of a server's message. What is done with a result takes time for each of them, here and wherever it goes. */
 const MAX_PARTS = 2_000_000;
-/** Messages of a large batch: they are handed on in one go. Nobody sends as many. */
+/** Messages of a batch: they are handed on in one go. Nobody sends as many. */
 const MAX_BATCH = 1_000;
 /** Measured: what the dearest values take in memory, for each of their parts and for each character of their text. */
 const BYTES_OF_PART = 96;
@@ -164,7 +164,12 @@ function deliver(read: ReadMessage | ReadMessage[], sink: ReaderSink): void {
 
 /** Many at once hold up everybody as one large one does. */
 const isLarge = (text: string): boolean =>
-  text.length > LARGE_TEXT || (text.length > PLAIN_TEXT && takesTooLong(text.length));
+  text.length > PLAIN_TEXT && (isDear(text) || takesTooLong(text.length));
+
+/** Too dear to be read at once: it is long, or a batch with room for many messages. */
+export const isDear = (text: string): boolean =>
+  text.length > LARGE_TEXT || (text.length > PLAIN_TEXT && BATCH.test(text));
+const BATCH = /^\ufeff?[ \t\n\r]*\[/;
 
 const answeredId = (text: string): Id | undefined => {
   const { id, hasMethod } = readEdges(text.slice(0, EDGE_LENGTH), text.slice(-EDGE_LENGTH));

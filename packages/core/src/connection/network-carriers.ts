@@ -94,14 +94,16 @@ async function sseCarrier(config: SseServer, options: CarrierOptions): Promise<C
   });
   const channel: Channel = transport;
   const reader = new MessageReader(options, channel);
-  guardMessages(transport, { ...options, onDefect: () => void transport.close() });
-  const carrier = channelCarrier('sse', channel, options);
   const note = refundAnswers(transport, endpoint.flood, options.maxMessageBytes);
-  const receive = channel.onmessage;
-  channel.onmessage = (message: JSONRPCMessage) => {
-    note(message);
-    receive?.(message);
-  };
+  guardMessages(transport, {
+    ...options,
+    onDefect: () => void transport.close(),
+    route: (message, listen) => {
+      note(message);
+      listen(message);
+    },
+  });
+  const carrier = channelCarrier('sse', channel, options);
   endpoint.flood.onFlood = () => carrier.onBroken?.(flooded(options.server));
   const start = transport.start.bind(transport);
   transport.start = async () => {
@@ -200,12 +202,14 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     return error;
   });
   const refund = refundAnswers(transport, endpoint.flood, options.maxMessageBytes);
-  const note = (message: JSONRPCMessage): void => {
+  const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
+  const route = (message: JSONRPCMessage, listen: (message: JSONRPCMessage) => void): void => {
     refund(message);
     pace.worked();
+    // Older servers may send progress, and resumed answers, on the stream that the SDK keeps open.
+    if (!lane.accept(message)) gate.passAny(message, listen);
   };
-  const onBroken = (error: TurnbuckleError): void => carrier.onBroken?.(error);
-  guardMessages(transport, { ...options, onDefect: onBroken, standIns });
+  guardMessages(transport, { ...options, onDefect: onBroken, standIns, route });
   endpoint.flood.onFlood = () => onBroken(flooded(server));
   const hasSession = (): boolean => transport.sessionId !== undefined;
   const carrier: Carrier = {
@@ -213,20 +217,8 @@ async function httpCarrier(config: HttpServer, options: CarrierOptions): Promise
     transport,
     hasHeaders: true,
     lane(client, envelope) {
-      const toClient = transport.onmessage;
-      if (!options.expressLane) {
-        transport.onmessage = (message: JSONRPCMessage) => {
-          note(message);
-          toClient?.(message);
-        };
-        return new SdkLane(client, { server, hasSession, onBroken });
-      }
+      if (!options.expressLane) return new SdkLane(client, { server, hasSession, onBroken });
       lane.envelope = envelope;
-      // Older servers may send progress, and resumed answers, on the stream that the SDK keeps open.
-      transport.onmessage = (message: JSONRPCMessage) => {
-        note(message);
-        if (!lane.accept(message)) gate.passAny(message, (passed) => toClient?.(passed));
-      };
       return lane;
     },
     async close() {

@@ -1,7 +1,9 @@
 // A server over stdio, websocket, http or sse (older HTTP) that says what it is told to. The tool `say` sends each of
 // `lines` as it is, with "$ID" for the id of the call, then, unless `silent`, the answer "said". The tool `list` is not
 // there: `--tools <file>` is what tools/list answers with, letter by letter. `--hello <file>` is what the handshake of
-// either era answers with; `--stream`: over http, each answer is an event.
+// either era answers with; `--stream`: over http, each answer is an event. `--before <count>`: so many texts like
+// `--text <text>` are sent before the answer to the handshake, with `--batch` in one batch with it. The tool `say` tells
+// with `answered` how many answers to questions have come so far.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -43,20 +45,36 @@ function bigTexts({ unit, bytes, kind, times = 1, before = '[', after = '0]' }, 
   ];
 }
 
+/** What the server says before it answers a handshake, and then the answer. */
+function withBefore(answer) {
+  const texts = [...Array(Number(option('--before') ?? 0)).fill(option('--text')), answer];
+  return options.includes('--batch') ? [`[${texts.join()}]`] : texts;
+}
+
+let answered = 0;
+
 /** The texts to send for a text that came. */
 function answers(text) {
   const { id, method, params } = JSON.parse(text);
+  if (method === undefined) answered += 1;
   if (id === undefined || method === undefined) return [];
-  const say = (result) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
-  if (method === 'initialize' || (method === 'server/discover' && helloFile)) return [say(HELLO)];
+  const isHandshake = method === 'initialize' || (method === 'server/discover' && helloFile);
+  const isModern = !isHandshake && params?._meta?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
+  const more = isModern ? '{"resultType":"complete","ttlMs":0,"cacheScope":"private",' : '{';
+  const say = (result) =>
+    `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.replace(/^\{(?!\})/, more)}}`;
+  if (isHandshake) return withBefore(say(HELLO));
   if (method === 'tools/list') return [say(`{"tools":${TOOLS}}`)];
   if (method === 'ping') return [say('{}')];
   if (method !== 'tools/call')
     return [`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":-32601,"message":"no"}}`];
-  const { lines = [], silent = false, text: words = 'said', big } = params.arguments;
+  const { lines = [], times = 1, silent = false, text: words = 'said', big } = params.arguments;
   if (big) return bigTexts(big, say, id);
+  if (params.arguments.answered)
+    return [say(JSON.stringify({ content: [{ type: 'text', text: `${answered}` }] }))];
   const answer = say(JSON.stringify({ content: [{ type: 'text', text: words }] }));
-  return [...lines.map((line) => line.replaceAll('$ID', JSON.stringify(id))), ...(silent ? [] : [answer])];
+  const said = Array(times).fill(lines).flat();
+  return [...said.map((line) => line.replaceAll('$ID', JSON.stringify(id))), ...(silent ? [] : [answer])];
 }
 
 function overHttp() {
