@@ -4,7 +4,7 @@ import { GrowingBuffer } from '../fetching/growing-buffer.js';
 import { EventLines } from './event-lines.js';
 import { EventReader, type StreamEvent } from './event-reader.js';
 import { type FloodMeter, weigh } from './flood-meter.js';
-import type { StandIns } from './stand-ins.js';
+import type { Brought, StandIns } from './stand-ins.js';
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -24,33 +24,38 @@ export function limitBody(
   if (response.body === null) return response;
   const perEvent = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
   const held = perEvent ? new EventLines() : new GrowingBuffer();
-  const rewrite = perEvent ? rewriteEvents(standIns) : undefined;
-  const counted = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      async transform(chunk, controller) {
-        const ready = held.push(chunk);
-        if (held.length > maxBytes) return controller.error(onExceeded());
-        if (rewrite === undefined) {
-          if (ready !== undefined) controller.enqueue(ready);
-          return;
-        }
-        // The reader takes all that it is given without a pause; a flood must not hold up everybody else.
-        for await (const events of rewrite(ready)) {
-          controller.enqueue(events);
-          await nextTurn();
-        }
+  const brought: Brought = { names: new Set(), isOver: false };
+  const rewrite = perEvent ? rewriteEvents(standIns, brought) : undefined;
+  const limited = new TransformStream<Uint8Array, Uint8Array>({
+    async transform(chunk, controller) {
+      const ready = held.push(chunk);
+      if (held.length > maxBytes) return controller.error(onExceeded());
+      if (rewrite === undefined) {
+        if (ready !== undefined) controller.enqueue(ready);
+        return;
+      }
+      // The reader takes all that it is given without a pause; a flood must not hold up everybody else.
+      for await (const events of rewrite(ready)) {
+        controller.enqueue(events);
         await nextTurn();
-        if (ready === undefined) return;
-        // An event is weighed when it is whole: it may be an answer, which then is none of this.
-        const pauseMs = flood?.take(weigh(ready)) ?? 0;
-        if (pauseMs > 0) await delay(pauseMs, undefined, { ref: false });
-      },
-      flush(controller) {
-        // The beginning of a line is no event.
-        if (held.length > 0 && rewrite === undefined) controller.enqueue(held.take());
-      },
-    }),
-  );
+      }
+      await nextTurn();
+      if (ready === undefined) return;
+      // An event is weighed when it is whole: it may be an answer, which then is none of this.
+      const pauseMs = flood?.take(weigh(ready)) ?? 0;
+      if (pauseMs > 0) await delay(pauseMs, undefined, { ref: false });
+    },
+    flush(controller) {
+      // The beginning of a line is no event.
+      if (held.length > 0 && rewrite === undefined) controller.enqueue(held.take());
+    },
+  });
+  const counted = limited.readable;
+  response.body.pipeTo(limited.writable).catch(async () => {
+    // What is on its way to the reader gets there, or never.
+    await nextTurn();
+    standIns?.forget(brought);
+  });
   const text = (): Promise<string> => new Response(counted).text();
   return new Proxy(response, {
     // A new Response would lose url, redirected and type, which the SDK looks at.
@@ -75,7 +80,7 @@ const EVENTS_OF_TURN = 64;
  * The events in some lines, those that are whole now, and nothing else that was in them: how long another reader would
  * take over that is not known here. Of each large message, only what stands for it.
  */
-function rewriteEvents(standIns: StandIns | undefined): RewriteEvents {
+function rewriteEvents(standIns: StandIns | undefined, brought: Brought): RewriteEvents {
   let events: (StreamEvent | number)[] = [];
   const reader = new EventReader({
     onEvent: (event) => void events.push(event),
@@ -88,7 +93,8 @@ function rewriteEvents(standIns: StandIns | undefined): RewriteEvents {
       let written = '';
       for (const event of events.slice(at, at + EVENTS_OF_TURN)) {
         if (typeof event === 'number') written += `retry: ${event}\n`;
-        else written += eventText({ ...event, data: (await standIns?.forEvent(event.data)) ?? event.data });
+        else
+          written += eventText({ ...event, data: (await standIns?.forEvent(event, brought)) ?? event.data });
       }
       yield Buffer.from(written);
     }

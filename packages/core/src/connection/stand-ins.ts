@@ -6,16 +6,25 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 import { parseJson } from '../json/parse-json.js';
-import { LARGE_TEXT } from '../json/slices.js';
 import { keepSpelling } from '../json/spelling.js';
+import type { StreamEvent } from './event-reader.js';
 import type { IgnoredMessages } from './ignored-messages.js';
 import type { MessageRules } from './message.js';
-import { MessageReader } from './message-reader.js';
+import { isDear, MessageReader } from './message-reader.js';
 
 /** Nobody else knows the names of what is kept. */
 const KEY = 'turnbuckle/stands-for';
 /** Of a batch. */
 const MAX_MESSAGES = 1_000;
+/** Of one stream. The SDK reads on as soon as it has something: more than a few are never on their way to it. */
+const MAX_UNTAKEN = 16;
+
+/** What one stream brought. */
+export interface Brought {
+  /** Of the last that it brought. */
+  readonly names: Set<string>;
+  isOver: boolean;
+}
 
 export class StandIns {
   readonly #rules: MessageRules;
@@ -28,16 +37,33 @@ export class StandIns {
   }
 
   /** What the SDK is to read instead of the data of an event; empty when there is no message in it. */
-  async forEvent(data: string): Promise<string> {
-    if (data.length <= LARGE_TEXT) return data;
+  async forEvent({ event, data }: StreamEvent, brought: Brought): Promise<string> {
+    // The SDK would hand on no other: nobody would ever take what stands for it.
+    if (event !== undefined && event !== 'message') return '';
+    if (!isDear(data)) return data;
     const [only, ...others] = await this.#read(data);
     // A stream of events has no batches.
-    return only === undefined || others.length > 0 ? '' : JSON.stringify(this.#standIn(only));
+    if (only === undefined || others.length > 0 || brought.isOver) return '';
+    const name = randomUUID();
+    const { names } = brought;
+    names.add(name);
+    const [oldest] = names;
+    if (names.size > MAX_UNTAKEN && oldest !== undefined) {
+      names.delete(oldest);
+      this.#kept.delete(oldest);
+    }
+    return JSON.stringify(this.#standIn(only, name));
+  }
+
+  /** Nothing more of a stream will be taken. */
+  forget(brought: Brought): void {
+    brought.isOver = true;
+    for (const name of brought.names) this.#kept.delete(name);
   }
 
   /** What the SDK is to take for the value of a body. */
   async forBody(text: string): Promise<unknown> {
-    if (text.length <= LARGE_TEXT) return parseJson(text);
+    if (!isDear(text)) return parseJson(text);
     const messages = await this.#read(text);
     const { server } = this.#rules;
     if (messages.length === 0 || messages.length > MAX_MESSAGES)
@@ -46,7 +72,7 @@ export class StandIns {
         `Server "${server}" answered with a large text that is no answer to the request.`,
         { server, hint: 'This is a defect of the server.' },
       );
-    const standIns = messages.map((message) => this.#standIn(message));
+    const standIns = messages.map((message) => this.#standIn(message, randomUUID()));
     return standIns.length === 1 ? standIns[0] : standIns;
   }
 
@@ -63,8 +89,7 @@ export class StandIns {
     return keepSpelling(kept, { ...kept, id: message.id } as JSONRPCMessage);
   }
 
-  #standIn(message: JSONRPCMessage): JSONRPCMessage {
-    const name = randomUUID();
+  #standIn(message: JSONRPCMessage, name: string): JSONRPCMessage {
     this.#kept.set(name, message);
     const id = 'id' in message && message.id !== undefined ? { id: message.id } : {};
     const said =
@@ -77,7 +102,10 @@ export class StandIns {
   async #read(text: string): Promise<JSONRPCMessage[]> {
     const messages: JSONRPCMessage[] = [];
     const reader = new MessageReader(this.#rules, {
-      onmessage: (message) => void messages.push(message),
+      onmessage: (message) => {
+        if (isForSdk(message)) messages.push(message);
+        else this.#ignored.note('method' in message ? 'malformed' : 'unasked');
+      },
       onignored: (reason) => this.#ignored.note(reason),
     });
     reader.push(text);
@@ -85,3 +113,7 @@ export class StandIns {
     return messages;
   }
 }
+
+/** The SDK hands on no message with another id, such as half a number, and nobody asked as such. */
+const isForSdk = (message: JSONRPCMessage): boolean =>
+  !('id' in message) || typeof message.id === 'string' || Number.isSafeInteger(message.id);
