@@ -283,12 +283,13 @@ export class Daemon {
 const openToOthers = (url: string): string =>
   `It listens at ${url.replace('http://', '')}: other machines can reach it, and what is sent is not encrypted. Every request needs a token. For this machine alone leave --host and daemon.host out.`;
 
-/** Of the files, and of servers that go on as they were before their entry became unusable. */
-const problemsOf = ({ problems, servers }: LoadedConfig): string[] =>
-  [
-    ...problems,
-    ...[...servers.values()].flatMap(({ kept, problem }) => (kept && problem ? [problem] : [])),
-  ].map(({ message }) => message);
+/** Of the files, and of servers that go on as they were before their entry became unusable; with what is in effect. */
+const problemsOf = ({ problems, servers }: LoadedConfig): string[] => [
+  ...problems.map(({ message, hint }) => (hint === undefined ? message : `${message} ${hint}`)),
+  ...[...servers.values()].flatMap(({ name, kept, problem }) =>
+    kept && problem ? [`${problem.message} ${name} goes on as it was before.`] : [],
+  ),
+];
 
 /** What was said at the start stands above the files. */
 function given({ host, port }: DaemonOptions): Pick<DaemonSettings, 'host' | 'port'> {

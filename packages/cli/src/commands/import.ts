@@ -1,4 +1,4 @@
-import { editConfig, type LoadedConfig, setKey, setServer } from 'turnbuckle';
+import { editConfig, type LoadedConfig, relativeWords, setKey, setServer } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { fileOfFlag, fileOfScope } from '../config-file.js';
 import { createLeadsHere } from '../daemon/leads-here.js';
@@ -36,16 +36,33 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** `reason`: why it is left. */
-function tell({ output }: CommandContext, server: MergedServer, reason: string | undefined): void {
+function tell({ output, flags }: CommandContext, server: MergedServer, reason: string | undefined): void {
   const state = reason === undefined ? output.color.green('new') : output.color.dim(reason);
   output.note(
     `${output.color.bold(showLine(server.name, 60))} from ${server.from.client} (${server.from.path}): ${state}`,
   );
   for (const note of [...server.notes, ...emptyCredentials(server.config)])
     output.note(output.color.dim(`  ${showLine(note, 200)}`));
-  if (reason === undefined) warnOfSecrets(output, server);
+  if (reason === undefined) {
+    warnOfSecrets(output, server);
+    warnOfDirectory(output, server, flags);
+  }
   for (const { client, same } of server.shadowed)
     output.note(output.color.dim(`  ${client} has ${same ? 'the same' : 'another one of that name'}`));
+}
+
+/** Nobody knows in which directory the other tool started it. A project's servers are started in the project's. */
+function warnOfDirectory(
+  output: CommandContext['output'],
+  { config }: MergedServer,
+  { scope }: CommandContext['flags'],
+): void {
+  const entry = { ...config };
+  const [word] = 'cwd' in entry && entry.cwd !== undefined ? [] : relativeWords(entry);
+  if (word === undefined || scope === 'project' || scope === 'local') return;
+  output.warn(
+    `  ${output.color.yellow('warning')} "${showLine(word, 100)}" is meant from where it is started: say in "cwd" which directory that is.`,
+  );
 }
 
 /** The preview does not show them, so it has to be said that they are written. */

@@ -110,6 +110,19 @@ it('doctor warns of entries that mean another file wherever they are started', a
   expect(warned.map(({ name }) => name)).toEqual(['folder', 'loose']);
 });
 
+it('import warns of them: nobody knows where the other tool started it', async () => {
+  const mcpServers = {
+    loose: { command: 'npx', args: ['pkg', '.'] },
+    held: { command: 'npx', args: ['/a'] },
+  };
+  const file = await home.write('other.json', { mcpServers });
+  const { code, stderr } = await run('import', '--from', file, '--yes');
+  expect(code).toBe(0);
+  expect(stderr.match(/"\." is meant from where it is started: say in "cwd"/g)).toHaveLength(1);
+  const { stderr: own } = await run('import', '--from', file, '--yes', '--scope', 'local');
+  expect(own).not.toContain('is meant from');
+});
+
 it('knows relative words by their form alone', () => {
   expect(relativeWords({ command: 'bin/x', args: ['a/b', '-', '--', '.', ''], env: { A: '../b' } })).toEqual([
     'bin/x',

@@ -127,5 +127,6 @@ it('is told on the terminal of the daemon when it happens', async () => {
   });
   await other.write('.config/turnbuckle/mcp.json', '{');
   await waitUntil(() => stderr.includes(`warning ${other.config}:`));
+  expect(stderr).toContain('All that the file said before is still in effect.');
   await running.stop();
 });
