@@ -1,12 +1,13 @@
 /** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
 import { type CatalogTool, MAX_NAME, type Runtime, type TurnbuckleError, writeInSlices } from 'turnbuckle';
 import * as z from 'zod/mini';
+import type { ApiRoute } from '../api/api-route.js';
 import { cleanTexts, UNTOLD } from '../api/clean.js';
+import { NOTHING, readQuery } from '../api/fit.js';
 import { hostOrCaller } from '../host-or-caller.js';
 import { sendText } from '../http/answer.js';
 import { textMap } from '../http/any-object.js';
 import { readJson } from '../http/body.js';
-import type { Route } from '../http/route.js';
 import { retryAfterSeconds } from '../http/safe-data.js';
 import type { Visit } from '../http/visit.js';
 import { knowsServer } from '../knows-server.js';
@@ -31,8 +32,13 @@ const PROMPT_BODY = z.strictObject({
   arguments: z.optional(textMap(MAX_PROMPT_ARGUMENTS, z.record(z.string(), z.string()))),
 });
 
-export function createBridgeRoutes(bridge: Bridge): readonly Route[] {
-  return [
+const TOOLS_QUERY = z.strictObject({
+  /** Words in names and descriptions. */
+  search: z.optional(z.string()),
+});
+
+export function createBridgeRoutes(bridge: Bridge): readonly ApiRoute[] {
+  const routes: readonly ApiRoute[] = [
     {
       method: 'POST',
       path: '/mcp/call',
@@ -63,9 +69,19 @@ export function createBridgeRoutes(bridge: Bridge): readonly Route[] {
     },
     ...createListRoutes(bridge),
   ];
+  return routes.map(withCheckedQuery);
 }
 
-function createListRoutes(bridge: Bridge): readonly Route[] {
+/** What is misspelt there would mean nothing, and the answer would be another than was asked for. */
+const withCheckedQuery = (route: ApiRoute): ApiRoute => ({
+  ...route,
+  handle: (visit) => {
+    if (visit.path !== visit.request.url) readQuery(visit, route.query ?? NOTHING);
+    return route.handle(visit);
+  },
+});
+
+function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
   const { runtime } = bridge;
   return [
     {
@@ -73,6 +89,7 @@ function createListRoutes(bridge: Bridge): readonly Route[] {
       path: '/tools',
       access: 'call',
       summary: 'The tools that the token may call',
+      query: TOOLS_QUERY,
       handle: async ({ caller, query }) => {
         const tools = await runtime.visibleTools(caller, query.get('search') ?? '');
         return { tools: await cleanItems(tools.map(toSent), ['name', 'server', 'tool'], runtime) };

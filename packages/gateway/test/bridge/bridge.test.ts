@@ -245,3 +245,32 @@ describe('an agent with a token of its own', () => {
     });
   });
 });
+
+describe('a query that means nothing', () => {
+  it.each([
+    ['/tools?serch=echo', 'unknown key "serch" (did you mean "search"?)'],
+    ['/tools?search=a&search=b', 'search: it comes more than once'],
+    ['/servers?name=files', 'unknown key "name"'],
+    ['/resources?server=files', 'unknown key "server"'],
+    ['/prompts?x', 'unknown key "x"'],
+  ])('is refused: GET %s', async (path, words) => {
+    const answer = await own.fetch(path, { token: agent });
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({
+      code: 'ARGUMENTS_INVALID',
+      error: expect.stringContaining(words),
+    });
+  });
+
+  it('is refused at a call too, and nothing is called', async () => {
+    const body = JSON.stringify({ server: 'files', ...echo });
+    const answer = await postText('/mcp/call?timeout_ms=5', body);
+    expect(answer.status).toBe(422);
+    expect((await postText('/mcp/call', body)).status).toBe(200);
+  });
+
+  it('is none where it says nothing, or what is known', async () => {
+    for (const path of ['/tools?', '/tools?search=', '/tools?search=echo', '/servers?'])
+      expect((await own.fetch(path, { token: agent })).status, path).toBe(200);
+  });
+});
