@@ -2,6 +2,7 @@ import { startFixture } from '@turnbuckle/testing';
 import { altered, visit } from '@turnbuckle/testing/authorization-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHome, turnbuckle } from './commands/turnbuckle.js';
+import { daemonForTest } from './daemon/running-daemon.js';
 import { type LoginStage, setLoginStage } from './login-stage.js';
 
 const AUTH_EXIT = 16;
@@ -160,6 +161,36 @@ describe('turnbuckle logout', () => {
     expect((await stage.run('logout', 'web')).stdout).toBe('You were not signed in at web\n');
     const again = await stage.run('logout', 'web', '--json');
     expect(JSON.parse(again.stdout)).toEqual([{ server: 'web', found: false, revoked: false }]);
+  });
+
+  it('ends the connections of the daemon, which are not told of by --no-connect', async () => {
+    const stage = await setLoginStage();
+    await stage.run('login', 'web');
+    const daemon = await daemonForTest([], { home: stage.home });
+    const stateOfWeb = async (): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${daemon.token}` };
+      const { servers } = (await (await fetch(`${daemon.url}/servers`, { headers })).json()) as {
+        servers: readonly { readonly status: string }[];
+      };
+      return servers[0]?.status;
+    };
+    expect((await stage.run('list')).stdout).toContain('connected');
+    expect((await stage.run('list', '--no-connect')).stdout).toContain('pending');
+    expect(await stateOfWeb()).toBe('connected');
+    expect(await stage.run('logout', 'web')).toMatchObject({ code: 0, stderr: '' });
+    expect(await stateOfWeb()).not.toBe('connected');
+    expect((await stage.run('list')).stdout).toContain('needs-auth');
+  });
+
+  it('says nothing of a daemon that does not have the server', async () => {
+    const stage = await setLoginStage();
+    await stage.run('login', 'web');
+    await daemonForTest([], { home: stage.home });
+    const file = await stage.home.write('more.json', {
+      servers: { other: { type: 'http', url: stage.server.url } },
+    });
+    const out = await stage.run('logout', 'other', '--config', file);
+    expect([out.code, out.stderr]).toEqual([0, '']);
   });
 });
 

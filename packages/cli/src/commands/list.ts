@@ -9,9 +9,12 @@ import { withServers } from '../with-servers.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, words, flags } = context;
-  await withServers(context, async (servers) => {
+  const readsOnly = flags['no-connect'] === true;
+  // What a daemon has connected is not what the files say.
+  const asked = readsOnly ? { ...context, flags: { ...flags, 'no-daemon': true } } : context;
+  await withServers(asked, async (servers) => {
     requireServers(servers, words);
-    if (flags['no-connect'] !== true) await connectServers(context, servers, words);
+    if (!readsOnly) await connectServers(context, servers, words);
     const found = statusOf(servers, words);
     if (output.json) return output.data(found.map(toJson));
     if (found.length === 0)

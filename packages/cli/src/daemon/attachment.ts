@@ -35,6 +35,12 @@ export function findAttachment(context: CommandContext): Attachment | undefined 
   return { client: new DaemonClient({ url, token }), isNamed: true };
 }
 
+/** The daemon of this user on this machine, whatever MCP_BRIDGE_URL says; undefined where the command is not about it. */
+export function findOwnDaemon(context: CommandContext): DaemonClient | undefined {
+  const environment = { ...context.environment, MCP_BRIDGE_URL: undefined };
+  return findAttachment({ ...context, environment })?.client;
+}
+
 /**
  * Does the work through the daemon; undefined when there is none that could: the command then makes its own
  * connections. A daemon that does not answer is told in a note.

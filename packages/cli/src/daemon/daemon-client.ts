@@ -50,6 +50,11 @@ export class DaemonClient {
     return this.#read(await this.#exchange(path, { method: 'POST', body, silenceMs, signal }));
   }
 
+  /** The same for a DELETE. */
+  async delete<T>(path: string, { silenceMs, signal }: RequestOptions = {}): Promise<T> {
+    return this.#read(await this.#exchange(path, { method: 'DELETE', silenceMs, signal }));
+  }
+
   /** Tells the events of a stream as they come, until it ends. */
   async follow(
     path: string,
