@@ -39,6 +39,8 @@ export type Flags = Readonly<Record<string, string | boolean | readonly string[]
 export interface CommandContext {
   readonly command: Command;
   readonly words: readonly string[];
+  /** Which of them is the first behind a `--`; absent: none is. */
+  readonly foreignFrom?: number | undefined;
   /** The table of all commands, for those that speak about the others. */
   readonly commands: readonly Command[];
   readonly flags: Flags;

@@ -46,14 +46,24 @@ function beforeDashes(words: readonly string[]): readonly string[] {
 /** Options of every command may stand before it too: they go behind it. */
 function commandFirst(words: readonly string[]): readonly string[] {
   let index = 0;
-  for (let word = words[index]; word?.startsWith('--'); word = words[index]) {
-    const [name = '', value] = word.slice(2).split('=', 2);
+  for (let word = words[index]; word?.startsWith('-'); word = words[index]) {
+    const [name = '', value] = longName(word).slice(2).split('=', 2);
     const spec = Object.hasOwn(GLOBAL_OPTIONS, name) ? GLOBAL_OPTIONS[name] : undefined;
-    if (spec === undefined || name === 'help') return words;
+    // Behind others, --help is about all of it too.
+    if (name === 'help') return [word, ...words.slice(0, index), ...words.slice(index + 1)];
+    if (spec === undefined) return [...words.slice(index), ...words.slice(0, index)];
     index += spec.type === 'string' && value === undefined ? 2 : 1;
   }
   const [command, ...rest] = words.slice(index);
   return command === undefined ? words : [command, ...words.slice(0, index), ...rest];
+}
+
+/** `-v` as `--verbose`. */
+function longName(word: string): string {
+  const found = Object.entries(GLOBAL_OPTIONS).find(
+    ([, { short }]) => short !== undefined && word === `-${short}`,
+  );
+  return found === undefined ? word : `--${found[0]}`;
 }
 
 function helpOrUsage(first: string | undefined, rest: readonly string[], output: Output): number {
@@ -90,7 +100,9 @@ function nextStep(command: Command, problem: string): string {
     : help;
 }
 
-function parse(command: Command, args: readonly string[]): Pick<CommandContext, 'words' | 'flags'> | string {
+type Parsed = Pick<CommandContext, 'words' | 'flags' | 'foreignFrom'>;
+
+function parse(command: Command, args: readonly string[]): Parsed | string {
   const specs: Record<string, OptionSpec> = { ...GLOBAL_OPTIONS, ...command.options };
   const options = Object.fromEntries(
     Object.entries(specs).map(([name, { type, short, multiple }]) => [
@@ -99,13 +111,20 @@ function parse(command: Command, args: readonly string[]): Pick<CommandContext, 
     ]),
   );
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: [...args],
       options,
       allowPositionals: true,
       strict: true,
+      tokens: true,
     });
-    return { words: positionals, flags: values as CommandContext['flags'] };
+    const dashes = tokens.findIndex(({ kind }) => kind === 'option-terminator');
+    const before = tokens.slice(0, dashes).filter(({ kind }) => kind === 'positional').length;
+    return {
+      words: positionals,
+      flags: values as CommandContext['flags'],
+      ...(dashes !== -1 && { foreignFrom: before }),
+    };
   } catch (error) {
     const [sentence = ''] = String(error instanceof Error ? error.message : error).split(/\. |\n/);
     return sentence.endsWith('.') ? sentence : `${sentence}.`;

@@ -26,6 +26,23 @@ it('says the version of its package', async () => {
     expect((await turnbuckle(words, { home })).stdout).toBe(`${VERSION}\n`);
 });
 
+it('takes the options of every command also before it, the short ones too', async () => {
+  const stated = await createHome({});
+  const run = (...words: string[]) => turnbuckle(words, { home: stated });
+  for (const words of [
+    ['-v', 'list', '--json'],
+    ['--json', '-v', 'list'],
+    ['-v', '--json', '--no-daemon', 'ls'],
+  ])
+    expect(await run(...words), words.join(' ')).toMatchObject({ code: 0, stdout: '[]\n' });
+  expect((await run('--json', '--version')).stdout).toBe(`${VERSION}\n`);
+  expect((await run('-v', '--help')).stdout).toBe((await run('--help')).stdout);
+  expect((await run('-v', 'list', '-h')).stdout).toContain('usage: turnbuckle list');
+  expect((await run('-v', '--frob', 'list')).stderr).toContain('"--frob" is not a command.');
+  const { code, stdout } = await run('--json', 'frobnicate');
+  expect([code, JSON.parse(stdout).error.code]).toEqual([2, 'USAGE']);
+});
+
 it('shows examples, each explained, for each command, without colours in a pipe', async () => {
   const pages = await Promise.all(
     COMMANDS.map(async (command) => ({
