@@ -4,10 +4,13 @@ import type { CommandContext } from '../command.js';
 import { fileOfFlag, fileOfScope } from '../config-file.js';
 import { createLeadsHere } from '../daemon/leads-here.js';
 import { emptyCredentials } from '../empty-credentials.js';
+import { jsonFault } from '../json-fault.js';
+import { misreadAddress } from '../misread-address.js';
 import { loadCommandConfig } from '../open.js';
 import { placeEntry } from '../placed-entry.js';
 import { shellWord } from '../shell-word.js';
 import { showLine } from '../untrusted-text.js';
+import { warnOfSecrets } from '../warn-of-secrets.js';
 import { needWord, readPairs } from '../words.js';
 
 export async function run(context: CommandContext): Promise<void> {
@@ -23,6 +26,7 @@ export async function run(context: CommandContext): Promise<void> {
   const warnings = itself === undefined ? [] : [`${name} is no other server: ${itself}.`];
   for (const warning of [...warnings, ...emptyCredentials(entry)])
     output.warn(`${output.color.yellow('warning')} ${showLine(warning, 300)}`);
+  warnOfSecrets(output, { name, config: entry, done: 'written' });
   await editServers(file, [{ action: flags.force === true ? 'set' : 'add', name, config: entry }]).catch(
     (error: unknown) => {
       throw withForceHint(error);
@@ -44,7 +48,10 @@ function nextStep({ flags }: CommandContext, name: string, { servers }: LoadedCo
   return scope === 'user' ? `Try it: turnbuckle tools ${word}` : `Agree to it: turnbuckle trust ${word}`;
 }
 
-function toEntry(words: readonly string[], { flags }: CommandContext): Record<string, unknown> {
+function toEntry(
+  words: readonly string[],
+  { flags, foreignFrom = Number.POSITIVE_INFINITY }: CommandContext,
+): Record<string, unknown> {
   const [first, ...rest] = words;
   if (first === undefined) throw invalid('What to run or contact is missing.');
   const env = readPairs((flags.env as readonly string[] | undefined) ?? []);
@@ -61,6 +68,8 @@ function toEntry(words: readonly string[], { flags }: CommandContext): Record<st
   const type = typeof flags.transport === 'string' ? { type: flags.transport } : {};
   if (isAddress) return { ...type, url: first, ...extras };
   checkCommand(first, rest);
+  // Behind `--` it is a command, whatever it looks like.
+  if (foreignFrom > 1) refuseAddress(first, rest);
   return { ...type, command: first, ...(rest.length > 0 && { args: rest }), ...extras };
 }
 
@@ -74,6 +83,15 @@ function checkCommand(command: string, args: readonly string[]): void {
     throw invalid(`"${command}" is one word, and there is no program of that name.`, {
       hint: `Leave the quotes out: turnbuckle add <name> -- ${command}`,
     });
+}
+
+/** What lacks only the beginning of an address. */
+function refuseAddress(word: string, more: readonly string[]): void {
+  const address = more.length === 0 && !existsSync(word) ? misreadAddress(word) : undefined;
+  if (address === undefined) return;
+  throw invalid(`"${word}" looks like an address, and lacks what an address begins with.`, {
+    hint: `Write it in full: turnbuckle add <name> ${address}. If it is a program: turnbuckle add <name> -- ${word}`,
+  });
 }
 
 /** The same check that a runtime makes, before anything is written. */
@@ -109,7 +127,8 @@ function readJson(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (cause) {
-    throw invalid('The JSON of the server cannot be read.', { cause });
+    const where = jsonFault(text) ?? 'it is not JSON';
+    throw invalid(`The JSON of the server cannot be read: ${where}.`, { cause });
   }
 }
 

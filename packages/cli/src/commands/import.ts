@@ -7,9 +7,9 @@ import { type Found, findServers } from '../import-sources.js';
 import type { MergedServer } from '../imports/index.js';
 import { loadCommandConfig } from '../open.js';
 import { confirmChange } from '../preview.js';
-import { writtenSecrets } from '../redact-diff.js';
 import { currentText, rememberChange, undoChange } from '../undo.js';
 import { showLine } from '../untrusted-text.js';
+import { warnOfSecrets } from '../warn-of-secrets.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags } = context;
@@ -44,7 +44,8 @@ function tell({ output, flags }: CommandContext, server: MergedServer, reason: s
   for (const note of [...server.notes, ...emptyCredentials(server.config)])
     output.note(output.color.dim(`  ${showLine(note, 200)}`));
   if (reason === undefined) {
-    warnOfSecrets(output, server);
+    // The preview does not show them, so it has to be said that they are written.
+    warnOfSecrets(output, { name: server.name, config: server.config, done: 'copied', indent: '  ' });
     warnOfDirectory(output, server, flags);
   }
   for (const { client, same } of server.shadowed)
@@ -62,19 +63,6 @@ function warnOfDirectory(
   if (word === undefined || scope === 'project' || scope === 'local') return;
   output.warn(
     `  ${output.color.yellow('warning')} "${showLine(word, 100)}" is meant from where it is started: say in "cwd" which directory that is.`,
-  );
-}
-
-/** The preview does not show them, so it has to be said that they are written. */
-function warnOfSecrets(output: CommandContext['output'], { name, config }: MergedServer): void {
-  const found = writtenSecrets({ ...config });
-  if (found.length === 0) return;
-  const word = /^[\w.-]{1,64}$/.test(name) ? name : '<name>';
-  output.warn(
-    `  ${output.color.yellow('warning')} A secret is copied in plain text: ${showLine(found.join(', '), 200)}`,
-  );
-  output.warn(
-    `          To keep it in the vault: turnbuckle secrets set ${word}, then write \${secret:${word}} in its place.`,
   );
 }
 

@@ -1,7 +1,8 @@
 /** From a file's text to plain values, for each format that the clients use. Never throws. */
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { parseDocument } from 'yaml';
+import { tellFault } from '../json-fault.js';
 import { json5ToJson } from './json5-to-json.js';
 
 export type FileFormat = 'json' | 'toml' | 'yaml' | 'frontmatter';
@@ -48,10 +49,7 @@ function parseJson(text: string, forReading: boolean): ParsedDocument {
   const again = looser === undefined ? undefined : parseJson(looser, false);
   if (again !== undefined && 'value' in again) return again;
   if (first !== undefined) {
-    const line = text.slice(0, first.offset).split('\n').length;
-    return {
-      problem: `the file cannot be read as json: ${printParseErrorCode(first.error)} in line ${line}`,
-    };
+    return { problem: `the file cannot be read as json: ${tellFault(first, text)}` };
   }
   return { value: tree === undefined ? undefined : toValue(tree) };
 }

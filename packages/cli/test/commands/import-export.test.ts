@@ -117,6 +117,13 @@ describe('import', () => {
     expect((await run('import', '--from', file, '--yes')).code).toBe(0);
     expect(Object.keys(JSON.parse(await readFile(home.config, 'utf8')).servers)).toEqual(['old']);
     expect(await run('import', '--from', 'nowhere.json')).toMatchObject({ code: 10 });
+    const broken = await home.write(
+      'broken.json',
+      '{ "mcpServers": {\n  "a": { "command": "x" "args": [] } } }',
+    );
+    expect((await run('import', '--from', broken)).stderr).toContain(
+      'cannot be read as json: line 2, column 25: a comma is expected here',
+    );
   });
 
   it.each([

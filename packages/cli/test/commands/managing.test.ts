@@ -68,7 +68,18 @@ describe('add', () => {
     [['x', '-t', 'pigeon', 'https://example.invalid'], 10, /pigeon/],
     [['x', '-H', 'A: b', '--', 'cmd'], 10, /headers/],
     [['native', '--', 'cmd'], 10, /native/],
-    [['x', '{broken'], 13, /JSON/],
+    [['x', '{broken'], 13, /JSON .*: line 1, column 2: this is neither a value nor a key/],
+    [['x', '{"command": "y",\n "args": [1 2]}'], 13, /line 2, column 13: a comma is expected here/],
+    [['x', '{"command": "y",}'], 13, /line 1, column 17: /],
+    [
+      ['x', 'localhost:9999/mcp'],
+      13,
+      /looks like an address[\s\S]*add <name> http:\/\/localhost:9999\/mcp\./,
+    ],
+    [['x', 'http//foo/mcp'], 13, /looks like an address[\s\S]*http:\/\/foo\/mcp[\s\S]*-- http\/\/foo\/mcp/],
+    [['x', 'https:/foo.example/mcp'], 13, /looks like an address[\s\S]*https:\/\/foo\.example\/mcp/],
+    [['x', 'mcp.example.com/mcp'], 13, /looks like an address[\s\S]*https:\/\/mcp\.example\.com\/mcp/],
+    [['x', '127.0.0.1:80'], 13, /looks like an address[\s\S]*http:\/\/127\.0\.0\.1:80/],
     [['x', 'https://example.invalid', 'more'], 13, /"more" is one word too many/],
     [['x', 'ftp://example.invalid'], 13, /https:\/\/, http:\/\/, wss:\/\/ or ws:\/\//],
     [['x', 'npx -y pkg'], 13, /turnbuckle add <name> -- npx -y pkg/],
@@ -82,6 +93,48 @@ describe('add', () => {
     expect(stderr.trimEnd().split('\n').length).toBeGreaterThan(1);
     expect(existsSync(home.config)).toBe(false);
     expect(existsSync(home.file('project/.turnbuckle'))).toBe(false);
+  });
+
+  it.each([['localhost:9999/mcp'], ['http//foo/mcp'], ['example.com/run']])(
+    'takes %s behind -- for the command that it is said to be',
+    async (command) => {
+      expect((await run('add', 'x', '--', command)).code).toBe(0);
+      expect(await written()).toEqual({ x: { command } });
+    },
+  );
+
+  it.each([
+    ['npx'],
+    ['./server.sh'],
+    ['tools/server.js'],
+    ['python3.12'],
+    ['C:\\tools\\server.exe'],
+    ['@scope/server'],
+  ])('takes %s for a command', async (command) => {
+    expect((await run('add', 'x', command)).code).toBe(0);
+    expect(await written()).toEqual({ x: { command } });
+  });
+
+  it.each([
+    [['-e', `T=sk-live-${'a1B2'.repeat(8)}`, '--', 'cmd'], 'env.T'],
+    [['-e', 'GITHUB_TOKEN=hunter2', '--', 'cmd'], 'env.GITHUB_TOKEN'],
+    [['https://example.invalid', '-H', 'Authorization: Bearer hunter2'], 'headers.Authorization'],
+    [['{"command":"cmd","env":{"API_KEY":"hunter2"}}'], 'env.API_KEY'],
+  ])('warns of a secret in plain text: %j', async (words, place) => {
+    const { code, stderr } = await run('add', 'sec', ...words);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`warning A secret is written in plain text: ${place}`);
+    expect(stderr).toContain('turnbuckle secrets set sec');
+    expect(stderr).not.toMatch(/hunter2|a1B2/);
+  });
+
+  it.each([
+    [['-e', 'T=${secret:sec}', '--', 'cmd']],
+    [['-e', 'GITHUB_TOKEN=${GITHUB_TOKEN}', '--', 'cmd']],
+    [['https://example.invalid', '-H', 'Authorization: Bearer ${T}']],
+    [['-e', 'MODE=fast', '--', 'cmd']],
+  ])('warns of none where there is none: %j', async (words) => {
+    expect((await run('add', 'sec', ...words)).stderr).not.toContain('plain text');
   });
 
   it('answers JSON without the secrets', async () => {

@@ -2,7 +2,8 @@
  * A configuration file as text: JSON with comments, with the place of every key, so that whatever is wrong
  * can be pointed at. Never throws on content: what is wrong with it is in `faults`.
  */
-import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { createScanner, type Node, type ParseError, parseTree } from 'jsonc-parser';
+import { describeSyntax } from './syntax-text.js';
 
 export interface Place {
   readonly line: number;
@@ -176,29 +177,4 @@ function lineStarts(text: string): number[] {
   const starts = [0];
   for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
   return starts;
-}
-
-const SYNTAX: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'this is neither a value nor a key',
-  InvalidNumberFormat: 'this is not a number',
-  PropertyNameExpected: 'a key in double quotes is expected here',
-  ValueExpected: 'a value is expected here',
-  ColonExpected: 'a colon is expected here',
-  CommaExpected: 'a comma is expected here',
-  CloseBraceExpected: 'the object is not closed: "}" is missing',
-  CloseBracketExpected: 'the list is not closed: "]" is missing',
-  EndOfFileExpected: 'nothing more is expected here',
-  UnexpectedEndOfComment: 'the comment is not closed',
-  UnexpectedEndOfString: 'the text is not closed: a double quote is missing',
-  UnexpectedEndOfNumber: 'the number is not complete',
-  InvalidUnicode: 'this is not a valid \\u sequence',
-  InvalidEscapeCharacter: 'this is not a valid escape',
-  InvalidCharacter: 'this character is not allowed here',
-};
-
-/** What was found is told only if it is a sign of the syntax: anything else may be a part of a secret. */
-function describeSyntax({ error, offset }: ParseError, text: string): string {
-  const what = SYNTAX[printParseErrorCode(error)] ?? 'this is not JSON';
-  const found = text[offset] ?? '';
-  return /[[\]{}:,']/.test(found) ? `${what}, found ${found}` : what;
 }

@@ -4,6 +4,8 @@ import en from 'zod/v4/locales/en.js';
 import { isRecord } from '../is-record.js';
 import { nearest } from './nearest.js';
 
+export { describeSyntax } from './syntax-text.js';
+
 const describe = en().localeError;
 /** Of what nobody asked for, so much is told. */
 const MAX_KEYS = 10;
