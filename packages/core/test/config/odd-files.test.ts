@@ -174,7 +174,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   'packages/core/src/config/edit/lock-record.ts': 'its own locks',
   'packages/core/src/config/edit/process-identity.ts': '/proc',
   'packages/core/src/config/trust.ts': 'state directory',
-  'packages/core/src/pin-store.ts': 'state directory',
   'packages/core/src/connection/era-verdicts.ts': 'state directory',
   'packages/core/src/connection/proc.ts': '/proc',
   'packages/core/src/connection/descriptors.ts': '/proc',
