@@ -99,7 +99,7 @@ describe('add', () => {
     'takes %s behind -- for the command that it is said to be',
     async (command) => {
       expect((await run('add', 'x', '--', command)).code).toBe(0);
-      expect(await written()).toEqual({ x: { command } });
+      expect(await written()).toMatchObject({ x: { command } });
     },
   );
 
@@ -112,7 +112,7 @@ describe('add', () => {
     ['@scope/server'],
   ])('takes %s for a command', async (command) => {
     expect((await run('add', 'x', command)).code).toBe(0);
-    expect(await written()).toEqual({ x: { command } });
+    expect(await written()).toMatchObject({ x: { command } });
   });
 
   it.each([
