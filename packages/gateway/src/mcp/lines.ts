@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { LineGate } from '../http/line-gate.js';
+import { nextTurn } from '../http/line-turns.js';
 
 export interface WholeLine {
   readonly text: string;
@@ -42,6 +43,8 @@ export async function* linesOf(
       const whole = await line.end();
       if (whole !== undefined) yield whole;
       gate.clear();
+      const turn = nextTurn();
+      if (turn !== undefined) await turn;
       line = new Line(gate, maxBytes);
       line.add(next);
     }
