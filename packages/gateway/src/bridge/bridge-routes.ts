@@ -5,10 +5,11 @@ import type { ApiRoute } from '../api/api-route.js';
 import { cleanTexts, UNTOLD } from '../api/clean.js';
 import { NOTHING, readQuery } from '../api/fit.js';
 import { hostOrCaller } from '../host-or-caller.js';
-import { sendText } from '../http/answer.js';
+import { sendCounted } from '../http/answer.js';
 import { textMap } from '../http/any-object.js';
 import { readJson } from '../http/body.js';
 import { retryAfterSeconds } from '../http/safe-data.js';
+import { SharedTurns } from '../http/shared-turns.js';
 import type { Visit } from '../http/visit.js';
 import { knowsServer } from '../knows-server.js';
 import { EventStream } from '../mcp/event-stream.js';
@@ -18,6 +19,9 @@ import { type Bridge, type BridgeAnswer, CALL_ANSWER, CALL_BODY, type CallBody }
 const MOST_CALLS = 100;
 const AT_ONCE = 16;
 const MAX_PROMPT_ARGUMENTS = 1_000;
+/** Lists that are made and wait to be: each is the work of many calls. */
+const MAX_LISTS = 256;
+const OWN_LISTS_AT_ONCE = 4;
 
 const CALLS_BODY = z.strictObject({
   calls: z.array(CALL_BODY).check(z.minLength(1), z.maxLength(MOST_CALLS)),
@@ -83,6 +87,15 @@ const withCheckedQuery = (route: ApiRoute): ApiRoute => ({
 
 function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
   const { runtime } = bridge;
+  const turns = new SharedTurns({ what: 'lists', max: MAX_LISTS, ownAtOnce: OWN_LISTS_AT_ONCE });
+  // Written before the next one is made, so that there is one of them at a time, and none for who has left.
+  const inTurn =
+    (make: (visit: Visit) => Promise<object>) =>
+    (visit: Visit): Promise<undefined> =>
+      turns.take(visit.visitor, async () => {
+        if (!visit.signal.aborted) sendCounted(visit, 200, await writeInSlices(await make(visit)));
+        return undefined;
+      });
   return [
     {
       method: 'GET',
@@ -90,10 +103,10 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       access: 'call',
       summary: 'The tools that the token may call',
       query: TOOLS_QUERY,
-      handle: async ({ caller, query }) => {
+      handle: inTurn(async ({ caller, query }) => {
         const tools = await runtime.visibleTools(caller, query.get('search') ?? '');
         return { tools: await cleanItems(tools.map(toSent), ['name', 'server', 'tool'], runtime) };
-      },
+      }),
     },
     {
       method: 'GET',
@@ -107,10 +120,10 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       path: '/resources',
       access: 'call',
       summary: 'The resources that the token may read',
-      handle: async ({ caller }) => {
+      handle: inTurn(async ({ caller }) => {
         const resources = await runtime.listResources(undefined, caller);
         return { resources: await cleanItems(resources, ['server', 'uri'], runtime) };
-      },
+      }),
     },
     {
       method: 'POST',
@@ -128,10 +141,10 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       path: '/prompts',
       access: 'call',
       summary: 'The prompts that the token may use',
-      handle: async ({ caller }) => {
+      handle: inTurn(async ({ caller }) => {
         const prompts = await runtime.listPrompts(undefined, caller);
         return { prompts: await cleanItems(prompts, ['server', 'name'], runtime) };
-      },
+      }),
     },
     {
       method: 'POST',
@@ -212,12 +225,11 @@ async function answerCall(visit: Visit, bridge: Bridge, body: CallBody): Promise
   return undefined;
 }
 
-async function send({ response }: Visit, { http, body }: BridgeAnswer): Promise<void> {
+async function send(visit: Visit, { http, body }: BridgeAnswer): Promise<void> {
+  const { response } = visit;
   const retryAfter = retryAfterSeconds(body.data);
   if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
-  const text = await writeInSlices(body);
-  // The client may have gone away meanwhile.
-  if (!response.destroyed) sendText(response, http, text);
+  sendCounted(visit, http, await writeInSlices(body));
 }
 
 async function inParallel<Item>(

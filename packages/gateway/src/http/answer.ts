@@ -1,6 +1,8 @@
 /** The ways to answer: JSON, or a refusal as JSON. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { ERRORS, writeJson } from 'turnbuckle';
+import { LARGE_ANSWER } from './answer-text.js';
+import type { Place } from './places.js';
 import type { Refusal } from './refusal.js';
 import { announcesBody } from './request-form.js';
 import { retryAfterSeconds } from './safe-data.js';
@@ -30,6 +32,19 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 export function sendText(response: ServerResponse, status: number, text: string): void {
   beginAnswer(response, status, jsonHeaders(text));
   response.end(text);
+}
+
+/** Counted before it is written: who has left too much of other answers unread is cut off instead. */
+export function sendCounted({ response, place }: Answered, status: number, text: string): void {
+  // The client may have gone away meanwhile.
+  if (response.destroyed) return;
+  if (text.length < LARGE_ANSWER || place.mayLeaveUnsent(text.length)) sendText(response, status, text);
+  else response.destroy();
+}
+
+interface Answered {
+  readonly response: ServerResponse;
+  readonly place: Place;
 }
 
 /** The refusal as it is sent: also used where there is no response object yet. */

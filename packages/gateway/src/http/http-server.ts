@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Cancellation, identityOf, TurnbuckleError, writeInSlices } from 'turnbuckle';
-import { sendRefusal, sendText } from './answer.js';
+import { sendCounted, sendRefusal } from './answer.js';
 import { answerClientError } from './client-error.js';
 import { Connections } from './connections.js';
 import type { Doors } from './doors.js';
@@ -239,9 +239,7 @@ export class HttpServer {
       );
       if (answer !== undefined) {
         if (this.#closing.aborted) response.setHeader('connection', 'close');
-        const text = await writeInSlices(answer);
-        // The client may have gone away meanwhile.
-        if (!response.destroyed) sendText(response, 200, text);
+        sendCounted({ response, place }, 200, await writeInSlices(answer));
       }
     } catch (thrown) {
       this.#refuse(request, response, toRefusal(thrown));

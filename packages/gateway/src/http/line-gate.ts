@@ -5,6 +5,7 @@
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { type Caller, identityOf, TurnbuckleError, weighJson } from 'turnbuckle';
+import { type AnswerText, LARGE_ANSWER } from './answer-text.js';
 import { DEFAULT_LIMITS } from './http-limits.js';
 import { type Outlet, type Place, Places } from './places.js';
 import { RateLimit } from './rate-limit.js';
@@ -99,9 +100,12 @@ export class LineGate {
     throw tooMuch();
   }
 
-  /** Whether more can be said to who does not read. */
-  mayAnswer(): boolean {
-    return this.#output.writableLength === 0 || this.#places.mayLeaveUnsent(this.#line);
+  /** Whether this can be said to who may not read it, now or later. */
+  mayAnswer(text: AnswerText): boolean | Promise<boolean> {
+    const output = this.#output;
+    if (typeof text !== 'string') return this.#line.turnFor(text, () => !output.destroyed);
+    if (text.length < LARGE_ANSWER && output.writableLength === 0) return true;
+    return this.#places.mayLeaveUnsent(this.#line, text.length);
   }
 
   /** After each write: who takes nothing for too long while something waits for it is cut off. */

@@ -1,7 +1,9 @@
 /** The requests that were let in and are not answered yet: whose they are, and what each of them holds here. */
 import type { ServerResponse } from 'node:http';
 import { identityOf } from 'turnbuckle';
+import type { SharedText } from './answer-text.js';
 import type { HttpLimits } from './http-limits.js';
+import { LargeAnswers } from './large-answers.js';
 import { mayTake } from './shares.js';
 import type { Visitor } from './visitor.js';
 
@@ -51,6 +53,17 @@ export class Place {
   letGo(bytes = this.bytes): void {
     this.#places.letGo(this, bytes);
   }
+
+  /** Whether so much more may be written to who may not read it. */
+  mayLeaveUnsent(bytes: number): boolean {
+    return this.#places.mayLeaveUnsent(this, bytes);
+  }
+
+  /** Its turn to write what many are sent: true now or later; false when it is not to be written. */
+  turnFor(text: SharedText, isOpen: () => boolean): boolean | Promise<boolean> {
+    const { byteLength: bytes, shared } = text;
+    return this.#places.large.take({ share: this.share, bytes, shared, isOpen });
+  }
 }
 
 type PlaceLimits = Pick<HttpLimits, 'maxInFlight' | 'maxHeldBytes' | 'maxUnsentBytes' | 'slowReadMs'>;
@@ -61,10 +74,16 @@ export class Places {
   /** Connections of lines: each of their requests has a place of its own. */
   readonly #lines = new Map<Outlet, Place>();
   readonly #shares = new Map<string, Share>();
+  readonly large: LargeAnswers;
   #bytes = 0;
 
   constructor(limits: PlaceLimits) {
     this.#limits = limits;
+    this.large = new LargeAnswers({
+      maxUnsentBytes: limits.maxUnsentBytes,
+      maxWaitMs: limits.slowReadMs,
+      unsentOf: (share) => this.#unsentOf(share),
+    });
   }
 
   get size(): number {
@@ -117,12 +136,20 @@ export class Places {
     this.#tidy(place.share);
   }
 
-  /** False when its identity has left too much unread of all that it was told. */
-  mayLeaveUnsent({ share }: Place): boolean {
+  /**
+   * False when its identity has left too much unread of all that it was told, or would with so much more. What is larger
+   * than that by itself is told to who has read everything else.
+   */
+  mayLeaveUnsent({ share }: Place, more = 0): boolean {
+    const unsent = this.#unsentOf(share);
+    return unsent + more <= this.#limits.maxUnsentBytes || (unsent === 0 && more > 0);
+  }
+
+  #unsentOf(share: object): number {
     let unsent = 0;
     for (const all of [this.#open, this.#lines])
       for (const [one, place] of all) if (place.share === share) unsent += one.writableLength;
-    return unsent <= this.#limits.maxUnsentBytes;
+    return unsent;
   }
 
   hold(place: Place, bytes: number): boolean {

@@ -1,5 +1,6 @@
 /** Messages as server-sent events on an HTTP answer. */
 import type { ServerResponse } from 'node:http';
+import { type AnswerText, within, writeText } from '../http/answer-text.js';
 
 /** Comments keep proxies and clients from giving up on a quiet stream. */
 const KEEP_ALIVE_MS = 15_000;
@@ -38,8 +39,8 @@ export class EventStream {
   }
 
   /** What has to arrive however large it is: an answer, which is bounded where it comes from. */
-  sendAlways(json: string, event = 'message'): void {
-    this.#write(`event: ${event}\ndata: ${json}\n\n`);
+  sendAlways(json: AnswerText, event = 'message'): void {
+    this.#write(within(`event: ${event}\ndata: `, json, '\n\n'));
   }
 
   end(): void {
@@ -47,8 +48,8 @@ export class EventStream {
     this.#response.end();
   }
 
-  #write(text: string): void {
-    if (this.isOpen) this.#response.write(text);
+  #write(text: AnswerText): void {
+    if (this.isOpen) writeText(this.#response, text);
   }
 
   /** One that nobody reads is enough. */

@@ -45,7 +45,7 @@ export class HttpEndpoint {
       else await this.#sessions.post(desk, visitor, incoming);
     } catch (thrown) {
       const error = toRpcError(thrown);
-      new PostAnswer(visitor.request, visitor.response).finish(errorText(id, error), error.http);
+      new PostAnswer(visitor).finish(errorText(id, error), error.http);
     }
   }
 
@@ -65,7 +65,8 @@ export class HttpEndpoint {
     visitor.response.writeHead(204).end();
   }
 
-  #inSession({ request, response }: Visitor, work: () => void): void {
+  #inSession(visitor: Visitor, work: () => void): void {
+    const { request, response } = visitor;
     try {
       work();
     } catch (thrown) {
@@ -73,13 +74,13 @@ export class HttpEndpoint {
       // The newer revision has neither streams nor sessions: a client of it learns that from the status.
       const http = request.headers['mcp-session-id'] === undefined ? 405 : error.http;
       if (http === 405) response.setHeader('allow', 'POST');
-      new PostAnswer(request, response).finish(errorText(null, error), http);
+      new PostAnswer(visitor).finish(errorText(null, error), http);
     }
   }
 
   async #modern(desk: Desk, visitor: Visitor, incoming: Incoming): Promise<void> {
-    const { request, response, caller } = visitor;
-    const answer = new PostAnswer(request, response);
+    const { request, caller } = visitor;
+    const answer = new PostAnswer(visitor);
     if (incoming.kind === 'notice') return answer.accept();
     if (incoming.kind === 'answer')
       throw new RpcError(CODES.invalidRequest, 'Nothing was asked', { http: 400 });

@@ -16,7 +16,7 @@ import {
   RpcError,
   resultText,
 } from './protocol.js';
-import type { SurfaceRequest, SurfaceResult } from './surface-request.js';
+import { isText, type SurfaceRequest, type SurfaceResult } from './surface-request.js';
 
 /** What older revisions have and this one has not. */
 const GONE: ReadonlySet<string> = new Set([
@@ -41,8 +41,8 @@ export async function serveModern(desk: Desk, request: ModernRequest): Promise<v
     method === 'server/discover'
       ? discover(desk, callerIn(desk, request.caller))
       : await answer(desk, request);
-  const text = typeof result === 'string' ? result : await writeInSlices(result);
-  reply.finish(resultText(id, text));
+  const text = isText(result) ? result : await writeInSlices(result);
+  await reply.finish(resultText(id, text));
 }
 
 function discover(desk: Desk, caller: Caller): Params {
@@ -93,8 +93,7 @@ function answer(
         respondent: { ...respondent, session: `caller ${identityOf(caller)}`, onNotice, onUnanswerable },
         signal: own,
       });
-      if (missing.size > 0 && typeof result !== 'string' && result.isError === true)
-        throw missingCapabilities(missing);
+      if (missing.size > 0 && !isText(result) && result.isError === true) throw missingCapabilities(missing);
       return result;
     } catch (thrown) {
       throw missing.size > 0 ? missingCapabilities(missing) : thrown;

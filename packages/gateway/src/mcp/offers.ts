@@ -8,6 +8,7 @@ import {
   scanHeaderParameters,
   writeJson,
 } from 'turnbuckle';
+import { toShare } from '../http/answer-text.js';
 import { fitsTemplate } from './fits-template.js';
 import { MadeOfList } from './made-of-list.js';
 import type { Params } from './protocol.js';
@@ -44,7 +45,7 @@ export class Offers {
   readonly #runtime: Runtime;
   readonly #counts: OfferCounts;
   /** Lists are the same arrays as long as nothing changes, so what is made of them is kept by them. */
-  readonly #texts = new MadeOfList<readonly object[], string>({
+  readonly #texts = new MadeOfList<readonly object[], string | Buffer>({
     maxLists: MAX_KEPT,
     maxWeight: MAX_KEPT_CHARACTERS,
     weigh: (text) => text.length,
@@ -81,7 +82,7 @@ export class Offers {
     this.#only.clear();
   }
 
-  async tools(caller: Caller): Promise<string> {
+  async tools(caller: Caller): Promise<string | Buffer> {
     // Asking is also what has servers read again whose lists have run out.
     const known = await this.#runtime.visibleTools(caller);
     if (this.#texts.has(known)) {
@@ -93,11 +94,11 @@ export class Offers {
     return this.#toolText(await this.#runtime.visibleTools(caller), caller);
   }
 
-  #toolText(tools: readonly CatalogTool[], caller: Caller): Promise<string> {
+  #toolText(tools: readonly CatalogTool[], caller: Caller): Promise<string | Buffer> {
     return this.#texts.get(tools, () => this.#toolSteps(tools, caller));
   }
 
-  *#toolSteps(visible: readonly CatalogTool[], caller: Caller): Steps<string> {
+  *#toolSteps(visible: readonly CatalogTool[], caller: Caller): Steps<string | Buffer> {
     const tools: Array<{ readonly name: string; readonly tool: CatalogTool }> = [];
     for (const tool of visible) {
       const name = this.#view.nameOf(tool, caller);
@@ -114,15 +115,15 @@ export class Offers {
     return yield* listSteps(fit);
   }
 
-  async resources(caller: Caller): Promise<string> {
+  async resources(caller: Caller): Promise<string | Buffer> {
     return this.#listText('resources', await this.#items('resources', caller));
   }
 
-  async templates(caller: Caller): Promise<string> {
+  async templates(caller: Caller): Promise<string | Buffer> {
     return this.#listText('templates', await this.#items('templates', caller));
   }
 
-  async prompts(caller: Caller): Promise<string> {
+  async prompts(caller: Caller): Promise<string | Buffer> {
     return this.#listText('prompts', await this.#items('prompts', caller));
   }
 
@@ -193,11 +194,11 @@ export class Offers {
     return found;
   }
 
-  #listText(kind: Kind, items: Items): Promise<string> {
+  #listText(kind: Kind, items: Items): Promise<string | Buffer> {
     return this.#texts.get(items, () => this.#listSteps(kind, items));
   }
 
-  *#listSteps(kind: Kind, items: Items): Steps<string> {
+  *#listSteps(kind: Kind, items: Items): Steps<string | Buffer> {
     if (kind === 'templates') return yield* listSteps(items.map(({ definition }) => definition));
     const key = kind === 'prompts' ? 'name' : 'uri';
     const named: Params[] = [];
@@ -240,14 +241,16 @@ const apart = (kind: 'prompts' | 'resources', { server, key }: CatalogItem): str
     : `${server}__${key}`;
 
 /** A definition that cannot be written, such as a ring in one of the host's own, does not take the others with it. */
-function* listSteps(items: readonly Params[]): Steps<string> {
+function* listSteps(items: readonly Params[]): Steps<string | Buffer> {
   const texts: string[] = [];
   for (const item of items) {
     const text = textOf(item);
     if (text !== undefined) texts.push(text);
     yield;
   }
-  return `[${texts.join(',')}]`;
+  const text = `[${texts.join(',')}]`;
+  yield;
+  return toShare(text);
 }
 
 function textOf(item: Params): string | undefined {

@@ -3,6 +3,7 @@
  * and calls again. Between the two the call waits here, under a name that only its caller can use; and what became of it,
  * if it ended meanwhile.
  */
+
 import { randomBytes } from 'node:crypto';
 import {
   Cancellation,
@@ -11,6 +12,7 @@ import {
   type Respondent,
   type ServerRequestAnswers,
 } from 'turnbuckle';
+import { SharedText } from '../http/answer-text.js';
 import { mayTake } from '../http/shares.js';
 import { jsonSize } from './json-size.js';
 import { ASKS, CODES, isRecord, type Params, RpcError } from './protocol.js';
@@ -194,7 +196,8 @@ class ParkedCall {
   /** Who was asked meanwhile has to come back for it: until then only so much is held. */
   #keepable(result: SurfaceResult): SurfaceResult {
     if (this.#id === undefined) return result;
-    const size = jsonSize(result, MAX_KEPT_OF_CALLER);
+    // Of a list that many are sent, nothing is kept for this one.
+    const size = result instanceof SharedText ? 0 : jsonSize(result, MAX_KEPT_OF_CALLER);
     if (size !== undefined && this.#options.mayKeep(size)) {
       this.keptSize = size;
       return result;

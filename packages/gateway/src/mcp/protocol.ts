@@ -1,6 +1,7 @@
 /** The words of the protocol that the endpoints themselves need. */
 
 import { exactInteger, spelled, writeJson } from 'turnbuckle';
+import { type AnswerText, within } from '../http/answer-text.js';
 
 export const MODERN_VERSION = '2026-07-28';
 /** The newest first; what an older client asks for and we do not know is answered with the first. */
@@ -78,8 +79,8 @@ export const isRecord = (value: unknown): value is Params =>
 export const metaOf = (params: Params): Params => (isRecord(params._meta) ? params._meta : {});
 
 /** The texts of messages, made of the JSON of their parts: a result that is text already is not read again. */
-export const resultText = (id: RequestId, result: string): string =>
-  `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`;
+export const resultText = (id: RequestId, result: AnswerText): AnswerText =>
+  within(`{"jsonrpc":"2.0","id":${idText(id)},"result":`, result, '}');
 
 export function errorText(id: RequestId | null | IdText, { code, message, data }: RpcError): string {
   return `{"jsonrpc":"2.0","id":${idText(id)},"error":${partsOfError(code, message, data)}}`;

@@ -32,6 +32,7 @@ import {
 import type { Reply } from './reply.js';
 import { toRpcError } from './rpc-error.js';
 import type { Surface } from './surface.js';
+import { isText, type SurfaceResult } from './surface-request.js';
 
 const KINDS = Object.keys(ASKS) as Array<keyof typeof ASKS>;
 const NO_ANSWERS: ServerRequestAnswers = {};
@@ -129,8 +130,9 @@ export class Session {
     this.#running.push(running);
     try {
       const result = await this.#answer(message, reply, cancellation);
-      const text = typeof result === 'string' ? result : writeInSlices(result);
-      reply.finish(resultText(message.id, typeof text === 'string' ? text : await text));
+      const text = isText(result) ? result : writeInSlices(result);
+      const finishing = reply.finish(resultText(message.id, text instanceof Promise ? await text : text));
+      if (finishing !== undefined) await finishing;
     } catch (thrown) {
       reply.finish(errorText(message.id, toRpcError(thrown)));
     } finally {
@@ -148,7 +150,7 @@ export class Session {
     await this.#desk.runtime.endRun(this.caller);
   }
 
-  async #answer(message: RpcRequest, reply: Reply, signal: CancelSignal): Promise<Params | string> {
+  async #answer(message: RpcRequest, reply: Reply, signal: CancelSignal): Promise<SurfaceResult> {
     const { method, params } = message;
     switch (method) {
       case 'initialize':
@@ -182,7 +184,7 @@ export class Session {
     };
   }
 
-  #call({ method, params }: RpcRequest, reply: Reply, signal: CancelSignal): Promise<Params | string> {
+  #call({ method, params }: RpcRequest, reply: Reply, signal: CancelSignal): Promise<SurfaceResult> {
     const progressToken = idIn(metaOf(params), 'progressToken');
     const { surface } = this.#desk;
     return surface.answer({

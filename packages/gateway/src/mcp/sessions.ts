@@ -42,6 +42,7 @@ interface Open {
 
 /** What the endpoints need of a request over HTTP. */
 export interface Visitor extends Pick<Visit, 'request' | 'response' | 'caller' | 'signal'> {
+  readonly place?: Visit['place'] | undefined;
   readonly visitor?: Pick<Visit['visitor'], 'ended' | 'isOwner' | 'expiresAt'> | undefined;
   /** Aborts when a stream has to end; absent: as `signal` does. */
   readonly streamSignal?: Visit['signal'] | undefined;
@@ -65,11 +66,11 @@ export class Sessions {
 
   /** A message of an older client: of its session, or the one that begins one. */
   async post(desk: Desk, visitor: Visitor, incoming: Incoming): Promise<void> {
-    const { request, response } = visitor;
+    const { response } = visitor;
     const isFirst = incoming.kind === 'request' && incoming.message.method === 'initialize';
     const open = isFirst ? this.#begin(desk, visitor) : this.#find(desk, visitor);
     open.usedAt = this.#now();
-    const answer = new PostAnswer(request, response, { 'mcp-session-id': open.session.id });
+    const answer = new PostAnswer(visitor, { 'mcp-session-id': open.session.id });
     if (incoming.kind === 'request') {
       await open.session.take(incoming, answer, (leave) => {
         // It may have left while its message was read.

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { type Caller, Cancellation, type CancelSignal, TurnbuckleError } from 'turnbuckle';
+import { type AnswerText, within, writeText } from '../http/answer-text.js';
 import { LineGate, tooMuch } from '../http/line-gate.js';
 import type { Desk } from './desk.js';
 import { BatchRefused, type Incoming, parseMessage } from './incoming.js';
@@ -65,14 +66,18 @@ class StdioClient {
     this.#options = options;
     const { output, maxBytes, gate } = options;
     // An answer always passes, however large; who has left too much of the others unread is cut off.
-    const finish = (text: string): void => {
-      if (!gate.mayAnswer()) output.destroy();
-      else gate.watch(output.write(`${text}\n`));
+    const write = (text: AnswerText, may: boolean): void => {
+      if (may) gate.watch(writeText(output, within('', text, '\n')));
+      else output.destroy();
+    };
+    const finish = (text: AnswerText): void | Promise<void> => {
+      const may = gate.mayAnswer(text);
+      return may instanceof Promise ? may.then((isTurn) => write(text, isTurn)) : write(text, may);
     };
     // News are not for who is far behind.
     const send = (text: string): void => {
       const unsent = output.writableLength;
-      if (unsent === 0 || unsent + text.length <= maxBytes) finish(text);
+      if (unsent === 0 || unsent + text.length <= maxBytes) void finish(text);
     };
     this.#reply = { canStream: true, send, finish };
   }

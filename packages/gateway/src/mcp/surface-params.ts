@@ -1,5 +1,6 @@
 /** What of a request is the server's and what is ours, and results as the client's revision writes them. */
 import { keepSpelling } from 'turnbuckle';
+import { type AnswerText, SharedText } from '../http/answer-text.js';
 import { type Era, META, type Params } from './protocol.js';
 
 /** Methods of the newer revision whose answers say how long they are good for. */
@@ -49,7 +50,12 @@ export function inEra(result: Params, era: Era): Params {
   return keepSpelling(result, rest);
 }
 
-export const listText = (key: string, items: string, era: Era): string =>
-  era === 'modern'
-    ? `{"${key}":${items},"resultType":"complete","ttlMs":${LISTS.ttlMs},"cacheScope":"${LISTS.cacheScope}"}`
-    : `{"${key}":${items}}`;
+/** Large lists are there once, as bytes, for all who are sent them. */
+export function listText(key: string, items: string | Buffer, era: Era): AnswerText {
+  const head = `{"${key}":`;
+  const tail =
+    era === 'modern'
+      ? `,"resultType":"complete","ttlMs":${LISTS.ttlMs},"cacheScope":"${LISTS.cacheScope}"}`
+      : '}';
+  return typeof items === 'string' ? `${head}${items}${tail}` : new SharedText(head, items, tail);
+}

@@ -1,5 +1,6 @@
 /** What the surface is asked, and how it speaks of what is named there. */
 import type { Caller, CallRequest, CancelSignal, CatalogTool, Progress, Respondent } from 'turnbuckle';
+import { type AnswerText, SharedText } from '../http/answer-text.js';
 import type { Era, Params } from './protocol.js';
 import type { OpenState } from './request-states.js';
 import type { Target } from './view.js';
@@ -21,7 +22,7 @@ export interface SurfaceRequest {
 }
 
 /** A result, or the JSON text of one. */
-export type SurfaceResult = Params | string;
+export type SurfaceResult = Params | AnswerText;
 
 /** A resource or prompt, and how the client calls it. */
 export interface NamedTarget extends Target {
@@ -44,3 +45,6 @@ export interface ToolCall {
   readonly calledAs: CallRequest['calledAs'];
   readonly onlyFor: CallRequest['onlyFor'];
 }
+
+export const isText = (result: SurfaceResult): result is AnswerText =>
+  typeof result === 'string' || result instanceof SharedText;
