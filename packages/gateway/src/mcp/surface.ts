@@ -20,6 +20,7 @@ import type { Tracer } from '../traces/tracer.js';
 import type { ApprovalNotices } from './approval-notice.js';
 import { argumentsGiven, readCompletion, requireAddress, withoutValues } from './completion.js';
 import { type OfferCounts, Offers } from './offers.js';
+import { isPassable } from './passable.js';
 import { CODES, isRecord, metaOf, type Params, RpcError } from './protocol.js';
 import { checkState, type RequestStates, unknownState } from './request-states.js';
 import { toToolFailure } from './rpc-error.js';
@@ -289,7 +290,7 @@ export class Surface {
     if (era === 'modern') checkTaskMethod(method, params);
     if (TASK_METHODS.has(method)) return this.#followTask(request);
     const task = method.startsWith('tasks/') ? this.#namedTask(request) : undefined;
-    const server = task?.server ?? this.#onlyServer(request.caller);
+    const server = isPassable(method) ? (task?.server ?? this.#onlyServer(request.caller)) : undefined;
     if (server === undefined) throw unknownMethod(method);
     checkState(request.state, { server, item: method });
     const passed = { ...withoutMeta(params), ...(task !== undefined && { taskId: task.id }) };

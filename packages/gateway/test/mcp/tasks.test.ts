@@ -94,7 +94,10 @@ const METHODS = {
   // No result: it comes with the task.
   modern: ['tasks/get', 'tasks/cancel', 'tasks/update'],
 };
-const OTHERS = ['tasks/whatever', 'tasks/delete_everything', 'tasks/../tools/call', 'tasks/', 'tasks/GET'];
+const VENDORS = ['tasks/whatever', 'tasks/delete_everything', 'tasks/'];
+/** What a careless server may take for the protocol's. */
+const NEARLY = ['tasks/../tools/call', 'tasks/GET'];
+const OTHERS = [...VENDORS, ...NEARLY];
 const pending = () => stand.runtime.approvals.pending();
 /** Says so to the one question that there is. */
 async function say(answer: 'once' | 'deny'): Promise<string> {
@@ -194,7 +197,19 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect((await ask('tasks/get', { taskId })).body.result).toMatchObject({ status: 'working' });
   });
 
-  it.each(OTHERS)(
+  it.each(NEARLY)(
+    'does not get a method to the server that is nearly one of the protocol: %s',
+    async (method) => {
+      stand.runtime.setRules(rule('allow', '*'));
+      const ask = await over[era]('alice');
+      const taskId = await begin(ask);
+      const before = arrived().length;
+      expect((await ask(method, { taskId })).body.error?.data).toMatchObject({ code: 'TOOL_UNKNOWN' });
+      expect(arrived().slice(before)).toEqual([]);
+    },
+  );
+
+  it.each(VENDORS)(
     "is asked about a method that is not the protocol's, whatever was approved: %s",
     async (method) => {
       stand.runtime.setRules(rule('ask', '*'));
