@@ -3,6 +3,7 @@
  * of it stand. One alternation of all of them would try each one at every character.
  */
 import { REDACTED } from '../text/redact-shapes.js';
+import { unescaped } from './escaped-text.js';
 import { createEndCutter } from './redact-ends.js';
 import { ANCHOR_LENGTH, type Form, formsOf } from './redact-forms.js';
 
@@ -129,25 +130,32 @@ function createIndex(secrets: ReadonlyMap<string, readonly Candidate[]>): Index 
   }
   const wholeOf = ({ after, isCut }: Form): string => (isCut ? `${after}${TOKEN}*` : after);
   const rest = unanchored.length === 0 ? undefined : new RegExp(unanchored.map(wholeOf).join('|'), 'g');
+  const find = (text: string, most: number): Span[] => {
+    const spans: Span[] = [];
+    const endOfToken = createTokenEnds(text);
+    let triesLeft = MIN_TRIES + text.length * MAX_TRIES_PER_CHARACTER;
+    for (let at = 0; at + ANCHOR_LENGTH <= text.length && spans.length < most; at += 1) {
+      if (filter[hashAt(text, at)] !== 1) continue;
+      const candidates = byAnchor.get(text.slice(at, at + ANCHOR_LENGTH)) ?? [];
+      triesLeft -= candidates.length;
+      if (triesLeft < 0) return [[0, text.length]];
+      for (const candidate of candidates) {
+        const span = matchAround(candidate, text, at);
+        if (span !== undefined) spans.push(candidate.isCut ? [span[0], endOfToken(span[1])] : span);
+      }
+    }
+    if (rest !== undefined && spans.length < most)
+      for (const match of text.matchAll(rest)) spans.push([match.index, match.index + match[0].length]);
+    return spans;
+  };
   return {
     cutEnds: createEndCutter(secrets.keys()),
     find(text, most = Infinity) {
-      const spans: Span[] = [];
-      const endOfToken = createTokenEnds(text);
-      let triesLeft = MIN_TRIES + text.length * MAX_TRIES_PER_CHARACTER;
-      for (let at = 0; at + ANCHOR_LENGTH <= text.length && spans.length < most; at += 1) {
-        if (filter[hashAt(text, at)] !== 1) continue;
-        const candidates = byAnchor.get(text.slice(at, at + ANCHOR_LENGTH)) ?? [];
-        triesLeft -= candidates.length;
-        if (triesLeft < 0) return [[0, text.length]];
-        for (const candidate of candidates) {
-          const span = matchAround(candidate, text, at);
-          if (span !== undefined) spans.push(candidate.isCut ? [span[0], endOfToken(span[1])] : span);
-        }
-      }
-      if (rest !== undefined && spans.length < most)
-        for (const match of text.matchAll(rest)) spans.push([match.index, match.index + match[0].length]);
-      return spans;
+      const spans = find(text, most);
+      const plain = spans.length < most ? unescaped(text) : undefined;
+      if (plain === undefined) return spans;
+      const hidden = find(plain.text, most).map(([from, to]): Span => [plain.place(from), plain.place(to)]);
+      return [...spans, ...hidden];
     },
   };
 }

@@ -208,14 +208,25 @@ function inChunks(text: string): string[] {
 
 function redactError(error: TurnbuckleError, { text, value }: Redactor): TurnbuckleError {
   const { code, message, hint, server, tool, data, cause } = error;
-  const clean = { message: text(message), hint: hint && text(hint), data: value(data), cause: value(cause) };
+  const clean = {
+    message: text(message),
+    hint: hint && text(hint),
+    // The address of a resource has in it what its caller put there.
+    tool: tool && text(tool),
+    data: value(data),
+    cause: value(cause),
+  };
   const same =
-    clean.message === message && clean.hint === hint && clean.data === data && clean.cause === cause;
+    clean.message === message &&
+    clean.hint === hint &&
+    clean.tool === tool &&
+    clean.data === data &&
+    clean.cause === cause;
   if (same) return error;
   const copy = new TurnbuckleError(code, clean.message, {
     hint: clean.hint,
     server,
-    tool,
+    tool: clean.tool,
     cause: clean.cause,
     data: isRecord(clean.data) ? clean.data : undefined,
   });

@@ -22,12 +22,21 @@ const usable = (text: string): boolean =>
   text.trim().length >= 6 && !text.includes('[redacted]') && !'[redacted]'.includes(text.trim());
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const everyByte = (text: string, mark: string): string =>
+  [...Buffer.from(text)].map((byte) => `${mark}${byte.toString(16).padStart(2, '0')}`).join('');
+const everyUnit = (text: string, mark: string): string =>
+  text.replace(/[\s\S]/g, (unit) => `${mark}${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 const WRITINGS: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   json: (text) => JSON.stringify(text).slice(1, -1),
   'json in json': (text) => JSON.stringify(JSON.stringify(text)).slice(3, -3),
   address: (text) => encodeURIComponent(text.toWellFormed()),
   form: (text) => new URLSearchParams({ a: text }).toString().slice(2),
+  'every character in percent signs': (text) => everyByte(text, '%'),
+  'every character in percent signs, in capitals': (text) => everyByte(text, '%').toUpperCase(),
+  'every character in percent signs, twice over': (text) => everyByte(text, '%25'),
+  'every unit in \\u': (text) => everyUnit(text, '\\u'),
+  'every unit in \\u, in JSON': (text) => JSON.stringify(everyUnit(text, '\\u')).slice(1, -1),
   base64,
   base64url: (text) => Buffer.from(text).toString('base64url'),
   'base64 after one': (text) => base64(`a${text}`),

@@ -1,5 +1,5 @@
 /** What a client is told of what is not there, or not for it: of every kind one sentence, which says nothing of servers. */
-import { TurnbuckleError } from 'turnbuckle';
+import { type Runtime, TurnbuckleError } from 'turnbuckle';
 import { CODES, isRecord, RpcError } from './protocol.js';
 
 export const unknownPrompt = (name: string): TurnbuckleError =>
@@ -47,3 +47,23 @@ export const notSubscribed = (uri: string, action: 'ask' | 'deny', reason: strin
         tool: uri,
         hint: 'Read the resource instead, which can be approved, or allow it by a rule.',
       });
+
+/** What is refused here repeats what was asked for, a secret too; what the runtime refuses has none in it. */
+export const cleanly = <Result>(work: Promise<Result>, runtime: Pick<Runtime, 'redact'>): Promise<Result> =>
+  work.catch((thrown) => {
+    throw withoutSecrets(thrown, runtime);
+  });
+
+function withoutSecrets(thrown: unknown, runtime: Pick<Runtime, 'redact'>): unknown {
+  const redact = (text: string): string => String(runtime.redact(text));
+  if (thrown instanceof RpcError) {
+    const { code, data, http } = thrown;
+    const message = redact(thrown.message);
+    return message === thrown.message ? thrown : new RpcError(code, message, { data, http });
+  }
+  if (!(thrown instanceof TurnbuckleError)) return thrown;
+  const { code, hint, server, tool, data, cause } = thrown;
+  const clean = { message: redact(thrown.message), tool: tool && redact(tool) };
+  if (clean.message === thrown.message && clean.tool === tool) return thrown;
+  return new TurnbuckleError(code, clean.message, { hint, server, tool: clean.tool, data, cause });
+}

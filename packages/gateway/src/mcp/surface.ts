@@ -25,6 +25,7 @@ import { CODES, isRecord, metaOf, type Params, RpcError } from './protocol.js';
 import { checkState, type RequestStates, unknownState } from './request-states.js';
 import { toToolFailure } from './rpc-error.js';
 import {
+  cleanly,
   isMissingResource,
   isUnknown,
   isUnknownMethod,
@@ -85,7 +86,8 @@ export class Surface {
 
   /** Throws an RpcError or a TurnbuckleError. */
   answer(request: SurfaceRequest): Promise<SurfaceResult> {
-    return request.params.requestState === undefined ? this.#answer(request) : this.#goOn(request);
+    const isNew = request.params.requestState === undefined;
+    return cleanly(isNew ? this.#answer(request) : this.#goOn(request), this.#runtime);
   }
 
   /** With the state of an earlier answer: what it was given for, or nothing. That there is more is nobody's to learn here. */
@@ -121,19 +123,14 @@ export class Surface {
   }
 
   /** Tells of changes of a resource that the caller may read. Throws what reading it would. */
-  async subscribe(uri: string, callerNow: () => Caller, updated: () => void): Promise<() => Promise<void>> {
+  subscribe(uri: string, callerNow: () => Caller, updated: () => void): Promise<() => Promise<void>> {
+    return cleanly(this.#subscribe(uri, callerNow, updated), this.#runtime);
+  }
+
+  async #subscribe(uri: string, callerNow: () => Caller, updated: () => void): Promise<() => Promise<void>> {
     const owner = await this.#offers.ownerOf(uri, callerNow());
     const { server, uri: tool } = owner;
-    // As for reading it: what is sent is its address.
-    const sent = { uri: tool };
-    const decide = (): Decision =>
-      this.#runtime.decide({
-        server,
-        tool,
-        kind: 'resource',
-        arguments: sent,
-        caller: hostOrCaller(callerNow()),
-      });
+    const decide = (): Decision => this.#decideResource(server, tool, callerNow());
     const { action, hidden, reason } = decide();
     if (hidden) throw unknownResource(uri);
     if (action !== 'allow') throw notSubscribed(uri, action, reason);
@@ -146,6 +143,12 @@ export class Surface {
         ? unknownResource(uri)
         : thrown;
     });
+  }
+
+  /** As for reading it: what is sent is its address. */
+  #decideResource(server: string, uri: string, caller: Caller): Decision {
+    const what = { kind: 'resource', server, tool: uri, arguments: { uri } } as const;
+    return this.#runtime.decide({ ...what, caller: hostOrCaller(caller) });
   }
 
   /** Whether a caller may know of the server, or of something that it offers. */
@@ -250,8 +253,8 @@ export class Surface {
       return inEra(await this.#ask(request, target, { ref: { type: ref.type, name: item }, ...given }), era);
     }
     const { server, item, isListed } = await this.#offers.findTemplate(named, caller);
-    const decide = (tool: string): Decision['action'] =>
-      this.#runtime.decide({ kind: 'resource', server, tool, caller: hostOrCaller(caller) }).action;
+    const decide = (address: string): Decision['action'] =>
+      this.#decideResource(server, address, caller).action;
     // Both count, the template and what the value makes of it: the stricter one is what it is about.
     const filled = requireAddress(item, given);
     const about = STRICTNESS[decide(item)] > STRICTNESS[decide(filled)] ? item : filled;

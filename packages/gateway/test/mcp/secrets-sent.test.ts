@@ -7,6 +7,17 @@ import { type Era, openStand, type Stand } from './stand.js';
 
 const KNOWN = 'zebraquartzlampshade77';
 const LOOKS = 'ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8';
+const each = (write: (code: string) => string): string =>
+  [...KNOWN].map((letter) => write(letter.charCodeAt(0).toString(16))).join('');
+/** The last ones escape what nobody has to. */
+const WRITINGS = {
+  plain: KNOWN,
+  percent: each((code) => `%${code}`),
+  twice: each((code) => `%25${code}`),
+  json: each((code) => `\\u00${code}`),
+  page: each((code) => `&#x${code};`),
+  some: `${KNOWN.slice(0, 9)}%${KNOWN.charCodeAt(9).toString(16)}${KNOWN.slice(10)}`,
+};
 /** So much that it is looked through in slices. */
 const MANY = Array.from({ length: 20_000 }, (_, index) => `plain ${index}`);
 
@@ -115,7 +126,8 @@ const LEGACY_PLACES: typeof PLACES = {
   'an address to be told of': (secret) => ['resources/subscribe', { uri: `a://b/${secret}` }],
 };
 
-const arrived = (secret: string): boolean => JSON.stringify(server.noted).includes(secret);
+const arrived = (secret: string): boolean =>
+  JSON.stringify(server.noted).includes(JSON.stringify(secret).slice(1, -1));
 
 beforeEach(() => {
   (server.noted as unknown[]).length = 0;
@@ -126,12 +138,16 @@ describe.each(
     Object.entries(era === 'legacy' ? LEGACY_PLACES : PLACES).map(([place, make]) => ({ era, place, make })),
   ),
 )('from a $era client in $place', ({ era, make }) => {
-  it('no known secret is sent on, whatever allows it', async () => {
-    rules({ action: 'allow' });
-    const { body } = await ask[era](...make(KNOWN));
-    expect(arrived(KNOWN)).toBe(false);
-    expect(JSON.stringify(body)).not.toContain('"resultType":"complete","content"');
-  });
+  it.each(Object.values(WRITINGS))(
+    'no known secret is sent on, whatever allows it, nor told again: %s',
+    async (secret) => {
+      rules({ action: 'allow' });
+      const { body } = await ask[era](...make(secret));
+      expect(arrived(secret)).toBe(false);
+      expect(JSON.stringify(body)).not.toContain('"resultType":"complete","content"');
+      expect(JSON.stringify(body)).not.toContain(JSON.stringify(secret).slice(1, -1));
+    },
+  );
 
   it.each([{ action: 'deny', secrets: true } as const, { action: 'ask', secrets: true } as const])(
     'nothing is sent on that looks like one where a rule says %j',
