@@ -20,6 +20,8 @@ export interface CheckWork {
 const LONGEST = [0, 65_536, 3_163, 216, 57];
 const NO_WORK: CheckWork = { steps: LONGEST.map(() => 0), objects: 0, whole: 0 };
 const MAX_WORK = 1e12;
+/** More than any message may have. */
+const MAX_DEPTH = 1_000;
 
 /** Keywords whose schemas apply to the same value. */
 const SAME_LISTS = ['allOf', 'anyOf', 'oneOf'];
@@ -102,8 +104,10 @@ export function workLimit(work: CheckWork, growth: number): (value: unknown, max
     for (const power of powers)
       left -= times * (steps[power] ?? 0) * Math.min(length, longest?.[power] ?? length) ** power;
   };
-  const look = (part: unknown, times: number): void => {
+  const look = (part: unknown, times: number, depth: number): void => {
     left -= times * perPart;
+    // Nothing so deep is sent; a program may hand over even a ring.
+    if (depth > MAX_DEPTH) left = -1;
     if (typeof part === 'string') {
       if (readsTexts) text(part.length, times, LONGEST);
       return;
@@ -115,20 +119,20 @@ export function workLimit(work: CheckWork, growth: number): (value: unknown, max
     if (!isList) left -= times * objects;
     // So that no time is spent on what is too much anyway.
     if (members * below * perPart > left) left = -1;
-    if (isList) for (let at = 0; at < members && left >= 0; at += 1) look(part[at], below);
-    else if (left >= 0) lookInto(part, below);
+    if (isList) for (let at = 0; at < members && left >= 0; at += 1) look(part[at], below, depth + 1);
+    else if (left >= 0) lookInto(part, below, depth + 1);
   };
-  const lookInto = (object: object, times: number): void => {
+  const lookInto = (object: object, times: number, depth: number): void => {
     for (const key in object) {
       // Names are matched whatever their length.
       if (readsTexts) text(key.length, times, undefined);
-      look(Reflect.get(object, key), times);
+      look(Reflect.get(object, key), times, depth);
       if (left < 0) return;
     }
   };
   return (value, max) => {
     left = max;
-    look(value, 1);
+    look(value, 1, 0);
     return left >= 0;
   };
 }
