@@ -1,5 +1,6 @@
 /** A large list that one token asks for on many connections without reading: it is there once, and nobody else waits for it. */
 import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { collectGarbage, timeBound, waitUntil } from '@turnbuckle/testing';
 import type { Caller, ServerInput } from 'turnbuckle';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -138,6 +139,8 @@ async function readList(socket: Socket): Promise<string> {
     socket.resume();
   });
   const text = Buffer.concat(parts).toString();
+  // The socket stays: what it brought is none of what the daemon holds.
+  parts.length = 0;
   return text.slice(text.lastIndexOf('{"jsonrpc"'));
 }
 
@@ -147,8 +150,12 @@ const toolsIn = (text: string): number => {
   return result.tools.length;
 };
 
-function held(): number {
-  collectGarbage();
+async function held(): Promise<number> {
+  // What buffers stood for is freed only once the loop has gone on.
+  for (let round = 0; round < 3; round += 1) {
+    collectGarbage();
+    await nextTurn();
+  }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
@@ -161,7 +168,7 @@ describe.each(Object.keys(WAYS))('a large list that nobody reads: %s', (way) => 
     const { port } = await openHttp({ slowReadMs: 60_000 });
     expect(toolsIn(await ask(port, await request(port, 'ada')).read())).toBe(TOOLS);
     const texts = await Promise.all(Array.from({ length: 40 }, () => request(port, 'ada')));
-    const before = held();
+    const before = await held();
     let longestMs = 0;
     let last = performance.now();
     const timer = setInterval(() => {
@@ -174,7 +181,7 @@ describe.each(Object.keys(WAYS))('a large list that nobody reads: %s', (way) => 
       expect(toolsIn(await ask(port, await request(port, 'bob')).read())).toBe(TOOLS);
     clearInterval(timer);
     expect(longestMs).toBeLessThan(timeBound(150));
-    expect(held() - before).toBeLessThan(32 * MB);
+    expect((await held()) - before).toBeLessThan(32 * MB);
     for (const one of asked) expect(toolsIn(await one.read())).toBe(TOOLS);
   }, 120_000);
 
@@ -192,7 +199,7 @@ describe.each(Object.keys(WAYS))('a large list that nobody reads: %s', (way) => 
 describe('a large list of the bridge', () => {
   it('is made one at a time, and for nobody who has left: others get theirs', async () => {
     const { http, port } = await openHttp({ maxUnsentBytes: 12 * MB });
-    const before = held();
+    const before = await held();
     const sockets = Array.from({ length: 60 }, () => ask(port, get(port, 'ada', '/tools')).socket);
     await waitUntil(() => http.inFlight > 10, 20_000);
     const begun = performance.now();
@@ -201,7 +208,7 @@ describe('a large list of the bridge', () => {
     expect(((await response.json()) as { tools: unknown[] }).tools).toHaveLength(TOOLS);
     // Not behind all that ada wants.
     expect(performance.now() - begun).toBeLessThan(timeBound(4_000));
-    expect(held() - before).toBeLessThan(80 * MB);
+    expect((await held()) - before).toBeLessThan(80 * MB);
     for (const socket of sockets) socket.destroy();
     await waitUntil(() => http.inFlight === 0, timeBound(4_000));
   }, 120_000);
