@@ -92,7 +92,7 @@ function withPersonHint(error: unknown, { output }: CommandContext): unknown {
 /** Where the rule stands that asks for the approval: it may be one that was mistyped. */
 function askedBy(data: TurnbuckleError['data']): string {
   const { file, line } = Object(data?.rule);
-  return typeof file === 'string' ? `. It is asked for by ${file}:${String(line ?? 1)}` : '';
+  return typeof file === 'string' ? `. The rule at ${file}:${String(line ?? 1)} requires it` : '';
 }
 
 /** Where the arguments are described, for somebody who does not know them. */

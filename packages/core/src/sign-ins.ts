@@ -173,7 +173,9 @@ export class SignIns {
   async #hasMoved(server: Server, refused: TurnbuckleError): Promise<boolean> {
     const { oauth } = await this.#require(server.name);
     const challenge = refused.data?.challenge as Challenge | undefined;
-    return oauth !== undefined && challenge !== undefined && oauth.hasMoved(challenge);
+    if (oauth === undefined || challenge === undefined) return false;
+    // Where that cannot be found out, the refusal itself is the answer.
+    return oauth.hasMoved(challenge).catch(() => false);
   }
 
   /**

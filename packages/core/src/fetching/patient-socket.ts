@@ -14,6 +14,9 @@ export const withPatientSockets =
       callback(...opened);
     });
 
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+
 type Emit = (this: Socket, event: string | symbol, ...values: unknown[]) => boolean;
 
 export function makePatient(socket: Socket): void {
@@ -53,7 +56,9 @@ export function makePatient(socket: Socket): void {
       isEndHeld = true;
       return true;
     }
-    if (event === 'error') return fail(values[0]);
+    // The only error that undici asks its parser about; all others end the request as they are.
+    if (event === 'error' && codeOf(values[0]) === 'ECONNRESET') return fail(values[0]);
+    if (event === 'error') hasFailed = true;
     if (event === 'close' && !hasFailed) fail();
     return emit.call(socket, event, ...values);
   };

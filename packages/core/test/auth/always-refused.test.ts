@@ -48,6 +48,26 @@ it('opens one page for a sign-in on purpose', async () => {
   expect(pages.length).toBe(1);
 });
 
+it('tells that the sign-in is refused, also where the authorization server cannot be looked up any more', async () => {
+  // Without a refresh token there is nothing to renew.
+  const client = {
+    client_id: 'known',
+    client_secret: 'secret',
+    application_type: 'native' as const,
+    redirect_uris: ['http://127.0.0.1/callback'],
+    grant_types: ['authorization_code'],
+  };
+  const { authorization, server, open, prompts, pages } = await setStage({ clients: [client] });
+  server.wall.closed = true;
+  const runtime = await open({ type: 'oauth', clientId: 'known', clientSecret: 'secret' });
+  // From the moment on when there is a token.
+  authorization.faults.set('token', {
+    after: () => void authorization.faults.set('metadata', failing(500)),
+  });
+  await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  expect(pages.length).toBe(1);
+});
+
 it('a sign-in elsewhere is picked up meanwhile', async () => {
   const { runtime, pages, server, open, prompts } = await refusedAlways();
   await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
