@@ -1,19 +1,20 @@
 /**
- * Every failure Turnbuckle reports is one class with a code from one closed table. Foreign errors are
- * translated at the connection's edge (connection/translate.ts), never here and never from their text.
+ * Every failure is a TurnbuckleError with a code from one closed table. Foreign errors are translated at the edge of
+ * the connection (connection/lanes/translate-error.ts), never here and never by their text.
  */
 
 interface ErrorFacts {
-  /** Status on the HTTP surfaces. */
+  /** HTTP status in the daemon. */
   readonly http: number;
-  /** Code in a JSON-RPC error answer. */
+  /** Code of a JSON-RPC error response. */
   readonly rpc: number;
   /** Exit code of the command line. */
   readonly exit: number;
-  /** True when the same request may succeed later without anybody changing anything. */
+  /** True if the same request may succeed later without any change. */
   readonly retryable: boolean;
 }
 
+// biome-ignore lint/complexity/useMaxParams: the columns of the table below.
 const facts = (http: number, rpc: number, exit: number, retryable = false): ErrorFacts => ({
   http,
   rpc,
@@ -21,7 +22,7 @@ const facts = (http: number, rpc: number, exit: number, retryable = false): Erro
   retryable,
 });
 
-/** The closed table. `docs/errors.md` has a heading for each code; a test holds the two together. */
+/** The closed table. `docs/errors.md` has a heading for each code; a test keeps the two in sync. */
 export const ERRORS = {
   CONFIG_INVALID: facts(400, -32602, 10),
   VARIABLE_MISSING: facts(400, -32602, 10),
@@ -87,11 +88,11 @@ export interface ErrorDetails {
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
   readonly cause?: unknown;
-  /** Facts for programs: the JSON-RPC error of the server, an HTTP status, key path and value. */
+  /** Details for programs: the JSON-RPC error of the server, an HTTP status, a key path and value. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The one error class. `message` says what happened to which server or tool, `hint` what to do next. */
+/** The only error class. `message` says what happened to which server or tool, `hint` what to do next. */
 export class TurnbuckleError extends Error {
   override readonly name = 'TurnbuckleError';
   readonly code: ErrorCode;
@@ -114,7 +115,7 @@ export class TurnbuckleError extends Error {
     return ERRORS[this.code].retryable;
   }
 
-  /** The same failure seen from a call: adds the tool (and server) where the origin could not know it. */
+  /** The same error with the tool (and server) of a call, if it has none. */
   during(call: { readonly server: string; readonly tool: string }): TurnbuckleError {
     if (this.tool !== undefined && this.server !== undefined) return this;
     return new TurnbuckleError(this.code, this.message, {
@@ -132,12 +133,17 @@ export class TurnbuckleError extends Error {
   }
 }
 
-/** Anything thrown, as a TurnbuckleError; what is not one yet is a defect of ours and says so. */
+/** The `code` of an error of Node or of ours, such as ENOENT; undefined for anything else. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Anything thrown as a TurnbuckleError; any other error is a bug in Turnbuckle. */
 export function toTurnbuckleError(thrown: unknown): TurnbuckleError {
   if (thrown instanceof TurnbuckleError) return thrown;
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  return new TurnbuckleError('INTERNAL', `Unexpected failure inside Turnbuckle: ${text}`, {
+  return new TurnbuckleError('INTERNAL', `Internal error: ${text}`, {
     cause: thrown,
-    hint: 'This is a defect. Please report it with the cause of this error.',
+    hint: 'This is a bug in Turnbuckle. Please report it and include the cause of this error.',
   });
 }

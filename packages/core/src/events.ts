@@ -1,9 +1,9 @@
 /**
- * What happened, as data. Metrics, logs, energy and consoles listen here; a listener that throws is
- * reported as `listener.failed` and never touches the caller.
+ * The events of a runtime, as data: for metrics, logs and consoles. A listener that throws is reported as
+ * `listener.failed` and never affects the caller.
  */
 import type { TurnbuckleError } from './errors.js';
-import type { NotShown } from './json/shortened.js';
+import type { OmittedCounts } from './json/truncate-value.js';
 
 export interface CallStarted {
   readonly requestId: string;
@@ -17,33 +17,36 @@ export interface CallStarted {
 
 export type CallKind = 'tool' | 'resource' | 'prompt';
 
-/** Emitted exactly once for each call, whatever happened to it. */
+/** Emitted exactly once for each call, whatever its outcome. */
 export interface CallSettled extends CallStarted {
-  /** Without the time that somebody took to approve it. */
+  /** Without the time spent waiting for approval. */
   readonly durationMs: number;
   readonly waitedMs: number;
   /** ok: a result; tool-error: a result with isError; failed: no result, see `error`. */
   readonly outcome: 'ok' | 'tool-error' | 'failed';
   readonly error: TurnbuckleError | undefined;
   readonly attempts: number;
-  /** What it belongs to of what its caller does, such as a session. */
+  /** The run of the caller, such as a session. */
   readonly run: string | undefined;
-  /** What the server speaks. */
+  /** The protocol era of the server. */
   readonly era: 'legacy' | 'modern' | undefined;
   readonly arguments: unknown;
-  /** What went to the server beside them, if anything, as a question about the call shows it; absent before that was clear. */
+  /**
+   * What was sent besides the arguments, if anything, redacted as in an approval request; absent if the call ended
+   * before that was known.
+   */
   readonly alsoSent?: Readonly<Record<string, unknown>> | undefined;
   readonly result: unknown;
-  /** What was decided about it at last; undefined where it did not come to that. */
+  /** The final decision; undefined if the call ended before it. */
   readonly decision: 'allow' | 'ask' | 'deny' | undefined;
   readonly reason: string | undefined;
-  /** An `ask` that needed nobody: it was answered for the session. */
+  /** An `ask` that a session approval answered. */
   readonly remembered: boolean;
 }
 
-/** A rule of the configuration that decided, as an event tells it. */
+/** The configured rule that decided. */
 export interface DecidingRule {
-  /** Its place among all rules in effect, from 0. */
+  /** Its index among all rules in effect, from 0. */
   readonly index: number;
   readonly action: 'allow' | 'ask' | 'deny';
   readonly from: string;
@@ -52,10 +55,10 @@ export interface DecidingRule {
   readonly reason?: string | undefined;
 }
 
-/** A question to a person, as data: it survives JSON, and may be answered elsewhere. */
-export interface AskedApproval {
+/** An approval request as plain data: it can be serialized as JSON and answered elsewhere. */
+export interface ApprovalRequestData {
   readonly id: string;
-  /** The call that waits for it. */
+  /** The call that waits for approval. */
   readonly requestId: string;
   readonly kind: CallKind;
   readonly server: string;
@@ -63,24 +66,26 @@ export interface AskedApproval {
   readonly toolName: string;
   /** Absent: the host itself. */
   readonly callerId?: string;
-  /** What is sent, with what looks like a secret taken out. */
+  /** The arguments that are sent, redacted. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** What goes to the server beside them, if anything: `_meta`, `inputResponses`, `requestState` and further params. */
+  /**
+   * What is sent besides the arguments, if anything: `_meta`, `inputResponses`, `requestState` and further params.
+   */
   readonly alsoSent?: Readonly<Record<string, unknown>>;
-  /** True: more is sent than is shown here, by so much. Then the call can be approved only once. */
+  /** True if more is sent than is shown here. Then the call can be approved only once. */
   readonly isCut?: boolean;
-  readonly notShown?: NotShown;
-  /** What the tool says about itself: a claim. */
+  readonly notShown?: OmittedCounts;
+  /** The tool's annotations: untrusted claims. */
   readonly annotations?: Readonly<Record<string, unknown>>;
-  /** Whether the server's claims are believed. */
+  /** Whether the server's annotations are trusted. */
   readonly trusted: boolean;
   readonly reason: string;
   readonly rule?: DecidingRule;
-  /** What the call is expected to cost. */
+  /** The expected cost of the call. */
   readonly energy?: number;
-  /** What is different from the definition that was approved: lines that begin with `-` or `+`. */
+  /** Changes since the approved definition: lines that start with `-` or `+`. */
   readonly change?: readonly string[];
-  /** The answers that have an effect; any other yes counts as the next weaker one. */
+  /** The answers with an effect; any other approval counts as the next weaker one. */
   readonly answers: readonly ('once' | 'session' | 'always' | 'deny')[];
   /** ISO 8601. */
   readonly createdAt: string;
@@ -98,7 +103,7 @@ export interface RuntimeEvents {
     readonly total?: number | undefined;
     readonly message?: string | undefined;
   };
-  /** Every decision about a call, whatever becomes of it. */
+  /** Every decision about a call, whatever its outcome. */
   'call.decided': {
     readonly requestId: string;
     readonly server: string;
@@ -109,10 +114,10 @@ export interface RuntimeEvents {
     readonly reason: string;
     /** The rule that decided, if one did. */
     readonly rule: DecidingRule | undefined;
-    /** An `ask` that needs nobody: it was answered for the session. */
+    /** An `ask` that a session approval answers. */
     readonly remembered: boolean;
   };
-  'approval.asked': AskedApproval;
+  'approval.asked': ApprovalRequestData;
   'approval.answered': {
     readonly id: string;
     readonly requestId: string;
@@ -120,13 +125,13 @@ export interface RuntimeEvents {
     readonly tool: string;
     readonly callerId: string | undefined;
     readonly answer: 'once' | 'session' | 'always' | 'deny';
-    /** Who answered: `approver`, a name given to `answer()`, or what stood in: `expiry`, `cancelled`, … */
+    /** Who answered: `approver`, a name given to `answer()`, or the reason for no answer: `expiry`, `cancelled`, … */
     readonly by: string;
     readonly waitedMs: number;
   };
-  /** What was answered with "always" could not be kept, and holds for the session only. */
+  /** An "always" could not be stored and holds for the session only. */
   'approval.lost': { readonly server: string; readonly tool: string; readonly error: unknown };
-  /** A tool is not what it was, at the last list or when it was approved. The lines are safe to show. */
+  /** A tool changed since the last list or since it was approved. The lines are safe to display. */
   'tool.changed': {
     readonly server: string;
     readonly tool: string;
@@ -139,37 +144,37 @@ export interface RuntimeEvents {
     readonly to: string;
     readonly error: TurnbuckleError | undefined;
   };
-  /** Told once for each episode of failure, with the next step in `error.hint`. */
+  /** Emitted once per outage, with the next step in `error.hint`. */
   'server.failed': { readonly server: string; readonly error: TurnbuckleError };
   'server.recovered': { readonly server: string; readonly afterMs: number };
   'server.added': { readonly server: string };
   'server.removed': { readonly server: string };
   /**
-   * The entry of a running server cannot be used any more and it goes on as it was (`problem`), or the entry is
-   * in order again (undefined).
+   * The entry of a running server became invalid, and the server keeps its previous configuration (`problem`); or the
+   * entry is valid again (undefined).
    */
   'server.config': { readonly server: string; readonly problem: TurnbuckleError | undefined };
   'server.toggled': { readonly server: string; readonly enabled: boolean };
-  /** A server asked the host something, and how that ended. The reason may quote the server: untrusted text. */
+  /** A request from a server to the host, and its outcome. The reason may quote the server: untrusted text. */
   'server.asked': {
     readonly server: string;
     readonly kind: 'elicitation' | 'sampling' | 'roots';
-    /** answered, declined: by the host; refused: may not be asked; limited: too often; failed: by the host's fault. */
+    /** answered, declined: by the host; refused: not permitted; limited: too many; failed: an error of the host. */
     readonly outcome: 'answered' | 'declined' | 'refused' | 'limited' | 'failed';
     readonly reason: string | undefined;
   };
-  /** A log message or notice of a server: untrusted text. */
+  /** A log message or notification of a server: untrusted text. */
   'server.notice': {
     readonly server: string;
     readonly level: string;
     readonly logger?: string;
     readonly data: unknown;
-    /** It was given to who is behind the only call on its way. */
+    /** Whether it was forwarded to the caller of the only call in flight. */
     readonly told: boolean;
   };
   /**
-   * Something that a server sent was of no use: log lines on stdout, second answers, messages without the shape of
-   * one. Told at once, then at most every second; `count` is how many since the last time.
+   * Unusable data from a server: log lines on stdout, duplicate responses, malformed messages. Emitted immediately,
+   * then at most once per second; `count` is the number since the last event.
    */
   'server.ignored': {
     readonly server: string;
@@ -177,15 +182,18 @@ export interface RuntimeEvents {
     readonly count: number;
   };
   /**
-   * A line that a server's process wrote to stderr: untrusted text, bounded in length. `dropped` counts those that
-   * were left out before it because they came too fast.
+   * A line that the server's process wrote to stderr: untrusted text, bounded in length. `dropped` counts the lines
+   * discarded before it because they came too fast.
    */
   'server.stderr': { readonly server: string; readonly text: string; readonly dropped?: number };
-  /** A list of a server was asked for: once for all who wanted it at that moment. */
+  /** A list was requested from a server: one request for all concurrent readers. */
   'catalog.read': {
     readonly server: string;
     readonly kind: 'tools' | 'resources' | 'templates' | 'prompts';
-    /** connected: a fresh link; changed: the server said so; stale: what was known; asked: somebody wanted it. */
+    /**
+     * connected: a new link; changed: the server sent a notification; stale: the cached list expired; asked: on
+     * demand.
+     */
     readonly reason: 'connected' | 'changed' | 'stale' | 'asked';
     readonly outcome: 'ok' | 'failed';
   };
@@ -196,10 +204,10 @@ export interface RuntimeEvents {
     readonly removed: readonly string[];
     readonly changed: readonly string[];
   };
-  /** Something in a server's texts is a reason to look at it; what the flags mean is in `FLAGS`. */
+  /** Something in the texts of a server is suspicious; `FLAGS` describes the flags. */
   'catalog.flagged': {
     readonly server: string;
-    /** `server`: what it says about itself, its instructions included. */
+    /** `server`: its own name, description and instructions. */
     readonly kind: 'server' | 'tool' | 'resource' | 'template' | 'prompt';
     /** Its name or URI. Untrusted text. */
     readonly item: string;
@@ -212,7 +220,7 @@ export interface RuntimeEvents {
     readonly meanings: readonly string[];
   };
   'resource.updated': { readonly server: string; readonly uri: string };
-  /** A function of the host's threw, or its promise was rejected: a listener, or `onProgress` of a call. */
+  /** A function of the host threw or its promise was rejected: a listener, or `onProgress` of a call. */
   'listener.failed': { readonly event: string; readonly error: unknown };
 }
 
@@ -232,7 +240,7 @@ export class Events {
     return () => void set.delete(listener);
   }
 
-  /** True when somebody listens: lets the hot path skip building an event nobody wants. */
+  /** True if there is a listener: lets the hot path skip building unused events. */
   has(name: EventName): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0;
   }
@@ -242,9 +250,9 @@ export class Events {
     if (set === undefined) return;
     for (const listener of set) {
       try {
-        // The set of a name only ever holds listeners of that name: `on` is its one writer.
+        // Each set only holds listeners of its event name: only `on` writes to it.
         const made: unknown = (listener as (event: RuntimeEvents[Name]) => unknown)(event);
-        // An async function is a listener too.
+        // Listeners may be async functions.
         if (made instanceof Promise) made.catch((error: unknown) => this.#failed(name, error));
       } catch (error) {
         this.#failed(name, error);
@@ -252,8 +260,8 @@ export class Events {
     }
   }
 
-  /** Runs another function of the host's: what it throws, or its promise rejects with, is told and goes no further. */
-  contain(name: string, work: () => unknown): void {
+  /** Runs another function of the host; an exception or rejection is reported and not propagated. */
+  runSafely(name: string, work: () => unknown): void {
     try {
       const made = work();
       if (made instanceof Promise) made.catch((error: unknown) => this.#failed(name, error));

@@ -14,7 +14,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 
-/** Collects broken rules; `say(false, …)` is a fault. */
+/** Collects violated rules: `say(false, …)` adds one. */
 function inspect(run: (say: (holds: boolean, rule: string) => void) => void): string[] {
   const faults: string[] = [];
   run((holds, rule) => {
@@ -311,8 +311,8 @@ const tools = fc.array(
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const runs = { numRuns: 500 };
 
-describe('whatever the schema', () => {
-  it('OpenAI gets what it takes, strict or not', () => {
+describe('for any schema', () => {
+  it('OpenAI gets what it accepts, strict or not', () => {
     fc.assert(
       fc.property(tools, (list) => {
         for (const built of toOpenAiTools(list)) {
@@ -327,7 +327,7 @@ describe('whatever the schema', () => {
     );
   });
 
-  it('Anthropic gets what it takes', () => {
+  it('Anthropic gets what it accepts', () => {
     fc.assert(
       fc.property(tools, (list) => {
         for (const built of toAnthropicTools(list)) {
@@ -340,7 +340,7 @@ describe('whatever the schema', () => {
     );
   });
 
-  it('Gemini gets what it takes, in either dialect', () => {
+  it('Gemini gets what it accepts, in either dialect', () => {
     fc.assert(
       fc.property(tools, (list) => {
         for (const built of toGeminiTools(list)[0]?.functionDeclarations ?? []) {
@@ -368,7 +368,7 @@ describe('whatever the schema', () => {
     );
   });
 
-  it('the bytes are the same every time and the schema is left alone', () => {
+  it('the bytes are the same every time and the schema is not modified', () => {
     fc.assert(
       fc.property(tools, (list) => {
         const before = JSON.stringify(list);
@@ -385,7 +385,7 @@ describe('whatever the schema', () => {
     );
   });
 
-  it('every name leads back to its tool, and any input is taken', () => {
+  it('every name resolves to its tool, and any input is accepted', () => {
     fc.assert(
       fc.property(tools, fc.jsonValue(), (list, value) => {
         const unique = [...new Map(list.map((tool) => [tool.name, tool])).values()];

@@ -48,8 +48,9 @@ const tree = {
   },
 };
 
+// requirement T11
 describe('OpenAI tools', () => {
-  it('passes a good schema on, nested for chat and flat for responses', () => {
+  it('passes a valid schema on, nested for chat and flat for responses', () => {
     const parameters = { type: 'object', properties: read.inputSchema.properties, required: ['path'] };
     const definition = { name: 'mcp__files__read', description: 'Reads a file.', parameters, strict: false };
     expect(toOpenAiTools([read])).toEqual([{ type: 'function', function: definition }]);
@@ -94,7 +95,7 @@ describe('OpenAI tools', () => {
   it.each([
     ['a supported format', { type: 'string', format: 'uuid' }, { type: 'string', format: 'uuid' }],
     [
-      'a foreign format',
+      'an unsupported format',
       { type: 'string', format: 'uri' },
       { type: 'string', description: '(format: "uri")' },
     ],
@@ -144,7 +145,7 @@ describe('OpenAI tools', () => {
 });
 
 describe('Anthropic tools', () => {
-  it('passes a good schema on, references included', () => {
+  it('passes a valid schema on, including references', () => {
     expect(anthropic(tree)).toEqual({
       name: 'mcp__files__read',
       description: 'Reads a file.',
@@ -152,7 +153,7 @@ describe('Anthropic tools', () => {
     });
   });
 
-  it('turns a root anyOf of requirements into words', () => {
+  it('describes a root anyOf of `required` lists in the description', () => {
     const built = anthropic({
       type: 'object',
       properties: { id: { type: 'string' }, name: { type: 'string' } },
@@ -192,7 +193,7 @@ describe('Anthropic tools', () => {
     expect(built?.description).toContain('{ kind: "a", x: number } | { kind: "b" }');
   });
 
-  it('follows a root reference and wraps a root that is no object', () => {
+  it('follows a root reference and wraps a root that is not an object', () => {
     const defs = { $defs: { A: { type: 'object', properties: { a: { type: 'string' } } } } };
     expect(anthropic({ $ref: '#/$defs/A', ...defs })?.input_schema.properties).toEqual({
       a: { type: 'string' },
@@ -204,7 +205,7 @@ describe('Anthropic tools', () => {
     });
   });
 
-  it('renames parameters the API refuses', () => {
+  it('renames parameters that the API rejects', () => {
     const built = anthropic({
       type: 'object',
       properties: { 'filter[id]': { type: 'string' } },
@@ -259,7 +260,7 @@ describe('Gemini tools', () => {
     expect(text).toContain('Same shape as Node.');
   });
 
-  it('requires only what is declared, and leaves empty parameters out', () => {
+  it('requires only declared properties, and omits empty parameters', () => {
     const built = gemini({
       type: 'object',
       properties: { a: false, b: { type: 'string' } },
@@ -273,7 +274,7 @@ describe('Gemini tools', () => {
     expect(toGeminiTools([])).toEqual([]);
   });
 
-  it('speaks JSON Schema when asked', () => {
+  it('uses JSON Schema if requested', () => {
     const [built] = toGeminiTools([read], { dialect: 'json-schema' });
     expect(built?.functionDeclarations[0]?.parametersJsonSchema).toEqual({
       type: 'object',
@@ -287,8 +288,8 @@ describe('Gemini tools', () => {
   });
 });
 
-describe('calls back', () => {
-  it('finds the tool behind a changed name', () => {
+describe('calls from a model', () => {
+  it('finds the tool of a renamed function', () => {
     const tools = [tool({ type: 'object' }, { name: 'a.b' }), tool({ type: 'object' }, { name: 'a b' })];
     const names = toAnthropicTools(tools).map(({ name }) => name);
     expect(new Set(names).size).toBe(2);
@@ -297,17 +298,22 @@ describe('calls back', () => {
   });
 
   it.each<[string, Record<string, unknown>, unknown, unknown]>([
-    ['drops null for what was left out', read.inputSchema, { path: 'x', lines: null }, { path: 'x' }],
+    ['drops null for an omitted argument', read.inputSchema, { path: 'x', lines: null }, { path: 'x' }],
     [
-      'keeps null the schema admits',
+      'keeps null if the schema allows it',
       { properties: { a: { type: ['string', 'null'] } } },
       { a: null },
       { a: null },
     ],
     ['unwraps', { type: 'array', items: { type: 'string' } }, { input: ['x'] }, ['x']],
-    ['names back', { type: 'object', properties: { $top: { type: 'number' } } }, { _top: 1 }, { $top: 1 }],
     [
-      'reaches into lists and unions',
+      'restores parameter names',
+      { type: 'object', properties: { $top: { type: 'number' } } },
+      { _top: 1 },
+      { $top: 1 },
+    ],
+    [
+      'restores names in lists and unions',
       {
         properties: {
           list: {
@@ -351,7 +357,7 @@ describe('results', () => {
     expect(toOpenAiToolMessage('1', { content: [] }).content).toBe('(no output)');
   });
 
-  it('OpenAI responses: images and files beside text', () => {
+  it('OpenAI responses: images and files next to text', () => {
     const { output } = toOpenAiFunctionCallOutput('1', mixed);
     expect(output).toEqual([
       { type: 'input_text', text: 'hello' },
@@ -364,7 +370,7 @@ describe('results', () => {
     expect(toOpenAiFunctionCallOutput('1', structured).output).toBe('{"a":1}');
   });
 
-  it('Anthropic: blocks, and text alone in a failure', () => {
+  it('Anthropic: blocks, and only text for an error', () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'aGk=' };
     expect(toAnthropicToolResult('1', mixed).content[1]).toEqual({ type: 'image', source });
     expect(toAnthropicToolResult('1', mixed).content[4]).toMatchObject({ type: 'document' });
@@ -410,7 +416,7 @@ describe('results', () => {
 });
 
 describe('AI SDK tools', () => {
-  it('executes by the catalog name with restored arguments and the caller’s signal', async () => {
+  it('executes the tool by its catalog name, with restored arguments and the caller’s signal', async () => {
     const seen: unknown[] = [];
     const odd = tool({ type: 'object', properties: { $top: { type: 'number' } } }, { name: 'odd.name' });
     const tools = toAiSdkTools([odd], async (...call) => seen.push(call));
@@ -419,7 +425,7 @@ describe('AI SDK tools', () => {
     expect(seen).toEqual([['odd.name', { $top: 1 }, { signal }]]);
   });
 
-  it('marks its schemas the way the SDK looks for them', () => {
+  it('marks its schemas as the SDK expects', () => {
     const schema: object | undefined = toAiSdkTools([read], async () => null).mcp__files__read?.inputSchema;
     expect(schema).toMatchObject({ [Symbol.for('vercel.ai.schema')]: true, jsonSchema: { type: 'object' } });
     expect(schema).toHaveProperty('validate', undefined);

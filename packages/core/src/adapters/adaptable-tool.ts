@@ -1,4 +1,4 @@
-/** What an adapter needs to know of a tool; every tool of the catalog satisfies it. */
+/** What an adapter needs from a tool; every tool of the catalog has it. */
 export interface AdaptableTool {
   readonly name: string;
   readonly title?: string | undefined;
@@ -8,7 +8,7 @@ export interface AdaptableTool {
   readonly annotations?: unknown;
 }
 
-/** What a model is told about a tool before anything is added: its description, else its title. */
+/** The text about a tool for a model: its description, else its title. */
 export function toolText(tool: AdaptableTool): string {
   return tool.description || tool.title || '';
 }

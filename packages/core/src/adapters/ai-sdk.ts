@@ -1,17 +1,17 @@
+import type { AdaptableTool } from './adaptable-tool.js';
 import { type ObjectSchema, toPortable } from './portable.js';
 import { isImage, toParts, toPlainText } from './result-parts.js';
 import { ANTHROPIC_PARAMETERS, toolNamer } from './safe-names.js';
 import { toArguments } from './tool-call.js';
-import type { AdaptableTool } from './tool-shape.js';
 
-/** Runs a tool of the catalog by its own name; the answer is usually an MCP result. */
+/** Runs a tool of the catalog by name; usually returns an MCP result. */
 export type ExecuteTool = (
   name: string,
   input: unknown,
   options: { readonly signal: AbortSignal | undefined },
 ) => Promise<unknown>;
 
-/** A dynamic tool as the AI SDK (version 6) takes it, made without importing the SDK. */
+/** A dynamic tool for the AI SDK (version 6), created without importing the SDK. */
 export interface AiSdkTool {
   type: 'dynamic';
   title?: string;
@@ -30,14 +30,14 @@ export type AiSdkContent =
   | { type: 'text'; text: string }
   | { type: 'image-data' | 'file-data'; data: string; mediaType: string };
 
-/** A ToolSet for the AI SDK; `execute` gets the catalog's own name and arguments, whatever the model was shown. */
+/** A ToolSet for the AI SDK; `execute` gets the catalog's name and arguments, whatever names the model sees. */
 export function toAiSdkTools(
   tools: readonly AdaptableTool[],
   execute: ExecuteTool,
 ): Record<string, AiSdkTool> {
   const nameOf = toolNamer(tools);
   const entries = tools.map((tool): [string, AiSdkTool] => {
-    // Not every provider package follows references, so they are inlined here.
+    // Not all provider packages resolve references, so they are inlined.
     const { description, schema } = toPortable(tool, { parameters: ANTHROPIC_PARAMETERS, refs: false });
     return [
       nameOf(tool.name),
@@ -55,7 +55,7 @@ export function toAiSdkTools(
   return Object.fromEntries(entries);
 }
 
-/** What the model reads of a result: text, or content parts once there is media in it. */
+/** A result for the model: text, or content parts if it has media. */
 export function toAiSdkModelOutput(result: unknown): AiSdkModelOutput {
   const whole = toParts(result);
   if (whole.failed) return { type: 'error-text', value: toPlainText({ ...whole, failed: false }) };
@@ -67,7 +67,7 @@ export function toAiSdkModelOutput(result: unknown): AiSdkModelOutput {
   return { type: 'content', value };
 }
 
-/** Standard Schema in its types; at run time the SDK goes by its own marker, which leaves the schema untouched. */
+/** Standard Schema in its types; at run time the SDK uses its own marker, which leaves the schema untouched. */
 export interface AiSdkSchema {
   readonly jsonSchema: ObjectSchema;
   readonly '~standard': {
@@ -84,7 +84,7 @@ export interface AiSdkSchema {
 function toAiSdkSchema(jsonSchema: ObjectSchema): AiSdkSchema {
   const copy = () => ({ ...jsonSchema });
   return {
-    // The SDK knows its schemas by this registered symbol and the presence of both fields.
+    // The SDK recognizes its schemas by this registered symbol and both fields.
     [Symbol.for('vercel.ai.schema')]: true,
     jsonSchema,
     validate: undefined,

@@ -1,7 +1,7 @@
+import type { AdaptableTool } from './adaptable-tool.js';
 import { type ObjectSchema, toPortable } from './portable.js';
 import { isImage, isPdf, toParts, toPartText } from './result-parts.js';
 import { ANTHROPIC_PARAMETERS, toolNamer } from './safe-names.js';
-import type { AdaptableTool } from './tool-shape.js';
 
 export interface AnthropicTool {
   name: string;
@@ -9,7 +9,7 @@ export interface AnthropicTool {
   input_schema: ObjectSchema;
 }
 
-/** Tools for the Anthropic Messages API: a plain object at the root, keys and names within its patterns. */
+/** Tools for the Anthropic Messages API: a plain object at the root, with valid keys and names. */
 export function toAnthropicTools(tools: readonly AdaptableTool[]): AnthropicTool[] {
   const nameOf = toolNamer(tools);
   return tools.map((tool) => {
@@ -18,7 +18,7 @@ export function toAnthropicTools(tools: readonly AdaptableTool[]): AnthropicTool
   });
 }
 
-/** A tool_result block; a failed one holds text only, as the API demands. */
+/** A tool_result block; a failed one has text only, as the API requires. */
 export function toAnthropicToolResult(toolUseId: string, result: unknown) {
   const { failed, parts } = toParts(result);
   const content = parts.map((part) => {

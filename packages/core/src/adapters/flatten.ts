@@ -1,6 +1,7 @@
-import { isKeywords, type Keywords, resolveRef, toText } from './json.js';
+import { isRecord } from '../json/is-record.js';
+import { type Keywords, resolveRef, toText } from './json.js';
 
-/** Where a walk through a schema stands; `budget` is shared by the whole walk. */
+/** The position in a schema walk; `budget` is shared by the whole walk. */
 export interface Walk {
   readonly root: unknown;
   readonly depth: number;
@@ -9,18 +10,20 @@ export interface Walk {
 }
 
 /** How often one reference may be entered on a path before recursion is cut. */
-const UNROLL = 2;
+const MAX_REF_UNROLLS = 2;
 
-/** How deep references and `allOf` may lead from one to the next. */
-const MAX_CHAIN = 100;
+/** Maximum chain of references and `allOf`. */
+const MAX_REF_DEPTH = 100;
 
-/** Two unions that must both hold become their product, up to this size; beyond it the first one stands. */
+/** Two unions that must both match become their product, up to this size; beyond it, only the first one is kept. */
 const MAX_BRANCHES = 64;
 
-/** One schema as a flat set of keywords: local references inlined and `allOf` merged, within the walk's bounds. */
+/**
+ * One schema as a flat set of keywords: local references inlined and `allOf` merged, within the limits of the walk.
+ */
 export function flatten(schema: unknown, walk: Walk): { readonly flat: Keywords; readonly walk: Walk } {
-  if (walk.budget.left-- <= 0 || walk.depth > MAX_CHAIN)
-    return { flat: { description: 'Too large to be shown in full.' }, walk };
+  if (walk.budget.left-- <= 0 || walk.depth > MAX_REF_DEPTH)
+    return { flat: { description: 'Too large to show in full.' }, walk };
   const { $ref, $dynamicRef, allOf, ...own } = asKeywords(schema);
   const ref = $ref ?? $dynamicRef;
   let inner = { ...walk, depth: walk.depth + 1 };
@@ -32,7 +35,7 @@ export function flatten(schema: unknown, walk: Walk): { readonly flat: Keywords;
   };
   if (typeof ref === 'string') {
     const target = resolveRef(walk.root, ref);
-    if (target === undefined || walk.refs.filter((seen) => seen === ref).length >= UNROLL) {
+    if (target === undefined || walk.refs.filter((seen) => seen === ref).length >= MAX_REF_UNROLLS) {
       flat = { description: `Same shape as ${ref.split('/').at(-1)}.` };
     } else {
       inner = { ...inner, refs: [...walk.refs, ref] };
@@ -43,23 +46,23 @@ export function flatten(schema: unknown, walk: Walk): { readonly flat: Keywords;
   return { flat: merge(flat, own), walk: { ...walk, refs: inner.refs } };
 }
 
-// The schema `false` has no type left to be; `true` and anything that is no schema say nothing.
+// The schema `false` has no possible type; `true` and anything that is not a schema have no keywords.
 function asKeywords(schema: unknown): Keywords {
-  if (isKeywords(schema)) return schema;
+  if (isRecord(schema)) return schema;
   return schema === false ? { type: [] } : {};
 }
 
 function merge(first: Keywords, second: Keywords): Keywords {
   const merged = new Map(Object.entries(first));
   for (const [keyword, value] of Object.entries(second)) {
-    merged.set(keyword, merged.has(keyword) ? conjoin(keyword, merged.get(keyword), value) : value);
+    merged.set(keyword, merged.has(keyword) ? intersectKeyword(keyword, merged.get(keyword), value) : value);
   }
   return Object.fromEntries(merged);
 }
 
-/** One value for a keyword given twice, both of which must hold; annotations take the later one. */
-export function conjoin(keyword: string, a: unknown, b: unknown): unknown {
-  if (keyword === 'properties' && isKeywords(a) && isKeywords(b)) {
+/** Combines two values of a keyword that must both hold; for annotations the later one wins. */
+export function intersectKeyword(keyword: string, a: unknown, b: unknown): unknown {
+  if (keyword === 'properties' && isRecord(a) && isRecord(b)) {
     const merged = new Map(Object.entries(a));
     for (const [key, schema] of Object.entries(b)) {
       merged.set(key, merged.has(key) ? { allOf: [merged.get(key), schema] } : schema);

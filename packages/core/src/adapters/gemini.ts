@@ -1,10 +1,10 @@
+import { type AdaptableTool, toolText } from './adaptable-tool.js';
 import { toText } from './json.js';
 import { isImage, isPdf, type MediaPart, type ResultPart, toParts, toPlainText } from './result-parts.js';
 import { GEMINI_PARAMETERS, toolNamer } from './safe-names.js';
-import { ANY, express, join, type Shape, type ShapeKind, sketch } from './shape.js';
+import { ANY, join, type Shape, type ShapeKind, sketch, splitKeywords } from './shape.js';
 import { renameParameters, toJsonSchema } from './to-json-schema.js';
 import { toRootShape } from './to-shape.js';
-import { type AdaptableTool, toolText } from './tool-shape.js';
 
 export interface GeminiFunctionDeclaration {
   name: string;
@@ -30,14 +30,14 @@ export function toGeminiTools(
     return {
       name: nameOf(tool.name),
       description: join(toolText(tool), String(description ?? '')),
-      // An object without properties is refused, and leaving it out means the same.
+      // An object without properties is rejected, and omitting it means the same.
       ...(root.properties.size > 0 && (openapi ? { parameters: schema } : { parametersJsonSchema: schema })),
     };
   });
   return [{ functionDeclarations }];
 }
 
-const COUNTS = ['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'];
+const COUNT_KEYWORDS = ['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'];
 
 function keptInJsonSchema(keyword: string, value: unknown): boolean {
   if (keyword === 'enum') {
@@ -56,12 +56,12 @@ const FORMATS: Readonly<Record<string, readonly unknown[]>> = {
 
 function keptInOpenApi(keyword: string, value: unknown, kind: ShapeKind): boolean {
   if (keyword === 'format') return FORMATS[kind]?.includes(value) ?? false;
-  // Only strings may be enumerated, and none of them may be empty.
+  // Only strings can be enumerated, and none may be empty.
   if (keyword === 'enum') return kind === 'string' && Array.isArray(value) && !value.includes('');
-  return [...COUNTS, 'pattern', 'minimum', 'maximum'].includes(keyword);
+  return [...COUNT_KEYWORDS, 'pattern', 'minimum', 'maximum'].includes(keyword);
 }
 
-const ANYTHING: readonly Shape[] = [
+const ANY_TYPE_OPTIONS: readonly Shape[] = [
   { ...ANY, kind: 'string' },
   { ...ANY, kind: 'number' },
   { ...ANY, kind: 'boolean' },
@@ -70,12 +70,13 @@ const ANYTHING: readonly Shape[] = [
 ];
 
 function toOpenApi(shape: Shape): Record<string, unknown> {
-  if (shape.kind === 'any') return toOpenApi({ ...shape, kind: 'union', nullable: true, options: ANYTHING });
+  if (shape.kind === 'any')
+    return toOpenApi({ ...shape, kind: 'union', nullable: true, options: ANY_TYPE_OPTIONS });
   if (shape.kind === 'union') return unionToOpenApi(shape);
   const { rest } = shape;
   const open = rest && rest.kind !== 'never' && rest.kind !== 'any';
   const limits = { ...shape.limits, ...(open && { additionalProperties: sketch(rest) }) };
-  const { kept, text } = express({ ...shape, limits }, keptInOpenApi);
+  const { kept, text } = splitKeywords({ ...shape, limits }, keptInOpenApi);
   const properties = [...shape.properties].map(([key, value]) => [key, toOpenApi(value)]);
   return {
     type: shape.kind.toUpperCase(),
@@ -83,7 +84,7 @@ function toOpenApi(shape: Shape): Record<string, unknown> {
     ...(text && { description: text }),
     // 64-bit integers are strings in the JSON form of a protobuf message.
     ...Object.fromEntries(
-      Object.entries(kept).map(([key, value]) => [key, COUNTS.includes(key) ? String(value) : value]),
+      Object.entries(kept).map(([key, value]) => [key, COUNT_KEYWORDS.includes(key) ? String(value) : value]),
     ),
     ...('enum' in kept && { format: 'enum' }),
     ...(shape.items && { items: toOpenApi(shape.items) }),
@@ -92,9 +93,9 @@ function toOpenApi(shape: Shape): Record<string, unknown> {
   };
 }
 
-// Beside anyOf no other field may be set, so the union's own words move into its first option.
+// Next to anyOf no other field may be set, so the union's description moves into its first option.
 function unionToOpenApi(shape: Shape): Record<string, unknown> {
-  const { text } = express(shape, () => false);
+  const { text } = splitKeywords(shape, () => false);
   const anyOf = shape.options.map((option, index) => {
     if (index > 0) return toOpenApi(option);
     const nullable = option.nullable || shape.nullable;
@@ -103,17 +104,17 @@ function unionToOpenApi(shape: Shape): Record<string, unknown> {
   return { anyOf };
 }
 
-/** A functionResponse part; images and PDFs ride along as `parts`, which Gemini 3 and later understand. */
+/** A functionResponse part; images and PDFs are attached as `parts`, which Gemini 3 and later support. */
 export function toGeminiFunctionResponse(
   call: { readonly id?: string | undefined; readonly name: string },
   result: unknown,
 ) {
   const { failed, parts, structured } = toParts(result);
   const sent = failed ? [] : parts.filter(isSendable);
-  const told = failed ? parts : parts.filter((part) => !isSendable(part));
-  const text = toPlainText({ failed: false, parts: told });
-  // Gemini takes a `$ref` in a response for a reference to one of its parts and refuses it (vercel/ai#14369).
-  const whole = structured && told.length === 1 && !toText(structured).includes('"$ref"');
+  const shown = failed ? parts : parts.filter((part) => !isSendable(part));
+  const text = toPlainText({ failed: false, parts: shown });
+  // Gemini interprets a `$ref` in a response as a reference to one of its parts and rejects it (vercel/ai#14369).
+  const whole = structured && shown.length === 1 && !toText(structured).includes('"$ref"');
   return {
     functionResponse: {
       ...(call.id !== undefined && { id: call.id }),

@@ -1,12 +1,9 @@
+import { isRecord } from '../json/is-record.js';
+
 /** The keywords of one schema, or any other JSON object. */
 export type Keywords = Readonly<Record<string, unknown>>;
 
-/** True for JSON objects, false for arrays and null. */
-export function isKeywords(value: unknown): value is Keywords {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** JSON text of at most `limit` characters; never throws, not even on absurdly deep values. */
+/** JSON text of at most `limit` characters; never throws, even for very deep values. */
 export function toText(value: unknown, limit = Number.POSITIVE_INFINITY): string {
   let text: string;
   try {
@@ -26,7 +23,7 @@ export function resolveRef(root: unknown, ref: string): unknown {
   for (const step of ref.slice(2).split('/')) {
     const key = decode(step).replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(node)) node = node[Number(key)];
-    else node = isKeywords(node) && Object.hasOwn(node, key) ? node[key] : undefined;
+    else node = isRecord(node) && Object.hasOwn(node, key) ? node[key] : undefined;
   }
   return node;
 }
@@ -42,7 +39,7 @@ function decode(step: string): string {
 function findAnchor(root: unknown, anchor: string): unknown {
   const open: unknown[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (isKeywords(node)) {
+    if (isRecord(node)) {
       if (node.$anchor === anchor || node.$dynamicAnchor === anchor) return node;
       for (const child of Object.values(node)) open.push(child);
     } else if (Array.isArray(node)) for (const child of node) open.push(child);

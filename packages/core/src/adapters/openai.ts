@@ -1,3 +1,4 @@
+import { type AdaptableTool, toolText } from './adaptable-tool.js';
 import type { Keywords } from './json.js';
 import { toPortable } from './portable.js';
 import { isImage, isPdf, type MediaPart, toParts, toPartText, toPlainText } from './result-parts.js';
@@ -5,7 +6,6 @@ import { toolNamer } from './safe-names.js';
 import { join, NEVER, type Shape, type ShapeKind } from './shape.js';
 import { toJsonSchema } from './to-json-schema.js';
 import { toRootShape } from './to-shape.js';
-import { type AdaptableTool, toolText } from './tool-shape.js';
 
 export interface OpenAiFunction {
   name: string;
@@ -26,8 +26,8 @@ export interface OpenAiToolsOptions {
 }
 
 /**
- * Tools for OpenAI. With `strict`, optional parameters become nullable (toToolCall takes the nulls out
- * again); a tool whose schema strict mode cannot express is sent with `strict: false` instead of crippled.
+ * Tools for OpenAI. With `strict`, optional parameters become nullable (toToolCall removes the nulls again); a tool
+ * whose schema strict mode cannot express is sent with `strict: false`, with its full schema.
  */
 export function toOpenAiTools(
   tools: readonly AdaptableTool[],
@@ -53,14 +53,14 @@ export function toOpenAiTools(
 
 const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'];
 
-function keeps(keyword: string, value: unknown, kind: ShapeKind): boolean {
+function isSupportedKeyword(keyword: string, value: unknown, kind: ShapeKind): boolean {
   if (keyword === 'format') return kind === 'string' && FORMATS.some((format) => format === value);
-  // Look-around and back-references are refused.
+  // Look-around and back-references are not supported.
   if (keyword === 'pattern') return !/\(\?|\\[1-9]/.test(String(value));
   return /^(enum|minimum|maximum|exclusive.*|multipleOf|minItems|maxItems)$/.test(keyword);
 }
 
-/** What OpenAI counts over a whole schema, and whether strict mode can express it so far. */
+/** The totals that OpenAI limits, and whether strict mode can express the schema so far. */
 interface Tally {
   properties: number;
   values: number;
@@ -73,11 +73,11 @@ function toStrict(tool: AdaptableTool): { description: string; schema: Keywords 
   const root = tighten(toRootShape(tool.inputSchema).shape, tally, 0);
   if (!tally.fits || tally.properties > 5000 || tally.values > 1000 || tally.characters > 120_000)
     return undefined;
-  const { description = '', ...schema } = toJsonSchema(root, keeps);
+  const { description = '', ...schema } = toJsonSchema(root, isSupportedKeyword);
   return { description: join(toolText(tool), String(description)), schema };
 }
 
-/** Closes every object and requires every property, null standing for what may be left out. */
+/** Closes every object and requires every property; null means omitted. */
 function tighten(shape: Shape, tally: Tally, depth: number): Shape {
   const { kind, items, values = [], required, rest } = shape;
   const inner = (child: Shape) => tighten(child, tally, depth + 1);
@@ -85,7 +85,7 @@ function tighten(shape: Shape, tally: Tally, depth: number): Shape {
     (sum, text) => sum + String(text).length,
     0,
   );
-  // Closing an object that is open on purpose would forbid what the tool is there for.
+  // Closing an object that is open on purpose would forbid its main use.
   const silent = rest === undefined && (shape.properties.size > 0 || depth === 0);
   const open =
     (kind === 'object' && !(silent || rest?.kind === 'never')) || 'patternProperties' in shape.limits;
@@ -107,7 +107,7 @@ function tighten(shape: Shape, tally: Tally, depth: number): Shape {
   };
 }
 
-/** A tool message for Chat Completions, which carries text only: media is mentioned, not sent. */
+/** A tool message for Chat Completions, which supports text only: media is mentioned, not sent. */
 export function toOpenAiToolMessage(callId: string, result: unknown) {
   return { role: 'tool' as const, tool_call_id: callId, content: toPlainText(toParts(result)) };
 }

@@ -1,25 +1,26 @@
-import { isKeywords, type Keywords, resolveRef } from './json.js';
+import { isRecord } from '../json/is-record.js';
+import { type AdaptableTool, toolText } from './adaptable-tool.js';
+import { type Keywords, resolveRef } from './json.js';
 import type { NameRule } from './safe-names.js';
 import { join } from './shape.js';
 import { renameParameters, toJsonSchema } from './to-json-schema.js';
 import { toRootShape } from './to-shape.js';
-import { type AdaptableTool, toolText } from './tool-shape.js';
 
-/** A JSON Schema (2020-12) with a plain object at its root, as the permissive APIs take it. */
+/** A JSON Schema (2020-12) with a plain object at its root, for permissive APIs. */
 export interface ObjectSchema extends Keywords {
   readonly type: 'object';
   readonly properties: Keywords;
 }
 
-/** `parameters`: the names the API takes, all if absent; `refs`: false when references must be inlined. */
+/** `parameters`: the valid parameter names, all if absent; `refs`: false if references must be inlined. */
 interface PortableOptions {
   readonly parameters?: NameRule;
   readonly refs?: boolean;
 }
 
 /**
- * Description and schema for an API that takes nearly all of JSON Schema. A schema that is fine as it is
- * passes unchanged; any other is rewritten, and what cannot be kept is said in the description.
+ * Description and schema for an API that supports nearly all of JSON Schema. A valid schema is passed unchanged; any
+ * other is rewritten, and what cannot be kept is added to the description.
  */
 export function toPortable(
   tool: AdaptableTool,
@@ -29,16 +30,16 @@ export function toPortable(
   if (plain) return { description: toolText(tool), schema: plain };
   const { shape } = toRootShape(tool.inputSchema);
   const root = options.parameters ? renameParameters(shape, options.parameters) : shape;
-  const { description = '', properties, ...schema } = toJsonSchema(root, keeps);
+  const { description = '', properties, ...schema } = toJsonSchema(root, isSupportedKeyword);
   return {
     description: join(toolText(tool), String(description)),
-    schema: { ...schema, type: 'object', properties: isKeywords(properties) ? properties : {} },
+    schema: { ...schema, type: 'object', properties: isRecord(properties) ? properties : {} },
   };
 }
 
-// A keyword with a schema inside may hold references that no longer resolve: those are told, not kept.
-function keeps(keyword: string, value: unknown): boolean {
-  return keyword === 'enum' || (typeof value !== 'object' && !SINGLE.includes(keyword));
+// A keyword with a nested schema may contain references that no longer resolve: it moves to the description.
+function isSupportedKeyword(keyword: string, value: unknown): boolean {
+  return keyword === 'enum' || (typeof value !== 'object' && !SINGLE_SCHEMA_KEYWORDS.includes(keyword));
 }
 
 const ROOT_FORBIDDEN = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not'];
@@ -47,20 +48,20 @@ function asPlainRoot(
   schema: unknown,
   { parameters, refs = true }: PortableOptions,
 ): ObjectSchema | undefined {
-  if (!isKeywords(schema) || schema.type !== 'object') return undefined;
+  if (!isRecord(schema) || schema.type !== 'object') return undefined;
   if (ROOT_FORBIDDEN.some((keyword) => keyword in schema)) return undefined;
   const { $schema, $id, properties = {}, ...rest } = schema;
-  if (!isKeywords(properties) || !isModern(schema, { root: schema, refs, depth: 0 })) return undefined;
+  if (!isRecord(properties) || !isValidDraft2020(schema, { root: schema, refs, depth: 0 })) return undefined;
   const named = Object.keys(properties).every((key) => parameters?.valid.test(key) ?? true);
   return named ? { ...rest, type: 'object', properties } : undefined;
 }
 
 const TYPES: readonly unknown[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
-const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
-const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-const SINGLE = ['items', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
-const FLAGGABLE = ['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'];
-const OUTDATED = ['$dynamicRef', 'dependencies', 'nullable'];
+const SCHEMA_LIST_KEYWORDS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
+const SCHEMA_MAP_KEYWORDS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const SINGLE_SCHEMA_KEYWORDS = ['items', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
+const SCHEMA_OR_BOOLEAN_KEYWORDS = ['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'];
+const LEGACY_KEYWORDS = ['$dynamicRef', 'dependencies', 'nullable'];
 
 interface Scope {
   readonly root: Keywords;
@@ -68,20 +69,23 @@ interface Scope {
   readonly depth: number;
 }
 
-/** Whether a schema is well-formed 2020-12 with resolvable references, so that it can be sent as it is. */
-function isModern(schema: unknown, scope: Scope): boolean {
-  if (!isKeywords(schema) || scope.depth > 30) return false;
-  const fine = (value: unknown) => isModern(value, { ...scope, depth: scope.depth + 1 });
+/** Whether a schema is valid 2020-12 with resolvable references, so that it can be sent unchanged. */
+function isValidDraft2020(schema: unknown, scope: Scope): boolean {
+  if (!isRecord(schema) || scope.depth > 30) return false;
+  const fine = (value: unknown) => isValidDraft2020(value, { ...scope, depth: scope.depth + 1 });
   if (schema.type === 'array' && !('items' in schema || 'prefixItems' in schema)) return false;
   return Object.entries(schema).every(([keyword, value]) => {
-    if (LISTS.includes(keyword)) return Array.isArray(value) && value.length > 0 && value.every(fine);
-    if (MAPS.includes(keyword)) return isKeywords(value) && Object.values(value).every(fine);
-    if (SINGLE.includes(keyword)) return fine(value);
-    if (FLAGGABLE.includes(keyword)) return typeof value === 'boolean' || fine(value);
+    if (SCHEMA_LIST_KEYWORDS.includes(keyword))
+      return Array.isArray(value) && value.length > 0 && value.every(fine);
+    if (SCHEMA_MAP_KEYWORDS.includes(keyword)) return isRecord(value) && Object.values(value).every(fine);
+    if (SINGLE_SCHEMA_KEYWORDS.includes(keyword)) return fine(value);
+    if (SCHEMA_OR_BOOLEAN_KEYWORDS.includes(keyword)) return typeof value === 'boolean' || fine(value);
     if (keyword === 'type') return TYPES.includes(value);
     if (keyword === 'required') return Array.isArray(value) && value.every((key) => typeof key === 'string');
     if (keyword === 'enum') return Array.isArray(value) && value.length > 0;
-    if (keyword === '$ref') return scope.refs && isKeywords(resolveRef(scope.root, String(value)));
-    return !OUTDATED.includes(keyword) && (!keyword.startsWith('exclusive') || typeof value === 'number');
+    if (keyword === '$ref') return scope.refs && isRecord(resolveRef(scope.root, String(value)));
+    return (
+      !LEGACY_KEYWORDS.includes(keyword) && (!keyword.startsWith('exclusive') || typeof value === 'number')
+    );
   });
 }

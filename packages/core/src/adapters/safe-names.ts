@@ -1,21 +1,21 @@
-import type { AdaptableTool } from './tool-shape.js';
+import type { AdaptableTool } from './adaptable-tool.js';
 
-/** Which names an API takes, and the characters it does not. */
+/** Which names an API accepts, and the characters it rejects. */
 export interface NameRule {
   readonly valid: RegExp;
   readonly illegal: RegExp;
 }
 
-/** Keys of `input_schema.properties`; one bad key makes Anthropic refuse the whole request. */
+/** Keys of `input_schema.properties`; one invalid key makes Anthropic reject the whole request. */
 export const ANTHROPIC_PARAMETERS: NameRule = { valid: /^[\w.-]{1,64}$/, illegal: /[^\w.-]/g };
 
 /** Parameter names as documented for Gemini's FunctionDeclaration. */
 export const GEMINI_PARAMETERS: NameRule = { valid: /^[A-Za-z_]\w{0,63}$/, illegal: /\W/g };
 
-// OpenAI and Anthropic allow 64 of these characters; Gemini wants a letter or underscore first.
+// OpenAI and Anthropic accept 64 of these characters; Gemini requires a letter or underscore first.
 const TOOL_NAMES: NameRule = { valid: /^[A-Za-z_][\w-]{0,63}$/, illegal: /[^\w-]/g };
 
-/** Names tools so that every API takes them; names that are fine, as the catalog's are, stay as they are. */
+/** Makes tool names valid for every API; valid names, such as the catalog's, are unchanged. */
 export function toolNamer(tools: readonly AdaptableTool[]): (name: string) => string {
   return namer(
     tools.map(({ name }) => name),

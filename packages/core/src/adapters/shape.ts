@@ -12,7 +12,7 @@ export type ShapeKind =
   | 'any'
   | 'never';
 
-/** One node of a schema with a single kind; null is set apart, and what is neither lies in `limits`. */
+/** One node of a schema with a single kind; null is separate, and all other keywords are in `limits`. */
 export interface Shape {
   readonly kind: ShapeKind;
   readonly nullable: boolean;
@@ -24,13 +24,13 @@ export interface Shape {
   /** Objects only, as are `required` and `rest`. */
   readonly properties: ReadonlyMap<string, Shape>;
   readonly required: readonly string[];
-  /** What undeclared properties must be; absent when the schema is silent, `never` when it is closed. */
+  /** The schema of undeclared properties; absent if unspecified, `never` if closed. */
   readonly rest?: Shape;
   /** Unions only: two or more, none of them null, any or never. */
   readonly options: readonly Shape[];
 }
 
-/** Admits everything, and is the blank every other shape starts from. */
+/** Matches everything; the base of all other shapes. */
 export const ANY: Shape = {
   kind: 'any',
   nullable: false,
@@ -41,10 +41,10 @@ export const ANY: Shape = {
   options: [],
 };
 
-/** Admits nothing. */
+/** Matches nothing. */
 export const NEVER: Shape = { ...ANY, kind: 'never' };
 
-/** The smallest shape that admits all the given ones. */
+/** The smallest shape that matches everything that the given ones match. */
 export function unite(shapes: readonly Shape[], description = ''): Shape {
   const flat = shapes.flatMap((shape) =>
     shape.kind === 'union' && !shape.description ? shape.options : [shape],
@@ -58,7 +58,7 @@ export function unite(shapes: readonly Shape[], description = ''): Shape {
   return { ...ANY, kind: 'union', nullable, description, options };
 }
 
-/** One object that admits every object given: all their properties, and of the required ones those in common. */
+/** One object that matches every given object: all their properties, and the required ones in common. */
 export function collapse(options: readonly Shape[]): Shape {
   const objects = options.filter(({ kind }) => kind === 'object');
   const properties = new Map<string, Shape>();
@@ -102,14 +102,17 @@ export function join(first: string, second: string): string {
   return first && second ? `${first} ${second}` : first || second;
 }
 
-/** Whether a dialect can carry a keyword, `enum` among them, with this value on a node of this kind. */
-export type Keeps = (keyword: string, value: unknown, kind: ShapeKind) => boolean;
+/** Whether a dialect supports a keyword (including `enum`) with this value on a node of this kind. */
+export type KeywordFilter = (keyword: string, value: unknown, kind: ShapeKind) => boolean;
 
-/** The keywords of a shape that a dialect keeps, and its description with the others told in it. */
-export function express(shape: Shape, keeps: Keeps): { readonly kept: Keywords; readonly text: string } {
-  const said = Object.entries({ ...shape.limits, ...(shape.values && { enum: shape.values }) });
-  const kept = said.filter(([keyword, value]) => keeps(keyword, value, shape.kind));
-  const told = said.filter((entry) => !kept.includes(entry));
-  const notes = told.map(([keyword, value]) => `${keyword}: ${toText(value, 1000)}`).join('; ');
+/** The keywords of a shape that a dialect supports, and its description with the others added. */
+export function splitKeywords(
+  shape: Shape,
+  keeps: KeywordFilter,
+): { readonly kept: Keywords; readonly text: string } {
+  const given = Object.entries({ ...shape.limits, ...(shape.values && { enum: shape.values }) });
+  const kept = given.filter(([keyword, value]) => keeps(keyword, value, shape.kind));
+  const dropped = given.filter((entry) => !kept.includes(entry));
+  const notes = dropped.map(([keyword, value]) => `${keyword}: ${toText(value, 1000)}`).join('; ');
   return { kept: Object.fromEntries(kept), text: join(shape.description, notes && `(${notes})`) };
 }

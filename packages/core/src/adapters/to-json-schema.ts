@@ -1,16 +1,16 @@
 import type { Keywords } from './json.js';
 import { type NameRule, namer } from './safe-names.js';
-import { express, join, type Keeps, type Shape } from './shape.js';
+import { join, type KeywordFilter, type Shape, splitKeywords } from './shape.js';
 
-/** A shape as JSON Schema 2020-12; keywords that `keeps` refuses go into descriptions. */
-export function toJsonSchema(shape: Shape, keeps: Keeps): Keywords {
+/** A shape as JSON Schema 2020-12; unsupported keywords go into descriptions. */
+export function toJsonSchema(shape: Shape, keeps: KeywordFilter): Keywords {
   const { kind, items, rest } = shape;
   const nullable = shape.nullable && kind !== 'null';
   const inner = (child: Shape) => toJsonSchema(child, keeps);
   if (nullable && (kind === 'object' || kind === 'array')) {
     return { anyOf: [inner({ ...shape, nullable: false }), { type: 'null' }] };
   }
-  const { kept, text } = express(shape, keeps);
+  const { kept, text } = splitKeywords(shape, keeps);
   const untyped = kind === 'any' || kind === 'union';
   const options = shape.options.map(inner);
   const properties = [...shape.properties].map(([key, value]) => [key, inner(value)]);
@@ -27,7 +27,7 @@ export function toJsonSchema(shape: Shape, keeps: Keeps): Keywords {
   };
 }
 
-/** Gives root properties names that the API takes; the original name is kept in the description. */
+/** Gives root properties valid names; the original name is added to the description. */
 export function renameParameters(root: Shape, rule: NameRule): Shape {
   const nameOf = namer(root.properties.keys(), rule);
   const properties = [...root.properties].map(([key, shape]) => {

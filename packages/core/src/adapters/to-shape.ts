@@ -1,19 +1,20 @@
 /**
- * Any JSON Schema as a Shape, a small closed vocabulary from which each API's dialect is written:
- * references inlined, `allOf` merged, one type per node, older drafts understood. Bounded and total.
+ * Converts any JSON Schema to a Shape, a small closed vocabulary from which each API's dialect is generated:
+ * references inlined, `allOf` merged, one type per node, older drafts supported. Bounded, never throws.
  */
-import { conjoin, flatten, type Walk } from './flatten.js';
-import { isKeywords, type Keywords, toText } from './json.js';
+import { isRecord } from '../json/is-record.js';
+import { flatten, intersectKeyword, type Walk } from './flatten.js';
+import { type Keywords, toText } from './json.js';
 import { ANY, collapse, join, NEVER, type Shape, type ShapeKind, sketch, unite } from './shape.js';
 
 const MAX_DEPTH = 20;
 const MAX_NODES = 4000;
 const KINDS = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 
-/** The keywords worth telling a model, by the type they speak about. */
-const UNIVERSAL = ['default', 'examples', 'not', 'if', 'then', 'else'];
+/** The keywords that are useful to a model, by type. */
+const UNIVERSAL_KEYWORDS = ['default', 'examples', 'not', 'if', 'then', 'else'];
 const NUMERIC = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'format'];
-const TYPED: Readonly<Partial<Record<ShapeKind, readonly string[]>>> = {
+const TYPE_KEYWORDS: Readonly<Partial<Record<ShapeKind, readonly string[]>>> = {
   object: [
     'minProperties',
     'maxProperties',
@@ -27,14 +28,14 @@ const TYPED: Readonly<Partial<Record<ShapeKind, readonly string[]>>> = {
   number: NUMERIC,
   integer: NUMERIC,
 };
-const STRUCTURE: Readonly<Partial<Record<ShapeKind, readonly string[]>>> = {
+const STRUCTURE_KEYWORDS: Readonly<Partial<Record<ShapeKind, readonly string[]>>> = {
   object: ['properties', 'required', 'additionalProperties'],
   array: ['items', 'prefixItems'],
 };
 
 /**
- * The parameters a schema describes. They are one object for every API, so a union of objects is collapsed
- * and anything else is wrapped as `input`. Never throws; bounded in depth and size whatever the schema says.
+ * The parameters of a schema. Every API requires one object, so a union of objects is collapsed and anything else is
+ * wrapped as `input`. Never throws; bounded in depth and size.
  */
 export function toRootShape(schema: unknown): { readonly shape: Shape; readonly wrapped: boolean } {
   const shape = shapeOf(schema, { root: schema, depth: 0, refs: [], budget: { left: MAX_NODES } });
@@ -57,17 +58,17 @@ function shapeOf(schema: unknown, walk: Walk): Shape {
   const inner = { ...done.walk, depth: walk.depth + 1 };
   const { anyOf, oneOf, ...base } = done.flat;
   const both = Array.isArray(anyOf) && Array.isArray(oneOf);
-  const branches = both ? conjoin('anyOf', anyOf, oneOf) : (anyOf ?? oneOf);
+  const branches = both ? intersectKeyword('anyOf', anyOf, oneOf) : (anyOf ?? oneOf);
   const shape = Array.isArray(branches) ? branchedShape(base, branches, inner) : plainShape(base, inner);
-  return { ...shape, limits: { ...shape.limits, ...pick(base, UNIVERSAL) } };
+  return { ...shape, limits: { ...shape.limits, ...pick(base, UNIVERSAL_KEYWORDS) } };
 }
 
 function branchedShape(base: Keywords, branches: readonly unknown[], walk: Walk): Shape {
-  const annotations = ['description', 'title', ...UNIVERSAL];
+  const annotations = ['description', 'title', ...UNIVERSAL_KEYWORDS];
   const asserted = Object.fromEntries(Object.entries(base).filter(([key]) => !annotations.includes(key)));
   const options = branches.map((branch) => shapeOf({ allOf: [asserted, branch] }, walk));
   const objectsOnly = options.every(({ kind }) => kind === 'object' || kind === 'never');
-  if (!isKeywords(base.properties) || !objectsOnly) return unite(options, textOf(base));
+  if (!isRecord(base.properties) || !objectsOnly) return unite(options, textOf(base));
   const note = `Must match one of: ${branches.map((branch) => sketch(shapeOf(branch, walk))).join(' | ')}`;
   return { ...collapse(options), description: join(textOf(base), note) };
 }
@@ -90,7 +91,7 @@ function plainShape(flat: Keywords, walk: Walk): Shape {
 }
 
 function objectShape(shape: Shape, flat: Keywords, walk: Walk): Shape {
-  const declared = isKeywords(flat.properties) ? Object.entries(flat.properties) : [];
+  const declared = isRecord(flat.properties) ? Object.entries(flat.properties) : [];
   const properties = new Map(
     declared
       .map(([key, schema]) => [key, shapeOf(schema, walk)] as const)
@@ -101,7 +102,7 @@ function objectShape(shape: Shape, flat: Keywords, walk: Walk): Shape {
   const named = Array.isArray(flat.required) ? flat.required : [];
   const required = [...new Set(named.filter((key) => typeof key === 'string'))];
   for (const key of required) {
-    // Required but undeclared is legal, and a model must still learn that the property exists.
+    // Required but undeclared is legal, and a model must still know that the property exists.
     const forbidden = rest?.kind === 'never' || declared.some(([name]) => name === key);
     if (!properties.has(key) && !forbidden) properties.set(key, rest ?? ANY);
   }
@@ -133,21 +134,21 @@ function kindsOf(flat: Keywords, values: readonly unknown[] | undefined): ShapeK
   }
   if (known.length > 0) return known;
   const speaks = (kind: ShapeKind) =>
-    [...(STRUCTURE[kind] ?? []), ...(TYPED[kind] ?? [])].some((keyword) => keyword in flat);
+    [...(STRUCTURE_KEYWORDS[kind] ?? []), ...(TYPE_KEYWORDS[kind] ?? [])].some((keyword) => keyword in flat);
   return [KINDS.find(speaks) ?? 'any'];
 }
 
 function isOfKind(value: unknown, kind: ShapeKind): boolean {
   if (kind === 'null') return value === null;
   if (kind === 'array') return Array.isArray(value);
-  if (kind === 'object') return isKeywords(value);
+  if (kind === 'object') return isRecord(value);
   return kind === 'integer' ? Number.isInteger(value) : typeof value === kind;
 }
 
 function typedLimits(kind: ShapeKind, flat: Keywords): Keywords {
-  // Draft 4 wrote an exclusive bound as a flag beside the bound.
+  // Draft 4 expressed an exclusive bound as a flag next to the bound.
   const exclusive = (keyword: string) => (keyword === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum');
-  const modern = Object.entries(pick(flat, TYPED[kind] ?? [])).map(([keyword, value]) =>
+  const modern = Object.entries(pick(flat, TYPE_KEYWORDS[kind] ?? [])).map(([keyword, value]) =>
     /^m..imum$/.test(keyword) && flat[exclusive(keyword)] === true
       ? [exclusive(keyword), value]
       : [keyword, value],
@@ -156,11 +157,11 @@ function typedLimits(kind: ShapeKind, flat: Keywords): Keywords {
 }
 
 function pick(flat: Keywords, keywords: readonly string[]): Keywords {
-  const sound = keywords.filter((keyword) => keyword in flat && isSound(keyword, flat[keyword]));
+  const sound = keywords.filter((keyword) => keyword in flat && isValidKeywordValue(keyword, flat[keyword]));
   return Object.fromEntries(sound.map((keyword) => [keyword, flat[keyword]]));
 }
 
-function isSound(keyword: string, value: unknown): boolean {
+function isValidKeywordValue(keyword: string, value: unknown): boolean {
   if (/^m(in|ax)[ILP]/.test(keyword)) return Number.isSafeInteger(value) && Number(value) >= 0;
   if (/imum$|^multiple/.test(keyword)) return typeof value === 'number';
   return keyword === 'pattern' || keyword === 'format' ? typeof value === 'string' : true;

@@ -1,16 +1,16 @@
-import { isKeywords } from './json.js';
+import { isRecord } from '../json/is-record.js';
+import type { AdaptableTool } from './adaptable-tool.js';
 import { ANTHROPIC_PARAMETERS, GEMINI_PARAMETERS, namer, toolNamer } from './safe-names.js';
 import type { Shape } from './shape.js';
 import { toRootShape } from './to-shape.js';
-import type { AdaptableTool } from './tool-shape.js';
 
-/** A call as the catalog takes it. */
+/** A call in the catalog's terms. */
 export interface ToolCall {
   readonly name: string;
   readonly arguments: unknown;
 }
 
-/** Turns a model's call back into the catalog's: name and arguments as the tool knows them; undefined if unknown. */
+/** Converts a model's call back to the catalog's name and arguments; undefined if the tool is unknown. */
 export function toToolCall(
   tools: readonly AdaptableTool[],
   call: { readonly name: string; readonly input: unknown },
@@ -20,10 +20,10 @@ export function toToolCall(
   return tool && { name: tool.name, arguments: toArguments(tool, call.input) };
 }
 
-/** Undoes what the adapters did to the schema: wrapped roots, renamed parameters, null for "left out". */
+/** Reverses the changes of the adapters: wrapped roots, renamed parameters, null for omitted. */
 export function toArguments(tool: AdaptableTool, input: unknown): unknown {
   const { shape, wrapped } = toRootShape(tool.inputSchema);
-  if (!isKeywords(input)) return input;
+  if (!isRecord(input)) return input;
   if (wrapped) return input.input;
   const original = new Map<string, string>();
   for (const rule of [ANTHROPIC_PARAMETERS, GEMINI_PARAMETERS]) {
@@ -34,11 +34,11 @@ export function toArguments(tool: AdaptableTool, input: unknown): unknown {
   return withoutNulls(shape, Object.fromEntries(renamed));
 }
 
-/** Removes nulls that stand for an optional property left out: those the schema itself does not admit. */
+/** Removes nulls that mean an omitted optional property: those that the schema does not allow. */
 function withoutNulls(shape: Shape, value: unknown): unknown {
   const { items } = shape;
   if (Array.isArray(value)) return items ? value.map((item) => withoutNulls(items, item)) : value;
-  if (!isKeywords(value)) return value;
+  if (!isRecord(value)) return value;
   const keys = Object.keys(value);
   const object = [shape, ...shape.options].find(
     ({ kind, properties }) => kind === 'object' && keys.every((key) => properties.has(key)),

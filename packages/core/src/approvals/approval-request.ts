@@ -1,12 +1,12 @@
-/** What a person is asked, and what can be answered. */
-import type { AskedApproval } from '../events.js';
+/** The approval request that a person sees, and the possible answers. */
+import type { ApprovalRequestData } from '../events.js';
 
-/** For this call; until the runtime closes; from now on; not at all. */
+/** For this call; until the runtime closes; permanently; not at all. */
 export type ApprovalAnswer = 'once' | 'session' | 'always' | 'deny';
 
-export type ApprovalRequest = AskedApproval;
+export type ApprovalRequest = ApprovalRequestData;
 
-/** Answers for a person. Silence, a failure and any other word count as `deny`. */
+/** Answers for a person. A timeout, a failure or an unknown answer counts as `deny`. */
 export type Approve = (
   request: ApprovalRequest,
   signal: AbortSignal,

@@ -1,18 +1,18 @@
 /**
- * Asking a person: the question as data, the answer from whoever is there to give it, silence is no. What
- * was answered for the session is remembered here; what holds for ever is kept by others.
+ * Asks a person for approval. The request is plain data, and a timeout counts as no. Session approvals are remembered
+ * here; permanent ones are stored elsewhere.
  */
-import { type CancelSignal, offAbort, onAbort } from '../cancel-signal.js';
+import { type CancelSignal, offAbort, onAbort } from '../async/cancel-signal.js';
+import { timerDelay } from '../async/timer-delay.js';
 import { TurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
-import { timerDelay } from '../resilience/timer-delay.js';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from './approval-request.js';
 
 export interface ApprovalsOptions {
   readonly approve: Approve | undefined;
-  /** Without an approver, questions wait for `answer()` instead of failing. */
+  /** Without an approver, requests wait for `answer()` instead of failing. */
   readonly queue: boolean;
-  /** What to do when nobody is there, if not what a program would do. */
+  /** The hint when no approver is available; the default is written for programs. */
   readonly hint?: ApprovalHint | undefined;
   readonly timeoutMs: number;
   readonly now: () => number;
@@ -20,161 +20,162 @@ export interface ApprovalsOptions {
   readonly events: Events;
 }
 
-/** A text, or one made of what the call is about. */
+/** A text, or a function that builds it from the call. */
 export type ApprovalHint =
   | string
   | ((asked: Pick<ApprovalRequest, 'server' | 'tool' | 'kind' | 'callerId'>) => string);
 
-/** A question before it has an id and a time. */
-export interface Question extends Omit<ApprovalRequest, 'id' | 'createdAt' | 'expiresAt'> {
-  /** What an answer for the session holds for. */
-  readonly memory: string;
-  /** Whose share of the questions it takes; absent: that of the caller's name. */
+/** A request before it has an id and timestamps. */
+export interface ApprovalQuestion extends Omit<ApprovalRequest, 'id' | 'createdAt' | 'expiresAt'> {
+  /** What a session approval covers. */
+  readonly sessionKey: string;
+  /** Whose quota of pending requests it uses; absent: the caller's name. */
   readonly identity?: string | undefined;
-  /** The same for the same call, made again; absent: no other is the same. */
+  /** Equal for a repetition of the same call; absent: never equal. */
   readonly key?: string | undefined;
-  /** Keeps an "always" that comes when the call does not wait any more. Never rejects. */
-  readonly keep?: (() => Promise<void>) | undefined;
-  /** All that is sent, where the question shows only a part of it. Without secrets, like that part. */
-  readonly whole?: (() => Promise<WholeCall>) | undefined;
+  /** Stores an "always" that arrives after the call stopped waiting. Never rejects. */
+  readonly saveAlways?: (() => Promise<void>) | undefined;
+  /** Everything that is sent, if the request shows only a part. Redacted like that part. */
+  readonly loadFull?: (() => Promise<FullCall>) | undefined;
 }
 
-export type WholeCall = Pick<ApprovalRequest, 'arguments' | 'alsoSent'>;
+export type FullCall = Pick<ApprovalRequest, 'arguments' | 'alsoSent'>;
 
-/** How a call waits for the answer. */
-export interface Waiting {
-  /** After so long the call ends with APPROVAL_PENDING, and the question stays; absent: it waits to the end. */
-  readonly patienceMs?: number | undefined;
-  /** What is asked, as soon as it is. */
+/** How a call waits for its approval. */
+export interface ApprovalWaitOptions {
+  /** After this time the call ends with APPROVAL_PENDING and the request stays open; absent: no limit. */
+  readonly maxWaitMs?: number | undefined;
+  /** Called with the request as soon as it is open. */
   readonly onAsked?: ((request: ApprovalRequest) => void) | undefined;
 }
 
-/** Who gave an answer, or what stood in for one. */
+/** Who answered, or what ended the request without an answer. */
 export type AnsweredBy = 'approver' | 'expiry' | 'cancelled' | 'closed' | 'failure' | (string & {});
 
-interface Pending {
+interface PendingApproval {
   readonly request: ApprovalRequest;
-  readonly question: Question;
-  readonly settle: (answer: Given) => void;
-  /** Aborts when it is answered. */
-  readonly over: AbortSignal;
-  /** The call that waits for it; undefined when that could not wait any longer. */
-  waiter: ((given: Given) => void) | undefined;
+  readonly question: ApprovalQuestion;
+  readonly settle: (answer: GivenAnswer) => void;
+  /** Aborts when the request is settled. */
+  readonly settledSignal: AbortSignal;
+  /** The call that waits for the answer; undefined once it has stopped waiting. */
+  waiter: ((given: GivenAnswer) => void) | undefined;
 }
 
-interface Given {
+interface GivenAnswer {
   readonly answer: ApprovalAnswer;
   readonly by: AnsweredBy;
   readonly cause?: unknown;
-  /** There is nobody who could answer. */
+  /** No approver is available. */
   readonly isAbandoned?: boolean;
 }
 
 const ANSWERS: ReadonlySet<unknown> = new Set<ApprovalAnswer>(['once', 'session', 'always', 'deny']);
-const MOST_PENDING = 1_000;
-const MOST_PENDING_OF_CALLER = 100;
-const MOST_REMEMBERED = 10_000;
-/** A yes to a call that did not wait any more is good for so long, for that call once. */
-const GRANT_MS = 600_000;
+const MAX_PENDING = 1_000;
+const MAX_PENDING_PER_CALLER = 100;
+const MAX_REMEMBERED = 10_000;
+/** How long an approval for a call that stopped waiting stays valid, for one repetition of that call. */
+const GRANT_TTL_MS = 600_000;
 
 export class Approvals {
   readonly #options: ApprovalsOptions;
-  readonly #pending = new Map<string, Pending>();
-  readonly #session = new Set<string>();
-  /** When each yes runs out that nobody has used yet. */
-  readonly #granted = new Map<string, number>();
+  readonly #pending = new Map<string, PendingApproval>();
+  readonly #sessionApprovals = new Set<string>();
+  /** When each unused approval expires. */
+  readonly #grantExpiries = new Map<string, number>();
   #closed = false;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
   }
 
-  /** What waits for an answer now, the oldest first. */
+  /** The pending requests, oldest first. */
   pending(): ApprovalRequest[] {
     return [...this.#pending.values()].map(({ request }) => request);
   }
 
-  /** A question with all that is sent, however long; undefined when it does not wait any longer. */
+  /** A request with everything that is sent, untruncated; undefined if it is no longer pending. */
   async whole(id: string): Promise<ApprovalRequest | undefined> {
     const pending = this.#pending.get(id);
-    if (pending?.request.isCut !== true || pending.question.whole === undefined) return pending?.request;
+    if (pending?.request.isCut !== true || pending.question.loadFull === undefined) return pending?.request;
     const { isCut: _isCut, notShown: _notShown, ...request } = pending.request;
-    return { ...request, ...(await pending.question.whole()) };
+    return { ...request, ...(await pending.question.loadFull()) };
   }
 
-  /** Answers a question; false when it does not wait any longer. `by` names who did, for the record. */
+  /** Answers a request; false if it is no longer pending. `by` names who answered, for the record. */
   answer(id: string, answer: ApprovalAnswer, by = 'answer()'): boolean {
     const pending = this.#pending.get(id);
     if (pending === undefined) return false;
-    // An answer that is none of the words is no yes; what was not offered was not agreed to.
-    pending.settle({ answer: ANSWERS.has(answer) ? offered(answer, pending.request) : 'deny', by });
+    // An unknown answer counts as deny; an answer that was not offered is weakened to one that was.
+    pending.settle({ answer: ANSWERS.has(answer) ? toOfferedAnswer(answer, pending.request) : 'deny', by });
     return true;
   }
 
-  /** Nobody can be asked after all: the call is told so, with what to do. False when it does not wait any longer. */
+  /** Fails the call because no approver is available after all. False if the request is no longer pending. */
   abandon(id: string): boolean {
     const pending = this.#pending.get(id);
     pending?.settle({ answer: 'deny', by: 'nobody', isAbandoned: true });
     return pending !== undefined;
   }
 
-  /** Whether somebody said yes to this for the session. */
-  remembers(memory: string): boolean {
-    return this.#session.has(memory);
+  /** Whether this was approved for the session. */
+  hasSessionApproval(memory: string): boolean {
+    return this.#sessionApprovals.has(memory);
   }
 
-  /** Holds until the end; whoever waits for the same gets it too. */
-  remember(memory: string): void {
-    const [oldest] = this.#session;
-    if (this.#session.size >= MOST_REMEMBERED && oldest !== undefined) this.#session.delete(oldest);
-    this.#session.add(memory);
+  /** Approves for the rest of the session, including pending requests with the same key. */
+  approveForSession(memory: string): void {
+    const [oldest] = this.#sessionApprovals;
+    if (this.#sessionApprovals.size >= MAX_REMEMBERED && oldest !== undefined)
+      this.#sessionApprovals.delete(oldest);
+    this.#sessionApprovals.add(memory);
     for (const pending of [...this.#pending.values()])
-      if (pending.question.memory === memory)
-        pending.settle({ answer: 'session', by: 'an answer for the session' });
+      if (pending.question.sessionKey === memory)
+        pending.settle({ answer: 'session', by: 'session approval' });
   }
 
   /**
-   * Resolves with a yes; rejects with APPROVAL_NEEDED, APPROVAL_PENDING, CALL_DENIED, CALL_CANCELLED or OVERLOADED. The
-   * same call, made again, goes on with a question that nobody waits for, or with the yes that it got meanwhile.
+   * Resolves with the approval; rejects with APPROVAL_NEEDED, APPROVAL_PENDING, CALL_DENIED, CALL_CANCELLED or
+   * OVERLOADED. A repetition of the same call resumes its open request, or uses the approval that arrived meanwhile.
    */
   async ask(
-    question: Question,
+    question: ApprovalQuestion,
     signal: CancelSignal | undefined,
-    { patienceMs, onAsked }: Waiting = {},
+    { maxWaitMs, onAsked }: ApprovalWaitOptions = {},
   ): Promise<Exclude<ApprovalAnswer, 'deny'>> {
     const { approve, queue } = this.#options;
-    if (this.#closed) throw closed(question);
-    if (approve === undefined && !queue) throw nobodyThere(question, this.#options.hint);
-    if (this.#takeGrant(question.key)) return 'once';
-    const left = this.#left(question.key);
+    if (this.#closed) throw deniedByClose(question);
+    if (approve === undefined && !queue) throw noApprover(question, this.#options.hint);
+    if (this.#consumeGrant(question.key)) return 'once';
+    const left = this.#findDetached(question.key);
     const pending = left ?? this.#open(question);
-    // Before anybody hears of it: who does may answer at once.
-    const waiting = this.#wait(pending, signal, patienceMs);
-    if (left === undefined) this.#put(pending);
+    // Start waiting before anyone is notified: the answer may come immediately.
+    const waiting = this.#wait(pending, signal, maxWaitMs);
+    if (left === undefined) this.#announce(pending);
     if (this.#pending.has(pending.request.id)) onAsked?.(pending.request);
     const given = await waiting;
-    if (given === undefined) throw stillOpen(pending.request);
-    if (given.isAbandoned === true) throw nobodyThere(question, this.#options.hint);
-    if (given.answer === 'deny') throw refused(question, given);
-    // What was not offered was not agreed to.
-    return offered(given.answer, pending.request);
+    if (given === undefined) throw approvalPending(pending.request);
+    if (given.isAbandoned === true) throw noApprover(question, this.#options.hint);
+    if (given.answer === 'deny') throw approvalDenied(question, given);
+    // An answer that was not offered has no effect.
+    return toOfferedAnswer(given.answer, pending.request);
   }
 
-  /** Nobody will answer any more: everything that waits is refused. */
+  /** Denies all pending requests. */
   close(): void {
     this.#closed = true;
     for (const { settle } of [...this.#pending.values()]) settle({ answer: 'deny', by: 'closed' });
-    this.#session.clear();
-    this.#granted.clear();
+    this.#sessionApprovals.clear();
+    this.#grantExpiries.clear();
   }
 
-  #toRequest(asked: Question): ApprovalRequest {
+  #toRequest(asked: ApprovalQuestion): ApprovalRequest {
     const {
-      memory: _memory,
+      sessionKey: _memory,
       identity: _identity,
       key: _key,
-      keep: _keep,
-      whole: _whole,
+      saveAlways: _keep,
+      loadFull: _whole,
       ...question
     } = asked;
     const { now, createId, timeoutMs } = this.#options;
@@ -187,23 +188,23 @@ export class Approvals {
     };
   }
 
-  /** A question that is there already, and nobody waits for: two calls never share one. */
-  #left(key: string | undefined): Pending | undefined {
+  /** An open request that no call waits for: two calls never share one. */
+  #findDetached(key: string | undefined): PendingApproval | undefined {
     if (key === undefined) return undefined;
     for (const pending of this.#pending.values())
       if (pending.question.key === key && pending.waiter === undefined) return pending;
     return undefined;
   }
 
-  /** It is open until it is answered or its time is over. */
-  #open(question: Question): Pending {
-    this.#assertRoom(question);
+  /** Opens a request until it is answered or expires. */
+  #open(question: ApprovalQuestion): PendingApproval {
+    this.#assertCapacity(question);
     const { events, now, timeoutMs } = this.#options;
     const request = this.#toRequest(question);
     const started = now();
     const over = new AbortController();
     const timer = setTimeout(() => settle({ answer: 'deny', by: 'expiry' }), timerDelay(timeoutMs));
-    const settle = (given: Given): void => {
+    const settle = (given: GivenAnswer): void => {
       if (!this.#pending.delete(request.id)) return;
       clearTimeout(timer);
       over.abort();
@@ -211,29 +212,35 @@ export class Approvals {
       const { answer, by } = given;
       const waitedMs = now() - started;
       events.emit('approval.answered', { id, requestId, server, tool, callerId, answer, by, waitedMs });
-      if (pending.waiter === undefined) this.#keepFor(pending, given);
+      if (pending.waiter === undefined) this.#storeLateAnswer(pending, given);
       else pending.waiter(given);
     };
-    const pending: Pending = { request, question, settle, over: over.signal, waiter: undefined };
+    const pending: PendingApproval = {
+      request,
+      question,
+      settle,
+      settledSignal: over.signal,
+      waiter: undefined,
+    };
     this.#pending.set(request.id, pending);
     return pending;
   }
 
-  #put({ request, over }: Pending): void {
+  #announce({ request, settledSignal }: PendingApproval): void {
     const { approve, events } = this.#options;
     events.emit('approval.asked', request);
-    if (approve !== undefined) this.#askApprover(approve, request, over);
+    if (approve !== undefined) this.#askApprover(approve, request, settledSignal);
   }
 
-  /** The answer; undefined when it did not come within the patience. Who goes away takes the question along. */
+  /** The answer; undefined if it did not come in time. A cancelled call withdraws its request. */
   #wait(
-    pending: Pending,
+    pending: PendingApproval,
     signal: CancelSignal | undefined,
     patienceMs: number | undefined,
-  ): Promise<Given | undefined> {
+  ): Promise<GivenAnswer | undefined> {
     return new Promise((resolve) => {
       const cancel = (): void => pending.settle({ answer: 'deny', by: 'cancelled' });
-      const leave = (given: Given | undefined): void => {
+      const leave = (given: GivenAnswer | undefined): void => {
         clearTimeout(timer);
         offAbort(signal, cancel);
         pending.waiter = undefined;
@@ -247,51 +254,55 @@ export class Approvals {
     });
   }
 
-  /** An answer that no call waits for is kept for the same call, made again. */
-  #keepFor({ request, question: { key, memory, keep } }: Pending, { answer }: Given): void {
+  /** Keeps an answer that no call waits for, for a repetition of the same call. */
+  #storeLateAnswer(
+    { request, question: { key, sessionKey, saveAlways } }: PendingApproval,
+    { answer }: GivenAnswer,
+  ): void {
     if (answer === 'deny') return;
-    const given = offered(answer, request);
+    const given = toOfferedAnswer(answer, request);
     if (given === 'once') {
-      const [oldest] = this.#granted.keys();
-      if (this.#granted.size >= MOST_REMEMBERED && oldest !== undefined) this.#granted.delete(oldest);
-      if (key !== undefined) this.#granted.set(key, this.#options.now() + GRANT_MS);
+      const [oldest] = this.#grantExpiries.keys();
+      if (this.#grantExpiries.size >= MAX_REMEMBERED && oldest !== undefined)
+        this.#grantExpiries.delete(oldest);
+      if (key !== undefined) this.#grantExpiries.set(key, this.#options.now() + GRANT_TTL_MS);
       return;
     }
-    this.remember(memory);
-    if (given === 'always') void keep?.();
+    this.approveForSession(sessionKey);
+    if (given === 'always') void saveAlways?.();
   }
 
-  #takeGrant(key: string | undefined): boolean {
-    const until = key === undefined ? undefined : this.#granted.get(key);
+  #consumeGrant(key: string | undefined): boolean {
+    const until = key === undefined ? undefined : this.#grantExpiries.get(key);
     if (key === undefined || until === undefined) return false;
-    this.#granted.delete(key);
+    this.#grantExpiries.delete(key);
     return until > this.#options.now();
   }
 
   #askApprover(approve: Approve, request: ApprovalRequest, signal: AbortSignal): void {
-    const settle = (given: Given): void => this.#pending.get(request.id)?.settle(given);
-    // Started here and not in a promise, so that an approver that throws at once is one that fails.
+    const settle = (given: GivenAnswer): void => this.#pending.get(request.id)?.settle(given);
+    // Wrapped so that an approver that throws synchronously is handled like one that rejects.
     void (async () => approve(request, signal))().then(
       (answer) => this.answer(request.id, answer, 'approver'),
       (cause: unknown) => settle({ answer: 'deny', by: 'failure', cause }),
     );
   }
 
-  #assertRoom(question: Question): void {
+  #assertCapacity(question: ApprovalQuestion): void {
     const { server, tool } = question;
-    const own = askerOf(question);
-    const ofCaller = [...this.#pending.values()].filter(({ question: other }) => askerOf(other) === own);
-    if (this.#pending.size < MOST_PENDING && ofCaller.length < MOST_PENDING_OF_CALLER) return;
-    throw new TurnbuckleError('OVERLOADED', 'Too many calls wait for an approval already.', {
+    const own = quotaKeyOf(question);
+    const ofCaller = [...this.#pending.values()].filter(({ question: other }) => quotaKeyOf(other) === own);
+    if (this.#pending.size < MAX_PENDING && ofCaller.length < MAX_PENDING_PER_CALLER) return;
+    throw new TurnbuckleError('OVERLOADED', 'Too many calls are already waiting for approval.', {
       server,
       tool,
-      hint: 'Answer those that wait, or let them expire.',
+      hint: 'Answer the pending approvals (turnbuckle approvals), or wait until they expire.',
     });
   }
 }
 
-/** The answer, or the next weaker one that can be given. */
-function offered<Answer extends ApprovalAnswer>(
+/** The answer, or the next weaker one that was offered. */
+function toOfferedAnswer<Answer extends ApprovalAnswer>(
   answer: Answer,
   { answers }: ApprovalRequest,
 ): Answer | 'session' | 'once' {
@@ -299,17 +310,17 @@ function offered<Answer extends ApprovalAnswer>(
   return answers.includes('session') ? 'session' : 'once';
 }
 
-const askerOf = ({ identity, callerId }: Question): string | undefined => identity ?? callerId;
+const quotaKeyOf = ({ identity, callerId }: ApprovalQuestion): string | undefined => identity ?? callerId;
 
-const HINT = 'Give the runtime an approve function, or allow the call by a rule.';
+const DEFAULT_HINT = 'Pass an approve function to the runtime, or add a rule that allows the call.';
 
-function nobodyThere(
-  { toolName, server, tool, kind, callerId, reason, change, rule }: Question,
-  hint: ApprovalHint = HINT,
+function noApprover(
+  { toolName, server, tool, kind, callerId, reason, change, rule }: ApprovalQuestion,
+  hint: ApprovalHint = DEFAULT_HINT,
 ): TurnbuckleError {
   return new TurnbuckleError(
     'APPROVAL_NEEDED',
-    `The call of "${toolName}" needs an approval (${reason}), and nobody is there to give one.`,
+    `Call to "${toolName}" requires approval (${reason}), but no approver is available.`,
     {
       server,
       tool,
@@ -322,46 +333,57 @@ function nobodyThere(
   );
 }
 
-/** The call has waited as long as its client would; the question has not. */
-function stillOpen({ id, toolName, server, tool, reason, expiresAt }: ApprovalRequest): TurnbuckleError {
+/** The call stopped waiting; the request is still open. */
+function approvalPending({
+  id,
+  toolName,
+  server,
+  tool,
+  reason,
+  expiresAt,
+}: ApprovalRequest): TurnbuckleError {
   return new TurnbuckleError(
     'APPROVAL_PENDING',
-    `The call of "${toolName}" waits for a person to approve it (${reason}). It was not made yet.`,
+    `Call to "${toolName}" is waiting for approval (${reason}). It has not been sent.`,
     {
       server,
       tool,
-      hint: `Approve it: turnbuckle approvals answer ${id} once. Then make the same call again: it goes on where it was.`,
+      hint: `Ask the user to approve it: turnbuckle approvals answer ${id} once. Then repeat the same call to continue.`,
       data: { reason, approval: id, expiresAt },
     },
   );
 }
 
-/** A map: who answered may be called anything. */
-const WHY: ReadonlyMap<string, string> = new Map([
-  ['expiry', ': nobody answered in time'],
-  ['failure', ': asking for it failed'],
-  ['closed', ': the runtime was closed'],
+/** A map, because `by` can be any string. */
+const DENIAL_REASONS: ReadonlyMap<string, string> = new Map([
+  ['expiry', ' because the approval request expired'],
+  ['failure', ' because the approval request failed'],
+  ['closed', ' because the runtime was closed'],
 ]);
 
-function refused({ toolName, server, tool, reason }: Question, { by, cause }: Given): TurnbuckleError {
+function approvalDenied(
+  { toolName, server, tool, reason }: ApprovalQuestion,
+  { by, cause }: GivenAnswer,
+): TurnbuckleError {
   if (by === 'cancelled')
     return new TurnbuckleError(
       'CALL_CANCELLED',
-      `The call of "${toolName}" was cancelled while its approval was waited for.`,
+      `Call to "${toolName}" was cancelled while waiting for approval.`,
       { server, tool },
     );
   return new TurnbuckleError(
     'CALL_DENIED',
-    `The call of "${toolName}" was not approved${WHY.get(by) ?? ''}.`,
+    `Call to "${toolName}" was not approved${DENIAL_REASONS.get(by) ?? ''}.`,
     {
       server,
       tool,
       cause,
       ...(by === 'expiry' && {
-        hint: `It was asked about because ${reason}. Call again when somebody is there to answer, or allow it by a rule.`,
+        hint: `Approval was required because ${reason}. Repeat the call when someone can approve it, or add a rule that allows it.`,
       }),
     },
   );
 }
 
-const closed = (question: Question): TurnbuckleError => refused(question, { answer: 'deny', by: 'closed' });
+const deniedByClose = (question: ApprovalQuestion): TurnbuckleError =>
+  approvalDenied(question, { answer: 'deny', by: 'closed' });

@@ -1,24 +1,24 @@
 /**
- * The file of pins: which definition of a tool was approved. One writer at a time, replaced as a whole. A file
- * that is there and cannot be understood is told apart from none: it may have been a guard.
+ * The pin file: the approved definition of each tool. One writer at a time, replaced atomically. An unreadable file
+ * is an error, not an empty one: it may contain pins that protect something.
  */
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { replaceFile } from './config/edit/atomic-file.js';
-import { withFileLock } from './config/edit/file-lock.js';
-import { makeDirectory } from './config/edit/make-directory.js';
-import { realTarget } from './config/edit/real-target.js';
-import { whyMissing } from './config/missing.js';
-import { codeOf, readFileText } from './config/read-file.js';
-import { TurnbuckleError } from './errors.js';
-import { isRecord } from './is-record.js';
+import { errorCode, TurnbuckleError } from '../errors.js';
+import { replaceFile } from '../files/atomic-file.js';
+import { withFileLock } from '../files/file-lock.js';
+import { makeDirectory } from '../files/make-directory.js';
+import { readFileText } from '../files/read-file.js';
+import { realTarget } from '../files/real-target.js';
+import { whyMissing } from '../files/why-missing.js';
+import { isRecord } from '../json/is-record.js';
 
 export interface Pin {
   readonly server: string;
   readonly tool: string;
   /** The fingerprint of the definition. */
   readonly hash: string;
-  /** The definition itself, to show what changed; absent when it was too large to keep. */
+  /** The definition itself, to show what changed; absent if it was too large to store. */
   readonly definition?: Readonly<Record<string, unknown>>;
   readonly by: 'approval' | 'command' | 'first-use';
   /** ISO 8601. */
@@ -27,13 +27,13 @@ export interface Pin {
 
 export interface PinFile {
   readonly pins: readonly Pin[];
-  /** Servers all of whose tools were pinned when they were first seen. */
+  /** Servers whose tools were all pinned at first use. */
   readonly servers: readonly string[];
 }
 
 const VERSION = 1;
-const MOST_PINS = 20_000;
-const MOST_BYTES = 64 * 1_024 * 1_024;
+const MAX_PINS = 20_000;
+const MAX_FILE_BYTES = 64 * 1_024 * 1_024;
 const EMPTY: PinFile = { pins: [], servers: [] };
 
 export class PinStore {
@@ -44,32 +44,34 @@ export class PinStore {
     this.#file = join(stateDir, 'pins.json');
   }
 
-  /** What the file says now; undefined when it says what it said at the last reading. Rejects when it is unusable. */
+  /**
+   * The content of the file; undefined if it has not changed since the last read. Rejects if the file is unusable.
+   */
   async read(): Promise<PinFile | undefined> {
     const stamp = await stampOf(this.#file);
     if (stamp !== '' && stamp === this.#stamp) return undefined;
+    // If this fails, the file is read again next time, even if it is the same.
+    this.#stamp = '';
     const content = await this.#load();
     this.#stamp = stamp;
     return content;
   }
 
-  /** Changes what the file says at that moment, and answers what it says then. Rejects when it is unusable. */
+  /** Updates the file under its lock and returns the new content. Rejects if the file is unusable. */
   async change(change: (before: PinFile) => PinFile): Promise<PinFile> {
-    // Where it cannot be read, nothing is made either.
+    // Fail before creating anything if the file is unreadable.
     await this.#load();
     const target = realTarget(this.#file);
     makeDirectory(dirname(target));
     return withFileLock(target, async () => {
+      // An earlier version of the file may come back.
+      this.#stamp = '';
       const before = await this.#load();
       const after = change(before);
-      if (after.pins.length > MOST_PINS)
-        throw new TurnbuckleError(
-          'CONFIG_INVALID',
-          `${this.#file} cannot hold more than ${MOST_PINS} pins.`,
-          {
-            hint: 'Take some out: turnbuckle rules unpin <server>',
-          },
-        );
+      if (after.pins.length > MAX_PINS)
+        throw new TurnbuckleError('CONFIG_INVALID', `${this.#file} cannot hold more than ${MAX_PINS} pins.`, {
+          hint: 'Remove some pins: turnbuckle rules unpin <server>',
+        });
       await replaceFile(target, `${JSON.stringify({ version: VERSION, ...after }, null, 1)}\n`);
       return after;
     });
@@ -77,23 +79,30 @@ export class PinStore {
 
   async #load(): Promise<PinFile> {
     try {
-      return parsePins(await readFileText(this.#file, { maxBytes: MOST_BYTES }));
+      return parsePins(await readFileText(this.#file, { maxBytes: MAX_FILE_BYTES }));
     } catch (error) {
       const cause = await whyMissing(this.#file, error);
-      // Where its directory is none, there never was one.
-      if (codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR') return EMPTY;
-      throw new TurnbuckleError('CONFIG_INVALID', `The file of pins ${this.#file} cannot be used.`, {
+      // A missing directory means that there was never a file.
+      if (errorCode(cause) === 'ENOENT' || errorCode(cause) === 'ENOTDIR') return EMPTY;
+      throw new TurnbuckleError('CONFIG_INVALID', `Cannot use the pin file ${this.#file}.`, {
         cause,
-        hint: 'It says which tools were approved. Repair it, or remove it to approve anew.',
+        hint: 'It records which tools are approved. Repair it, or delete it and approve the tools again.',
       });
     }
   }
 }
 
+/** Equal as long as the file is the same, or is missing and nothing was created next to it. Empty: unknown. */
 async function stampOf(file: string): Promise<string> {
   try {
-    const { mtimeMs, size, ino } = await stat(file);
-    return `${ino} ${size} ${mtimeMs}`;
+    const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') return '';
+  }
+  try {
+    const { ino, mtimeNs, ctimeNs } = await stat(dirname(file), { bigint: true });
+    return `missing ${ino} ${mtimeNs} ${ctimeNs}`;
   } catch {
     return '';
   }
@@ -101,11 +110,11 @@ async function stampOf(file: string): Promise<string> {
 
 function parsePins(text: string): PinFile {
   const content: unknown = JSON.parse(text);
-  if (!isRecord(content) || content.version !== VERSION) throw new Error('It is of another version.');
+  if (!isRecord(content) || content.version !== VERSION) throw new Error('Unsupported version.');
   const { pins, servers } = content;
-  if (!Array.isArray(pins) || !pins.every(isPin)) throw new Error('Its pins are not understood.');
+  if (!Array.isArray(pins) || !pins.every(isPin)) throw new Error('Invalid "pins".');
   if (!Array.isArray(servers) || !servers.every((name): name is string => typeof name === 'string'))
-    throw new Error('Its servers are not understood.');
+    throw new Error('Invalid "servers".');
   return { pins, servers };
 }
 

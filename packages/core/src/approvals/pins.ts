@@ -1,27 +1,29 @@
-/**
- * Holds tools to the definition that was approved: knows the pins, says what is wrong with a tool, and tells
- * when one changes. Reads and writes through pin-store.ts.
- */
-import { countedLength, fingerprint } from './catalog/fingerprint.js';
-import type { CatalogTool } from './catalog/tool.js';
-import type { PinMode } from './config/rule-schema.js';
-import { TurnbuckleError, toTurnbuckleError } from './errors.js';
-import type { Events } from './events.js';
-import { inSlices, type Steps } from './json/slices.js';
+/** Compares tools with their approved definitions, and reports changes. Reads and writes through pin-store.ts. */
+
+import { createSerialQueue } from '../async/serial-queue.js';
+import { diffDefinitions, FINGERPRINTED_FIELDS } from '../catalog/definition-diff.js';
+import { fingerprint, fingerprintedLength } from '../catalog/fingerprint.js';
+import type { CatalogTool } from '../catalog/tool.js';
+import type { PinMode } from '../config/schema/rule-schema.js';
+import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import type { Events } from '../events.js';
+import { inSlices, type Steps } from '../json/slices.js';
+import type { PinFault } from '../policy/decide.js';
 import type { Pin, PinFile, PinStore } from './pin-store.js';
-import type { PinFault } from './policy/decide.js';
-import { COUNTED_FIELDS, diffDefinitions } from './policy/definition-diff.js';
 
 /** Larger definitions are pinned by their hash alone. */
-const MOST_DEFINITION = 65_536;
-/** The same for those that come after so much, of all that are pinned together: the file is read and written as a whole. */
-const MOST_TOGETHER = 512 * 1_024;
+const MAX_DEFINITION_LENGTH = 65_536;
+/**
+ * Once all stored definitions reach this size, further ones are pinned by hash too: the file is read and written as a
+ * whole.
+ */
+const MAX_TOTAL_LENGTH = 512 * 1_024;
 
-/** A pin beside what the tool is now. */
+/** A pin with the current state of its tool. */
 export interface PinStatus extends Pin {
-  /** `unknown`: its server has not been asked in this run. */
+  /** `unknown`: the tools of its server have not been listed in this run. */
   readonly state: 'same' | 'changed' | 'gone' | 'unknown';
-  /** What changed, safe to show. */
+  /** What changed, safe to display. */
   readonly diff?: readonly string[];
 }
 
@@ -36,9 +38,9 @@ export interface PinsOptions {
 
 type Tools = ReadonlyMap<string, CatalogTool>;
 
-interface KeepOptions {
+interface PinToolsOptions {
   readonly servers?: readonly string[];
-  /** Called when its turn has come: throws where it is not wanted any more. */
+  /** Called when it is this change's turn; throws if the change is no longer wanted. */
   readonly confirm?: (() => void) | undefined;
 }
 
@@ -47,39 +49,45 @@ export class Pins {
   readonly #hashes = new WeakMap<CatalogTool, string>();
   #pins = new Map<string, Map<string, Pin>>();
   #servers: ReadonlySet<string> = new Set();
-  /** Seen for the first time and not on disk yet: what the file says meanwhile does not undo it. */
+  /** Pinned at first use and not on disk yet: reloading the file does not remove these. */
   readonly #unsaved = new Map<string, readonly Pin[]>();
   #failure: TurnbuckleError | undefined;
-  #last: Promise<unknown> = Promise.resolve();
-  /** Another one after each change of what is pinned. */
+  /** One at a time, so that an older read never overwrites a newer one. */
+  readonly #enqueue = createSerialQueue();
+  /** A load that waits for its turn. */
+  #nextLoad: Promise<void> | undefined;
+  /** Increases with every change. */
   version = 0;
 
   constructor(options: PinsOptions) {
     this.#options = options;
   }
 
-  /** Takes over what the file says. Never rejects: an unusable file holds everything back. */
+  /** Loads the pin file. Never rejects: with an unusable file, every tool needs approval. */
   async load(): Promise<void> {
     if (this.#options.mode === 'off') return;
-    await this.#inTurn(async () => {
+    // One that has not started yet reads what this one would read.
+    this.#nextLoad ??= this.#enqueue(async () => {
+      this.#nextLoad = undefined;
       try {
         const content = await this.#options.store.read();
         if (content === undefined) return;
         this.#failure = undefined;
-        this.#take(content);
+        this.#apply(content);
       } catch (error) {
         this.#failure = toTurnbuckleError(error);
         this.version += 1;
       }
     });
+    return this.#nextLoad;
   }
 
-  /** True when some call may be held back: the hot path need not ask otherwise. */
+  /** False if no call can be affected, so that the hot path can skip the check. */
   get active(): boolean {
     return this.#pins.size > 0 || this.#servers.size > 0 || this.#failure !== undefined;
   }
 
-  /** What is wrong with a tool; undefined when it is the approved one, or none was. */
+  /** Why a tool needs approval; undefined if it matches its pin or has none. */
   faultOf(
     { server, tool: name }: { readonly server: string; readonly tool: string },
     tool = this.#options.findTool(server, name),
@@ -91,13 +99,13 @@ export class Pins {
     return this.#options.mode === 'all' && this.#servers.has(server) ? 'new' : undefined;
   }
 
-  /** Whether a tool is held to a definition, or would be to none. */
-  holds(server: string, tool: string): boolean {
+  /** Whether the tool or its server is pinned. */
+  appliesTo(server: string, tool: string): boolean {
     return this.#pins.get(server)?.has(tool) === true || this.#servers.has(server);
   }
 
-  /** What changed since a tool was approved; undefined when nothing is pinned for it. */
-  changeOf(tool: CatalogTool): readonly string[] | undefined {
+  /** What changed since the tool was approved; undefined if it is not pinned. */
+  diffSinceApproval(tool: CatalogTool): readonly string[] | undefined {
     const pin = this.#pins.get(tool.server)?.get(tool.tool);
     return pin === undefined ? undefined : diffFrom(pin, tool);
   }
@@ -110,26 +118,30 @@ export class Pins {
     return hash;
   }
 
-  /** Every pin, with what became of its tool as far as that is known. */
+  /** Every pin with the state of its tool, as far as known. */
   list(): PinStatus[] {
     if (this.#failure !== undefined) throw this.#failure;
     return [...this.#pins.values()].flatMap((pins) => [...pins.values()].map((pin) => this.#statusOf(pin)));
   }
 
-  /** Takes a tool as it is now for the approved one, or all tools of a server. Resolves when it is kept. */
+  /** Approves the current definition of a tool, or of all tools of a server. Resolves once it is stored. */
   async pin(server: string, tool?: string, confirm?: () => void): Promise<readonly string[]> {
     const found = this.#options.toolsOf(server).filter((one) => tool === undefined || one.tool === tool);
     if (found.length === 0)
-      throw new TurnbuckleError('TOOL_UNKNOWN', `Server "${server}" has no such tool now.`, {
-        server,
-        tool,
-        hint: 'Connect the server first: what it does not offer cannot be approved.',
-      });
-    await this.keep(found, 'command', { servers: tool === undefined ? [server] : [], confirm });
+      throw new TurnbuckleError(
+        'TOOL_UNKNOWN',
+        `Server "${server}" does not currently list ${tool === undefined ? 'any tools' : `a tool "${tool}"`}.`,
+        {
+          server,
+          tool,
+          hint: 'Connect the server first. Only a tool that the server lists can be approved.',
+        },
+      );
+    await this.pinTools(found, 'command', { servers: tool === undefined ? [server] : [], confirm });
     return found.map((one) => one.tool);
   }
 
-  /** Forgets what was approved; answers the names of the tools that had a pin. */
+  /** Removes pins; returns the names of the unpinned tools. */
   async unpin(server: string, tool?: string, confirm?: () => void): Promise<readonly string[]> {
     const isMeant = (pin: Pin): boolean => pin.server === server && (tool === undefined || pin.tool === tool);
     let removed: readonly string[] = [];
@@ -144,11 +156,11 @@ export class Pins {
     return removed;
   }
 
-  /** Pins these tools as they are. With mode `off` nothing is kept. */
-  async keep(
+  /** Pins the current definitions of these tools. Stores nothing in mode `off`. */
+  async pinTools(
     tools: readonly CatalogTool[],
     by: Pin['by'],
-    { servers = [], confirm }: KeepOptions = {},
+    { servers = [], confirm }: PinToolsOptions = {},
   ): Promise<void> {
     if (this.#options.mode === 'off') return;
     const fresh = this.#toPins(
@@ -165,32 +177,32 @@ export class Pins {
     });
   }
 
-  /** Does ahead, tool by tool, what `note` would take long for with a large list. */
+  /** Computes hashes ahead of `onToolsRead`, tool by tool, because a large list takes long. */
   prepare(tool: CatalogTool): void {
     const { mode, events } = this.#options;
-    if (mode === 'all' || this.holds(tool.server, tool.tool) || events.has('tool.changed'))
+    if (mode === 'all' || this.appliesTo(tool.server, tool.tool) || events.has('tool.changed'))
       fingerprint(tool.definition);
   }
 
-  /** A server's tools were read: pins what is seen for the first time, and tells what changed. */
-  note(server: string, before: Tools, after: Tools): void {
+  /** Called after the tools of a server were listed: pins at first use, and reports changes. */
+  onToolsRead(server: string, before: Tools, after: Tools): void {
     const { mode } = this.#options;
     // Another process may have pinned something since.
     void this.load();
     if (mode === 'all' && !this.#servers.has(server) && this.#failure === undefined && after.size > 0)
-      this.#firstUse(server, [...after.values()]);
-    // What changed can also be seen in the list: what cannot be told is no reason to end.
+      this.#pinOnFirstUse(server, [...after.values()]);
+    // The event is optional: a failure here must not stop the caller.
     if (this.#options.events.has('tool.changed'))
-      void inSlices(this.#tellChanges(server, before, after)).catch(() => {});
+      void inSlices(this.#emitChanges(server, before, after)).catch(() => {});
   }
 
   /** Resolves when everything is on disk. */
   flush(): Promise<unknown> {
-    return this.#last;
+    return this.#enqueue(() => {});
   }
 
-  /** In force at once; on disk a little later, unless another process was first. */
-  #firstUse(server: string, tools: readonly CatalogTool[]): void {
+  /** Effective immediately, written to disk a little later, unless another process was first. */
+  #pinOnFirstUse(server: string, tools: readonly CatalogTool[]): void {
     const fresh = this.#toPins(tools, 'first-use');
     this.#unsaved.set(server, fresh);
     this.#addUnsaved();
@@ -203,7 +215,7 @@ export class Pins {
         servers: [...servers, server],
       };
     }).catch((error: unknown) => {
-      // They hold for this run; the next one sees the server for the first time again.
+      // Effective for this run only; the next run pins at first use again.
       this.#unsaved.set(server, fresh);
       this.#addUnsaved();
       for (const { tool } of fresh) this.#options.events.emit('approval.lost', { server, tool, error });
@@ -211,21 +223,14 @@ export class Pins {
   }
 
   #change(change: (before: PinFile) => PinFile): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const content = await this.#options.store.change(change);
       this.#failure = undefined;
-      this.#take(content);
+      this.#apply(content);
     });
   }
 
-  /** One after the other: what was read first must not be taken over last. */
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const next = this.#last.then(work);
-    this.#last = next.catch(() => {});
-    return next;
-  }
-
-  #take({ pins, servers }: PinFile): void {
+  #apply({ pins, servers }: PinFile): void {
     const all = new Map<string, Map<string, Pin>>();
     for (const pin of pins) all.set(pin.server, (all.get(pin.server) ?? new Map()).set(pin.tool, pin));
     this.#pins = all;
@@ -248,10 +253,10 @@ export class Pins {
     let together = 0;
     return tools.map((tool) => {
       const { server, tool: name, definition } = tool;
-      const length = countedLength(definition);
-      const isSmall = length <= MOST_DEFINITION && together + length <= MOST_TOGETHER;
+      const length = fingerprintedLength(definition);
+      const isSmall = length <= MAX_DEFINITION_LENGTH && together + length <= MAX_TOTAL_LENGTH;
       if (isSmall) together += length;
-      const kept = isSmall && { definition: countedOf(definition) };
+      const kept = isSmall && { definition: pickFingerprinted(definition) };
       return { server, tool: name, hash: this.hashOf(tool), ...kept, by, pinnedAt };
     });
   }
@@ -264,14 +269,14 @@ export class Pins {
     return { ...pin, state: 'changed', diff: diffFrom(pin, tool) };
   }
 
-  *#tellChanges(server: string, before: Tools, after: Tools): Steps<void> {
+  *#emitChanges(server: string, before: Tools, after: Tools): Steps<void> {
     const { events } = this.#options;
     const tell = (tool: string, since: 'last-list' | 'approval', diff: readonly string[]): void =>
       events.emit('tool.changed', { server, tool, since, diff });
-    const gone = yield* goneFrom(before, after);
+    const gone = yield* findRemovedTools(before, after);
     for (const [name, tool] of after) {
       yield;
-      const old = before.get(name) ?? (gone.size === 0 ? undefined : gone.get(nameless(tool)));
+      const old = before.get(name) ?? (gone.size === 0 ? undefined : gone.get(namelessFingerprint(tool)));
       const pin = this.#pins.get(server)?.get(name);
       if (before.has(name) && old !== undefined && this.hashOf(old) === this.hashOf(tool)) continue;
       if (pin !== undefined && pin.hash !== this.hashOf(tool)) tell(name, 'approval', diffFrom(pin, tool));
@@ -280,26 +285,28 @@ export class Pins {
   }
 }
 
-const countedOf = (definition: CatalogTool['definition']): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(COUNTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])));
+const pickFingerprinted = (definition: CatalogTool['definition']): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    FINGERPRINTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])),
+  );
 
 const keyOf = ({ server, tool }: { server: string; tool: string }): string => JSON.stringify([server, tool]);
 
 function diffFrom({ definition }: Pin, tool: CatalogTool): readonly string[] {
   return definition === undefined
-    ? ['The approved definition was too large to be kept: only that it is another one is known.']
+    ? ['The definition changed. The approved definition was too large to store, so no details are available.']
     : diffDefinitions(definition, tool.definition);
 }
 
-/** Tools that are gone, by what they were but for their names: one of the same content was renamed. */
-function* goneFrom(before: Tools, after: Tools): Steps<ReadonlyMap<string, CatalogTool>> {
+/** Removed tools by their content without the name: a new tool with the same content was renamed. */
+function* findRemovedTools(before: Tools, after: Tools): Steps<ReadonlyMap<string, CatalogTool>> {
   const gone = new Map<string, CatalogTool>();
   for (const tool of before.values()) {
     if (after.has(tool.tool)) continue;
-    gone.set(nameless(tool), tool);
+    gone.set(namelessFingerprint(tool), tool);
     yield;
   }
   return gone;
 }
 
-const nameless = ({ definition }: CatalogTool): string => fingerprint({ ...definition, name: '' });
+const namelessFingerprint = ({ definition }: CatalogTool): string => fingerprint({ ...definition, name: '' });

@@ -1,9 +1,9 @@
 /**
- * What a call listens to for its end: an AbortSignal, or something lighter that can do the same. Making an
- * AbortSignal for every call costs more than the rest of it: its parts outlive many collections of the young.
+ * Cancellation of a call: an AbortSignal, or a lighter object with the same interface. Creating an AbortSignal for
+ * every call costs more than the rest of the call: its parts survive many minor GCs (scavenges).
  */
 
-/** A function, or an object that makes do without one of its own. */
+/** A function, or an object, which avoids allocating a closure. */
 export type CancelListener = (() => void) | { handleEvent(): void };
 
 export interface CancelSignal {
@@ -13,7 +13,7 @@ export interface CancelSignal {
   removeEventListener(type: 'abort', listener: CancelListener): void;
 }
 
-/** A signal and the way to give it. Each listener is told once. */
+/** A signal and its trigger. Each listener is called once. */
 export class Cancellation implements CancelSignal {
   #listeners: CancelListener[] = [];
   #reason: unknown;
@@ -42,12 +42,12 @@ export class Cancellation implements CancelSignal {
     this.#reason = reason;
     const listeners = this.#listeners;
     this.#listeners = [];
-    for (const listener of listeners) tell(listener);
+    for (const listener of listeners) notify(listener);
   }
 }
 
-/** All that listens to one AbortSignal: one listener on it, however many calls share it. */
-class Fan {
+/** All listeners of one AbortSignal: a single real listener, however many calls share the signal. */
+class AbortFanout {
   readonly #listeners = new Set<CancelListener>();
 
   add(listener: CancelListener, signal: AbortSignal): void {
@@ -63,35 +63,35 @@ class Fan {
   handleEvent(): void {
     const listeners = [...this.#listeners];
     this.#listeners.clear();
-    for (const listener of listeners) tell(listener);
+    for (const listener of listeners) notify(listener);
   }
 }
 
-const fans = new WeakMap<AbortSignal, Fan>();
+const fanouts = new WeakMap<AbortSignal, AbortFanout>();
 
 /**
- * Tells the listener once when the signal is given. Use it for every signal that somebody else made: of more than ten
- * listeners on an AbortSignal Node warns on the terminal, and one signal for many calls is quite usual.
+ * Calls the listener once when the signal aborts. Use it for every signal that came from outside: Node warns about
+ * more than ten listeners on an AbortSignal, and many calls often share one signal.
  */
 export function onAbort(signal: CancelSignal | undefined, listener: CancelListener): void {
   if (!(signal instanceof AbortSignal)) return signal?.addEventListener('abort', listener, { once: true });
-  const fan = fans.get(signal) ?? new Fan();
-  fans.set(signal, fan);
+  const fan = fanouts.get(signal) ?? new AbortFanout();
+  fanouts.set(signal, fan);
   fan.add(listener, signal);
 }
 
-/** Takes back what `onAbort` did. */
+/** Undoes `onAbort`. */
 export function offAbort(signal: CancelSignal | undefined, listener: CancelListener): void {
-  if (signal instanceof AbortSignal) fans.get(signal)?.remove(listener, signal);
+  if (signal instanceof AbortSignal) fanouts.get(signal)?.remove(listener, signal);
   else signal?.removeEventListener('abort', listener);
 }
 
-function tell(listener: CancelListener): void {
+function notify(listener: CancelListener): void {
   if (typeof listener === 'function') listener();
   else listener.handleEvent();
 }
 
-/** For those who need the real thing. */
+/** For APIs that need a real AbortSignal. */
 export function toAbortSignal(signal: CancelSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const abort = new AbortController();

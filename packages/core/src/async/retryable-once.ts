@@ -1,6 +1,6 @@
 /**
- * Loads once for all who ask, also at the same time. A failure is told to those who waited for it and then
- * forgotten: the next one who asks tries again, so that trouble that passes needs no restart.
+ * Loads once for all concurrent and later callers. A failure rejects those who wait and is then forgotten: the next
+ * caller tries again, so that a temporary failure needs no restart.
  */
 export function retryableOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;
@@ -15,7 +15,7 @@ export function retryableOnce<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** What throws at once rejects like everything else. */
+/** Turns a synchronous exception into a rejection. */
 async function attempt<T>(load: () => Promise<T>): Promise<T> {
   return load();
 }

@@ -1,25 +1,33 @@
-/** Waiting that ends early when the caller gives up. */
+/** Waiting that ends early when the caller cancels. */
+
+import { TurnbuckleError } from '../errors.js';
 import { type CancelSignal, offAbort, onAbort } from './cancel-signal.js';
-import { TurnbuckleError } from './errors.js';
-import { timerDelay } from './resilience/timer-delay.js';
+import { timerDelay } from './timer-delay.js';
 
 const cancelled = (): TurnbuckleError =>
   new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled by the caller.');
 
-/** Nothing is begun for who has given up already. */
+/** Throws CALL_CANCELLED if the signal has already aborted. */
 export function throwIfCancelled(signal: CancelSignal | undefined): void {
   if (signal?.aborted === true) throw cancelled();
 }
 
+/** For `untilAborted`: rejects with the signal's own reason. */
+export const abortReason = ({ reason }: CancelSignal): unknown => reason;
+
 /**
- * What comes of the work, or CALL_CANCELLED as soon as the signal says so. Work that has begun goes on for others, and how
- * it ends is never left without anybody who takes it: a promise like that would end the process.
+ * The result of the work, or an error as soon as the signal is aborted: CALL_CANCELLED unless `toError` makes another.
+ * Work that has begun continues; how it ends is always handled, since an unhandled rejection would end the process.
  */
-export async function untilAborted<T>(begin: () => Promise<T>, signal: CancelSignal | undefined): Promise<T> {
-  throwIfCancelled(signal);
+export async function untilAborted<T>(
+  begin: () => Promise<T>,
+  signal: CancelSignal | undefined,
+  toError: (signal: CancelSignal) => unknown = cancelled,
+): Promise<T> {
   if (signal === undefined) return begin();
+  if (signal.aborted) throw toError(signal);
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(cancelled());
+    const giveUp = (): void => reject(toError(signal));
     onAbort(signal, giveUp);
     begin()
       .then(resolve, reject)

@@ -1,13 +1,13 @@
-/** What goes wrong in a sign-in, in our words: what an authorization server says about it is not repeated. */
+/** Errors of a sign-in in our own words: the texts of an authorization server are not repeated. */
 import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../json/is-record.js';
 
-/** What a server said when it refused. */
+/** The challenge of a server that rejected a request. */
 export interface Challenge {
   readonly error?: string | undefined;
   readonly scope?: string | undefined;
   readonly resourceMetadataUrl?: string | undefined;
-  /** It wants tokens that are bound to a key. */
+  /** The server requires tokens that are bound to a key. */
   readonly dpop?: boolean | undefined;
 }
 
@@ -26,40 +26,43 @@ export function scopeMissing(
   server: string,
   { scope, challenge }: { scope: string | undefined; challenge: Challenge },
 ): TurnbuckleError {
-  const asked = scope === undefined ? '' : ` It asks for: ${scope}.`;
-  // A line that people paste into a shell: what the server asks for is in it only if no shell could mistake it.
+  const asked = scope === undefined ? '' : ` Required scopes: ${scope}.`;
+  // Users paste this line into a shell: it contains the scopes of the server only if they are safe to paste.
   const wider = scope !== undefined && /^[\w:./ -]+$/.test(scope) ? ` --scope "${scope}"` : '';
   return new TurnbuckleError(
     'SCOPE_MISSING',
-    `The sign-in at server "${server}" does not cover this call.${asked}`,
+    `The sign-in to server "${server}" lacks a scope that this call requires.${asked}`,
     {
       server,
-      hint: `Sign in again with more: turnbuckle login ${server}${wider}`,
+      hint: `Sign in again with more scopes: turnbuckle login ${server}${wider}`,
       data: { status: 403, sent: false, scope, challenge },
     },
   );
 }
 
-/** The server names another authorization server than before, and there is a secret that is only for that one. */
-export function anotherServer(server: string, { was, is }: { was: string; is: string }): TurnbuckleError {
+/** The server names a different authorization server than before, and there is a secret for the previous one only. */
+export function authorizationServerChanged(
+  server: string,
+  { was, is }: { was: string; is: string },
+): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_REQUIRED',
-    `Server "${server}" now trusts another authorization server, which is not told our secret.`,
+    `Server "${server}" now uses a different authorization server. The client secret was not sent to the new one.`,
     {
       server,
-      hint: `If that is right, name the new one in auth.issuer, or begin anew: turnbuckle logout ${server}`,
+      hint: `If this is expected, set auth.issuer to the new authorization server, or sign out and start over: turnbuckle logout ${server}`,
       data: { status: 401, sent: false, was, is },
     },
   );
 }
 
-/** Any failure of a step as ours; codes of OAuth errors are kept, their texts are not. */
+/** Converts the failure of a step; OAuth error codes are kept, their texts are not. */
 export function authFailed(server: string, step: string, cause: unknown): TurnbuckleError {
   if (cause instanceof TurnbuckleError) return cause;
   const code = oauthCode(cause);
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `Signing in at server "${server}" failed while ${step}${code === undefined ? inWords(cause) : `: ${code}`}.`,
+    `Sign-in to server "${server}" failed while ${step}${code === undefined ? describeCause(cause) : `: ${code}`}.`,
     {
       server,
       cause,
@@ -69,47 +72,48 @@ export function authFailed(server: string, step: string, cause: unknown): Turnbu
   );
 }
 
-/** By structure: a class of a library says nothing to people, and less once it is minified. */
-function inWords(cause: unknown): string {
+/** By structure: class names of libraries are meaningless to users, and more so once minified. */
+function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) return '';
-  if ('issues' in cause && Array.isArray(cause.issues)) return ': the answer is not as the standard wants it';
-  if (cause instanceof SyntaxError) return ': the answer is not JSON';
+  if ('issues' in cause && Array.isArray(cause.issues))
+    return ': the response does not conform to the OAuth specification';
+  if (cause instanceof SyntaxError) return ': the response is not valid JSON';
   const { cause: inner } = cause;
   const reason = typeof inner === 'object' && inner !== null && 'code' in inner ? inner.code : undefined;
-  if (typeof reason === 'string' && /^[A-Z][A-Z0-9_]+$/.test(reason)) return `: no answer (${reason})`;
-  return cause instanceof TypeError ? ': no answer' : '';
+  if (typeof reason === 'string' && /^[A-Z][A-Z0-9_]+$/.test(reason)) return `: no response (${reason})`;
+  return cause instanceof TypeError ? ': no response' : '';
 }
 
-/** Passing trouble with the authorization server: worth another try later, unlike a refusal. */
-export function cannotRenew(server: string, cause: unknown): TurnbuckleError {
+/** A temporary failure of the authorization server: worth a retry, unlike a rejection. */
+export function renewalFailed(server: string, cause: unknown): TurnbuckleError {
   return new TurnbuckleError(
     'CONNECT_FAILED',
-    `The sign-in at server "${server}" could not be renewed: its authorization server does not answer as it should.`,
-    { server, cause, hint: 'It is tried again by itself.', data: { sent: false } },
+    `Could not refresh the sign-in to server "${server}" because its authorization server did not respond as expected.`,
+    { server, cause, hint: 'Turnbuckle retries automatically.', data: { sent: false } },
   );
 }
 
-/** Trouble of the moment: the same request may well succeed later. */
-export function isPassing(error: unknown): boolean {
+/** A temporary failure: the same request may succeed later. */
+export function isTransient(error: unknown): boolean {
   if (error instanceof TurnbuckleError)
     return error.code === 'FETCH_REFUSED' && error.data?.reason === 'time';
   const code = oauthCode(error);
-  return code === undefined ? error instanceof TypeError : PASSING.has(code);
+  return code === undefined ? error instanceof TypeError : TRANSIENT_CODES.has(code);
 }
 
-const PASSING: ReadonlySet<string> = new Set([
+const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   'server_error',
   'temporarily_unavailable',
   'too_many_requests',
 ]);
 
 const HINTS: Readonly<Record<string, string>> = {
-  access_denied: 'The sign-in was refused. Try again and allow it.',
-  invalid_client: 'The client id or its secret is not known there: look at its auth block.',
-  invalid_scope: 'One of the scopes is not known there: look at auth.scopes.',
+  access_denied: 'Access was denied. Sign in again and grant access.',
+  invalid_client: 'The authorization server rejected the client. Check auth.clientId and auth.clientSecret.',
+  invalid_scope: 'The authorization server rejected a scope. Check auth.scopes.',
 };
 
-/** The registered code of an OAuth error; anything that does not look like one is not believed. */
+/** The OAuth error code; anything that does not look like one is ignored. */
 export function oauthCode(error: unknown): string | undefined {
   const code = isRecord(error) || error instanceof Error ? Reflect.get(error, 'code') : undefined;
   return typeof code === 'string' && /^[a-z][a-z_]{1,60}$/.test(code) ? code : undefined;

@@ -1,4 +1,4 @@
-/** What a connection needs to know about signing in: headers for a request, and what to do when it is refused. */
+/** The interface between a connection and the sign-in: headers for a request, and the reaction to a rejected one. */
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -7,24 +7,24 @@ export interface OutgoingRequest {
 
 export type Credentials = Readonly<Record<string, string>>;
 
-export interface Refused {
+export interface AuthRefusal {
   readonly status: number;
   /** The `WWW-Authenticate` header. */
   readonly challenge: string | undefined;
-  /** What the refused request carried. */
+  /** The headers of the rejected request. */
   readonly credentials: Credentials;
-  /** How often this request was refused before. */
-  readonly round: number;
+  /** How often this request was rejected before. */
+  readonly retries: number;
 }
 
 export interface Authorizer {
-  /** No promise when nothing has to be waited for: it is on the path of every call. */
+  /** Synchronous if possible: it is on the path of every call. */
   headers(request: OutgoingRequest): Credentials | Promise<Credentials>;
-  /** True: the request is worth making again at once. Rejects with what somebody has to do otherwise. */
-  refused(refused: Refused): Promise<boolean>;
-  /** Some answers carry what the next request needs. */
+  /** True: retry the request immediately. Rejects with the required user action otherwise. */
+  handleRefusal(handleRefusal: AuthRefusal): Promise<boolean>;
+  /** Some responses contain data for the next request. */
   observe?: ((url: URL, header: (name: string) => string | undefined) => void) | undefined;
 }
 
-/** A request is refused, helped and made again at most this often. */
-export const MAX_ROUNDS = 2;
+/** Maximum number of retries of a rejected request. */
+export const MAX_AUTH_RETRIES = 2;

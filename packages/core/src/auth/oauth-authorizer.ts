@@ -1,6 +1,6 @@
 /**
- * The tokens of one server and account: presented with each request, renewed once for all who need them, in
- * this process and in every other of this user, a little ahead of their end where possible.
+ * The tokens of one server and account: added to each request, and refreshed once for all calls and all processes of
+ * this user, ahead of expiry if possible.
  */
 import {
   computeScopeUnion,
@@ -10,68 +10,68 @@ import {
   isDpopNonceChallenge,
   isStrictScopeSuperset,
 } from '@modelcontextprotocol/client';
-import type { MachineConfig, OAuthConfig } from '../config/auth-schema.js';
+import type { MachineConfig, OAuthConfig } from '../config/schema/auth-schema.js';
 import { TurnbuckleError } from '../errors.js';
 import {
   type Challenge,
-  cannotRenew,
-  isPassing,
+  isTransient,
   oauthCode,
+  renewalFailed,
   scopeMissing,
   signInRequired,
 } from './auth-errors.js';
-import { findAuthorizationServer } from './authorization-server.js';
 import {
   type Authorizer,
+  type AuthRefusal,
   type Credentials,
-  MAX_ROUNDS,
+  MAX_AUTH_RETRIES,
   type OutgoingRequest,
-  type Refused,
 } from './authorizer.js';
-import { openDpopSession } from './dpop-key.js';
-import { signInMachine } from './machine-sign-in.js';
-import { RenewalPause } from './renewal-pause.js';
+import { findAuthorizationServer } from './client/authorization-server.js';
+import { openDpopSession } from './client/dpop-key.js';
+import { signInMachine } from './flows/machine-sign-in.js';
+import { requestTokens } from './flows/token-request.js';
+import { RenewalBackoff } from './renewal-backoff.js';
 import { type SignIn, SignInStore } from './sign-in-store.js';
-import { requestTokens } from './token-request.js';
 import { renewAheadMs, type Tokens } from './tokens.js';
 
 export interface OAuthAuthorizerOptions {
   readonly server: string;
   readonly serverUrl: string;
   readonly config: OAuthConfig | MachineConfig;
-  /** Nobody said that there is a sign-in: without the store, requests go out as they are. */
+  /** No sign-in is known: without the store, requests are sent without a token. */
   readonly optional: boolean;
   readonly account: string;
   readonly store: SignInStore;
   readonly fetch: FetchLike;
   readonly now: () => number;
-  /** A value that must never be shown. */
+  /** Registers a value for redaction. */
   readonly onSecret: (value: string) => void;
 }
 
-/** Where each refusal has a reason of its own: tokens that last shorter than a request takes. */
-const MAX_RENEWED_ROUNDS = 8;
+/** A higher limit for tokens that expire while a request is in flight. */
+const MAX_RENEWED_RETRIES = 8;
 /** Authorization servers count in whole seconds. */
-const CLOCK_STEP_MS = 1_000;
+const MIN_EXPIRY_MARGIN_MS = 1_000;
 
 export class OAuthAuthorizer implements Authorizer {
   readonly #options: OAuthAuthorizerOptions;
   readonly #key: string;
-  readonly #pause: RenewalPause;
+  readonly #backoff: RenewalBackoff;
   #loading: Promise<void> | undefined;
   #loaded = false;
   #signIn: SignIn | undefined;
   #dpop: DpopSession | undefined;
   #renewing: Promise<void> | undefined;
   #replacing: Promise<void> | undefined;
-  /** The token with which a person was last found to be needed; null: without any. */
-  #hopeless: string | null | undefined;
-  /** The token in the store that ours could not be written over. */
-  #unwritten: string | undefined;
+  /** The token with which a user was last required; null: no token. */
+  #rejectedToken: string | null | undefined;
+  /** The token in the store that could not be overwritten. */
+  #staleStoredToken: string | undefined;
 
   constructor(options: OAuthAuthorizerOptions) {
     this.#options = options;
-    this.#pause = new RenewalPause(options.now);
+    this.#backoff = new RenewalBackoff(options.now);
     this.#key = SignInStore.keyOf(options.serverUrl, options.account);
   }
 
@@ -79,34 +79,34 @@ export class OAuthAuthorizer implements Authorizer {
     return this.#key;
   }
 
-  /** What is known now; after `load`, what is stored. */
+  /** The current sign-in; after `load`, the stored one. */
   get signIn(): SignIn | undefined {
     return this.#signIn;
   }
 
-  /** Looks into the store, once. */
+  /** Reads the store, once. */
   load(): Promise<void> {
-    this.#loading ??= this.#options.store.load(this.#key).then((stored) => this.#take(stored));
+    this.#loading ??= this.#options.store.load(this.#key).then((stored) => this.#apply(stored));
     this.#loading.catch(() => {
       this.#loading = undefined;
     });
     return this.#loading;
   }
 
-  /** Looks again; true when there is a token now that was not refused. */
+  /** Reads the store again; true if it has a token that was not rejected. */
   async reload(): Promise<boolean> {
-    await this.#take(await this.#stored());
+    await this.#apply(await this.#loadStored());
     const now = this.#signIn?.tokens?.accessToken;
-    return now !== undefined && now !== this.#hopeless;
+    return now !== undefined && now !== this.#rejectedToken;
   }
 
-  /** A person has signed in, or out. */
+  /** The user has signed in or out. */
   async adopt(signIn: SignIn | undefined): Promise<void> {
-    this.#pause.end();
-    await this.#take(signIn);
+    this.#backoff.reset();
+    await this.#apply(signIn);
   }
 
-  /** Resolves when nothing is being renewed: a token that was just given must not get lost. */
+  /** Resolves when no refresh is in progress: a token that was just issued must not get lost. */
   async settled(): Promise<void> {
     await this.#renewing?.catch(() => {});
   }
@@ -125,18 +125,18 @@ export class OAuthAuthorizer implements Authorizer {
     if (nonce !== undefined) this.#dpop?.rememberNonce(url, nonce);
   }
 
-  async refused({ status, challenge: header, credentials, round }: Refused): Promise<boolean> {
+  async handleRefusal({ status, challenge: header, credentials, retries }: AuthRefusal): Promise<boolean> {
     await this.load();
     const { challenge, wantsNonce } = readChallenge(status, header);
-    if (wantsNonce && this.#dpop !== undefined && round <= MAX_ROUNDS) return true;
-    if (status === 403) return this.#forbidden(challenge, round);
+    if (wantsNonce && this.#dpop !== undefined && retries <= MAX_AUTH_RETRIES) return true;
+    if (status === 403) return this.#onForbidden(challenge, retries);
     const tokens = this.#signIn?.tokens;
-    const replaced = tokens !== undefined && !isSent(tokens, credentials);
-    // A token that came to its end on the way was not refused for what it is.
-    const limit = replaced || this.#isEnding(tokens) ? MAX_RENEWED_ROUNDS : MAX_ROUNDS;
-    if (round >= limit) throw this.#mustSignIn(challenge, 'does not accept the sign-in');
+    const replaced = tokens !== undefined && !isSameToken(tokens, credentials);
+    // A token that expired in flight was not rejected for another reason.
+    const limit = replaced || this.#isExpiring(tokens) ? MAX_RENEWED_RETRIES : MAX_AUTH_RETRIES;
+    if (retries >= limit) throw this.#signInRequired(challenge, 'rejected the sign-in');
     if (replaced) return true;
-    // Many calls are refused at the same moment: what is found out about one holds for all.
+    // Many calls are rejected at the same moment: they share one replacement.
     this.#replacing ??= this.#replace(tokens, challenge).finally(() => {
       this.#replacing = undefined;
     });
@@ -144,68 +144,68 @@ export class OAuthAuthorizer implements Authorizer {
     return true;
   }
 
-  /** A refused token: perhaps another process has a newer one, perhaps it can be renewed, else a person is needed. */
+  /** A rejected token: use a newer one of another process, or refresh it; otherwise a user is required. */
   async #replace(refusedTokens: Tokens | undefined, challenge: Challenge): Promise<void> {
     const { config } = this.#options;
-    if (isMachine(config)) return this.#renew(refusedTokens, challenge);
-    this.#hopeless = refusedTokens?.accessToken ?? null;
+    if (isMachineConfig(config)) return this.#renew(refusedTokens, challenge);
+    this.#rejectedToken = refusedTokens?.accessToken ?? null;
     if (await this.reload()) return;
     if (refusedTokens?.refreshToken === undefined) {
       const known = refusedTokens !== undefined;
-      throw this.#mustSignIn(
+      throw this.#signInRequired(
         challenge,
-        known ? 'does not accept the sign-in any more' : 'requires authentication',
+        known ? 'no longer accepts the sign-in' : 'requires authentication',
       );
     }
     await this.#renew(refusedTokens, challenge);
   }
 
-  /** A token that should be good was refused: perhaps the server has gone to another authorization server. */
+  /** A valid token was rejected: the server may use a different authorization server now. */
   async #requireSameIssuer(signIn: SignIn, challenge: Challenge, config: OAuthConfig): Promise<void> {
-    if (this.#isEnding(signIn.tokens)) return;
+    if (this.#isExpiring(signIn.tokens)) return;
     if (!(await this.#trustsIssuerOf(signIn, challenge, config)))
-      throw this.#mustSignIn(challenge, 'now trusts another authorization server');
+      throw this.#signInRequired(challenge, 'now uses a different authorization server');
   }
 
-  /** True when the server names another authorization server than the one that was signed in at. */
-  async hasMoved(challenge: Challenge): Promise<boolean> {
+  /** True if the server names a different authorization server than that of the sign-in. */
+  async hasIssuerChanged(challenge: Challenge): Promise<boolean> {
     const { config } = this.#options;
-    if (isMachine(config) || this.#signIn === undefined) return false;
+    if (isMachineConfig(config) || this.#signIn === undefined) return false;
     return !(await this.#trustsIssuerOf(this.#signIn, challenge, config));
   }
 
-  async #trustsIssuerOf(signIn: SignIn, challenge: Challenge, places: OAuthConfig): Promise<boolean> {
+  async #trustsIssuerOf(signIn: SignIn, challenge: Challenge, endpoints: OAuthConfig): Promise<boolean> {
     const { server, serverUrl, fetch } = this.#options;
     try {
-      const { issuer } = await findAuthorizationServer({ server, serverUrl, places, challenge, fetch });
+      const { issuer } = await findAuthorizationServer({ server, serverUrl, endpoints, challenge, fetch });
       return issuer === signIn.authorizationServer.issuer;
     } catch (error) {
       throw error instanceof TurnbuckleError && error.cause === undefined
         ? error
-        : cannotRenew(server, error);
+        : renewalFailed(server, error);
     }
   }
 
-  async #forbidden(challenge: Challenge, round: number): Promise<boolean> {
+  async #onForbidden(challenge: Challenge, round: number): Promise<boolean> {
     const tokens = this.#signIn?.tokens;
     if (challenge.error !== 'insufficient_scope') {
-      this.#hopeless = tokens?.accessToken ?? null;
+      this.#rejectedToken = tokens?.accessToken ?? null;
       return false;
     }
     const { server, config } = this.#options;
-    if (tokens === undefined && !isMachine(config))
+    if (tokens === undefined && !isMachineConfig(config))
       throw signInRequired(server, { status: 403, challenge, why: 'requires authentication' });
     const had = tokens?.scope ?? this.#signIn?.requestedScope;
     const scope = computeScopeUnion(had, challenge.scope);
-    if (!isMachine(config) || round >= MAX_ROUNDS || !isStrictScopeSuperset(scope, had))
+    if (!isMachineConfig(config) || round >= MAX_AUTH_RETRIES || !isStrictScopeSuperset(scope, had))
       throw scopeMissing(server, { scope, challenge });
     await this.#renew(tokens, { ...challenge, scope });
     return true;
   }
 
-  #isEnding(tokens: Tokens | undefined): boolean {
+  #isExpiring(tokens: Tokens | undefined): boolean {
     if (tokens?.expiresAt === undefined) return false;
-    const marginMs = Math.max(renewAheadMs(tokens), CLOCK_STEP_MS);
+    const marginMs = Math.max(renewAheadMs(tokens), MIN_EXPIRY_MARGIN_MS);
     return tokens.expiresAt - this.#options.now() < marginMs;
   }
 
@@ -214,11 +214,11 @@ export class OAuthAuthorizer implements Authorizer {
     if (tokens === undefined) return {};
     const { now, config } = this.#options;
     const leftMs = tokens.expiresAt === undefined ? Number.POSITIVE_INFINITY : tokens.expiresAt - now();
-    const renewable = tokens.refreshToken !== undefined || isMachine(config);
+    const renewable = tokens.refreshToken !== undefined || isMachineConfig(config);
     if (renewable && leftMs <= 0)
       return this.#renew(tokens, undefined).then(() => this.#present(this.#signIn?.tokens, request));
-    // Nobody waits for it, and if it fails there is time for another try.
-    if (renewable && leftMs < renewAheadMs(tokens) && !this.#pause.isOn)
+    // In the background; if it fails there is time for another attempt.
+    if (renewable && leftMs < renewAheadMs(tokens) && !this.#backoff.isActive)
       this.#renew(tokens, undefined).catch(() => {});
     return this.#present(tokens, request);
   }
@@ -234,60 +234,60 @@ export class OAuthAuthorizer implements Authorizer {
       .then((dpop) => ({ authorization, dpop }));
   }
 
-  /** One for all callers of this process. */
+  /** One refresh for all callers in this process. */
   #renew(used: Tokens | undefined, challenge: Challenge | undefined): Promise<void> {
-    this.#renewing ??= this.#pause
-      .guard(() => this.#renewAlone(used, challenge))
+    this.#renewing ??= this.#backoff
+      .run(() => this.#renewLocked(used, challenge))
       .finally(() => {
         this.#renewing = undefined;
       });
     return this.#renewing;
   }
 
-  /** One for all processes: whoever waits for the lock, or gets it second, finds the work done. */
-  #renewAlone(used: Tokens | undefined, challenge: Challenge | undefined): Promise<void> {
+  /** One refresh for all processes: those that wait for the lock find the work done. */
+  #renewLocked(used: Tokens | undefined, challenge: Challenge | undefined): Promise<void> {
     const { store, now } = this.#options;
     const takeNewer = async (stored: SignIn | undefined): Promise<boolean> => {
       const tokens = stored?.tokens;
       const isNewer = tokens !== undefined && tokens.accessToken !== used?.accessToken;
-      // On a slow machine what another process got may have ended before we come to it.
+      // On a slow machine the token of another process may already have expired.
       if (!isNewer || (tokens.expiresAt ?? Number.POSITIVE_INFINITY) <= now()) return false;
-      await this.#take(stored);
+      await this.#apply(stored);
       return true;
     };
-    const isDone = async (): Promise<boolean> => takeNewer(await this.#stored());
-    return store.exclusivelyUnless(this.#key, isDone, async () => {
-      const stored = await this.#stored();
+    const isDone = async (): Promise<boolean> => takeNewer(await this.#loadStored());
+    return store.withLockUnless(this.#key, isDone, async () => {
+      const stored = await this.#loadStored();
       if (await takeNewer(stored)) return;
       const renewed = await this.#obtain(stored, challenge);
-      // In this order: an authorization server that rotates has forgotten the old tokens, whatever the disk says.
-      this.#unwritten ??= stored?.tokens?.accessToken;
-      await this.#take(renewed);
+      // In this order: after a rotation the old tokens are invalid, even if writing to disk fails.
+      this.#staleStoredToken ??= stored?.tokens?.accessToken;
+      await this.#apply(renewed);
       await store.save(this.#key, renewed);
-      this.#unwritten = undefined;
+      this.#staleStoredToken = undefined;
     });
   }
 
-  /** What is in the store, unless ours is newer and could not be written. */
-  async #stored(): Promise<SignIn | undefined> {
+  /** The stored sign-in, unless ours is newer and could not be written. */
+  async #loadStored(): Promise<SignIn | undefined> {
     const stored = await this.#options.store.load(this.#key);
     const token = stored?.tokens?.accessToken;
-    return token !== undefined && token === this.#unwritten ? this.#signIn : stored;
+    return token !== undefined && token === this.#staleStoredToken ? this.#signIn : stored;
   }
 
   async #obtain(stored: SignIn | undefined, challenge: Challenge | undefined): Promise<SignIn> {
     const { config } = this.#options;
     const dpop = this.#dpop;
-    if (isMachine(config)) return signInMachine({ ...this.#options, config, stored, challenge, dpop });
+    if (isMachineConfig(config)) return signInMachine({ ...this.#options, config, stored, challenge, dpop });
     const refreshToken = stored?.tokens?.refreshToken;
     if (stored !== undefined && refreshToken !== undefined) {
-      // By the one that renews: all others wait for it and need not ask.
+      // Only by the process that refreshes: all others wait for it.
       if (challenge !== undefined) await this.#requireSameIssuer(stored, challenge, config);
       return this.#refresh(stored, refreshToken);
     }
-    // Signed out, or found to have ended, by another program.
-    await this.#take(stored);
-    throw this.#mustSignIn(challenge, 'requires authentication');
+    // Another process signed out, or found that the sign-in has ended.
+    await this.#apply(stored);
+    throw this.#signInRequired(challenge, 'requires authentication');
   }
 
   async #refresh(stored: SignIn, refreshToken: string): Promise<SignIn> {
@@ -312,20 +312,20 @@ export class OAuthAuthorizer implements Authorizer {
       return { ...stored, tokens };
     } catch (error) {
       const code = oauthCode(error);
-      // The authorization server cannot be asked now: the sign-in is as good as before.
-      if (code === undefined || isPassing(error)) throw cannotRenew(server, error);
+      // The authorization server is unavailable: the sign-in stays valid.
+      if (code === undefined || isTransient(error)) throw renewalFailed(server, error);
       if (code !== 'invalid_grant' && code !== 'invalid_client')
-        throw this.#mustSignIn(undefined, 'cannot renew the sign-in');
-      // The end of this sign-in. What is known of the client stays, unless it is what was refused.
+        throw this.#signInRequired(undefined, 'could not refresh the sign-in');
+      // The sign-in has ended. The client is kept, unless it was what was rejected.
       const ended = { ...stored, tokens: undefined };
       if (code === 'invalid_client') await store.delete(this.#key);
       else await store.save(this.#key, ended);
-      await this.#take(code === 'invalid_client' ? undefined : ended);
-      throw this.#mustSignIn(undefined, 'has ended the sign-in');
+      await this.#apply(code === 'invalid_client' ? undefined : ended);
+      throw this.#signInRequired(undefined, 'no longer accepts the sign-in');
     }
   }
 
-  async #take(signIn: SignIn | undefined): Promise<void> {
+  async #apply(signIn: SignIn | undefined): Promise<void> {
     for (const secret of [signIn?.tokens?.accessToken, signIn?.tokens?.refreshToken])
       if (secret !== undefined) this.#options.onSecret(secret);
     const key = signIn?.dpopKey;
@@ -336,23 +336,24 @@ export class OAuthAuthorizer implements Authorizer {
     this.#loading = Promise.resolve();
   }
 
-  #mustSignIn(challenge: Challenge | undefined, why: string): TurnbuckleError {
-    this.#hopeless = this.#signIn?.tokens?.accessToken ?? null;
+  #signInRequired(challenge: Challenge | undefined, why: string): TurnbuckleError {
+    this.#rejectedToken = this.#signIn?.tokens?.accessToken ?? null;
     return signInRequired(this.#options.server, { status: 401, challenge, why });
   }
 }
 
-function isSent({ accessToken, scheme }: Tokens, { authorization }: Credentials): boolean {
+function isSameToken({ accessToken, scheme }: Tokens, { authorization }: Credentials): boolean {
   return authorization === `${scheme} ${accessToken}`;
 }
 
-const isMachine = (config: OAuthConfig | MachineConfig): config is MachineConfig => config.type !== 'oauth';
+const isMachineConfig = (config: OAuthConfig | MachineConfig): config is MachineConfig =>
+  config.type !== 'oauth';
 
 function readChallenge(
   status: number,
   header: string | undefined,
 ): { readonly challenge: Challenge; readonly wantsNonce: boolean } {
-  // A server can send any byte; a header of ours has letters only.
+  // A server can send any byte; our header contains only safe characters.
   const text = header?.replace(/[^\x20-\x7e]/g, '?');
   const headers: Record<string, string> = text === undefined ? {} : { 'www-authenticate': text };
   const response = new Response(null, { status, headers });

@@ -1,10 +1,10 @@
-/** After a renewal that failed, the authorization server is left alone for a while: longer each time. */
+/** Backoff after failed refreshes: each pause is longer. */
 import { TurnbuckleError } from '../errors.js';
 
-const FIRST_MS = 1_000;
-const LONGEST_MS = 30_000;
+const INITIAL_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
 
-export class RenewalPause {
+export class RenewalBackoff {
   readonly #now: () => number;
   #failures = 0;
   #until = Number.NEGATIVE_INFINITY;
@@ -14,32 +14,32 @@ export class RenewalPause {
     this.#now = now;
   }
 
-  get isOn(): boolean {
+  get isActive(): boolean {
     return this.#now() < this.#until;
   }
 
-  /** Does the work, or fails as it failed last time while the pause lasts. */
-  async guard(work: () => Promise<void>): Promise<void> {
-    if (this.isOn) throw this.#error;
+  /** Runs the work, or repeats the last error during the pause. */
+  async run(work: () => Promise<void>): Promise<void> {
+    if (this.isActive) throw this.#error;
     try {
       await work();
-      this.end();
+      this.reset();
     } catch (error) {
-      // That a person is needed is known without asking anybody.
-      if (!(error instanceof TurnbuckleError && error.code === 'AUTH_REQUIRED')) this.#begin(error);
+      // A required sign-in is known without a request.
+      if (!(error instanceof TurnbuckleError && error.code === 'AUTH_REQUIRED')) this.#start(error);
       throw error;
     }
   }
 
-  /** Something has changed: the next renewal is tried. */
-  end(): void {
+  /** Something has changed: the next refresh is attempted. */
+  reset(): void {
     this.#failures = 0;
     this.#until = Number.NEGATIVE_INFINITY;
   }
 
-  #begin(error: unknown): void {
+  #start(error: unknown): void {
     this.#error = error;
-    this.#until = this.#now() + Math.min(FIRST_MS * 2 ** this.#failures, LONGEST_MS);
+    this.#until = this.#now() + Math.min(INITIAL_BACKOFF_MS * 2 ** this.#failures, MAX_BACKOFF_MS);
     this.#failures += 1;
   }
 }

@@ -1,48 +1,44 @@
-/** Why a sign-in did not come about, where it is not the doing of an authorization server. */
+/** Errors of a sign-in that the authorization server did not cause. */
 import { TurnbuckleError } from '../errors.js';
 
-export function nothingToSignIn(server: string, type: string): TurnbuckleError {
-  return new TurnbuckleError('AUTH_FAILED', `There is nothing to sign in at server "${server}".`, {
+export function signInNotSupported(server: string, type: string): TurnbuckleError {
+  return new TurnbuckleError('AUTH_FAILED', `Server "${server}" does not use sign-in.`, {
     server,
     hint:
       type === 'none'
-        ? 'It needs no sign-in.'
-        : `Its auth is of type ${type}: the credential is in its configuration.`,
+        ? 'It does not require sign-in.'
+        : `The auth type of the server is "${type}", so its credential comes from the configuration.`,
   });
 }
 
-/** It wants a credential, and there is no authorization server to get one from. */
-export function offersNoSignIn(server: string, cause?: unknown): TurnbuckleError {
+/** The server requires a credential but names no authorization server. */
+export function noAuthorizationServer(server: string, cause?: unknown): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `Server "${server}" offers no sign-in: it names no authorization server.`,
+    `Server "${server}" does not support sign-in because it names no authorization server.`,
     {
       server,
       cause,
-      hint: `Give it a token instead, as its makers say. In its configuration: "auth": { "type": "bearer", "token": "\${secret:${server}}" }, and then: turnbuckle secrets set ${server}`,
+      hint: `Use a token instead. Set "auth": { "type": "bearer", "token": "\${secret:${server}}" } in the configuration of the server, then run: turnbuckle secrets set ${server}`,
     },
   );
 }
 
-export function nobodyThere(server: string): TurnbuckleError {
-  return new TurnbuckleError('AUTH_REQUIRED', `Signing in at server "${server}" needs a person.`, {
+export function signInPromptsMissing(server: string): TurnbuckleError {
+  return new TurnbuckleError('AUTH_REQUIRED', `Sign-in to server "${server}" requires user interaction.`, {
     server,
     hint: `Run: turnbuckle login ${server}`,
   });
 }
 
-export function givenUp(server: string): TurnbuckleError {
-  return new TurnbuckleError(
-    'CALL_CANCELLED',
-    `Nobody waits for the sign-in at server "${server}" any more.`,
-    {
-      server,
-    },
-  );
+export function signInAbandoned(server: string): TurnbuckleError {
+  return new TurnbuckleError('CALL_CANCELLED', `Sign-in to server "${server}" was cancelled.`, {
+    server,
+  });
 }
 
-export function tooLate(server: string): TurnbuckleError {
-  return new TurnbuckleError('AUTH_FAILED', `The sign-in at server "${server}" was not finished in time.`, {
+export function signInTimedOut(server: string): TurnbuckleError {
+  return new TurnbuckleError('AUTH_FAILED', `Sign-in to server "${server}" timed out.`, {
     server,
     hint: `Try again: turnbuckle login ${server}`,
   });

@@ -1,18 +1,18 @@
-/** How a person takes part in a sign-in. The host decides what that looks like. */
+/** How the user takes part in a sign-in. The host implements these. */
 
 export interface SignInPage {
   /** The server's name in the configuration. */
   readonly server: string;
-  /** Where the person signs in; http(s), checked. */
+  /** Where the user signs in; http(s), verified. */
   readonly url: string;
 }
 
 export interface SignInPrompts {
   /** Shows the page, for example by opening a browser. */
   open(page: SignInPage): Promise<void> | void;
-  /** Asks for the address that the browser ended at, for machines whose browser is elsewhere. */
+  /** Asks for the URL that the browser was redirected to, if the browser runs on another machine. */
   paste?: ((page: SignInPage, signal: AbortSignal) => Promise<string>) | undefined;
-  /** Shows the code that the person types in on the page. */
+  /** Shows the code that the user enters on the page. */
   showCode?: ((page: SignInPage & { readonly code: string }) => Promise<void> | void) | undefined;
 }
 

@@ -1,22 +1,22 @@
-/** Sign-ins at rest: one for each server address and account, in the vault, changed by one process at a time. */
+/** Stored sign-ins: one per server address and account, in the vault, changed by one process at a time. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
-import { withFileLock } from '../config/edit/file-lock.js';
-import { makeDirectory } from '../config/edit/make-directory.js';
-import type { DpopKey } from './dpop-key.js';
+import { withFileLock } from '../files/file-lock.js';
+import { makeDirectory } from '../files/make-directory.js';
+import type { DpopKey } from './client/dpop-key.js';
 import type { Tokens } from './tokens.js';
 
-/** The authorization server as it was when the sign-in was made: credentials are for it alone. */
+/** The authorization server of the sign-in: its credentials are for it alone. */
 export interface AuthorizationServer {
   readonly issuer: string;
-  /** The configuration names endpoints and no issuer: `issuer` is a guess that nothing is held to. */
+  /** The configuration sets endpoints but no issuer: `issuer` is a guess and not verified. */
   readonly isIssuerGuessed?: boolean | undefined;
   readonly url: string;
   readonly metadata?: AuthorizationServerMetadata | undefined;
-  /** The name of the server in requests for tokens (RFC 8707). */
+  /** The server's resource identifier in token requests (RFC 8707). */
   readonly resource: string;
-  /** The scopes that the server says it knows. */
+  /** The scopes that the server advertises. */
   readonly scopesSupported?: readonly string[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface SignIn {
   readonly account: string;
   readonly authorizationServer: AuthorizationServer;
   readonly client: OAuthClientInformationMixed;
-  /** Where the browser was sent back to; a client that was registered with it can use it again. */
+  /** The redirect URI; a client registered with it can use it again. */
   readonly redirectUri?: string | undefined;
   readonly requestedScope?: string | undefined;
   readonly tokens?: Tokens | undefined;
@@ -40,16 +40,16 @@ export interface VaultLike {
   list(): Promise<ReadonlyArray<{ readonly name: string }>>;
 }
 
-/** A vault, or what opens it when it is first needed. */
+/** A vault, or a function that opens it on first use. */
 export type VaultSource = VaultLike | (() => Promise<VaultLike>);
 
-const LOCK_MS = 60_000;
+const LOCK_TIMEOUT_MS = 60_000;
 
 export class SignInStore {
   readonly #vault: () => Promise<VaultLike>;
   readonly #directory: string;
 
-  /** `vault` is asked for each time; a vault that could not be opened may be there the next time. */
+  /** Called each time; a vault that could not be opened may be available later. */
   constructor(vault: () => Promise<VaultLike>, stateDir: string) {
     this.#vault = vault;
     this.#directory = join(stateDir, 'locks');
@@ -67,7 +67,7 @@ export class SignInStore {
     const text = await (await this.#vault()).get(key);
     if (text === undefined) return undefined;
     const value: SignIn = JSON.parse(text);
-    // Another version of ours wrote it: as if there was none.
+    // Written by another version: treated as missing.
     return value.version === 1 ? value : undefined;
   }
 
@@ -79,18 +79,18 @@ export class SignInStore {
     return (await this.#vault()).delete(key);
   }
 
-  /** One at a time among all processes of this user; what died in it keeps nobody out. */
-  async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
-    return withFileLock(await this.#lockOf(key), work, { timeoutMs: LOCK_MS });
+  /** One process of this user at a time; a crashed process does not block the others. */
+  async withLock<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return withFileLock(await this.#lockOf(key), work, { timeoutMs: LOCK_TIMEOUT_MS });
   }
 
-  /** The same for work that others may do meanwhile: `isDone` looks whether they have. */
-  async exclusivelyUnless(
+  /** The same for work that another process may have done meanwhile: `isDone` checks that. */
+  async withLockUnless(
     key: string,
     isDone: () => Promise<boolean>,
     work: () => Promise<void>,
   ): Promise<void> {
-    await withFileLock(await this.#lockOf(key), work, { timeoutMs: LOCK_MS, isDone });
+    await withFileLock(await this.#lockOf(key), work, { timeoutMs: LOCK_TIMEOUT_MS, isDone });
   }
 
   async #lockOf(key: string): Promise<string> {

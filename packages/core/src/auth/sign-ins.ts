@@ -1,47 +1,47 @@
 /**
- * The sign-ins of a runtime: for each remote server the credentials that its connection presents, and the
- * sign-in of a person where one is needed. What it takes is loaded when the first server needs it.
+ * The sign-ins of a runtime: the credentials of each remote server, and the interactive sign-in if one is required.
+ * Its modules are loaded when the first server needs them.
  */
 
-import type { Challenge } from './auth/auth-errors.js';
-import type { Authorizer, Credentials } from './auth/authorizer.js';
-import type { OAuthAuthorizer } from './auth/oauth-authorizer.js';
-import { givenUp, nobodyThere, nothingToSignIn, tooLate } from './auth/sign-in-errors.js';
-import type { SignInNetwork } from './auth/sign-in-network.js';
-import type { SignInMethod, SignInPrompts } from './auth/sign-in-prompts.js';
-import { SignInRest } from './auth/sign-in-rest.js';
-import type { SignInStore, VaultLike, VaultSource } from './auth/sign-in-store.js';
-import { staticCredential } from './auth/static-credential.js';
-import type { TokenFile } from './auth/token-file.js';
-import { type CancelSignal, toAbortSignal } from './cancel-signal.js';
-import type { AuthConfig, MachineConfig, OAuthConfig } from './config/auth-schema.js';
-import type { HttpServer, SseServer, WebSocketServer } from './config/schema.js';
-import { type TurnbuckleError, toTurnbuckleError } from './errors.js';
-import { retryableOnce } from './retryable-once.js';
-import type { Server } from './server.js';
-import { throwIfCancelled, untilAborted } from './until-aborted.js';
+import { type CancelSignal, toAbortSignal } from '../async/cancel-signal.js';
+import { retryableOnce } from '../async/retryable-once.js';
+import { throwIfCancelled, untilAborted } from '../async/until-aborted.js';
+import type { AuthConfig } from '../config/schema/auth-schema.js';
+import { type TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import type { Challenge } from './auth-errors.js';
+import type { Authorizer } from './authorizer.js';
+import { accountOf, createServerAuth, networkOf, type RemoteServer, type ServerAuth } from './server-auth.js';
+import { SignInCooldown } from './sign-in-cooldown.js';
+import {
+  signInAbandoned,
+  signInNotSupported,
+  signInPromptsMissing,
+  signInTimedOut,
+} from './sign-in-errors.js';
+import type { SignInMethod, SignInPrompts } from './sign-in-prompts.js';
+import type { SignInStore, VaultLike, VaultSource } from './sign-in-store.js';
 
 export interface SignInRequest {
   readonly method?: SignInMethod | undefined;
   readonly prompts?: SignInPrompts | undefined;
-  /** These scopes, whatever the server asks for. */
+  /** These scopes instead of those that the server requires. */
   readonly scopes?: readonly string[] | undefined;
-  /** Also when the present sign-in is good. */
+  /** Even if the current sign-in is valid. */
   readonly force?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What may be shown of a sign-in: no token. */
+/** The displayable part of a sign-in: no token. */
 export interface SignInStatus {
   readonly server: string;
-  /** How the server is told who asks; `none` also when nothing is known. */
+  /** The type of authentication; `none` also if unknown. */
   readonly type: AuthConfig['type'];
   readonly signedIn: boolean;
   readonly account?: string | undefined;
   readonly issuer?: string | undefined;
   readonly scope?: string | undefined;
   readonly expiresAt?: Date | undefined;
-  /** It is renewed without a person. */
+  /** Whether it is refreshed without a user. */
   readonly renewable?: boolean | undefined;
 }
 
@@ -51,155 +51,163 @@ export interface SignInsOptions {
   readonly vault: VaultSource | undefined;
   readonly prompts: SignInPrompts | undefined;
   readonly now: () => number;
-  /** A value that must never be shown. */
+  /** Registers a value for redaction. */
   readonly onSecret: (value: string) => void;
 }
 
-/** A server at which one can sign in. */
-export type RemoteServer = HttpServer | SseServer | WebSocketServer;
-
-interface Known {
-  readonly auth: AuthConfig;
-  readonly url: string;
-  readonly authorizer: Authorizer | undefined;
-  readonly oauth: OAuthAuthorizer | undefined;
-  readonly file?: TokenFile | undefined;
+/** What a sign-in is for. */
+export interface SignInTarget {
+  readonly name: string;
+  readonly connection: { open(): Promise<unknown> };
+  disconnect(): Promise<void>;
 }
 
-/** A sign-in under way, and how many wait for it. */
-interface Running {
+/** A sign-in in progress, and the number of its waiters. */
+interface PendingSignIn {
   readonly done: Promise<boolean>;
   readonly abort: AbortController;
   waiting: number;
 }
 
-/** A call that was refused, and wants a person to sign in. */
-export interface SignInAsked {
-  /** Somebody has signed in for this very reason in the middle of this call. */
+/** A rejected call that requires a sign-in. */
+export interface SignInTrigger {
+  /** A sign-in for this reason has already happened during this call. */
   readonly isRepeated: boolean;
   readonly signal: CancelSignal | undefined;
 }
 
-const MAX_VISITS = 2;
-const SIGN_IN_MS = 5 * 60_000;
-const DEFAULT_OAUTH: OAuthConfig = { type: 'oauth' };
+const MAX_SIGN_IN_ATTEMPTS = 2;
+const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
 export class SignIns {
   readonly #options: SignInsOptions;
-  readonly #known = new Map<string, { readonly made: string; readonly known: Promise<Known> }>();
-  readonly #running = new Map<string, Running>();
+  readonly #authByServer = new Map<string, { readonly made: string; readonly known: Promise<ServerAuth> }>();
+  readonly #pending = new Map<string, PendingSignIn>();
   readonly #openStore: () => Promise<SignInStore>;
-  readonly #rest: SignInRest;
+  readonly #cooldown: SignInCooldown;
 
   constructor(options: SignInsOptions) {
     this.#options = options;
-    this.#rest = new SignInRest(options.now);
+    this.#cooldown = new SignInCooldown(options.now);
     this.#openStore = retryableOnce(() => createStore(options));
   }
 
-  /** What presents the credentials of a server; the same one for all its connections. */
+  /** The authorizer of a server, shared by all its connections. */
   async authorizer(server: string, config: RemoteServer): Promise<Authorizer | undefined> {
-    return (await this.#knownOf(server, config)).authorizer;
+    return (await this.#resolveAuth(server, config)).authorizer;
   }
 
-  /** Whether a person can be asked without further ado. */
+  /** Whether an interactive sign-in is possible right away. */
   get hasPrompts(): boolean {
     return this.#options.prompts !== undefined;
   }
 
-  /** Signs in; false when it was not needed. Many who ask at once share one sign-in. */
-  signIn(server: Server, request: SignInRequest): Promise<boolean> {
-    this.#rest.end(server.name);
-    return this.#together(server.name, request.signal, (signal) =>
+  /** Signs in; false if it was not necessary. Concurrent requests share one sign-in. */
+  signIn(server: SignInTarget, request: SignInRequest): Promise<boolean> {
+    this.#cooldown.clear(server.name);
+    return this.#joinOrStart(server.name, request.signal, (signal) =>
       this.#signIn(server, { ...request, signal }),
     );
   }
 
-  /** One sign-in for all who want one: who gives up leaves it to the others, the last one ends it. */
-  async #together(
+  /** One sign-in for all waiters: a cancelled one leaves it to the others, the last one ends it. */
+  async #joinOrStart(
     server: string,
     signal: AbortSignal | undefined,
     begin: (signal: AbortSignal) => Promise<boolean>,
   ): Promise<boolean> {
     throwIfCancelled(signal);
-    const running = this.#running.get(server) ?? this.#begin(server, begin);
+    const running = this.#pending.get(server) ?? this.#start(server, begin);
     running.waiting += 1;
     try {
       return await untilAborted(() => running.done, signal);
     } finally {
       running.waiting -= 1;
-      if (running.waiting === 0) this.#end(server, running, givenUp(server));
+      if (running.waiting === 0) this.#abort(server, running, signInAbandoned(server));
     }
   }
 
-  #begin(server: string, begin: (signal: AbortSignal) => Promise<boolean>): Running {
+  #start(server: string, begin: (signal: AbortSignal) => Promise<boolean>): PendingSignIn {
     const abort = new AbortController();
     const running = { done: begin(abort.signal), abort, waiting: 0 };
-    this.#running.set(server, running);
+    this.#pending.set(server, running);
     return running;
   }
 
-  #end(server: string, running: Running, reason: TurnbuckleError): void {
-    if (this.#running.get(server) === running) this.#running.delete(server);
+  #abort(server: string, running: PendingSignIn, reason: TurnbuckleError): void {
+    if (this.#pending.get(server) === running) this.#pending.delete(server);
     running.abort.abort(reason);
   }
 
-  /** Ends sign-ins that are under way, and waits until what is being renewed is in the store. */
+  /** Ends sign-ins in progress, and waits until refreshed tokens are stored. */
   async close(): Promise<void> {
-    for (const [server, running] of this.#running) this.#end(server, running, givenUp(server));
-    const known = await Promise.allSettled([...this.#known.values()].map((entry) => entry.known));
+    for (const [server, running] of this.#pending) this.#abort(server, running, signInAbandoned(server));
+    const known = await Promise.allSettled([...this.#authByServer.values()].map((entry) => entry.known));
     await Promise.all(
       known.map((entry) => (entry.status === 'fulfilled' ? entry.value.oauth?.settled() : undefined)),
     );
   }
 
-  async #signIn(server: Server, request: SignInRequest): Promise<boolean> {
-    let refused = await this.#whyRefused(server);
+  async #signIn(server: SignInTarget, request: SignInRequest): Promise<boolean> {
+    let refused = await this.#probeRefusal(server);
     const wider = request.force === true || request.scopes !== undefined;
     if (refused === undefined && !wider) return false;
-    // A server may ask for more once it knows who asks, or send us on to another authorization server.
-    for (let visit = 0; visit < MAX_VISITS; visit += 1) {
+    // A server may require more scopes after the sign-in, or a different authorization server.
+    for (let visit = 0; visit < MAX_SIGN_IN_ATTEMPTS; visit += 1) {
       const asked = refused;
-      await this.#visit(server, request, asked?.data?.challenge as Challenge | undefined);
-      refused = await this.#whyRefused(server);
+      await this.#runSignIn(server, request, asked?.data?.challenge as Challenge | undefined);
+      refused = await this.#probeRefusal(server);
       if (refused === undefined) return true;
-      // The same answer again: a second page would change nothing, unless it is that of another authorization server.
-      if (asked !== undefined && isSameRefusal(asked, refused) && !(await this.#hasMoved(server, refused)))
+      // The same challenge again: a second sign-in would not help, unless the authorization server differs.
+      if (
+        asked !== undefined &&
+        isSameRefusal(asked, refused) &&
+        !(await this.#hasIssuerChanged(server, refused))
+      )
         break;
     }
     throw refused;
   }
 
-  async #hasMoved(server: Server, refused: TurnbuckleError): Promise<boolean> {
-    const { oauth } = await this.#require(server.name);
+  async #hasIssuerChanged(server: SignInTarget, refused: TurnbuckleError): Promise<boolean> {
+    const { oauth } = await this.#requireAuth(server.name);
     const challenge = refused.data?.challenge as Challenge | undefined;
     if (oauth === undefined || challenge === undefined) return false;
-    // Where that cannot be found out, the refusal itself is the answer.
-    return oauth.hasMoved(challenge).catch(() => false);
+    // If that is unknown, the rejection itself is the answer.
+    return oauth.hasIssuerChanged(challenge).catch(() => false);
   }
 
   /**
-   * A call was refused for want of a sign-in, or of a wider one. False when nobody is asked: it was done and did not
-   * help, in this call or in one a while ago.
+   * A call was rejected for lack of a sign-in or of scopes. False if no prompt is shown: a sign-in did not help, in
+   * this call or recently.
    */
-  async widen(server: Server, error: TurnbuckleError, { isRepeated, signal }: SignInAsked): Promise<boolean> {
-    if (isRepeated) this.#rest.begin(server.name, error);
-    if (this.#rest.isOn(server.name, error)) return false;
-    // Refused with what there was before somebody signed in a moment ago.
-    if (!isRepeated && error.code === 'AUTH_REQUIRED' && this.#rest.isSignedInAnew(server.name)) return true;
+  async signInForCall(
+    server: SignInTarget,
+    error: TurnbuckleError,
+    { isRepeated, signal }: SignInTrigger,
+  ): Promise<boolean> {
+    if (isRepeated) this.#cooldown.start(server.name, error);
+    if (this.#cooldown.isActive(server.name, error)) return false;
+    // Rejected with the credentials from before a recent sign-in.
+    if (!isRepeated && error.code === 'AUTH_REQUIRED' && this.#cooldown.hasRecentSignIn(server.name))
+      return true;
     const challenge = error.data?.challenge as Challenge | undefined;
-    return this.#together(server.name, signal && toAbortSignal(signal), (shared) =>
-      this.#visit(server, { signal: shared }, challenge).then(() => true),
+    return this.#joinOrStart(server.name, signal && toAbortSignal(signal), (shared) =>
+      this.#runSignIn(server, { signal: shared }, challenge).then(() => true),
     );
   }
 
-  async #visit(server: Server, request: SignInRequest, challenge: Challenge | undefined): Promise<void> {
-    const { oauth, auth, url } = await this.#require(server.name);
-    if (oauth === undefined || auth.type !== 'oauth') throw nothingToSignIn(server.name, auth.type);
+  async #runSignIn(
+    server: SignInTarget,
+    request: SignInRequest,
+    challenge: Challenge | undefined,
+  ): Promise<void> {
+    const { oauth, auth, url } = await this.#requireAuth(server.name);
+    if (oauth === undefined || auth.type !== 'oauth') throw signInNotSupported(server.name, auth.type);
     const prompts = request.prompts ?? this.#options.prompts;
-    if (prompts === undefined) throw nobodyThere(server.name);
-    const [{ signIn }, store] = await Promise.all([import('./auth/sign-in.js'), this.#openStore()]);
-    const timeout = AbortSignal.timeout(SIGN_IN_MS);
+    if (prompts === undefined) throw signInPromptsMissing(server.name);
+    const [{ signIn }, store] = await Promise.all([import('./sign-in.js'), this.#openStore()]);
+    const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);
     const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
     await oauth.load();
     const done = await signIn({
@@ -216,29 +224,29 @@ export class SignIns {
       now: this.#options.now,
       signal,
     }).catch((error: unknown) => {
-      if (timeout.aborted) throw tooLate(server.name);
+      if (timeout.aborted) throw signInTimedOut(server.name);
       throw toTurnbuckleError(signal.aborted ? signal.reason : error);
     });
-    await store.exclusively(oauth.key, () => store.save(oauth.key, done));
+    await store.withLock(oauth.key, () => store.save(oauth.key, done));
     await oauth.adopt(done);
-    this.#rest.signedIn(server.name);
+    this.#cooldown.recordSignIn(server.name);
   }
 
-  /** True when another program of this user has signed in since we looked. */
-  async hasNews(server: string): Promise<boolean> {
-    const known = await this.#known.get(server)?.known;
-    return (await (known?.oauth?.reload() ?? known?.file?.hasNews())) ?? false;
+  /** True if another process of this user has signed in meanwhile. */
+  async hasNewSignIn(server: string): Promise<boolean> {
+    const known = await this.#authByServer.get(server)?.known;
+    return (await (known?.oauth?.reload() ?? known?.tokenFile?.hasNewToken())) ?? false;
   }
 
-  /** Forgets the sign-in and tells the authorization server. */
+  /** Removes the sign-in and revokes its tokens. */
   async signOut(
-    server: Server,
+    server: SignInTarget,
     config: RemoteServer,
   ): Promise<{ readonly found: boolean; readonly revoked: boolean }> {
-    const { oauth, auth, url } = await this.#knownOf(server.name, config);
-    if (oauth === undefined) throw nothingToSignIn(server.name, auth.type);
+    const { oauth, auth, url } = await this.#resolveAuth(server.name, config);
+    if (oauth === undefined) throw signInNotSupported(server.name, auth.type);
     const store = await this.#openStore();
-    const signedIn = await store.exclusively(oauth.key, async () => {
+    const signedIn = await store.withLock(oauth.key, async () => {
       const stored = await store.load(oauth.key);
       await store.delete(oauth.key);
       return stored;
@@ -246,14 +254,14 @@ export class SignIns {
     await oauth.adopt(undefined);
     await server.disconnect();
     if (signedIn?.tokens === undefined) return { found: false, revoked: false };
-    const { revoke } = await import('./auth/revoke.js');
+    const { revoke } = await import('./flows/revoke.js');
     const { fetch } = await networkOf(url, auth);
     return { found: true, revoked: await revoke(signedIn, fetch) };
   }
 
-  /** What is known about the sign-in at a server whose configuration has been filled in. */
+  /** The state of the sign-in for a server whose placeholders are filled in. */
   async status(server: string, config: RemoteServer): Promise<SignInStatus> {
-    const { oauth, auth } = await this.#knownOf(server, config);
+    const { oauth, auth } = await this.#resolveAuth(server, config);
     if (oauth === undefined) return { server, type: auth.type, signedIn: auth.type !== 'none' };
     await oauth.reload();
     const { signIn } = oauth;
@@ -271,58 +279,28 @@ export class SignIns {
     };
   }
 
-  #knownOf(server: string, config: RemoteServer): Promise<Known> {
+  #resolveAuth(server: string, config: RemoteServer): Promise<ServerAuth> {
     const made = JSON.stringify([config.url, config.auth, Object.keys(config.headers)]);
-    const before = this.#known.get(server);
+    const before = this.#authByServer.get(server);
     if (before?.made === made) return before.known;
-    const known = this.#make(server, config);
+    const known = createServerAuth(server, config, { ...this.#options, openStore: this.#openStore });
     const entry = { made, known };
-    this.#known.set(server, entry);
-    // What failed is made anew for the next one who asks.
+    this.#authByServer.set(server, entry);
+    // After a failure, the next request starts over.
     known.catch(() => {
-      if (this.#known.get(server) === entry) this.#known.delete(server);
+      if (this.#authByServer.get(server) === entry) this.#authByServer.delete(server);
     });
     return known;
   }
 
-  async #make(server: string, config: RemoteServer): Promise<Known> {
-    const auth = authOf(config);
-    const { url } = config;
-    const fixed = staticCredential(auth);
-    if (fixed !== undefined) return { auth, url, authorizer: presenting(fixed), oauth: undefined };
-    const { now, onSecret } = this.#options;
-    if ('tokenPath' in auth) {
-      const { TokenFile } = await import('./auth/token-file.js');
-      const file = new TokenFile(server, auth, now);
-      return { auth, url, authorizer: telling(file, onSecret), oauth: undefined, file };
-    }
-    const config_ = auth as OAuthConfig | MachineConfig;
-    const [{ OAuthAuthorizer }, store] = await Promise.all([
-      import('./auth/oauth-authorizer.js'),
-      this.#openStore(),
-    ]);
-    const oauth = new OAuthAuthorizer({
-      server,
-      serverUrl: url,
-      config: config_,
-      optional: config.auth === undefined,
-      account: accountOf(auth),
-      store,
-      fetch: (await networkOf(url, auth)).fetch,
-      now,
-      onSecret,
-    });
-    return { auth, url, authorizer: oauth, oauth };
-  }
-
-  async #require(server: string): Promise<Known> {
-    const known = this.#known.get(server);
-    if (known === undefined) throw nothingToSignIn(server, 'none');
+  async #requireAuth(server: string): Promise<ServerAuth> {
+    const known = this.#authByServer.get(server);
+    if (known === undefined) throw signInNotSupported(server, 'none');
     return known.known;
   }
 
-  /** Connects, so that the server says itself what it wants; undefined when it wants nothing more. */
-  async #whyRefused({ connection }: Server): Promise<TurnbuckleError | undefined> {
+  /** Connects, so that the server sends its challenge; undefined if it has none. */
+  async #probeRefusal({ connection }: SignInTarget): Promise<TurnbuckleError | undefined> {
     try {
       await connection.open();
       return undefined;
@@ -335,55 +313,19 @@ export class SignIns {
 }
 
 async function createStore({ vault, stateDir, environment }: SignInsOptions): Promise<SignInStore> {
-  const { SignInStore } = await import('./auth/sign-in-store.js');
+  const { SignInStore } = await import('./sign-in-store.js');
   const open = async (): Promise<VaultLike> => {
     if (vault !== undefined) return typeof vault === 'function' ? vault() : vault;
-    return (await import('./auth/vault.js')).createVault({ stateDir, environment });
+    return (await import('../vault/vault.js')).createVault({ stateDir, environment });
   };
   return new SignInStore(retryableOnce(open), stateDir);
 }
 
-/** A server without an `auth` block is signed in at when it asks for it, unless its headers already say who asks. */
-function authOf({ auth, headers }: RemoteServer): AuthConfig {
-  if (auth !== undefined) return auth;
-  const said = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-  return said ? { type: 'none' } : DEFAULT_OAUTH;
-}
-
-/** For the same reason, with the same word about what is asked for and where. */
+/** The same reason: equal challenge, scopes and metadata. */
 function isSameRefusal(before: TurnbuckleError, after: TurnbuckleError): boolean {
   const tell = ({ code, data }: TurnbuckleError): string => {
     const challenge = data?.challenge as Challenge | undefined;
     return JSON.stringify([code, data?.scope, challenge?.scope, challenge?.resourceMetadataUrl]);
   };
   return tell(before) === tell(after);
-}
-
-const accountOf = (auth: AuthConfig): string => ('account' in auth ? auth.account : undefined) ?? 'default';
-
-const presenting = (credentials: Readonly<Record<string, string>>): Authorizer => ({
-  headers: () => credentials,
-  refused: async () => false,
-});
-
-/** The same; what it presents is told, once for each change. */
-function telling(file: TokenFile, onSecret: (value: string) => void): Authorizer {
-  let told: Credentials | undefined;
-  const tell = (credentials: Credentials): Credentials => {
-    if (credentials !== told) for (const value of Object.values(credentials)) onSecret(value);
-    told = credentials;
-    return credentials;
-  };
-  return {
-    headers: () => {
-      const credentials = file.headers();
-      return credentials instanceof Promise ? credentials.then(tell) : tell(credentials);
-    },
-    refused: (refused) => file.refused(refused),
-  };
-}
-
-async function networkOf(serverUrl: string, auth: AuthConfig): Promise<SignInNetwork> {
-  const { createSignInNetwork } = await import('./auth/sign-in-network.js');
-  return createSignInNetwork(serverUrl, auth);
 }

@@ -1,8 +1,8 @@
-/** A credential that does not change: a bearer token, or a key in any header. */
-import type { AuthConfig } from '../config/auth-schema.js';
+/** A fixed credential: a bearer token, or a key in any header. */
+import type { AuthConfig } from '../config/schema/auth-schema.js';
 import type { Credentials } from './authorizer.js';
 
-/** The headers of a fixed credential; undefined when it is of another kind. */
+/** The headers of a fixed credential; undefined for other types. */
 export function staticCredential(auth: AuthConfig): Credentials | undefined {
   switch (auth.type) {
     case 'none':

@@ -1,24 +1,24 @@
-/** A token in a file that somebody else keeps fresh: read again whenever the file has changed. */
+/** A token in a file that another program keeps current: read again when the file changes. */
 import { stat } from 'node:fs/promises';
-import type { AuthConfig } from '../config/auth-schema.js';
-import { codeOf, inTime, readFileText, whyUnreadable } from '../config/read-file.js';
-import { TurnbuckleError } from '../errors.js';
-import { type Authorizer, type Credentials, MAX_ROUNDS, type Refused } from './authorizer.js';
+import type { AuthConfig } from '../config/schema/auth-schema.js';
+import { errorCode, TurnbuckleError } from '../errors.js';
+import { readFileText, whyUnreadable, withTimeout } from '../files/read-file.js';
+import { type Authorizer, type AuthRefusal, type Credentials, MAX_AUTH_RETRIES } from './authorizer.js';
 
 type TokenFileConfig = Extract<AuthConfig, { tokenPath: string }>;
 
-const LARGEST = 64 * 1_024;
-/** How long a look at the file is good for: calls in a burst share one. */
-const FRESH_MS = 250;
+const MAX_TOKEN_FILE_BYTES = 64 * 1_024;
+/** How long a check of the file is cached: calls in a burst share one. */
+const CACHE_MS = 250;
 
 export class TokenFile implements Authorizer {
   readonly #server: string;
   readonly #config: TokenFileConfig;
   readonly #now: () => number;
   #identity = '';
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #checkedAt = Number.NEGATIVE_INFINITY;
   #credentials: Credentials = {};
-  #refused: Credentials | undefined;
+  #refusedCredentials: Credentials | undefined;
 
   constructor(server: string, config: TokenFileConfig, now: () => number) {
     this.#server = server;
@@ -27,30 +27,30 @@ export class TokenFile implements Authorizer {
   }
 
   headers(): Credentials | Promise<Credentials> {
-    return this.#now() - this.#lookedAt < FRESH_MS ? this.#credentials : this.#look();
+    return this.#now() - this.#checkedAt < CACHE_MS ? this.#credentials : this.#read();
   }
 
-  /** Perhaps the file was replaced between our look and the server's. */
-  async refused({ credentials, round }: Refused): Promise<boolean> {
-    this.#refused = credentials;
-    return round < MAX_ROUNDS && this.hasNews();
+  /** The file may have been replaced after our check. */
+  async handleRefusal({ credentials, retries }: AuthRefusal): Promise<boolean> {
+    this.#refusedCredentials = credentials;
+    return retries < MAX_AUTH_RETRIES && this.hasNewToken();
   }
 
-  /** True when there is a token in the file now that was not refused. */
-  async hasNews(): Promise<boolean> {
-    const refused = this.#refused ?? {};
-    const now = await this.#look();
+  /** True if the file now has a token that was not rejected. */
+  async hasNewToken(): Promise<boolean> {
+    const refused = this.#refusedCredentials ?? {};
+    const now = await this.#read();
     return Object.entries(now).some(([name, value]) => refused[name] !== value);
   }
 
-  async #look(): Promise<Credentials> {
+  async #read(): Promise<Credentials> {
     const { tokenPath, headerName } = this.#config;
     try {
-      const { ino, size, mtimeMs } = await inTime(tokenPath, () => stat(tokenPath));
+      const { ino, size, mtimeMs } = await withTimeout(tokenPath, () => stat(tokenPath));
       const identity = `${ino} ${size} ${mtimeMs}`;
       if (identity !== this.#identity) {
-        const token = (await readFileText(tokenPath, { maxBytes: LARGEST })).trim();
-        if (token === '' || /[^\x20-\x7e]/.test(token)) throw new Error('it holds no token');
+        const token = (await readFileText(tokenPath, { maxBytes: MAX_TOKEN_FILE_BYTES })).trim();
+        if (token === '' || /[^\x20-\x7e]/.test(token)) throw new Error('it does not contain a valid token');
         const name = headerName.toLowerCase();
         const prefix = this.#config.prefix ?? (name === 'authorization' ? 'Bearer ' : '');
         this.#credentials = { [name]: `${prefix}${token}` };
@@ -59,20 +59,20 @@ export class TokenFile implements Authorizer {
     } catch (cause) {
       throw this.#unreadable(cause);
     }
-    this.#lookedAt = this.#now();
+    this.#checkedAt = this.#now();
     return this.#credentials;
   }
 
   #unreadable(cause: unknown): TurnbuckleError {
-    const code = codeOf(cause);
-    const why = code === '' && cause instanceof Error ? cause.message : whyUnreadable(cause);
+    const code = errorCode(cause);
+    const why = code === undefined && cause instanceof Error ? cause.message : whyUnreadable(cause);
     return new TurnbuckleError(
       'AUTH_REQUIRED',
-      `The token file of server "${this.#server}" cannot be used: ${why}.`,
+      `Cannot use the token file of server "${this.#server}": ${why}.`,
       {
         server: this.#server,
         cause,
-        hint: `Look at ${this.#config.tokenPath}.`,
+        hint: `Check ${this.#config.tokenPath}.`,
         data: { sent: false, file: this.#config.tokenPath },
       },
     );

@@ -1,4 +1,4 @@
-/** What an authorization server answered, looked at before it is believed. */
+/** Validates the token response of an authorization server. */
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../errors.js';
 
@@ -8,18 +8,18 @@ export interface Tokens {
   readonly scheme: 'Bearer' | 'DPoP';
   readonly scope?: string | undefined;
   readonly obtainedAt: number;
-  /** Absent: not said, or not in a way that can be believed. */
+  /** Absent: missing or implausible. */
   readonly expiresAt?: number | undefined;
 }
 
-const LARGEST = 64 * 1_024;
-const YEAR_S = 366 * 24 * 3_600;
+const MAX_TOKEN_LENGTH = 64 * 1_024;
+const MAX_LIFETIME_S = 366 * 24 * 3_600;
 const SCHEMES: ReadonlyMap<string, Tokens['scheme']> = new Map([
   ['bearer', 'Bearer'],
   ['dpop', 'DPoP'],
 ]);
 
-/** AUTH_FAILED when there is nothing in it that could be sent as a token, bound to our key where that was asked for. */
+/** AUTH_FAILED if the response has no usable token, bound to our key if required. */
 export function toTokens(
   server: string,
   answer: OAuthTokens,
@@ -27,12 +27,12 @@ export function toTokens(
 ): Tokens {
   const { access_token, refresh_token, token_type, scope, expires_in } = answer;
   const scheme = SCHEMES.get(token_type.toLowerCase());
-  if (scheme === undefined) throw unusable(server, 'a token of an unknown type');
-  if (bound && scheme !== 'DPoP') throw unusable(server, 'a token that is not bound to our key');
-  if (!isSendable(access_token)) throw unusable(server, 'a token that cannot be sent');
+  if (scheme === undefined) throw unusableToken(server, 'a token of an unknown type');
+  if (bound && scheme !== 'DPoP') throw unusableToken(server, 'a token that is not bound to the DPoP key');
+  if (!isSendable(access_token)) throw unusableToken(server, 'a malformed token');
   if (refresh_token !== undefined && !isSendable(refresh_token))
-    throw unusable(server, 'a refresh token that cannot be sent');
-  // Negative, nothing or next to nothing: as if nothing was said, or each call would renew. A refusal will tell.
+    throw unusableToken(server, 'a malformed refresh token');
+  // An implausible lifetime is ignored, or each call would refresh. A rejection will show the expiry.
   const lasts = Number.isFinite(expires_in) && Number(expires_in) >= 1 ? Number(expires_in) : undefined;
   return {
     accessToken: access_token,
@@ -40,21 +40,22 @@ export function toTokens(
     scheme,
     scope,
     obtainedAt: now,
-    expiresAt: lasts === undefined ? undefined : now + Math.min(lasts, YEAR_S) * 1_000,
+    expiresAt: lasts === undefined ? undefined : now + Math.min(lasts, MAX_LIFETIME_S) * 1_000,
   };
 }
 
-const isSendable = (token: string): boolean => token.length <= LARGEST && /^[\x21-\x7e]+$/.test(token);
+const isSendable = (token: string): boolean =>
+  token.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(token);
 
-function unusable(server: string, what: string): TurnbuckleError {
+function unusableToken(server: string, what: string): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `The authorization server of server "${server}" answered with ${what}.`,
-    { server, hint: 'This is a defect of the authorization server. Tell those who run it.' },
+    `The authorization server of server "${server}" returned ${what}.`,
+    { server, hint: 'This is a bug in the authorization server. Report it to the operator of that server.' },
   );
 }
 
-/** Renewed this long before the end, so that calls do not wait for it. */
+/** How long before expiry a token is refreshed, so that calls do not wait for it. */
 export function renewAheadMs({ obtainedAt, expiresAt }: Tokens): number {
   return expiresAt === undefined ? 0 : Math.min(60_000, (expiresAt - obtainedAt) * 0.2);
 }

@@ -1,66 +1,66 @@
-/** What a caller asks for: the options of a call, their check, and what of them goes to the server. */
-import type { CancelSignal } from './cancel-signal.js';
-import type { ToolIdentity } from './catalog/names.js';
-import type { Progress } from './connection/lane.js';
-import type { Respondent } from './connection/respondents.js';
-import { TurnbuckleError } from './errors.js';
-import type { AskedApproval, CallKind } from './events.js';
-import { keepSpelling } from './json/spelling.js';
-import type { Permit } from './permit.js';
-import type { Caller } from './policy/capabilities.js';
+/** The options of a call, their validation, and the part that is sent to the server. */
+import type { CancelSignal } from '../async/cancel-signal.js';
+import type { ToolIdentity } from '../catalog/names.js';
+import type { Progress } from '../connection/lanes/lane.js';
+import type { ClientResponder } from '../connection/server-requests/client-responders.js';
+import { TurnbuckleError } from '../errors.js';
+import type { ApprovalRequestData, CallKind } from '../events.js';
+import { copyRawNumbers } from '../json/lossless-json.js';
+import type { Caller } from '../policy/capabilities.js';
+import type { Permit } from './authorization/permit.js';
 
 export interface CallOptions {
-  /** Names the call in events and records; made up when absent. */
+  /** Identifies the call in events and records; generated if absent. */
   readonly requestId?: string | undefined;
-  /** Who asks. Absent: the host itself. */
+  /** Absent: the host itself. */
   readonly caller?: Caller | undefined;
   readonly signal?: CancelSignal | undefined;
-  /** Longest silence, of the server and of each wait before it; progress starts it anew. */
+  /** Maximum silence, of the server and of each wait before it; progress resets it. */
   readonly timeoutMs?: number | undefined;
-  /** Longest duration in all, from the first word to the answer; only a person's approval does not count. */
+  /** Maximum total duration from request to result; time spent waiting for approval does not count. */
   readonly maxTotalMs?: number | undefined;
-  /** After so long without an answer to its approval it ends with APPROVAL_PENDING; the question stays open. */
+  /** The call ends with APPROVAL_PENDING after this time without an approval; the request stays open. */
   readonly approvalWaitMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** A person is asked whether the call may be made; it waits. */
-  readonly onApproval?: ((asked: AskedApproval) => void) | undefined;
-  /** A person said yes to the call: to this, and to nothing else. */
+  /** Called when the call waits for approval. */
+  readonly onApproval?: ((asked: ApprovalRequestData) => void) | undefined;
+  /** Called with what a person approved. */
   readonly onPermit?: ((permit: Permit) => void) | undefined;
-  /** Told which tool of which server its name stood for: afterwards the same name may stand for another. */
-  readonly onFound?: ((found: ToolIdentity) => void) | undefined;
-  /** Further params of the request, passed as they are. */
-  readonly more?: Readonly<Record<string, unknown>> | undefined;
+  /** Called with the resolved server and tool: the name may later refer to another tool. */
+  readonly onResolved?: ((found: ToolIdentity) => void) | undefined;
+  /** Further params of the request, passed through unchanged. */
+  readonly extraParams?: Readonly<Record<string, unknown>> | undefined;
   /** Extra `_meta` for the server. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** A server that asks back is answered by the runtime's handlers, or the question is the result. */
+  /** Requests of the server in the middle of the call go to the runtime's handlers, or are returned as the result. */
   readonly inputRequired?: 'answer' | 'return' | undefined;
-  /** Answers to an earlier question, with the state that came with it. */
+  /** Answers to an earlier request of the server, with its state. */
   readonly inputResponses?: Readonly<Record<string, unknown>> | undefined;
   readonly requestState?: unknown;
-  /** Who is asked and told what belongs to this call. Absent: the runtime's handlers. */
-  readonly respondent?: Respondent | undefined;
+  /** Who handles requests and notifications that belong to this call. Absent: the runtime's handlers. */
+  readonly responder?: ClientResponder | undefined;
 }
 
-/** How long somebody waits for what is no call. */
+/** How long to wait for an operation other than a call. */
 export type WaitLimits = Pick<CallOptions, 'timeoutMs' | 'maxTotalMs' | 'signal'>;
 
 export interface CallRequest extends CallOptions {
   /** The name an agent sees; or, with `server`, the tool's name there. */
   readonly tool: string;
   readonly server?: string | undefined;
-  /** Nothing has this name on the way that the caller came: refused and recorded, whatever has it elsewhere. */
+  /** The caller's view has no such name: denied and recorded, even if the name exists elsewhere. */
   readonly isUnlisted?: boolean | undefined;
-  /** It goes on from what this tool answered: where its name stands for another by now, it fails like one that nobody has. */
+  /** Continues a result of this tool: if the name now refers to another tool, it fails as unknown. */
   readonly onlyFor?: ToolIdentity | undefined;
   /** Absent: by `tool`, and by `server` where that is given. */
   readonly calledAs?: CalledAs | undefined;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** How the caller called a tool, where the way that it came has names of its own: nothing else is told of one that it may not know. */
+/** The name that the caller used, if its view has its own names: errors about hidden tools mention nothing else. */
 export interface CalledAs {
   readonly name: string;
-  /** What else the caller may call there, by the same kind of name. */
+  /** Other names that the caller can see there, for suggestions. */
   readonly others: () => readonly string[];
 }
 
@@ -71,27 +71,42 @@ export interface ReadRequest extends CallOptions {
   readonly method: string;
   readonly item: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** What the params come to: rules about arguments hold for it, too. It is not sent. */
+  /** What argument rules compare for this request. Not sent. */
   readonly implied?: Readonly<Record<string, unknown>> | undefined;
-  /** It is about a task that a call of the tool `item` began: decided like that call. */
+  /** The request is about a task of a call to the tool `item`: decided like that call. */
   readonly task?: TaskFacts | undefined;
 }
 
+export const resourceRead = (server: string, uri: string, options: CallOptions): ReadRequest => ({
+  ...options,
+  kind: 'resource',
+  server,
+  item: uri,
+  method: 'resources/read',
+  params: { uri },
+});
+
+export const promptRead = (
+  server: string,
+  params: { readonly name: string; readonly arguments: Readonly<Record<string, string>> },
+  options: CallOptions,
+): ReadRequest => ({ ...options, kind: 'prompt', server, item: params.name, method: 'prompts/get', params });
+
 export interface TaskFacts {
-  /** What a person said yes to when the call was asked about: that holds for its task too, and for no other reason. */
+  /** The approval of the call covers its task too, for the same reasons only. */
   readonly permit?: Permit | undefined;
-  /** It changes nothing, and may be sent again. */
+  /** The request changes nothing and may be sent again. */
   readonly isSafe: boolean;
 }
 
-/** Throws REQUEST_INVALID for options that are none: what a typo would make of a time limit is no limit. */
+/** Throws REQUEST_INVALID for invalid options: an invalid time limit would mean no limit. */
 export function checkOptions(options: CallOptions): void {
   const { requestId, timeoutMs, maxTotalMs, approvalWaitMs, onProgress, signal, caller } = options;
   checkMs('timeoutMs', timeoutMs);
   checkMs('maxTotalMs', maxTotalMs);
   checkMs('approvalWaitMs', approvalWaitMs);
   if (requestId !== undefined && typeof requestId !== 'string')
-    throw invalid('requestId', 'a text', requestId);
+    throw invalid('requestId', 'a string', requestId);
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw invalid('onProgress', 'a function', onProgress);
   if (signal !== undefined && typeof signal?.addEventListener !== 'function')
@@ -100,25 +115,27 @@ export function checkOptions(options: CallOptions): void {
     throw invalid('caller', '{ id, capabilities }', caller);
 }
 
-/** Characters of a name or an address: they are looked up, told and kept, and searched for secrets on the way. */
-export const MAX_NAME = 8_192;
-/** Of one that is longer, so much is told. */
-const TOLD_OF_NAME = 200;
+/** Names and URIs are looked up, displayed, stored and scanned for secrets. */
+export const MAX_NAME_LENGTH = 8_192;
+/** Shown characters of a longer name. */
+const TRUNCATED_NAME_LENGTH = 200;
 
-/** As it is told and recorded. */
-export const toldName = (name: string): string =>
-  typeof name === 'string' && name.length > MAX_NAME ? `${name.slice(0, TOLD_OF_NAME)}…` : name;
+/** For messages and records. */
+export const truncateName = (name: string): string =>
+  typeof name === 'string' && name.length > MAX_NAME_LENGTH
+    ? `${name.slice(0, TRUNCATED_NAME_LENGTH)}…`
+    : name;
 
-/** Throws REQUEST_INVALID for a name that is too long to be one. */
+/** Throws REQUEST_INVALID for a name that is too long. */
 export function checkName(what: string, name: string | undefined): void {
-  if (typeof name !== 'string' || name.length <= MAX_NAME) return;
-  const message = `${what} has ${name.length} characters. It can have ${MAX_NAME} at most.`;
-  throw new TurnbuckleError('REQUEST_INVALID', message, { hint: 'Nothing was sent. Shorten it.' });
+  if (typeof name !== 'string' || name.length <= MAX_NAME_LENGTH) return;
+  const message = `${what} is too long: ${name.length} characters, maximum ${MAX_NAME_LENGTH}.`;
+  throw new TurnbuckleError('REQUEST_INVALID', message, { hint: 'Nothing was sent. Use a shorter value.' });
 }
 
 function checkMs(name: string, value: unknown): void {
   if (value === undefined || (typeof value === 'number' && value > 0)) return;
-  throw invalid(name, 'a number of milliseconds above 0', value);
+  throw invalid(name, 'a number of milliseconds greater than 0', value);
 }
 
 function invalid(name: string, expected: string, found: unknown): TurnbuckleError {
@@ -126,53 +143,59 @@ function invalid(name: string, expected: string, found: unknown): TurnbuckleErro
     typeof found === 'number' ? String(found) : found === null ? 'null' : `a value of type ${typeof found}`;
   return new TurnbuckleError(
     'REQUEST_INVALID',
-    `The option ${name} of a call is ${expected}, not ${shown}.`,
+    `Invalid call option ${name}: expected ${expected}, got ${shown}.`,
     {
-      hint: 'Nothing was sent. Correct the option, or leave it out.',
+      hint: 'Nothing was sent. Correct or omit the option.',
     },
   );
 }
 
-/** What goes to the server beside the arguments. */
-export type Beside = readonly [
-  more: CallOptions['more'],
+/** What is sent besides the arguments. */
+export type RequestExtras = readonly [
+  extraParams: CallOptions['extraParams'],
   meta: CallOptions['meta'],
   inputResponses: CallOptions['inputResponses'],
   requestState: unknown,
-  /** Where the caller has said it: it could be anything. */
+  /** From the caller: can be any value. */
   method: string | undefined,
 ];
 
-/** Undefined, nearly always, when there is nothing. */
-export function besideOf(
-  { more, meta, inputResponses, requestState }: CallOptions,
+/** Usually undefined. */
+export function extrasOf(
+  { extraParams, meta, inputResponses, requestState }: CallOptions,
   method?: string,
-): Beside | undefined {
+): RequestExtras | undefined {
   const isNothing =
-    more === undefined && meta === undefined && inputResponses === undefined && requestState === undefined;
-  return isNothing && method === undefined ? undefined : [more, meta, inputResponses, requestState, method];
+    extraParams === undefined &&
+    meta === undefined &&
+    inputResponses === undefined &&
+    requestState === undefined;
+  return isNothing && method === undefined
+    ? undefined
+    : [extraParams, meta, inputResponses, requestState, method];
 }
 
-/** The method of what is passed on as it came. All others are the protocol's own. */
-export const methodSaid = ({ kind, task, method }: ReadRequest): string | undefined =>
+/** The method of a request that is passed through. All others are known methods. */
+export const callerMethod = ({ kind, task, method }: ReadRequest): string | undefined =>
   kind === 'tool' && task === undefined ? method : undefined;
 
-/** Without the state: its server has given it, whatever it looks like. */
-export const ownWords = ([more, meta, inputResponses, , method]: readonly unknown[]): readonly unknown[] => [
-  more,
+/** Without the state, which the server itself created. */
+export const withoutRequestState = ([
+  extraParams,
   meta,
   inputResponses,
+  ,
   method,
-];
+]: readonly unknown[]): readonly unknown[] => [extraParams, meta, inputResponses, method];
 
 export function withMeta(
   params: Readonly<Record<string, unknown>>,
   options: CallOptions,
 ): Readonly<Record<string, unknown>> {
-  if (besideOf(options) === undefined) return params;
-  const { more, meta, inputResponses, requestState } = options;
-  return keepSpelling(more ?? params, {
-    ...more,
+  if (extrasOf(options) === undefined) return params;
+  const { extraParams, meta, inputResponses, requestState } = options;
+  return copyRawNumbers(extraParams ?? params, {
+    ...extraParams,
     ...params,
     ...(meta !== undefined && { _meta: meta }),
     ...(inputResponses !== undefined && { inputResponses }),

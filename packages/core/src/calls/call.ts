@@ -1,108 +1,92 @@
 /**
- * The one path of a call, from every surface to a server, straight down: resolve, decide, check, connect,
- * send, settle. The order of the steps is a security property; there is no other way to a server.
+ * The single path of a call to a server: resolve, authorize, validate, connect, send, settle. The order of the steps
+ * is a security property; there is no other way to a server.
  */
 
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { withConfirmed } from './call-answers.js';
-import { checkArguments, checkResult, giveWay, inTurn } from './call-checks.js';
-import { isMissing, unknownItem, unknownServer } from './call-errors.js';
-import type { CallGuard } from './call-guard.js';
-import { CallNames } from './call-names.js';
+import { toAbortSignal } from '../async/cancel-signal.js';
+import type { Catalog } from '../catalog/catalog.js';
+import type { NamingPreset } from '../catalog/names.js';
+import type { SchemaChecks } from '../catalog/schemas/schema-checks.js';
+import type { CatalogTool } from '../catalog/tool.js';
+import type { LaneResult } from '../connection/lanes/lane.js';
+import { type HeaderParameter, scanHeaderParameters } from '../connection/transports/http/mcp-headers.js';
+import type { TurnbuckleError } from '../errors.js';
+import type { CallKind, Events } from '../events.js';
+import { withReservationOf } from '../json/memory-budget.js';
+import { CallClock } from '../resilience/call-clock.js';
+import type { Server } from '../servers/server.js';
+import { unknownServer } from '../servers/server-errors.js';
+import type { CallAuthorizer } from './authorization/authorize.js';
+import { AuthorizedCall } from './authorization/authorized-call.js';
+import { withGuardedAnswers } from './authorization/guarded-answers.js';
+import { guardedCall } from './authorization/guarded-call.js';
+import type { Visibility } from './authorization/visibility.js';
+import { isNotFound, unknownItem } from './call-errors.js';
 import {
-  besideOf,
-  type CallOptions,
   type CallRequest,
+  callerMethod,
   checkName,
   checkOptions,
-  methodSaid,
+  extrasOf,
   type ReadRequest,
-  toldName,
   withMeta,
 } from './call-request.js';
-import { sentBeside } from './call-sent.js';
-import { toAbortSignal } from './cancel-signal.js';
-import type { Catalog } from './catalog/catalog.js';
-import type { SchemaChecks } from './catalog/check.js';
-import type { NamingPreset } from './catalog/names.js';
-import type { CatalogTool } from './catalog/tool.js';
-import type { LaneResult } from './connection/lane.js';
-import { type HeaderParameter, scanHeaderParameters } from './connection/mcp-headers.js';
-import { type TurnbuckleError, toTurnbuckleError } from './errors.js';
-import type { CallKind, CallSettled, Events } from './events.js';
-import { type GuardedCall, guardedCall, type Verdict } from './guarded-call.js';
-import { isRecord } from './is-record.js';
-import { inRoomOf } from './json/rooms.js';
+import { type Invocation, Invocations } from './invocation.js';
 import { runNative } from './native-call.js';
-import { agentOf } from './policy/capabilities.js';
-import { CallClock } from './resilience/call-clock.js';
-import type { Sender, Sending } from './send.js';
-import type { Server } from './server.js';
+import { CallResolver } from './resolve.js';
+import type { Sender } from './sending/send.js';
+import { checkArguments, checkResult, yieldIfLarge } from './validate.js';
 
 export interface CallParts {
   readonly catalog: Catalog;
   readonly checks: SchemaChecks;
   readonly events: Events;
   readonly naming: NamingPreset;
-  readonly guard: CallGuard;
+  readonly authorizer: CallAuthorizer;
+  readonly visibility: Visibility;
   readonly sender: Sender;
-  /** The same error without secrets. */
+  /** The same error, redacted. */
   readonly redact: (error: TurnbuckleError) => TurnbuckleError;
-  /** The result as the caller may have it; undefined: of a function of the host. */
-  readonly clean: <Result extends object>(
+  /** Redacts the result for the caller; the server is undefined for native tools. */
+  readonly redactResult: <Result extends object>(
     server: Server | undefined,
     result: Result,
   ) => Promise<Result> | Result;
   readonly findServer: (name: string) => Server | undefined;
   readonly serverNames: () => Iterable<string>;
-  /** Whether a server lists a prompt of this name. */
+  /** Whether a server lists this prompt. */
   readonly hasPrompt: (server: string, name: string) => Promise<boolean>;
-  /** Why a configured server could not be taken on. */
+  /** Why a configured server is unusable. */
   readonly problemOf: (name: string) => TurnbuckleError | undefined;
   readonly now: () => number;
 }
 
-/** A call in flight; what its events are made of. */
-interface Invocation extends Verdict {
-  readonly requestId: string;
-  readonly kind: CallKind;
-  server: string;
-  tool: string;
-  toolName: string;
-  readonly callerId: string | undefined;
-  readonly run: string | undefined;
-  readonly startedAt: number;
-  readonly started: number;
-  /** How long it may take. */
-  readonly clock: CallClock;
-  /** How long somebody was asked. */
-  waitedMs: number;
-  /** The way to the server, once it is on it. */
-  sending: Sending | undefined;
-  /** Why an answer in the middle of it was not sent. */
-  refused: TurnbuckleError | undefined;
-  /** The server that it is sent to: by the time it answers, another one may have its name. */
-  target: Server | undefined;
-  readonly arguments: unknown;
-  /** What goes along with them; undefined, nearly always, when nothing does. */
-  beside: GuardedCall['beside'];
-}
+type Arguments = Readonly<Record<string, unknown>>;
 
 export class Calls {
   readonly #parts: CallParts;
-  readonly #names: CallNames;
+  readonly #resolver: CallResolver;
+  readonly #invocations: Invocations;
   readonly #headerParameters = new WeakMap<CatalogTool, readonly HeaderParameter[]>();
-  readonly #prefix = Math.floor(Math.random() * 36 ** 6).toString(36);
-  #count = 0;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
-    this.#names = new CallNames(parts);
+    this.#resolver = new CallResolver(parts);
+    this.#invocations = new Invocations(parts);
   }
 
-  /** The MCP result as the server wrote it, `isError` ones included; throws a TurnbuckleError when there is none. */
+  /** Generates a request id. */
+  nextRequestId(): string {
+    return this.#invocations.nextRequestId();
+  }
+
+  /**
+   * The MCP result exactly as the server sent it, including `isError` results; throws a TurnbuckleError if there is
+   * none.
+   */
   async tool(request: CallRequest): Promise<CallToolResult> {
-    const call = this.#begin(
+    const call = this.#invocations.begin(
       { kind: 'tool', server: request.server ?? '', tool: request.tool, arguments: request.arguments },
       request,
     );
@@ -110,173 +94,173 @@ export class Calls {
       checkOptions(request);
       checkName('The name of the tool', request.tool);
       checkName('The name of the server', request.server);
-      const tool = this.#names.find(request) ?? (await this.#names.findByConnecting(call, request));
-      if (!isMeant(tool, request)) throw this.#names.unknownTool(request);
+      const tool = this.#resolver.find(request) ?? (await this.#resolver.findByConnecting(call, request));
+      if (!matchesExpectedTool(tool, request)) throw this.#resolver.unknownTool(request);
       call.server = tool.server;
       call.tool = tool.tool;
       call.toolName = tool.name;
-      const { onFound } = request;
-      if (onFound !== undefined) this.#parts.events.contain('onFound', () => onFound(tool));
-      this.#announce(call);
+      const { onResolved } = request;
+      if (onResolved !== undefined) this.#parts.events.runSafely('onResolved', () => onResolved(tool));
+      this.#invocations.announce(call);
       const args = request.arguments ?? {};
-      // A function of the host gets what JavaScript makes of them.
-      const beside = besideOf(request);
-      call.beside = beside;
-      const sent = { arguments: args, beside };
-      const exactly = tool.native ? args : this.#parts.guard.exactly(sent, call, request.caller);
+      // Native tools get plain JavaScript numbers.
+      const extras = extrasOf(request);
+      call.extras = extras;
+      const sent = { arguments: args, extras };
+      const exactly = tool.native
+        ? args
+        : this.#parts.authorizer.prepareArguments(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
         method: undefined,
         definition: tool,
         arguments: args,
-        beside,
-        exactly: exactly instanceof Promise ? await exactly : exactly,
-        unknown: () => this.#names.unknownTool(request),
+        extras,
+        exactArguments: exactly instanceof Promise ? await exactly : exactly,
       });
-      const asked = this.#parts.guard.check(guarded);
-      if (asked !== undefined) await untilAnswered(call, asked);
+      const unknownError = (): TurnbuckleError => this.#resolver.unknownTool(request);
+      const authorized = new AuthorizedCall({
+        authorizer: this.#parts.authorizer,
+        call,
+        guarded,
+        unknownError,
+      });
+      const asked = authorized.ensureGranted();
+      if (asked !== undefined) await asked;
       if (!this.#parts.checks.loaded) await this.#parts.checks.load();
-      checkArguments(this.#parts.checks, guarded.definition ?? tool, args);
+      checkArguments(this.#parts.checks, authorized.definition ?? tool, args);
       const received = tool.native
-        ? await this.#runNative(call, guarded, request)
-        : await this.#sendTool(call, guarded, request);
-      if (call.refused !== undefined) throw call.refused;
-      checkResult(this.#parts.checks, guarded.definition ?? tool, received);
-      const cleaned = this.#clean(call.target, received);
+        ? await this.#runNative(call, authorized, request)
+        : await this.#sendTool(call, authorized, request);
+      if (call.answerError !== undefined) throw call.answerError;
+      checkResult(this.#parts.checks, authorized.definition ?? tool, received);
+      const cleaned = this.#redactResult(call.target, received);
       const result = cleaned instanceof Promise ? await cleaned : cleaned;
-      const settling = this.#settleInTurn(call, result);
+      const settling = this.#invocations.settle(call, result);
       if (settling !== undefined) await settling;
       return result;
     } catch (thrown) {
-      const failure = call.refused ?? thrown;
-      throw await this.#settleFailed(call, await this.#names.asIfAbsent(call, failure, request));
+      const failure = call.answerError ?? thrown;
+      throw await this.#invocations.fail(call, await this.#resolver.maskExistence(call, failure, request));
     }
   }
 
-  /** Reads a resource or gets a prompt, with the same decision, limits, healing and record as a tool call. */
+  /** Reads a resource or gets a prompt, with the same decision, limits, recovery and record as a tool call. */
   async read(request: ReadRequest): Promise<LaneResult> {
-    const call = this.#begin(
+    const call = this.#invocations.begin(
       { kind: request.kind, server: request.server, tool: request.item, arguments: request.params },
       request,
     );
     try {
-      checkOptions(request);
-      checkName('The name of the server', request.server);
-      checkName(NAMES[request.kind], request.item);
-      checkName('The method', request.method);
-      const unknown = (): TurnbuckleError => unknownItem(request);
-      const server = this.#names.knownServer(call, { caller: request.caller, unknown });
-      this.#announce(call);
-      const beside = besideOf(request, methodSaid(request));
-      call.beside = beside;
+      checkReadRequest(request);
+      const unknownError = (): TurnbuckleError => unknownItem(request);
+      const server = this.#resolver.requireVisibleServer(call, {
+        caller: request.caller,
+        unknown: unknownError,
+      });
+      this.#invocations.announce(call);
+      const extras = extrasOf(request, callerMethod(request));
+      call.extras = extras;
       const args = request.implied === undefined ? request.params : { ...request.implied, ...request.params };
-      const sent = { arguments: args, beside };
-      const exactly = this.#parts.guard.exactly(sent, call, request.caller);
+      const sent = { arguments: args, extras };
+      const exactly = this.#parts.authorizer.prepareArguments(sent, call, request.caller);
       const guarded = guardedCall(call, request, {
         method: request.method,
         definition: request.task && this.#parts.catalog.find(request.server, request.item),
         permit: request.task?.permit,
         arguments: args,
-        beside,
-        exactly: exactly instanceof Promise ? await exactly : exactly,
-        unknown,
+        extras,
+        exactArguments: exactly instanceof Promise ? await exactly : exactly,
       });
-      const asked = this.#parts.guard.check(guarded);
-      if (asked !== undefined) await untilAnswered(call, asked);
+      const authorized = new AuthorizedCall({
+        authorizer: this.#parts.authorizer,
+        call,
+        guarded,
+        unknownError,
+      });
+      const asked = authorized.ensureGranted();
+      if (asked !== undefined) await asked;
       call.target = server;
-      call.sending = {
+      call.outgoing = {
         method: request.method,
         params: withMeta(request.params, request),
-        safe: request.task?.isSafe ?? request.kind !== 'tool',
-        options: this.#withConfirmed(call, guarded, request),
+        isRetrySafe: request.task?.isSafe ?? request.kind !== 'tool',
+        options: withGuardedAnswers(request, authorized),
         clock: call.clock,
-        confirm: () => {
-          const again = this.#parts.guard.checkAgain(guarded);
-          return again && untilAnswered(call, again);
-        },
-        onProgress: this.#listen(call, request),
+        confirm: () => authorized.reauthorize(),
+        onProgress: this.#invocations.progressListener(call, request),
         attempts: 0,
       };
-      const received = await this.#parts.sender.send(server, call.sending);
-      if (call.refused !== undefined) throw call.refused;
-      const result = await this.#clean(server, received);
-      await this.#settleInTurn(call, result);
+      const received = await this.#parts.sender.send(server, call.outgoing);
+      if (call.answerError !== undefined) throw call.answerError;
+      const result = await this.#redactResult(server, received);
+      await this.#invocations.settle(call, result);
       return result;
     } catch (thrown) {
-      const isMissing = call.refused === undefined && (await this.#isMissing(call, thrown, request));
-      const failure = call.refused ?? (isMissing ? unknownItem(request, thrown) : thrown);
-      throw await this.#settleFailed(
+      const isAbsent = call.answerError === undefined && (await this.#isNotFound(call, thrown, request));
+      const failure = call.answerError ?? (isAbsent ? unknownItem(request, thrown) : thrown);
+      throw await this.#invocations.fail(
         call,
-        await this.#names.asIfAbsent(call, failure, { ...request, tool: request.item }),
+        await this.#resolver.maskExistence(call, failure, { ...request, tool: request.item }),
       );
     }
   }
 
-  /** Servers have no word of their own for a prompt that they do not have, only for params that are wrong. */
-  async #isMissing(call: Invocation, thrown: unknown, request: ReadRequest): Promise<boolean> {
-    if (!isMissing(thrown, request)) return false;
+  /** Servers have no specific error code for an unknown prompt, only for invalid params. */
+  async #isNotFound(call: Invocation, thrown: unknown, request: ReadRequest): Promise<boolean> {
+    if (!isNotFound(thrown, request)) return false;
     const { method, server, item, signal } = request;
     if (method !== 'prompts/get') return true;
     const looking = this.#parts.hasPrompt(server, item);
-    const waiting = { what: 'the list of its prompts', server, signal };
+    const waiting = { what: 'its prompt list', server, signal };
     return !(await call.clock.until(looking, waiting).catch(() => true));
   }
 
   // --- connect and send ------------------------------------------------------------------------------
 
-  #sendTool(call: Invocation, guarded: GuardedCall, request: CallRequest): Promise<CallToolResult> {
-    const { definition: tool, arguments: args } = guarded;
-    const server = this.#parts.findServer(guarded.server);
+  #sendTool(call: Invocation, authorized: AuthorizedCall, request: CallRequest): Promise<CallToolResult> {
+    const { definition: tool } = authorized;
+    const { arguments: args = {} } = request;
+    const server = this.#parts.findServer(call.server);
     if (tool === undefined || server === undefined)
-      throw unknownServer(guarded.server, this.#parts.serverNames());
+      throw unknownServer(call.server, this.#parts.serverNames());
     call.target = server;
-    call.sending = {
+    call.outgoing = {
       method: 'tools/call',
       params: withMeta({ name: tool.tool, arguments: args }, request),
-      safe: isSafe(server, tool),
-      options: this.#withConfirmed(call, guarded, request),
+      isRetrySafe: isRetrySafe(server, tool),
+      options: withGuardedAnswers(request, authorized),
       clock: call.clock,
       headerParameters: this.#headersOf(tool),
       headerArguments: args,
-      confirm: () => this.#confirm(call, guarded),
-      onProgress: this.#listen(call, request),
+      confirm: () => this.#reauthorize(call, authorized, args),
+      onProgress: this.#invocations.progressListener(call, request),
       attempts: 0,
     };
-    // The structure we rely on is checked in call-checks.ts; the rest is the server's and passes as it is.
-    return this.#parts.sender.send(server, call.sending) as Promise<CallToolResult>;
-  }
-
-  /** What its agent answers in the middle of it is held to the same rules. */
-  #withConfirmed(call: Invocation, guarded: GuardedCall, request: CallOptions): CallOptions {
-    const { respondent, caller } = request;
-    if (respondent === undefined || agentOf(caller) === undefined) return request;
-    return withConfirmed(request, respondent, (answer) =>
-      this.#parts.guard.checkAnswer(guarded, answer).catch((thrown: unknown) => {
-        call.refused ??= toTurnbuckleError(thrown);
-        throw thrown;
-      }),
-    );
+    // validate.ts checks the structure that we rely on; the rest passes unchanged.
+    return this.#parts.sender.send(server, call.outgoing) as Promise<CallToolResult>;
   }
 
   /**
-   * The last word before anything leaves: what was decided holds for what is there now. The tool may have become
-   * another since, by a reconnect or a new list, and the rules too.
+   * The last check before sending: the decision must hold for the current state. The tool or the rules may have
+   * changed since, for example after a reconnect or a new list.
    */
-  #confirm(call: Invocation, guarded: GuardedCall): Promise<void> | undefined {
-    const { definition: before } = guarded;
-    const asked = this.#parts.guard.checkAgain(guarded);
-    if (asked !== undefined) return untilAnswered(call, asked).then(() => this.#adopt(call, guarded, before));
-    return this.#adopt(call, guarded, before);
+  #reauthorize(call: Invocation, authorized: AuthorizedCall, args: Arguments): Promise<void> | undefined {
+    const { definition: before } = authorized;
+    const adopt = (): undefined => {
+      if (authorized.definition !== before) this.#useDefinition(call, authorized.definition, args);
+    };
+    const asked = authorized.reauthorize();
+    return asked === undefined ? adopt() : asked.then(adopt);
   }
 
-  /** Takes the tool for what it has become. */
-  #adopt(call: Invocation, guarded: GuardedCall, before: CatalogTool | undefined): undefined {
-    const { definition: tool, arguments: args } = guarded;
-    if (tool === undefined || tool === before) return;
+  /** Uses the current definition of the tool. */
+  #useDefinition(call: Invocation, tool: CatalogTool | undefined, args: Arguments): void {
+    if (tool === undefined) return;
     checkArguments(this.#parts.checks, tool, args);
     const server = this.#parts.findServer(tool.server);
-    if (call.sending === undefined || server === undefined) return;
-    call.sending.safe = isSafe(server, tool);
-    call.sending.headerParameters = this.#headersOf(tool);
+    if (call.outgoing === undefined || server === undefined) return;
+    call.outgoing.isRetrySafe = isRetrySafe(server, tool);
+    call.outgoing.headerParameters = this.#headersOf(tool);
   }
 
   #headersOf(tool: CatalogTool): readonly HeaderParameter[] {
@@ -288,154 +272,61 @@ export class Calls {
     return parameters;
   }
 
-  async #runNative(call: Invocation, guarded: GuardedCall, request: CallRequest): Promise<CallToolResult> {
-    await this.#confirm(call, guarded);
-    const native = this.#parts.catalog.nativeTool(guarded.tool);
-    if (native === undefined) throw this.#names.unknownTool(request);
+  async #runNative(
+    call: Invocation,
+    authorized: AuthorizedCall,
+    request: CallRequest,
+  ): Promise<CallToolResult> {
+    const { arguments: args = {} } = request;
+    await this.#reauthorize(call, authorized, args);
+    const native = this.#parts.catalog.nativeTool(call.tool);
+    if (native === undefined) throw this.#resolver.unknownTool(request);
     const { signal, caller } = request;
     const { leftMs } = call.clock;
     const over = leftMs === Number.POSITIVE_INFINITY ? undefined : new AbortController();
     const signals = [signal && toAbortSignal(signal), over?.signal].filter((one) => one !== undefined);
-    const running = runNative(native, guarded.arguments, {
+    const running = runNative(native, args, {
       signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
       callerId: caller?.id,
       caller,
     });
     if (over === undefined) return running;
-    // There is no silence to it, only an end.
+    // No silence limit applies, only the total limit.
     const clock = new CallClock({ maxTotalMs: Math.max(leftMs, 0) });
-    const waiting = { what: `the tool "${guarded.tool}"`, begun: true };
+    const waiting = { what: `the tool "${call.tool}"`, begun: true };
     return clock.until(running, waiting).finally(() => over.abort());
   }
 
-  #clean<Result extends object>(server: Server | undefined, received: Result): Promise<Result> | Result {
-    return inRoomOf(received, () => {
-      const turn = giveWay(received);
-      const { clean } = this.#parts;
-      return turn === undefined ? clean(server, received) : turn.then(() => clean(server, received));
+  #redactResult<Result extends object>(
+    server: Server | undefined,
+    received: Result,
+  ): Promise<Result> | Result {
+    return withReservationOf(received, () => {
+      const turn = yieldIfLarge(received);
+      const { redactResult } = this.#parts;
+      return turn === undefined
+        ? redactResult(server, received)
+        : turn.then(() => redactResult(server, received));
     });
-  }
-
-  // --- settle ----------------------------------------------------------------------------------------
-
-  /** A name for a call that has none. */
-  nextRequestId(): string {
-    this.#count += 1;
-    return `${this.#prefix}-${this.#count}`;
-  }
-
-  #begin(
-    what: Pick<Invocation, 'kind' | 'server' | 'tool' | 'arguments'>,
-    { requestId, caller, timeoutMs, maxTotalMs }: CallOptions,
-  ): Invocation {
-    return {
-      requestId: requestId ?? this.nextRequestId(),
-      kind: what.kind,
-      server: toldName(what.server),
-      tool: toldName(what.tool),
-      toolName: toldName(what.tool),
-      callerId: agentOf(caller)?.id,
-      run: caller?.run,
-      startedAt: this.#parts.now(),
-      started: performance.now(),
-      clock: new CallClock({ timeoutMs, maxTotalMs }),
-      waitedMs: 0,
-      sending: undefined,
-      refused: undefined,
-      target: undefined,
-      arguments: what.arguments,
-      beside: undefined,
-      decision: undefined,
-      reason: undefined,
-      remembered: false,
-    };
-  }
-
-  #announce(call: Invocation): void {
-    if (!this.#parts.events.has('call.started')) return;
-    const { requestId, server, tool, toolName, callerId, kind, startedAt } = call;
-    this.#parts.events.emit('call.started', { requestId, server, tool, toolName, callerId, kind, startedAt });
-  }
-
-  /** Progress is for the caller and for whoever listens to the runtime. */
-  #listen(call: Invocation, { onProgress }: CallOptions): Sending['onProgress'] {
-    return (progress) => {
-      if (onProgress !== undefined) this.#parts.events.contain('onProgress', () => onProgress(progress));
-      const { requestId, server, tool } = call;
-      this.#parts.events.emit('call.progress', { requestId, server, tool, ...progress });
-    };
-  }
-
-  /** The log takes secrets out of what it keeps: when much is settled at once, others get a turn in between. */
-  #settleInTurn(call: Invocation, result: unknown, error?: TurnbuckleError): Promise<void> | void {
-    const settle = (): void => this.#settle(call, result, error);
-    return this.#parts.events.has('call.settled') ? inTurn([call.arguments, result], settle) : settle();
-  }
-
-  #settle(call: Invocation, result: unknown, error: TurnbuckleError | undefined): void {
-    const { waitedMs } = call;
-    const durationMs = performance.now() - call.started - waitedMs;
-    const toolFailed = isRecord(result) && result.isError === true;
-    const { events, findServer, now } = this.#parts;
-    const found = call.target ?? findServer(call.server);
-    found?.stats.record(error === undefined && !toolFailed, durationMs, now());
-    if (!events.has('call.settled')) return;
-    const { requestId, server, tool, toolName, callerId, kind, startedAt, run } = call;
-    const outcome: CallSettled['outcome'] = error !== undefined ? 'failed' : toolFailed ? 'tool-error' : 'ok';
-    events.emit('call.settled', {
-      requestId,
-      server,
-      tool,
-      toolName,
-      callerId,
-      kind,
-      startedAt,
-      attempts: call.sending?.attempts ?? 0,
-      durationMs,
-      waitedMs,
-      outcome,
-      error,
-      run,
-      era: found?.connection.link?.era,
-      arguments: call.arguments,
-      alsoSent: call.beside && sentBeside(call.beside),
-      result,
-      decision: call.decision,
-      reason: call.reason,
-      remembered: call.remembered,
-    });
-  }
-
-  async #settleFailed(call: Invocation, thrown: unknown): Promise<TurnbuckleError> {
-    const own = toTurnbuckleError(thrown);
-    // Where a tool that is unknown to its caller would have been is not for the caller to learn.
-    const error = this.#parts.redact(own.code === 'TOOL_UNKNOWN' ? own : own.during(call));
-    await this.#settleInTurn(call, undefined, error);
-    return error;
   }
 }
 
-const NAMES: Readonly<Record<CallKind, string>> = {
+function checkReadRequest(request: ReadRequest): void {
+  checkOptions(request);
+  checkName('The name of the server', request.server);
+  checkName(ITEM_LABELS[request.kind], request.item);
+  checkName('The method', request.method);
+}
+
+const ITEM_LABELS: Readonly<Record<CallKind, string>> = {
   tool: 'The name of the tool',
-  resource: 'The address of the resource',
-  prompt: 'The name of the prompt',
+  resource: 'The resource URI',
+  prompt: 'The prompt name',
 };
 
-/** Doing it twice does no harm, by a word that is trusted. */
-const isSafe = ({ config }: Server, { annotations }: CatalogTool): boolean =>
+/** Safe to repeat, according to trusted annotations. */
+const isRetrySafe = ({ config }: Server, { annotations }: CatalogTool): boolean =>
   config.trusted && (annotations?.idempotentHint === true || annotations?.readOnlyHint === true);
 
-const isMeant = ({ server, tool }: CatalogTool, { onlyFor }: CallRequest): boolean =>
+const matchesExpectedTool = ({ server, tool }: CatalogTool, { onlyFor }: CallRequest): boolean =>
   onlyFor === undefined || (onlyFor.server === server && onlyFor.tool === tool);
-
-/** A person's time is none of the call's. */
-async function untilAnswered(call: Invocation, asked: Promise<void>): Promise<void> {
-  const from = performance.now();
-  try {
-    await asked;
-  } finally {
-    const waitedMs = performance.now() - from;
-    call.waitedMs += waitedMs;
-    call.clock.leaveOut(waitedMs);
-  }
-}

@@ -1,16 +1,18 @@
-/** `execute`: a call that never throws, with its result as data where it is data. */
+/** `execute`: a call that never throws and returns its outcome as data. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { TurnbuckleError } from './errors.js';
-import { parseJson } from './json/parse-json.js';
+import type { ToolIdentity } from '../catalog/names.js';
+import { type TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import { parseJson } from '../json/parse-json.js';
+import type { CallRequest } from './call-request.js';
 
 export interface Execution {
   readonly toolName: string;
   readonly success: boolean;
   /** Structured content, else JSON text as data, else text, else the list of content parts. */
   readonly result: unknown;
-  /** A sentence: why there was no result, or what the tool itself said about its failure. */
+  /** Why there is no result, or the tool's own error text. */
   readonly error: string | undefined;
-  /** The coded error when the call itself failed. */
+  /** The error, if the call itself failed. */
   readonly failure: TurnbuckleError | undefined;
   readonly mcp: {
     readonly server: string | undefined;
@@ -32,8 +34,41 @@ export type ContentType =
   | 'mixed'
   | 'empty';
 
-/** The data of a result and what kind it is. Nothing is dropped: what is no single text stays a list. */
-export function toData(result: CallToolResult): {
+/** Makes a call and never throws. */
+export async function toExecution(
+  request: CallRequest & { readonly requestId: string },
+  call: (request: CallRequest) => Promise<CallToolResult>,
+): Promise<Execution> {
+  const { tool: toolName, requestId } = request;
+  const started = performance.now();
+  let found: ToolIdentity | undefined;
+  const onResolved = (tool: ToolIdentity): void => {
+    found = tool;
+    request.onResolved?.(tool);
+  };
+  const facts = (contentType: ContentType | undefined, error?: TurnbuckleError): Execution['mcp'] => ({
+    // For a hidden tool, the outcome contains only what the caller sent.
+    server: error === undefined ? found?.server : error.server,
+    tool: error === undefined ? found?.tool : error.tool,
+    responseTimeMs: performance.now() - started,
+    contentType,
+    requestId,
+  });
+  try {
+    const result = await call({ ...request, onResolved });
+    const { data, contentType } = toData(result);
+    const success = result.isError !== true;
+    const error = success ? undefined : toolErrorText(result);
+    return { toolName, success, result: data, error, failure: undefined, mcp: facts(contentType) };
+  } catch (thrown) {
+    const failure = toTurnbuckleError(thrown);
+    const { message: error } = failure;
+    return { toolName, success: false, result: undefined, error, failure, mcp: facts(undefined, failure) };
+  }
+}
+
+/** The data of a result and its kind. Nothing is dropped: anything but a single text stays a list. */
+function toData(result: CallToolResult): {
   readonly data: unknown;
   readonly contentType: ContentType;
 } {
@@ -53,14 +88,14 @@ function textData(text: string): { data: unknown; contentType: ContentType } {
     try {
       return { data: parseJson(text), contentType: 'json' };
     } catch {
-      // It only looks like JSON.
+      // Not JSON after all.
     }
   }
   return { data: text, contentType: 'text' };
 }
 
-/** What a failed tool says, as a sentence. */
-export function toolErrorText(result: CallToolResult): string {
+/** The error text of a failed tool. */
+function toolErrorText(result: CallToolResult): string {
   const texts = (result.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  return texts.length > 0 ? texts.join('\n') : 'The tool reported an error without saying which.';
+  return texts.length > 0 ? texts.join('\n') : 'The tool reported an error without details.';
 }

@@ -1,9 +1,9 @@
-/** Running a native tool: its value becomes an MCP result, its exception the tool's own failure. */
+/** Runs a native tool: its return value becomes an MCP result, an exception becomes an `isError` result. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { NativeContext, NativeTool } from './catalog/native.js';
-import { TurnbuckleError } from './errors.js';
-import { isRecord } from './is-record.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../async/until-aborted.js';
+import type { NativeContext, NativeTool } from '../catalog/native.js';
+import { TurnbuckleError } from '../errors.js';
+import { isRecord } from '../json/is-record.js';
 
 export async function runNative(
   tool: NativeTool,

@@ -1,46 +1,56 @@
-/** What a call sends, for who has to know it: a person who is asked, and whoever tells it from another call. */
-import { type Beside, type CallOptions, withMeta } from './call-request.js';
-import type { GuardedCall } from './guarded-call.js';
-import { keepSpelling, writeJson } from './json/spelling.js';
+/** The content of a call, for approval requests and for comparing calls. */
+
+import { copyRawNumbers, writeJson } from '../json/lossless-json.js';
+import type { GuardedCall } from './authorization/guarded-call.js';
+import { type CallOptions, type RequestExtras, withMeta } from './call-request.js';
 
 type Meta = NonNullable<CallOptions['meta']>;
 type Sent = Readonly<Record<string, unknown>>;
 
-/** What is sent with nearly every call, and asks a server to do nothing. In any other form it is something else. */
-const USUAL: ReadonlyMap<string, RegExp> = new Map([
+/** Standard `_meta` that does not ask the server to do anything. In any other form it counts as content. */
+const ROUTINE_META: ReadonlyMap<string, RegExp> = new Map([
   ['io.modelcontextprotocol/logLevel', /^(?:debug|info|notice|warning|error|critical|alert|emergency)$/],
   ['traceparent', /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/],
 ]);
 
-/** What is another one with each request. Some collectors write the span into the state of a trace. */
-const NEW_EACH_TIME: ReadonlyMap<string, RegExp> = new Map([
-  ...USUAL,
+/** Values that differ with each request. Some collectors put the span into the trace state. */
+const VOLATILE_META: ReadonlyMap<string, RegExp> = new Map([
+  ...ROUTINE_META,
   ['progressToken', /^/],
   ['tracestate', /^(?:[a-z\d][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}(?:,|$)){1,32}$/],
 ]);
 
-const isOneOf = (forms: ReadonlyMap<string, RegExp>, key: string, value: unknown): boolean =>
+const matchesForm = (forms: ReadonlyMap<string, RegExp>, key: string, value: unknown): boolean =>
   (typeof value === 'string' || typeof value === 'number') && forms.get(key)?.test(String(value)) === true;
 
-/** Undefined when nothing is left. */
-function without(forms: ReadonlyMap<string, RegExp>, meta: Meta | undefined): Meta | undefined {
-  const left = Object.entries(meta ?? {}).filter(([key, value]) => !isOneOf(forms, key, value));
-  return meta === undefined || left.length === 0 ? undefined : keepSpelling(meta, Object.fromEntries(left));
+/** Undefined if nothing is left. */
+function omitMeta(forms: ReadonlyMap<string, RegExp>, meta: Meta | undefined): Meta | undefined {
+  const left = Object.entries(meta ?? {}).filter(([key, value]) => !matchesForm(forms, key, value));
+  return meta === undefined || left.length === 0 ? undefined : copyRawNumbers(meta, Object.fromEntries(left));
 }
 
-/** Whether its `_meta` says anything to the server that is not new with each request anyway. */
-export const tellsMore = ([, meta]: Beside): boolean => without(NEW_EACH_TIME, meta) !== undefined;
+/** Whether its `_meta` has content besides per-request values. */
+export const hasMeaningfulMeta = ([, meta]: RequestExtras): boolean =>
+  omitMeta(VOLATILE_META, meta) !== undefined;
 
-/** What goes to the server beside the arguments, by the names that it is sent under; undefined when nobody need read it. */
-export function sentBeside([more, meta, inputResponses, requestState]: Beside): Sent | undefined {
-  const sent = withMeta({}, { more, meta: without(USUAL, meta), inputResponses, requestState });
+/** What is sent besides the arguments, by name; undefined if there is nothing worth showing. */
+export function describeExtras([extraParams, meta, inputResponses, requestState]: RequestExtras):
+  | Sent
+  | undefined {
+  const sent = withMeta(
+    {},
+    { extraParams, meta: omitMeta(ROUTINE_META, meta), inputResponses, requestState },
+  );
   return Object.keys(sent).length === 0 ? undefined : sent;
 }
 
-/** The same text for calls of which the server would get the same: written as it is sent, but for what is new each time. */
-export function writeSent({ method, tool, arguments: args, beside }: GuardedCall): string {
-  const [more, meta, inputResponses, requestState] = beside ?? [];
+/** Equal for calls that send the same content, ignoring per-request values. */
+export function requestSignature({ method, tool, arguments: args, extras }: GuardedCall): string {
+  const [extraParams, meta, inputResponses, requestState] = extras ?? [];
   const own = method === undefined ? { name: tool, arguments: args } : args;
-  const lasting = without(NEW_EACH_TIME, meta);
-  return writeJson({ method, params: withMeta(own, { more, meta: lasting, inputResponses, requestState }) });
+  const lasting = omitMeta(VOLATILE_META, meta);
+  return writeJson({
+    method,
+    params: withMeta(own, { extraParams, meta: lasting, inputResponses, requestState }),
+  });
 }

@@ -1,71 +1,67 @@
 /**
- * The step "resolve" of a call: what is meant by a name, for whom. What a caller may not know is not there: it fails as a
- * name does that nobody has, in the same words, whatever its server is doing.
+ * The "resolve" step of a call: which tool a name refers to, for this caller. A hidden tool fails exactly like one
+ * that does not exist, with the same message, whatever state its server is in.
  */
-import { disabled, UNKNOWN, unknownServer, unknownTool } from './call-errors.js';
-import type { CallGuard } from './call-guard.js';
-import type { CallOptions, CallRequest } from './call-request.js';
-import type { Catalog } from './catalog/catalog.js';
-import { type NamingPreset, parseToolName, type ToolIdentity } from './catalog/names.js';
-import type { CatalogTool } from './catalog/tool.js';
-import { TurnbuckleError, toTurnbuckleError } from './errors.js';
-import type { CallKind } from './events.js';
-import type { Verdict } from './guarded-call.js';
-import type { Caller } from './policy/capabilities.js';
-import type { CallClock } from './resilience/call-clock.js';
-import type { Sender } from './send.js';
-import type { Server } from './server.js';
 
-export interface CallNamesParts {
+import type { Catalog } from '../catalog/catalog.js';
+import { type NamingPreset, parseToolName, type ToolIdentity } from '../catalog/names.js';
+import type { CatalogTool } from '../catalog/tool.js';
+import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import type { Caller } from '../policy/capabilities.js';
+import type { Server } from '../servers/server.js';
+import { serverDisabled, unknownServer } from '../servers/server-errors.js';
+import type { CallAuthorizer } from './authorization/authorize.js';
+import type { Visibility } from './authorization/visibility.js';
+import { UNKNOWN_CODES, unknownTool } from './call-errors.js';
+import type { CallOptions, CallRequest } from './call-request.js';
+import type { Invocation } from './invocation.js';
+import type { Sender } from './sending/send.js';
+
+export interface CallResolverParts {
   readonly catalog: Catalog;
   readonly naming: NamingPreset;
-  readonly guard: CallGuard;
+  readonly authorizer: Pick<CallAuthorizer, 'denialForUndiscovered'>;
+  readonly visibility: Visibility;
   readonly sender: Pick<Sender, 'connect'>;
   readonly findServer: (name: string) => Server | undefined;
   readonly serverNames: () => Iterable<string>;
-  /** Why a configured server could not be taken on. */
+  /** Why a configured server is unusable. */
   readonly problemOf: (name: string) => TurnbuckleError | undefined;
 }
 
 /** The call that it is done for. */
-interface Resolving extends Verdict {
-  readonly requestId: string;
-  readonly kind: CallKind;
-  readonly server: string;
-  readonly tool: string;
-  readonly clock: CallClock;
-}
+type ResolvingCall = Pick<Invocation, 'requestId' | 'kind' | 'server' | 'tool' | 'clock' | 'decision'>;
 
-interface ServerWanted {
+interface ServerLookup {
   readonly caller: Caller | undefined;
   readonly unknown: () => TurnbuckleError;
-  /** Absent: what the call says. */
+  /** Absent: as in the call. */
   readonly what?: ToolIdentity;
 }
 
 type NamedRequest = Pick<CallRequest, 'tool' | 'server' | 'calledAs' | 'caller' | 'signal'>;
 
-export class CallNames {
-  readonly #parts: CallNamesParts;
+export class CallResolver {
+  readonly #parts: CallResolverParts;
 
-  constructor(parts: CallNamesParts) {
+  constructor(parts: CallResolverParts) {
     this.#parts = parts;
   }
 
-  /** A tool whose server has been read. Whether the caller may know it is decided with the call. */
+  /** A tool of a server that has been listed. Visibility is decided with the call. */
   find(request: CallRequest): CatalogTool | undefined {
     const { server, tool, isUnlisted } = request;
     if (isUnlisted === true) throw this.unknownTool(request);
     return server === undefined ? this.#parts.catalog.get(tool) : this.#parts.catalog.find(server, tool);
   }
 
-  /** A tool of a server that is not up yet, or a name that does not exist. */
-  async findByConnecting(call: Resolving, request: CallRequest): Promise<CatalogTool> {
-    const { catalog, guard } = this.#parts;
+  /** A tool of a server that is not connected yet, or an unknown name. */
+  async findByConnecting(call: ResolvingCall, request: CallRequest): Promise<CatalogTool> {
+    const { catalog } = this.#parts;
     const { caller } = request;
     const identity = this.#identityOf(request);
     if (identity === undefined) throw this.unknownTool(request);
-    const server = this.knownServer(call, {
+    const server = this.requireVisibleServer(call, {
       caller,
       unknown: () => this.unknownTool(request),
       what: identity,
@@ -73,39 +69,42 @@ export class CallNames {
     await this.#connect(call, server, request);
     const found = catalog.find(identity.server, identity.tool);
     if (found !== undefined) return found;
-    // A rule may speak of what is not there: then that is in the record.
-    if (caller !== undefined) guard.mayKnow({ ...call, ...identity, verdict: call }, caller);
+    // A rule may deny something that does not exist: record that.
+    if (caller !== undefined) this.#canSee(call, identity, caller);
     throw this.unknownTool(request);
   }
 
-  /** The server, if it exists, the caller may know it, and it is switched on. To a caller the rest is `unknown`. */
-  knownServer(call: Resolving, { caller, unknown, what = call }: ServerWanted): Server {
-    const { guard, findServer, problemOf, serverNames } = this.#parts;
+  /** The server, if it exists, is visible and enabled. To a caller all else is `unknown`. */
+  requireVisibleServer(call: ResolvingCall, { caller, unknown, what = call }: ServerLookup): Server {
+    const { visibility, findServer, problemOf, serverNames } = this.#parts;
     const server = findServer(what.server);
     if (caller !== undefined) {
-      const { requestId, kind } = call;
-      const asked = { requestId, kind, server: what.server, tool: what.tool, verdict: call };
-      // Who knows the server is told how it is, whatever it asks for: what it gets of it is decided once that is found.
-      const isKnown = guard.knowsServer(asked, caller) || guard.mayKnow(asked, caller);
+      const asked = { kind: call.kind, server: what.server };
+      // A caller that can see the server gets its state; the tool itself is decided once it is found.
+      const isKnown = visibility.canSeeServer(caller, asked) || this.#canSee(call, what, caller);
       if (!isKnown || server === undefined) throw unknown();
     }
     if (server === undefined) throw problemOf(what.server) ?? unknownServer(what.server, serverNames());
-    if (!server.enabled) throw disabled(server.name);
+    if (!server.enabled) throw serverDisabled(server.name);
     return server;
   }
 
   /**
-   * What a call fails with. For a name that nobody has, its server is brought up to see whether it has it; where that
-   * cannot be done, that is the answer. So it is for what the caller may not know.
+   * The error for an unknown name. The server is connected first to find out whether it has the tool; if that fails,
+   * the call fails with that error. Hidden tools behave the same.
    */
-  async asIfAbsent(call: Resolving, thrown: unknown, request: NamedRequest): Promise<unknown> {
+  async maskExistence(call: ResolvingCall, thrown: unknown, request: NamedRequest): Promise<unknown> {
     const { caller } = request;
-    if (caller === undefined || !(thrown instanceof TurnbuckleError) || thrown.code !== UNKNOWN[call.kind])
+    if (
+      caller === undefined ||
+      !(thrown instanceof TurnbuckleError) ||
+      thrown.code !== UNKNOWN_CODES[call.kind]
+    )
       return thrown;
     const server = this.#identityOf(request) && this.#parts.findServer(call.server);
-    if (server === undefined || !this.#parts.guard.knowsServer(call, caller)) return thrown;
+    if (server === undefined || !this.#parts.visibility.canSeeServer(caller, call)) return thrown;
     try {
-      if (!server.enabled) throw disabled(server.name);
+      if (!server.enabled) throw serverDisabled(server.name);
       await this.#connect(call, server, request);
       return thrown;
     } catch (error) {
@@ -113,11 +112,11 @@ export class CallNames {
     }
   }
 
-  /** The same words whether there is no such tool, or none that the caller may know. */
+  /** The same message for an unknown and for a hidden tool. */
   unknownTool({ tool, server, caller, calledAs }: CallRequest): TurnbuckleError {
     if (calledAs !== undefined) return unknownTool(calledAs.name, undefined, calledAs.others());
-    const { catalog, guard } = this.#parts;
-    const visible = caller === undefined ? catalog.list() : guard.visibleTo(caller, catalog.list());
+    const { catalog, visibility } = this.#parts;
+    const visible = caller === undefined ? catalog.list() : visibility.filter(caller, catalog.list());
     const candidates =
       server === undefined
         ? visible.map(({ name }) => name)
@@ -125,15 +124,26 @@ export class CallNames {
     return unknownTool(tool, server, candidates);
   }
 
-  /** Which tool of which server is meant; undefined for a name that says neither. */
+  /** Whether the caller can see an item whose definition is not loaded yet; records a denial. */
+  #canSee(call: ResolvingCall, { server, tool }: ToolIdentity, caller: Caller): boolean {
+    const { requestId, kind } = call;
+    const denial = this.#parts.authorizer.denialForUndiscovered(
+      { requestId, kind, server, tool, caller },
+      caller,
+    );
+    if (denial !== undefined) call.decision = denial;
+    return denial === undefined;
+  }
+
+  /** The server and tool that a name refers to; undefined if it contains neither. */
   #identityOf({ server, tool, calledAs }: NamedRequest): ToolIdentity | undefined {
     if (calledAs !== undefined) return undefined;
     return server === undefined ? parseToolName(this.#parts.naming, tool) : { server, tool };
   }
 
-  /** Brings the server up, if it is not. */
-  async #connect(call: Resolving, server: Server, { signal }: CallOptions): Promise<void> {
-    call.clock.atMost(server.config.maxCallMs);
+  /** Connects the server if necessary. */
+  async #connect(call: ResolvingCall, server: Server, { signal }: CallOptions): Promise<void> {
+    call.clock.setDefaultTotal(server.config.maxCallMs);
     if (server.connection.link === undefined)
       await this.#parts.sender.connect(server, { clock: call.clock, options: { signal } });
   }

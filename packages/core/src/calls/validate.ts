@@ -1,82 +1,84 @@
-/** The step "check" of a call: arguments before they are sent, results before they are handed on. */
+/** The "validate" step of a call: arguments before sending, results before returning. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { Fault, SchemaChecks } from './catalog/check.js';
-import type { CatalogTool } from './catalog/tool.js';
-import { TurnbuckleError } from './errors.js';
-import { inOneStep, inSlices } from './json/slices.js';
-import { hasMoreParts } from './json/write-large.js';
+import type { Fault, SchemaChecks } from '../catalog/schemas/schema-checks.js';
+import type { CatalogTool } from '../catalog/tool.js';
+import { TurnbuckleError } from '../errors.js';
+import { inOneStep, inSlices } from '../json/slices.js';
+import { hasMorePartsThan } from '../json/write-large.js';
 
-/** Throws ARGUMENTS_INVALID, or SCHEMA_UNUSABLE when there is nothing to check against. */
+/** Throws ARGUMENTS_INVALID, or SCHEMA_UNUSABLE if the schema is unusable. */
 export function checkArguments(checks: SchemaChecks, tool: CatalogTool, args: unknown): void {
   const faults = checks.checkInput(tool, args);
   const about = { server: tool.server, tool: tool.tool };
   if ('fault' in faults) {
     throw new TurnbuckleError(
       'SCHEMA_UNUSABLE',
-      `The input schema of "${tool.name}" cannot be used: ${faults.fault}.`,
+      `Invalid input schema for tool "${tool.name}": ${faults.fault}.`,
       {
         ...about,
-        hint: 'This is a defect of the server; its arguments cannot be checked.',
+        hint: 'Arguments cannot be validated. Report this bug to the authors of the server.',
       },
     );
   }
   if (faults.length === 0) return;
   throw new TurnbuckleError(
     'ARGUMENTS_INVALID',
-    `The arguments of "${tool.name}" do not fit its schema: ${list(faults)}.`,
+    `Invalid arguments for "${tool.name}": ${listFaults(faults)}.`,
     {
       ...about,
-      hint: 'Nothing was sent. Correct the named arguments.',
+      hint: 'Nothing was sent. Correct the arguments named above.',
       data: { faults },
     },
   );
 }
 
-const MAX_SHOWN = 20_000;
+const LARGE_RESULT_PARTS = 20_000;
 
-/** Throws RESULT_INVALID with the whole result in it: the tool did run. */
+/** Throws RESULT_INVALID with the full result: the tool did run. */
 export function checkResult(checks: SchemaChecks, tool: CatalogTool, result: CallToolResult): void {
   const about = { server: tool.server, tool: tool.tool };
   if (result.content !== undefined && !Array.isArray(result.content)) {
     throw new TurnbuckleError(
       'PROTOCOL_VIOLATION',
-      `The result of "${tool.name}" has content that is not a list.`,
+      `Invalid result from "${tool.name}": "content" is not an array.`,
       about,
     );
   }
-  // A question, or what an extension answers in place of a result, has no output yet.
+  // A server request, or the result type of an extension, has no output yet.
   const isWhole = result.resultType === undefined || result.resultType === 'complete';
   if (tool.outputSchema === undefined || result.isError === true || !isWhole) return;
   const faults =
     result.structuredContent === undefined
-      ? [{ path: '', message: 'there is no structured content' }]
+      ? [{ path: '', message: 'structuredContent is missing' }]
       : checks.checkOutput(tool, result.structuredContent);
-  // A schema that cannot be applied says nothing about the result; the call itself did happen.
+  // An unusable output schema says nothing about the result, and the call did run.
   if ('fault' in faults || faults.length === 0) return;
   throw new TurnbuckleError(
     'RESULT_INVALID',
-    `The result of "${tool.name}" does not fit its output schema: ${list(faults)}.`,
+    `The result of "${tool.name}" does not match the tool's output schema: ${listFaults(faults)}.`,
     {
       ...about,
-      // Errors are searched for secrets, which takes long for a large result.
-      ...(hasMoreParts(result, MAX_SHOWN)
-        ? { hint: 'The tool did run; its result is too large to be told here.', data: { faults } }
-        : { hint: 'The tool did run; its whole result is in data.result.', data: { faults, result } }),
+      // Errors are redacted, which takes long for a large result.
+      ...(hasMorePartsThan(result, LARGE_RESULT_PARTS)
+        ? { hint: 'The tool did run. Its result is too large to include here.', data: { faults } }
+        : { hint: 'The tool did run. Its full result is in data.result.', data: { faults, result } }),
     },
   );
 }
 
-const list = (faults: readonly Fault[]): string =>
+const listFaults = (faults: readonly Fault[]): string =>
   faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
 
-/** What is done with a large result takes time at each step: between them others have their turn. */
-export const giveWay = (result: unknown): Promise<void> | undefined =>
-  hasMoreParts(result, MAX_SHOWN) ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+/** Large results take time at each step: yield in between. */
+export const yieldIfLarge = (result: unknown): Promise<void> | undefined =>
+  hasMorePartsThan(result, LARGE_RESULT_PARTS) ? new Promise((resolve) => setImmediate(resolve)) : undefined;
 
-/** Or so many times sixteen characters: less is looked through in a moment. */
-const FEW_PARTS = 256;
+/** Or this many times 16 characters: less is scanned in no time. */
+const SMALL_VALUE_PARTS = 256;
 
-/** Work with all of these values: at once, or in turn with other long work where there is much in them. */
-export function inTurn(values: readonly unknown[], work: () => void): Promise<void> | void {
-  return values.some((value) => hasMoreParts(value, FEW_PARTS)) ? inSlices(inOneStep(work)) : work();
+/** Runs the work immediately, or in slices if the values are large. */
+export function runInSlicesIfLarge(values: readonly unknown[], work: () => void): Promise<void> | void {
+  return values.some((value) => hasMorePartsThan(value, SMALL_VALUE_PARTS))
+    ? inSlices(inOneStep(work))
+    : work();
 }

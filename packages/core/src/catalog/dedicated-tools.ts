@@ -1,38 +1,38 @@
 /**
- * The tools of a connection of one agent or session, by their names there. They are in no list: who calls over it is held
- * to them.
+ * The tools of a dedicated connection, by their original names. They are in no list, but calls on this connection are
+ * validated against them.
  */
 import type { Link } from '../connection/link.js';
 import type { RuntimeEvents } from '../events.js';
-import { Relisting } from './relisting.js';
+import { RelistScheduler } from './relist-scheduler.js';
 import type { CatalogTool } from './tool.js';
 
 type ReadReason = RuntimeEvents['catalog.read']['reason'];
 
 export interface ToolsRead {
   readonly tools: ReadonlyMap<string, CatalogTool>;
-  /** Others noticed that they were read. */
-  readonly isDear: boolean;
+  /** Whether reading them took long enough to affect others. */
+  readonly isExpensive: boolean;
 }
 
-export interface ToolsApartOptions {
+export interface DedicatedToolsOptions {
   readonly now: () => number;
   readonly read: (link: Link, reason: ReadReason) => Promise<ToolsRead>;
-  /** The live link, if there is one now. */
+  /** The open link, if there is one. */
   readonly link: () => Link | undefined;
-  /** They could not be read again: what they are is not known any more. */
+  /** Called when they could not be read again: they are unknown now. */
   readonly onFailed: (link: Link, error: unknown) => void;
 }
 
-export class ToolsApart {
-  readonly #options: ToolsApartOptions;
-  readonly #relisting: Relisting;
+export class DedicatedTools {
+  readonly #options: DedicatedToolsOptions;
+  readonly #relistScheduler: RelistScheduler;
   #tools: ReadonlyMap<string, CatalogTool> | undefined;
-  #running: { readonly link: Link; done: Promise<void> } | undefined;
+  #pendingRead: { readonly link: Link; done: Promise<void> } | undefined;
 
-  constructor(options: ToolsApartOptions) {
+  constructor(options: DedicatedToolsOptions) {
     this.#options = options;
-    this.#relisting = new Relisting({ now: options.now, running: () => this.#running?.done });
+    this.#relistScheduler = new RelistScheduler({ now: options.now, running: () => this.#pendingRead?.done });
   }
 
   /** Undefined until they have been read. */
@@ -40,30 +40,30 @@ export class ToolsApart {
     return this.#tools;
   }
 
-  /** Reads them now; of readings from two links, that counts which began last. */
+  /** Reads them now; if two links are read, the reading that started last counts. */
   read(link: Link, reason: ReadReason): Promise<void> {
-    if (this.#running?.link === link) return this.#running.done;
+    if (this.#pendingRead?.link === link) return this.#pendingRead.done;
     const own = { link, done: Promise.resolve() };
-    this.#running = own;
-    const isCurrent = (): boolean => this.#running === own;
+    this.#pendingRead = own;
+    const isCurrent = (): boolean => this.#pendingRead === own;
     own.done = this.#options
       .read(link, reason)
-      .then(({ tools, isDear }) => {
-        if (reason === 'changed') this.#relisting.noteReading(isDear);
+      .then(({ tools, isExpensive }) => {
+        if (reason === 'changed') this.#relistScheduler.recordRead(isExpensive);
         if (isCurrent()) this.#tools = tools;
       })
       .finally(() => {
-        if (isCurrent()) this.#running = undefined;
+        if (isCurrent()) this.#pendingRead = undefined;
       });
     return own.done;
   }
 
-  noteChange(): void {
-    this.#relisting.noteChange(async () => {
+  onListChanged(): void {
+    this.#relistScheduler.schedule(async () => {
       const link = this.#options.link();
       if (link === undefined) return;
       await this.read(link, 'changed').catch((error: unknown) => {
-        this.#relisting.noteReading(true);
+        this.#relistScheduler.recordRead(true);
         this.#options.onFailed(link, error);
       });
     });

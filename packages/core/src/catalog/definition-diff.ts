@@ -1,15 +1,14 @@
 /**
- * What changed between two definitions of a tool, as lines that a person can read: `-` what was, `+` what
- * is, each with its place. All of it is a stranger's text: nothing in it is obeyed by a terminal, and it is
- * bounded.
+ * The differences between two definitions of a tool as readable lines: `-` before, `+` after, each with its path. The
+ * text is untrusted: bounded, and escaped for terminals.
  */
-import { isRecord } from '../is-record.js';
-import { showText } from '../text/hidden.js';
+import { isRecord } from '../json/is-record.js';
+import { showText } from '../text/hidden-text.js';
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** What an agent reads of a tool and sends to it. */
-export const COUNTED_FIELDS = [
+/** The fields that an agent reads and that shape what it sends. */
+export const FINGERPRINTED_FIELDS = [
   'name',
   'title',
   'description',
@@ -19,14 +18,14 @@ export const COUNTED_FIELDS = [
   'icons',
 ] as const;
 
-const MOST_LINES = 200;
-const MOST_LEAVES = 20_000;
-const MOST_DEPTH = 64;
-const MOST_VALUE = 400;
-/** So much of what did not change is shown around a change in a long text. */
-const CONTEXT = 40;
+const MAX_LINES = 200;
+const MAX_LEAVES = 20_000;
+const MAX_DEPTH = 64;
+const MAX_VALUE_LENGTH = 400;
+/** Unchanged characters shown around a change in a long text. */
+const CONTEXT_CHARACTERS = 40;
 
-/** The lines; none when nothing that counts differs. */
+/** The lines; empty if nothing relevant differs. */
 export function diffDefinitions(before: Definition, after: Definition): string[] {
   const old = leavesOf(before);
   const fresh = leavesOf(after);
@@ -34,52 +33,53 @@ export function diffDefinitions(before: Definition, after: Definition): string[]
   for (const [path, value] of old) {
     const now = fresh.get(path);
     if (now === value) continue;
-    const [was, is] = now === undefined ? [shorten(value), undefined] : shortenBoth(value, now);
+    const [was, is] = now === undefined ? [truncate(value), undefined] : truncateBoth(value, now);
     lines.push(`- ${path}: ${was}`);
     if (is !== undefined) lines.push(`+ ${path}: ${is}`);
   }
-  for (const [path, value] of fresh) if (!old.has(path)) lines.push(`+ ${path}: ${shorten(value)}`);
-  if (lines.length <= MOST_LINES) return lines.map(showText);
-  const more = lines.length - MOST_LINES;
-  return [...lines.slice(0, MOST_LINES).map(showText), `… ${more} more lines of differences`];
+  for (const [path, value] of fresh) if (!old.has(path)) lines.push(`+ ${path}: ${truncate(value)}`);
+  if (lines.length <= MAX_LINES) return lines.map(showText);
+  const more = lines.length - MAX_LINES;
+  return [...lines.slice(0, MAX_LINES).map(showText), `… ${more} more changed lines`];
 }
 
-/** Every value that has no parts, as JSON, by the path that leads to it. */
+/** Every leaf value as JSON, by its path. */
 function leavesOf(definition: Definition): Map<string, string> {
   const leaves = new Map<string, string>();
   const visit = (value: unknown, path: string, depth: number): void => {
-    if (leaves.size >= MOST_LEAVES) return;
+    if (leaves.size >= MAX_LEAVES) return;
     const parts = isRecord(value) ? Object.keys(value).sort() : Array.isArray(value) ? [...value.keys()] : [];
-    if (parts.length === 0 || depth >= MOST_DEPTH) {
+    if (parts.length === 0 || depth >= MAX_DEPTH) {
       leaves.set(path, JSON.stringify(value) ?? 'undefined');
       return;
     }
-    for (const part of parts) visit(Reflect.get(Object(value), part), path + stepText(part, path), depth + 1);
+    for (const part of parts)
+      visit(Reflect.get(Object(value), part), path + pathSegment(part, path), depth + 1);
   };
-  for (const field of COUNTED_FIELDS) if (field in definition) visit(definition[field], field, 0);
+  for (const field of FINGERPRINTED_FIELDS) if (field in definition) visit(definition[field], field, 0);
   return leaves;
 }
 
-function stepText(part: string | number, path: string): string {
+function pathSegment(part: string | number, path: string): string {
   if (typeof part === 'number') return `[${part}]`;
-  if (!/^[\w$-]{1,100}$/.test(part)) return `[${shorten(JSON.stringify(part))}]`;
+  if (!/^[\w$-]{1,100}$/.test(part)) return `[${truncate(JSON.stringify(part))}]`;
   return path === '' ? part : `.${part}`;
 }
 
-function shorten(json: string): string {
-  return json.length <= MOST_VALUE
+function truncate(json: string): string {
+  return json.length <= MAX_VALUE_LENGTH
     ? json
-    : `${json.slice(0, MOST_VALUE)}… (${json.length - MOST_VALUE} more characters)`;
+    : `${json.slice(0, MAX_VALUE_LENGTH)}… (${json.length - MAX_VALUE_LENGTH} more characters)`;
 }
 
-/** Two long texts from where they part. */
-function shortenBoth(before: string, after: string): [string, string] {
-  if (Math.max(before.length, after.length) <= MOST_VALUE) return [before, after];
+/** Two long texts, starting shortly before their first difference. */
+function truncateBoth(before: string, after: string): [string, string] {
+  if (Math.max(before.length, after.length) <= MAX_VALUE_LENGTH) return [before, after];
   const shorter = Math.min(before.length, after.length);
   let same = 0;
   while (same < shorter && before[same] === after[same]) same += 1;
-  const start = Math.max(0, same - CONTEXT);
+  const start = Math.max(0, same - CONTEXT_CHARACTERS);
   const from = (text: string): string =>
-    start === 0 ? shorten(text) : `…(${start} same characters) ${shorten(text.slice(start))}`;
+    start === 0 ? truncate(text) : `…(${start} unchanged characters) ${truncate(text.slice(start))}`;
   return [from(before), from(after)];
 }

@@ -1,40 +1,40 @@
-/** What a tool is, as a hash: two definitions with the same fingerprint are the same tool to an agent. */
+/** A tool as a hash: definitions with the same fingerprint are the same tool to an agent. */
 import { createHash } from 'node:crypto';
-import { isRecord } from '../is-record.js';
-import { COUNTED_FIELDS } from '../policy/definition-diff.js';
-import { isSameJson } from './same-json.js';
+import { isRecord } from '../json/is-record.js';
+import { isSameJson } from '../json/same-json.js';
+import { FINGERPRINTED_FIELDS } from './definition-diff.js';
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** SHA-256 over the parts of a definition that shape what an agent reads and sends; key order is no part of it. */
-export const fingerprint = (definition: Definition): string => printOf(definition).hash;
+/** SHA-256 of the parts of a definition that an agent reads or that shape what it sends, independent of key order. */
+export const fingerprint = (definition: Definition): string => computeFingerprint(definition).hash;
 
-/** How long the JSON is of which the fingerprint is made. */
-export const countedLength = (definition: Definition): number => printOf(definition).length;
+/** The length of the JSON that is hashed. */
+export const fingerprintedLength = (definition: Definition): number => computeFingerprint(definition).length;
 
-function printOf(definition: Definition): Print {
-  const known = prints.get(definition);
+function computeFingerprint(definition: Definition): FingerprintResult {
+  const known = fingerprintCache.get(definition);
   if (known !== undefined) return known;
   const counted = Object.fromEntries(
-    COUNTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])),
+    FINGERPRINTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])),
   );
   const text = canonicalJson(counted);
   const print = { hash: createHash('sha256').update(text).digest('hex'), length: text.length };
-  prints.set(definition, print);
+  fingerprintCache.set(definition, print);
   return print;
 }
 
-interface Print {
+interface FingerprintResult {
   readonly hash: string;
   readonly length: number;
 }
 
-/** A definition is not changed any more once it is read. */
-const prints = new WeakMap<object, Print>();
+/** A definition is immutable once it is read. */
+const fingerprintCache = new WeakMap<object, FingerprintResult>();
 
-/** Whether both have the same fingerprint, without making it. */
+/** Whether both have the same fingerprint, without computing it. */
 export const isSameTool = (left: Definition, right: Definition): boolean =>
-  left === right || COUNTED_FIELDS.every((key) => isSameJson(left[key], right[key]));
+  left === right || FINGERPRINTED_FIELDS.every((key) => isSameJson(left[key], right[key]));
 
 /** JSON with sorted keys: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {

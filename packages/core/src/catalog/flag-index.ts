@@ -1,6 +1,6 @@
 /**
- * The flags of everything in the catalog. Looked for when somebody asks for them or listens for
- * `catalog.flagged`, and remembered: a list that nobody looks at costs nothing.
+ * The flags of everything in the catalog. Computed on demand or when someone listens for `catalog.flagged`, and
+ * cached: unused lists cost nothing.
  */
 import type { Events } from '../events.js';
 import { inSlices, type Steps } from '../json/slices.js';
@@ -17,22 +17,22 @@ export interface Flaggable {
   readonly definition: Definition;
 }
 
-export class FlagBoard {
+export class FlagIndex {
   readonly #events: Events;
   readonly #tools: () => Iterable<MentionableTool>;
   readonly #flaggable: () => Iterable<Flaggable>;
-  /** All that are configured, whether or not they have ever been up. */
+  /** All configured servers, connected or not. */
   readonly #servers = new Set<string>();
-  readonly #own = new WeakMap<Definition, readonly Flag[]>();
-  readonly #all = new WeakMap<
+  readonly #ownFlags = new WeakMap<Definition, readonly Flag[]>();
+  readonly #allFlags = new WeakMap<
     Definition,
     { readonly index: MentionIndex; readonly flags: readonly Flag[] }
   >();
-  readonly #told = new Map<string, Map<string, string>>();
-  readonly #waiting = new Map<string, Flaggable>();
-  #isLooking = false;
-  #isWanted = false;
-  #index: MentionIndex | undefined;
+  readonly #reported = new Map<string, Map<string, string>>();
+  readonly #queue = new Map<string, Flaggable>();
+  #isScanning = false;
+  #isScanEnabled = false;
+  #mentions: MentionIndex | undefined;
 
   constructor(events: Events, tools: () => Iterable<MentionableTool>, flaggable: () => Iterable<Flaggable>) {
     this.#events = events;
@@ -40,74 +40,74 @@ export class FlagBoard {
     this.#flaggable = flaggable;
     events.on('server.added', ({ server }) => {
       this.#servers.add(server);
-      this.changed();
-      this.tell(this.#flaggable());
+      this.invalidate();
+      this.scan(this.#flaggable());
     });
     events.on('server.removed', ({ server }) => {
       this.#servers.delete(server);
-      this.#told.delete(server);
-      for (const [key, entry] of this.#waiting) if (entry.server === server) this.#waiting.delete(key);
-      this.changed();
-      this.tell(this.#flaggable());
+      this.#reported.delete(server);
+      for (const [key, entry] of this.#queue) if (entry.server === server) this.#queue.delete(key);
+      this.invalidate();
+      this.scan(this.#flaggable());
     });
   }
 
-  /** Rules ask for them: whoever comes first after a change must not have to wait for all of them. */
-  want(): void {
-    if (this.#isWanted) return;
-    this.#isWanted = true;
-    this.tell(this.#flaggable());
+  /** For rules: the first call after a change should not wait for all of them. */
+  enableScan(): void {
+    if (this.#isScanEnabled) return;
+    this.#isScanEnabled = true;
+    this.scan(this.#flaggable());
   }
 
-  /** Servers or tools came or went: who speaks about whom is a new question. */
-  changed(): void {
-    this.#index = undefined;
+  /** Servers or tools changed: mentions have to be computed again. */
+  invalidate(): void {
+    this.#mentions = undefined;
   }
 
   flagsOf(server: string, definition: Definition): readonly Flag[] {
-    this.#index ??= new MentionIndex(this.#servers, this.#tools());
-    const known = this.#all.get(definition);
-    if (known?.index === this.#index) return known.flags;
+    this.#mentions ??= new MentionIndex(this.#servers, this.#tools());
+    const known = this.#allFlags.get(definition);
+    if (known?.index === this.#mentions) return known.flags;
     const collected = collectText(definition);
-    const own = this.#own.get(definition) ?? scanDefinition(definition, collected);
-    this.#own.set(definition, own);
-    const flags: readonly Flag[] = this.#index.mentionsOther(collected.text, server)
+    const own = this.#ownFlags.get(definition) ?? scanDefinition(definition, collected);
+    this.#ownFlags.set(definition, own);
+    const flags: readonly Flag[] = this.#mentions.mentionsOther(collected.text, server)
       ? [...own, 'mentions-other-server']
       : own;
-    this.#all.set(definition, { index: this.#index, flags });
+    this.#allFlags.set(definition, { index: this.#mentions, flags });
     return flags;
   }
 
-  /** Looks at these soon and tells of what is flagged, once until its flags are others. Nothing while nobody wants it. */
-  tell(entries: Iterable<Flaggable>): void {
-    if (!this.#isWanted && !this.#events.has('catalog.flagged')) return;
+  /** Scans these soon and reports flagged items once per change. Does nothing without a listener. */
+  scan(entries: Iterable<Flaggable>): void {
+    if (!this.#isScanEnabled && !this.#events.has('catalog.flagged')) return;
     for (const entry of entries)
-      this.#waiting.set(JSON.stringify([entry.kind, entry.server, entry.item]), entry);
-    if (this.#waiting.size === 0 || this.#isLooking) return;
-    this.#isLooking = true;
-    // Later: what is told now may not be all that changes.
-    setImmediate(() => void inSlices(this.#lookAtAll()).catch(() => {})).unref();
+      this.#queue.set(JSON.stringify([entry.kind, entry.server, entry.item]), entry);
+    if (this.#queue.size === 0 || this.#isScanning) return;
+    this.#isScanning = true;
+    // Deferred: more changes may follow.
+    setImmediate(() => void inSlices(this.#scanQueue()).catch(() => {})).unref();
   }
 
-  *#lookAtAll(): Steps<void> {
+  *#scanQueue(): Steps<void> {
     try {
-      for (const [key, entry] of this.#waiting) {
-        this.#waiting.delete(key);
-        this.#lookAt(key, entry);
+      for (const [key, entry] of this.#queue) {
+        this.#queue.delete(key);
+        this.#scanEntry(key, entry);
         yield;
       }
     } finally {
-      this.#isLooking = false;
+      this.#isScanning = false;
     }
   }
 
-  #lookAt(key: string, { server, kind, item, definition }: Flaggable): void {
+  #scanEntry(key: string, { server, kind, item, definition }: Flaggable): void {
     const flags = this.flagsOf(server, definition);
-    const told = this.#told.get(server) ?? new Map<string, string>();
-    this.#told.set(server, told);
+    const reported = this.#reported.get(server) ?? new Map<string, string>();
+    this.#reported.set(server, reported);
     const now = flags.join(' ');
-    if ((told.get(key) ?? '') === now) return;
-    told.set(key, now);
+    if ((reported.get(key) ?? '') === now) return;
+    reported.set(key, now);
     if (flags.length > 0) this.#events.emit('catalog.flagged', { server, kind, item, flags });
   }
 }

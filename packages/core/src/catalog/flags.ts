@@ -1,37 +1,37 @@
 /**
- * What is odd about the texts that a server brings along: hidden characters, orders to the model, talk about
- * other servers, secrets mirrored into headers, pictures inside an icon. A flag is a reason to look, not a
- * verdict: what is flagged can still be used.
+ * Suspicious content in the texts of a server: hidden characters, instructions to the model, mentions of other
+ * servers, secrets copied into headers, embedded icons. A flag is a reason to review an item, not a verdict: flagged
+ * items can still be used.
  */
-import type { RuleFlag } from '../config/rule-schema.js';
-import { isRecord } from '../is-record.js';
-import { findHidden } from '../text/hidden.js';
+import type { RuleFlag } from '../config/schema/rule-schema.js';
+import { isRecord } from '../json/is-record.js';
+import { findSecretWord } from '../redaction/secret-words.js';
+import { findHidden } from '../text/hidden-text.js';
 import { findInstruction } from '../text/instructions.js';
-import { findSecretWord } from '../text/secret-words.js';
 
-/** The closed table of flags, each with what it means. `docs/server-requests.md` explains them. */
+/** The closed table of flags and their descriptions. `docs/server-requests.md` explains them. */
 export const FLAGS = {
-  'hidden-characters': 'has characters that nobody can see',
-  instructions: 'gives orders to the model instead of describing',
-  'mentions-other-server': 'speaks about another server or its tools',
-  'secret-in-header': 'wants what sounds like a secret mirrored into a header',
-  'embedded-icon': 'has an icon inside its text, or a drawing that can carry code',
-  unscanned: 'has more text than is looked at',
+  'hidden-characters': 'contains invisible characters',
+  instructions: 'contains instructions to the model',
+  'mentions-other-server': 'mentions another server or a tool from another server',
+  'secret-in-header': 'copies an argument that may be a secret into an HTTP header',
+  'embedded-icon': 'has an embedded icon, or an SVG that can contain scripts',
+  unscanned: 'has too much text for Turnbuckle to scan completely',
 } as const satisfies Readonly<Record<RuleFlag, string>>;
 
 export type Flag = keyof typeof FLAGS;
 
 type Definition = Readonly<Record<string, unknown>>;
 
-const MOST_SCANNED = 128 * 1_024;
-const MOST_NODES = 20_000;
-/** Between two texts, so that the end of one and the beginning of the next make no phrase. */
-const BETWEEN = ' | ';
+const MAX_SCANNED_CHARACTERS = 128 * 1_024;
+const MAX_SCANNED_NODES = 20_000;
+/** Separates two texts, so that they do not form a phrase together. */
+const TEXT_SEPARATOR = ' | ';
 
-/** What a definition shows by itself, in the order of the table. Bounded in time. */
+/** The flags of a definition on its own, in table order. Bounded in time. */
 export function scanDefinition(
   definition: Definition,
-  { text, whole }: CollectedText = collectText(definition),
+  { text, isComplete }: CollectedText = collectText(definition),
 ): Flag[] {
   const found: Record<Flag, boolean> = {
     'hidden-characters': findHidden(text).kinds.length > 0,
@@ -39,29 +39,29 @@ export function scanDefinition(
     'mentions-other-server': false,
     'secret-in-header': hasSecretHeader(definition.inputSchema),
     'embedded-icon': hasEmbeddedIcon(definition.icons),
-    unscanned: !whole,
+    unscanned: !isComplete,
   };
   return (Object.keys(FLAGS) as Flag[]).filter((flag) => found[flag]);
 }
 
 export interface CollectedText {
   readonly text: string;
-  /** False: there is more than was collected. */
-  readonly whole: boolean;
+  /** False if there is more text than was collected. */
+  readonly isComplete: boolean;
 }
 
-/** Every string in it, names of members included: a model reads all of them. */
+/** Every string in it, including member names: a model reads all of them. */
 export function collectText(definition: Definition): CollectedText {
   const parts: string[] = [];
   const open: object[] = [definition];
-  let left = MOST_SCANNED;
+  let left = MAX_SCANNED_CHARACTERS;
   const add = (part: string): void => {
-    // What is embedded there is a picture, and has a flag of its own.
+    // Embedded images have their own flag.
     if (part.startsWith('data:')) return;
     if (left > 0) parts.push(part.length > left ? part.slice(0, left) : part);
     left -= part.length;
   };
-  for (let nodes = 0; nodes < open.length && nodes < MOST_NODES && left > 0; nodes += 1) {
+  for (let nodes = 0; nodes < open.length && nodes < MAX_SCANNED_NODES && left > 0; nodes += 1) {
     const node = open[nodes];
     for (const key in node) {
       if (!Array.isArray(node)) add(key);
@@ -70,10 +70,10 @@ export function collectText(definition: Definition): CollectedText {
       else if (typeof value === 'object' && value !== null) open.push(value);
     }
   }
-  return { text: parts.join(BETWEEN), whole: left > 0 && open.length < MOST_NODES };
+  return { text: parts.join(TEXT_SEPARATOR), isComplete: left > 0 && open.length < MAX_SCANNED_NODES };
 }
 
-/** Only a chain of `properties` can be mirrored; deeper declarations are refused elsewhere. */
+/** Only a chain of `properties` can be copied into a header; deeper declarations are rejected elsewhere. */
 function hasSecretHeader(schema: unknown, depth = 0): boolean {
   if (depth > 8 || !isRecord(schema) || !isRecord(schema.properties)) return false;
   return Object.entries(schema.properties).some(([name, property]) => {

@@ -1,38 +1,38 @@
-/** Reads a list of a server page by page, within limits, whatever its cursors do. */
+/** Reads a list of a server page by page, within limits, whatever its cursors. */
 
-import type { Lane, LaneRequest, LaneResult } from '../connection/lane.js';
-import { deepResultOf } from '../connection/message.js';
+import type { Lane, LaneRequest, LaneResult } from '../connection/lanes/lane.js';
+import { deepResultOf } from '../connection/protocol/message.js';
 import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
 import { isDeeperThan } from '../json/depth.js';
+import { isRecord } from '../json/is-record.js';
+import { detachRawText, keepRawNumbersOfEntries } from '../json/lossless-json.js';
 import { inSlices, type Steps } from '../json/slices.js';
-import { keepSpellingOfEntries, ownSpelling } from '../json/spelling.js';
-import { type RoomForList, weigh } from './list-room.js';
+import { type ListBudget, weighEntry } from './list-budget.js';
 
 export interface ListRequest {
   readonly server: string;
   readonly method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
-  /** The key of the result that holds the items. */
+  /** The key of the result with the items. */
   readonly key: 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
   readonly timeoutMs: number;
   readonly maxPages: number;
   readonly maxItems: number;
-  /** How deep an entry may be nested. */
+  /** Maximum nesting of an entry. */
   readonly maxDepth: number;
-  /** How large an entry may be, and how large all that is kept. */
+  /** Maximum size of an entry, and of everything that is kept. */
   readonly maxDefinitionBytes: number;
-  readonly room: RoomForList;
+  readonly budget: ListBudget;
 }
 
 export interface Listing {
   readonly items: readonly unknown[];
-  /** How long the server vouches for the list; undefined when it does not say. */
+  /** The TTL that the server declares, if any. */
   readonly ttlMs: number | undefined;
-  /** Why the list ends before the server's does. */
+  /** Why the list was truncated. */
   readonly truncated: string | undefined;
 }
 
-/** All items up to the limits; rejects when a page cannot be had. */
+/** All items up to the limits; rejects if a page cannot be read. */
 export async function readListing(lane: Lane, request: ListRequest): Promise<Listing> {
   const { server, method, key, timeoutMs, maxPages, maxItems } = request;
   const deadline = Date.now() + timeoutMs;
@@ -42,16 +42,16 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
   let cursor: string | undefined;
   for (let page = 1; ; page += 1) {
     const leftMs = Math.max(deadline - Date.now(), 1);
-    const { result, isDeep } = await pageOf(lane, {
+    const { result, isDeep } = await requestPage(lane, {
       method,
-      // The empty string is a cursor like any other.
+      // The empty string is a valid cursor.
       params: cursor === undefined ? {} : { cursor },
       timeoutMs: leftMs,
       maxTotalMs: leftMs,
     });
     const found = result[key];
     if (!Array.isArray(found)) throw notAList(server, method);
-    keepSpellingOfEntries(result);
+    keepRawNumbersOfEntries(result);
     const room = maxItems - items.length;
     const full = await inSlices(takeEntries(items, found.slice(0, room), { ...request, isDeep }));
     const ttl = result.ttlMs;
@@ -59,32 +59,40 @@ export async function readListing(lane: Lane, request: ListRequest): Promise<Lis
       ttlMs = Math.min(ttlMs ?? Infinity, Math.max(ttl, 0));
     if (full !== undefined) return { items, ttlMs, truncated: full };
     const next = result.nextCursor;
-    if (typeof next === 'string' && next.length > MAX_CURSOR)
-      return { items, ttlMs, truncated: `its cursor has more than ${MAX_CURSOR} characters` };
+    if (typeof next === 'string' && next.length > MAX_CURSOR_LENGTH)
+      return { items, ttlMs, truncated: `the next cursor has more than ${MAX_CURSOR_LENGTH} characters` };
     const isCut = found.length > room;
     if (typeof next !== 'string' && !isCut) return { items, ttlMs, truncated: undefined };
-    if (typeof next !== 'string') return { items, ttlMs, truncated: whyStop(true, false, false, request) };
-    const truncated = whyStop(items.length >= maxItems, page >= maxPages, seen.has(next), request);
+    if (typeof next !== 'string')
+      return { items, ttlMs, truncated: truncationReason({ isFull: true }, request) };
+    const state = {
+      isFull: items.length >= maxItems,
+      isLastPage: page >= maxPages,
+      isCyclic: seen.has(next),
+    };
+    const truncated = truncationReason(state, request);
     if (truncated !== undefined) return { items, ttlMs, truncated };
     seen.add(next);
     cursor = next;
   }
 }
 
-/** Takes what there is room for, so that nothing else is held while further pages come. Returns why it ended early. */
+/**
+ * Takes the entries that fit, so that the rest is not held while further pages arrive. Returns why it stopped early.
+ */
 function* takeEntries(
   items: unknown[],
   entries: readonly unknown[],
-  request: Pick<ListRequest, 'maxDepth' | 'maxDefinitionBytes' | 'room'> & { readonly isDeep: boolean },
+  request: Pick<ListRequest, 'maxDepth' | 'maxDefinitionBytes' | 'budget'> & { readonly isDeep: boolean },
 ): Steps<string | undefined> {
-  const { maxDepth, maxDefinitionBytes, room, isDeep } = request;
+  const { maxDepth, maxDefinitionBytes, budget, isDeep } = request;
   for (const entry of entries) {
-    const weight = weigh(entry, maxDefinitionBytes);
+    const weight = weighEntry(entry, maxDefinitionBytes);
     if (weight > maxDefinitionBytes) items.push(new TooLarge(labelOf(entry), maxDefinitionBytes));
     else {
-      const fault = room.take(weight, entry);
+      const fault = budget.take(weight, entry);
       if (fault !== undefined) return fault;
-      ownSpelling(entry);
+      detachRawText(entry);
       items.push(isDeep && isDeeperThan(entry, maxDepth) ? new TooDeep(entry) : entry);
     }
     yield;
@@ -92,8 +100,8 @@ function* takeEntries(
   return undefined;
 }
 
-/** One entry that is nested too deep does not take the others with it. */
-async function pageOf(
+/** One entry that is nested too deeply does not affect the others. */
+async function requestPage(
   lane: Lane,
   request: LaneRequest,
 ): Promise<{ readonly result: LaneResult; readonly isDeep: boolean }> {
@@ -106,7 +114,7 @@ async function pageOf(
   }
 }
 
-/** Stands for an entry that cannot be taken, so that it can be told which. */
+/** A placeholder for an unusable entry, so that it can be reported. */
 export class TooDeep {
   readonly entry: unknown;
 
@@ -115,7 +123,7 @@ export class TooDeep {
   }
 }
 
-/** The same for one that is too large; the entry itself is let go. */
+/** The same for an entry that is too large; the entry itself is released. */
 export class TooLarge {
   readonly label: string | undefined;
   readonly reason: string;
@@ -126,32 +134,30 @@ export class TooLarge {
   }
 }
 
-/** What an entry is called, in short; as a text of its own, because a part of a text holds the whole. */
+/** A short label of an entry; copied, because a slice keeps the whole string in memory. */
 export function labelOf(entry: unknown): string | undefined {
   const name = isRecord(entry) ? (entry.name ?? entry.uri) : undefined;
   return typeof name === 'string' && name !== ''
-    ? Buffer.from(name.slice(0, MAX_LABEL)).toString()
+    ? Buffer.from(name.slice(0, MAX_LABEL_LENGTH)).toString()
     : undefined;
 }
 
-const MAX_LABEL = 128;
-/** All cursors are remembered, to notice a circle. */
-const MAX_CURSOR = 16_384;
+const MAX_LABEL_LENGTH = 128;
+/** All cursors are remembered, to detect loops. */
+const MAX_CURSOR_LENGTH = 16_384;
 
-function whyStop(
-  full: boolean,
-  lastPage: boolean,
-  cyclic: boolean,
+function truncationReason(
+  state: { readonly isFull: boolean; readonly isLastPage?: boolean; readonly isCyclic?: boolean },
   { maxItems, maxPages }: ListRequest,
 ): string | undefined {
-  if (full) return `it has more than ${maxItems} entries`;
-  if (cyclic) return 'its pages go round in a circle';
-  return lastPage ? `it has more than ${maxPages} pages` : undefined;
+  if (state.isFull) return `the list has more than ${maxItems} entries`;
+  if (state.isCyclic === true) return 'the pages form a loop';
+  return state.isLastPage === true ? `the list has more than ${maxPages} pages` : undefined;
 }
 
 function notAList(server: string, method: string): TurnbuckleError {
-  return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" answered ${method} without a list.`, {
+  return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" returned no list for ${method}.`, {
     server,
-    hint: 'This is a defect of the server.',
+    hint: 'This is a bug in the server.',
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Does a server's text speak about another server? By the full name of a tool (`mcp__files__read`), by a
- * tool's own name where it is no everyday word (`read_file`), or by the name of a server where it is meant as
- * one ("the files MCP server"). A server named after an everyday word is not found in everyday sentences.
+ * Whether a text of a server mentions another server: by the full name of a tool (`mcp__files__read`), by a tool's
+ * original name unless it is an everyday word (`read_file`), or by the name of a server in context ("the files MCP
+ * server"). A server named after an everyday word is not found in ordinary sentences.
  */
 
 export interface MentionableTool {
@@ -10,19 +10,19 @@ export interface MentionableTool {
   readonly tool: string;
 }
 
-/** Made of several words: no everyday word is. */
+/** Several words: never an everyday word. */
 const COMPOUND = /^(?:[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+)$/;
 const WORD = /[\w-]{3,}/g;
-const AS_SERVER = [
+const SERVER_MENTION_PATTERNS = [
   /\bmcp(?:\s+server)?\s+["'`“]?([\w.-]+)/g,
   /(?<![\w.-])([\w.-]+)["'`”]?\s+mcp\b/g,
   /["'`“]([\w.-]+)["'`”]\s+(?:mcp|server|tools?)\b/g,
   /\b(?:server|tools?\s+(?:of|from|by))\s+["'`“]([\w.-]+)["'`”]/g,
   /(?<![\w.:-])([\w.-]+):[\w-]+/g,
 ];
-const SHORTEST_TOOL = 6;
+const MIN_TOOL_NAME_LENGTH = 6;
 
-/** Who is meant by which word, in small letters. Made anew when servers or tools come or go. */
+/** Which names refer to which servers, in lower case. Rebuilt when servers or tools change. */
 export class MentionIndex {
   readonly #owners = new Map<string, Set<string>>();
   readonly #servers: ReadonlyMap<string, string>;
@@ -31,21 +31,21 @@ export class MentionIndex {
     this.#servers = new Map([...servers].map((server) => [server.toLowerCase(), server]));
     for (const { name, server, tool } of tools) {
       this.#add(name, server);
-      if (tool.length >= SHORTEST_TOOL && isCompound(tool)) this.#add(tool, server);
+      if (tool.length >= MIN_TOOL_NAME_LENGTH && isCompound(tool)) this.#add(tool, server);
     }
     for (const [word, server] of this.#servers) if (isCompound(server)) this.#add(word, server);
   }
 
-  /** True when the text of this server names another one. */
+  /** True if the text of this server names another one. */
   mentionsOther(text: string, server: string): boolean {
     const lower = text.toLowerCase();
-    if (lower.match(WORD)?.some((word) => this.#meansOther(word, server)) === true) return true;
-    // Whether a name is meant as a server's is only looked at where a name stands at all.
+    if (lower.match(WORD)?.some((word) => this.#belongsToOther(word, server)) === true) return true;
+    // The context is only checked where a name occurs at all.
     const near = [...this.#servers].some(([name, named]) => named !== server && lower.includes(name));
-    return near && AS_SERVER.some((pattern) => this.#names(lower, pattern, server));
+    return near && SERVER_MENTION_PATTERNS.some((pattern) => this.#namesOtherServer(lower, pattern, server));
   }
 
-  #names(text: string, pattern: RegExp, server: string): boolean {
+  #namesOtherServer(text: string, pattern: RegExp, server: string): boolean {
     for (const [, word = ''] of text.matchAll(pattern)) {
       const named = this.#servers.get(word);
       if (named !== undefined && named !== server) return true;
@@ -53,9 +53,9 @@ export class MentionIndex {
     return false;
   }
 
-  #meansOther(word: string, server: string): boolean {
+  #belongsToOther(word: string, server: string): boolean {
     const owners = this.#owners.get(word);
-    // A name that is also one of its own is its own.
+    // A name that is also its own counts as its own.
     if (owners !== undefined) return !owners.has(server);
     if (!word.startsWith('mcp_')) return false;
     const rest = word.replace(/^mcp_+/, '');

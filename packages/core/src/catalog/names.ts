@@ -1,10 +1,9 @@
 /**
- * Names that agents see. A name depends on its server and tool alone, so it stays the same whoever else
- * comes or goes; it is valid for every LLM API (letters, digits, `_`, `-`, at most 64, starting with a
- * letter or `_`); and no two tools share one. A pair whose plain form would be invalid, too long or
- * readable in two ways gets a shortened form that ends in a hash of the pair.
+ * Names that agents see. A name depends on its server and tool only, so it is stable; it is valid for every LLM API
+ * (letters, digits, `_`, `-`, at most 64, starting with a letter or `_`); and it is unique. A pair whose plain form
+ * would be invalid, too long or ambiguous gets a shortened form that ends in a hash of the pair.
  */
-import { fnv64 } from './hash.js';
+import { fnv64 } from './fnv64.js';
 
 export type NamingPreset = 'mcp__server__tool' | 'mcp_server_tool' | 'server_tool';
 
@@ -19,9 +18,9 @@ const FORMS: Readonly<Record<NamingPreset, Form>> = {
   server_tool: { prefix: '', separator: '_' },
 };
 
-const MAX_LENGTH = 64;
+const MAX_NAME_LENGTH = 64;
 const VALID = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-/** How a hashed form ends. A plain form may not end like this, so the two kinds never meet. */
+/** The end of a hashed form. A plain form cannot end like this, so the two never collide. */
 const HASHED = /_x[0-9a-z]{13}$/;
 const HASH_LENGTH = 15;
 
@@ -37,18 +36,20 @@ export function toToolName(preset: NamingPreset, { server, tool }: ToolIdentity)
   return isPlain(plain, server, separator) ? plain : toHashedName(preset, { server, tool });
 }
 
-/** The shortened form, also for a tool whose plain name is already taken by a native one. */
+/** The shortened form, also used if a native tool already has the plain name. */
 export function toHashedName(preset: NamingPreset, { server, tool }: ToolIdentity): string {
   const { prefix, separator } = FORMS[preset];
   const readable = `${prefix}${clean(server).slice(0, 20)}${separator}${clean(tool)}`.slice(
     0,
-    MAX_LENGTH - HASH_LENGTH,
+    MAX_NAME_LENGTH - HASH_LENGTH,
   );
-  const start = /^[A-Za-z_]/.test(readable) ? readable : `t${readable}`.slice(0, MAX_LENGTH - HASH_LENGTH);
+  const start = /^[A-Za-z_]/.test(readable)
+    ? readable
+    : `t${readable}`.slice(0, MAX_NAME_LENGTH - HASH_LENGTH);
   return `${start}_x${fnv64(JSON.stringify([server, tool]))}`;
 }
 
-/** Server and tool of a plain name; undefined for a hashed one, which only the catalog can look up. */
+/** Server and tool of a plain name; undefined for a hashed one, which only the catalog can resolve. */
 export function parseToolName(preset: NamingPreset, name: string): ToolIdentity | undefined {
   const { prefix, separator } = FORMS[preset];
   if (!name.startsWith(prefix) || HASHED.test(name)) return undefined;
@@ -59,22 +60,22 @@ export function parseToolName(preset: NamingPreset, name: string): ToolIdentity 
   return toToolName(preset, identity) === name ? identity : undefined;
 }
 
-/** True for a name that a native tool may not have because it could be an MCP tool's. */
+/** True for a name that is reserved for tools of MCP servers. */
 export function isReservedName(preset: NamingPreset, name: string): boolean {
   const { prefix } = FORMS[preset];
   return (prefix !== '' && name.startsWith(prefix)) || HASHED.test(name);
 }
 
-/** How people read it: `server:tool`. */
+/** The display name: `server:tool`. */
 export function toDisplayName({ server, tool }: ToolIdentity): string {
   return `${server}:${tool}`;
 }
 
 export function isValidName(name: string): boolean {
-  return name.length <= MAX_LENGTH && VALID.test(name);
+  return name.length <= MAX_NAME_LENGTH && VALID.test(name);
 }
 
-/** Read from the left, the first separator must be the one between server and tool. */
+/** From the left, the first separator must be the one between server and tool. */
 function isPlain(name: string, server: string, separator: string): boolean {
   return (
     isValidName(name) &&

@@ -1,4 +1,4 @@
-/** Functions of the host as tools beside those of the servers, under names of their own. */
+/** Native tools: functions of the host next to the tools of servers. */
 import { TurnbuckleError } from '../errors.js';
 import { isTextDeeperThan } from '../json/depth.js';
 import type { Caller } from '../policy/capabilities.js';
@@ -13,18 +13,18 @@ export interface NativeTool {
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly annotations?: ToolAnnotations | undefined;
   /**
-   * For every caller that has any capability. Absent: for those with `mcp_integration`, `mcp:native` or
+   * Visible to every caller with any capability. Absent: to those with `mcp_integration`, `mcp:native` or
    * `mcp:native/<name>`.
    */
   readonly public?: boolean | undefined;
-  /** Answers a value (becomes the result's data) or an MCP result. What it throws is the tool's failure. */
+  /** Returns a value (the data of the result) or an MCP result. An exception is a failure of the tool. */
   readonly run: (input: Readonly<Record<string, unknown>>, context: NativeContext) => unknown;
 }
 
 export interface NativeContext {
   readonly signal: AbortSignal | undefined;
   readonly callerId: string | undefined;
-  /** On whose behalf it runs; absent: the host itself. What it does for a caller, it does with the caller's rights. */
+  /** The caller; absent: the host itself. The tool acts with the caller's rights. */
   readonly caller?: Caller | undefined;
 }
 
@@ -33,16 +33,20 @@ export const NATIVE_SERVER = 'native';
 
 export function toCatalogEntry(naming: NamingPreset, tool: NativeTool): CatalogTool {
   if (!isValidName(tool.name)) {
-    throw new TurnbuckleError('NAME_TAKEN', `"${tool.name.slice(0, 80)}" cannot be the name of a tool.`, {
+    throw new TurnbuckleError('NAME_TAKEN', `Invalid tool name "${tool.name.slice(0, 80)}".`, {
       hint: 'Use up to 64 letters, digits, "_" and "-", starting with a letter.',
     });
   }
   if (isReservedName(naming, tool.name)) {
-    throw new TurnbuckleError('NAME_TAKEN', `"${tool.name}" is a name that an MCP tool may get.`, {
-      hint: `Names in the form ${naming} are kept for the tools of servers.`,
-    });
+    throw new TurnbuckleError(
+      'NAME_TAKEN',
+      `Tool name "${tool.name}" is reserved for tools from MCP servers.`,
+      {
+        hint: `Choose a name that does not have the form ${naming}.`,
+      },
+    );
   }
-  checkWritable(tool);
+  assertSerializable(tool);
   return {
     name: tool.name,
     server: NATIVE_SERVER,
@@ -60,15 +64,19 @@ export function toCatalogEntry(naming: NamingPreset, tool: NativeTool): CatalogT
 }
 
 /** Agents get the definition as JSON. */
-function checkWritable({ name, inputSchema, outputSchema }: NativeTool): void {
+function assertSerializable({ name, inputSchema, outputSchema }: NativeTool): void {
   try {
     const text = JSON.stringify([inputSchema, outputSchema]);
     if (!isTextDeeperThan(text)) return;
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new TurnbuckleError('SCHEMA_UNUSABLE', `A schema of the tool "${name}" cannot be written as JSON.`, {
-    tool: name,
-    hint: 'Give plain data, without rings and BigInts, that is not nested hundreds of levels deep.',
-  });
+  throw new TurnbuckleError(
+    'SCHEMA_UNUSABLE',
+    `Tool "${name}" has a schema that cannot be represented as JSON.`,
+    {
+      tool: name,
+      hint: 'Use plain data without circular references, BigInts or very deep nesting.',
+    },
+  );
 }

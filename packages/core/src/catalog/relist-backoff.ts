@@ -1,42 +1,42 @@
 /**
- * How soon a list is read again that its server says has changed: in a moment, nearly always. Reading a large list costs
- * everybody time, and who calls for it again and again has to wait longer each time.
+ * How soon a changed list is read again: usually after a moment. Reading a large list costs time for everyone, so
+ * repeated changes wait longer each time.
  */
-export interface PaceOptions {
+export interface RelistBackoffOptions {
   readonly now: () => number;
-  /** Reasons that come this close together are one. */
+  /** Notifications this close together are merged. */
   readonly minMs: number;
 }
 
-/** After the first dear reading, doubled with each that follows. */
-const FIRST_PAUSE_MS = 1_000;
+/** After the first expensive reading, doubled with each further one. */
+const INITIAL_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
-export class RelistPace {
-  readonly #options: PaceOptions;
+export class RelistBackoff {
+  readonly #options: RelistBackoffOptions;
   #pauseMs = 0;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PaceOptions) {
+  constructor(options: RelistBackoffOptions) {
     this.#options = options;
   }
 
-  /** From now on. */
+  /** The delay from now. */
   get delayMs(): number {
     const { now, minMs } = this.#options;
     return Math.max(minMs, this.#readAt + this.#pauseMs - now());
   }
 
-  /** A reading that the server called for is over: a dear one, or one that nobody noticed. */
-  note(isDear: boolean): void {
+  /** A reading caused by a notification ended: an expensive or a cheap one. */
+  recordRead(isExpensive: boolean): void {
     const now = this.#options.now();
-    // Quiet for long enough, it may begin anew.
+    // After a long quiet period it starts over.
     const isCalm = now - this.#readAt > 4 * this.#pauseMs + this.#options.minMs;
     this.#readAt = now;
-    if (!isDear) this.#pauseMs = Math.floor(this.#pauseMs / 2);
+    if (!isExpensive) this.#pauseMs = Math.floor(this.#pauseMs / 2);
     else
       this.#pauseMs = isCalm
-        ? FIRST_PAUSE_MS
-        : Math.min(Math.max(2 * this.#pauseMs, FIRST_PAUSE_MS), MAX_PAUSE_MS);
+        ? INITIAL_PAUSE_MS
+        : Math.min(Math.max(2 * this.#pauseMs, INITIAL_PAUSE_MS), MAX_PAUSE_MS);
   }
 }

@@ -1,51 +1,51 @@
 /**
- * When a list is read again that its server says has changed: a moment later, once for all reasons that come together, and
- * never beside another reading of it.
+ * Schedules the reading of changed lists: after a short delay, once for notifications that arrive together, and never
+ * in parallel with another reading of the same list.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RelistPace } from './relist-pace.js';
+import { RelistBackoff } from './relist-backoff.js';
 
-export interface RelistingOptions {
+export interface RelistSchedulerOptions {
   readonly now: () => number;
-  /** The reading under way, if there is one. */
+  /** The reading in progress, if any. */
   readonly running: () => Promise<unknown> | undefined;
 }
 
-/** Reasons that come this close together are one. */
+/** Notifications this close together are merged. */
 const COALESCE_MS = 100;
 /**
- * A server that says again and again that its list is another one is read at once so often, and then ever more slowly:
- * one that leads back to this program through something that cannot tell would never end that.
+ * The number of immediate readings before a server that keeps sending notifications is slowed down: a server that
+ * routes back to this program would otherwise cause an endless loop.
  */
-const QUICK_READINGS = 20;
-const FORGET_MS = 5_000;
-const SLOWEST_MS = 30_000;
+const MAX_QUICK_READS = 20;
+const CHANGE_DECAY_MS = 5_000;
+const MAX_DELAY_MS = 30_000;
 
-export class Relisting {
-  readonly #options: RelistingOptions;
-  readonly #pace: RelistPace;
+export class RelistScheduler {
+  readonly #options: RelistSchedulerOptions;
+  readonly #backoff: RelistBackoff;
   #timer: NodeJS.Timeout | undefined;
-  /** How many readings there were because of a change; one is forgotten after a while. */
+  /** Recent readings caused by notifications; each is forgotten after a while. */
   #changes = 0;
   #changedAt: number;
   #isStopped = false;
 
-  constructor(options: RelistingOptions) {
+  constructor(options: RelistSchedulerOptions) {
     this.#options = options;
-    this.#pace = new RelistPace({ now: options.now, minMs: COALESCE_MS });
+    this.#backoff = new RelistBackoff({ now: options.now, minMs: COALESCE_MS });
     this.#changedAt = options.now();
   }
 
-  /** It has changed: reads it in a while, unless that is on its way already. What `read` ends with is its own matter. */
-  noteChange(read: () => Promise<void>): void {
+  /** Schedules a reading, unless one is already scheduled. Errors of `read` are its own concern. */
+  schedule(read: () => Promise<void>): void {
     if (this.#timer !== undefined || this.#isStopped) return;
-    const delayMs = Math.max(this.#pace.delayMs, this.#delayMs());
+    const delayMs = Math.max(this.#backoff.delayMs, this.#delayMs());
     this.#timer = setTimeout(() => void this.#run(read), delayMs).unref();
   }
 
-  /** A reading that a change called for is over: a dear one, or one that nobody noticed. */
-  noteReading(isDear: boolean): void {
-    this.#pace.note(isDear);
+  /** A reading caused by a notification ended: an expensive or a cheap one. */
+  recordRead(isExpensive: boolean): void {
+    this.#backoff.recordRead(isExpensive);
   }
 
   stop(): void {
@@ -54,20 +54,20 @@ export class Relisting {
   }
 
   async #run(read: () => Promise<void>): Promise<void> {
-    // A reading under way may have begun before the change: wait for it, then read again.
+    // A reading in progress may have started before the change: wait for it, then read again.
     await this.#options.running()?.catch(() => {});
-    // The connection that it may have been the first one of is open a moment later.
+    // It may be the first reading of a connection that opens a moment later.
     await nextTurn();
-    // What changes from here on is read once more.
+    // Later changes are read once more.
     this.#timer = undefined;
     if (!this.#isStopped) await read();
   }
 
   #delayMs(): number {
     const now = this.#options.now();
-    const count = Math.max(0, this.#changes - (now - this.#changedAt) / FORGET_MS);
+    const count = Math.max(0, this.#changes - (now - this.#changedAt) / CHANGE_DECAY_MS);
     this.#changes = count + 1;
     this.#changedAt = now;
-    return Math.min(COALESCE_MS * 2 ** Math.max(0, count - QUICK_READINGS), SLOWEST_MS);
+    return Math.min(COALESCE_MS * 2 ** Math.max(0, count - MAX_QUICK_READS), MAX_DELAY_MS);
   }
 }

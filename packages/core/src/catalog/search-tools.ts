@@ -1,22 +1,26 @@
-/** Tools by words. Each word is looked for in each tool: so there are few of them, and others get a turn in between. */
+/**
+ * Searches tools by words. Each word is searched in each tool, so their number is limited, and the search yields in
+ * between.
+ */
 import { TurnbuckleError } from '../errors.js';
 import type { Steps } from '../json/slices.js';
 import type { CatalogTool } from './tool.js';
 
-/** The longest name of a tool is found by itself. */
-const MAX_CHARACTERS = 256;
-const MAX_WORDS = 16;
+/** Enough for the longest name of a tool. */
+const MAX_QUERY_CHARACTERS = 256;
+const MAX_QUERY_WORDS = 16;
 
-/** The words of a search, each once. ARGUMENTS_INVALID where there are too many of them. */
+/** The distinct words of a search. Throws ARGUMENTS_INVALID if there are too many. */
 export function searchWords(search: string): readonly string[] {
-  if (search.length > MAX_CHARACTERS)
-    throw tooMuch(`${MAX_CHARACTERS} characters at most, this one ${search.length}`);
+  if (search.length > MAX_QUERY_CHARACTERS)
+    throw queryTooLong(`${search.length} characters, maximum ${MAX_QUERY_CHARACTERS}`);
   const words = new Set(search.toLowerCase().split(/\s+/).filter(Boolean));
-  if (words.size > MAX_WORDS) throw tooMuch(`${MAX_WORDS} different words at most, this one ${words.size}`);
+  if (words.size > MAX_QUERY_WORDS)
+    throw queryTooLong(`${words.size} different words, maximum ${MAX_QUERY_WORDS}`);
   return [...words];
 }
 
-/** Those with all these words in name, title or description; without a word, the same array. */
+/** The tools with all words in name, title or description; without words, the same array. */
 export function* searchSteps(
   tools: readonly CatalogTool[],
   words: readonly string[],
@@ -39,7 +43,7 @@ function* hasAll(text: string, words: readonly string[]): Steps<boolean> {
   return true;
 }
 
-const tooMuch = (what: string): TurnbuckleError =>
-  new TurnbuckleError('ARGUMENTS_INVALID', `A search for tools has ${what}.`, {
-    hint: 'Nothing was done. Look for fewer words.',
+const queryTooLong = (what: string): TurnbuckleError =>
+  new TurnbuckleError('ARGUMENTS_INVALID', `The search query is too long: ${what}.`, {
+    hint: 'Search for fewer words.',
   });

@@ -1,10 +1,10 @@
-/** A tool as the catalog holds it, and how one entry of a server's list becomes one, or is refused. */
+/** A tool in the catalog, and the conversion from an entry of a server's list. */
 
-import { scanHeaderParameters } from '../connection/mcp-headers.js';
-import { isRecord } from '../is-record.js';
+import { scanHeaderParameters } from '../connection/transports/http/mcp-headers.js';
+import { isRecord } from '../json/is-record.js';
 import type { Flag } from './flags.js';
 import { type NamingPreset, toDisplayName, toToolName } from './names.js';
-import { measure, type SchemaLimits } from './schema-limits.js';
+import { findLimitFault, type SchemaLimits } from './schemas/schema-limits.js';
 
 export interface ToolAnnotations {
   readonly title?: string;
@@ -28,39 +28,40 @@ export interface CatalogTool {
   readonly annotations: ToolAnnotations | undefined;
   /** A function of the host, not an MCP tool. */
   readonly native: boolean;
-  /** Reasons to look at its texts before trusting them: codes from `FLAGS`. */
+  /** Flags of its texts: codes from `FLAGS`. */
   readonly flags: readonly Flag[];
-  /** The definition as the server wrote it, unknown fields and `_meta` included. */
+  /** The definition exactly as the server wrote it, including unknown fields and `_meta`. */
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
-export interface ToolReading {
+export interface ReadToolOptions {
   readonly server: string;
   readonly naming: NamingPreset;
   readonly describePrefix: boolean;
   readonly limits: SchemaLimits;
-  /** Only HTTP mirrors arguments into headers, so only there a wrong declaration matters. */
-  readonly headersMatter: boolean;
+  /** Only HTTP copies arguments into headers, so only there an invalid declaration matters. */
+  readonly usesHeaders: boolean;
 }
 
-const MAX_NAME = 256;
-const MAX_DESCRIPTION = 32 * 1_024;
+const MAX_TOOL_NAME_LENGTH = 256;
+const MAX_DESCRIPTION_LENGTH = 32 * 1_024;
 
-/** The tool, or the reason why this entry cannot be one. */
-export function readTool(entry: unknown, reading: ToolReading): CatalogTool | string {
+/** The tool, or why the entry is unusable. */
+export function readTool(entry: unknown, reading: ReadToolOptions): CatalogTool | string {
   if (!isRecord(entry)) return 'the entry is not an object';
   const { name, inputSchema, outputSchema } = entry;
   if (typeof name !== 'string' || name === '') return 'it has no name';
-  if (name.length > MAX_NAME) return `its name has ${name.length} characters`;
+  if (name.length > MAX_TOOL_NAME_LENGTH)
+    return `its name has ${name.length} characters, maximum ${MAX_TOOL_NAME_LENGTH}`;
   if (/[\p{Cc}\p{Cs}]/u.test(name)) return 'its name has control characters';
   if (!isRecord(inputSchema)) return 'its input schema is not an object';
   if (inputSchema.type !== undefined && inputSchema.type !== 'object')
     return 'its input schema does not describe an object';
   const fault =
-    measure(inputSchema, reading.limits) ??
-    (isRecord(outputSchema) ? measure(outputSchema, reading.limits) : undefined);
+    findLimitFault(inputSchema, reading.limits) ??
+    (isRecord(outputSchema) ? findLimitFault(outputSchema, reading.limits) : undefined);
   if (fault !== undefined) return fault;
-  if (reading.headersMatter) {
+  if (reading.usesHeaders) {
     const scan = scanHeaderParameters(inputSchema);
     if ('fault' in scan) return scan.fault;
   }
@@ -78,12 +79,14 @@ function toCatalogTool(
     inputSchema: Record<string, unknown>;
     outputSchema: Record<string, unknown> | undefined;
   },
-  { server, naming, describePrefix }: ToolReading,
+  { server, naming, describePrefix }: ReadToolOptions,
 ): CatalogTool {
   const identity = { server, tool: read.name };
   const annotations = isRecord(definition.annotations) ? readAnnotations(definition.annotations) : undefined;
   const description =
-    typeof definition.description === 'string' ? definition.description.slice(0, MAX_DESCRIPTION) : undefined;
+    typeof definition.description === 'string'
+      ? definition.description.slice(0, MAX_DESCRIPTION_LENGTH)
+      : undefined;
   return {
     name: toToolName(naming, identity),
     ...identity,
@@ -99,7 +102,7 @@ function toCatalogTool(
   };
 }
 
-/** Only well-typed hints count: "readOnlyHint": "yes" must not open a door. */
+/** Only well-typed hints count: "readOnlyHint": "yes" must not relax anything. */
 export function readAnnotations(raw: Readonly<Record<string, unknown>>): ToolAnnotations {
   const hint = (key: string): Record<string, boolean> =>
     typeof raw[key] === 'boolean' ? { [key]: raw[key] } : {};

@@ -1,21 +1,21 @@
-/** A server of a file as it is connected: placeholders filled in, relative paths made absolute, looked at again. */
+/** Prepares a configured server for connecting: fills in placeholders, resolves relative paths, validates again. */
 import { resolve } from 'node:path';
 import { TurnbuckleError } from '../errors.js';
-import { isSecretName } from '../text/secret-names.js';
-import type { InputDeclaration } from './file-schema.js';
-import { interpolate, type Placeholders, toVariable } from './interpolate.js';
-import { isOfProject } from './layers.js';
-import type { ConfiguredServer } from './loaded-config.js';
-import { type ConfigFault, parseServer, tellFaults } from './parse.js';
-import type { ServerConfig } from './schema.js';
-import { readSecret, type SecretSources } from './secrets.js';
+import { isSecretName } from '../redaction/secret-names.js';
+import { isProjectScope } from './layers/layers.js';
+import type { ConfiguredServer } from './layers/loaded-config.js';
+import { type ConfigFault, formatFaults, parseServer } from './layers/parse.js';
+import { interpolate, type Placeholders, toVariableName } from './placeholders/interpolate.js';
+import { readSecret, type SecretSources } from './placeholders/secrets.js';
+import type { InputDeclaration } from './schema/file-schema.js';
+import type { ServerConfig } from './schema/schema.js';
 
 export interface FillInSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly secretCommand: readonly string[] | undefined;
   readonly vault: SecretSources['vault'];
-  /** Told what must never be shown. */
+  /** Registers a value for redaction. */
   readonly learn: (secret: string) => void;
   readonly askInput:
     | ((id: string, declared: InputDeclaration | undefined) => Promise<string | undefined>)
@@ -24,7 +24,7 @@ export interface FillInSource {
   readonly isDaemon?: boolean | undefined;
 }
 
-/** Rejects with VARIABLE_MISSING, or CONFIG_INVALID when the values make it unusable. */
+/** Rejects with VARIABLE_MISSING, or with CONFIG_INVALID if the values make it invalid. */
 export async function fillIn(
   server: ServerConfig,
   origin: ConfiguredServer,
@@ -39,30 +39,34 @@ export async function fillIn(
   });
   try {
     const filled = parseServer(name, entry);
-    return inDirectory({ ...filled, scope: server.scope, enabled: server.enabled }, origin);
+    return withWorkingDirectory({ ...filled, scope: server.scope, enabled: server.enabled }, origin);
   } catch (error) {
-    throw error instanceof TurnbuckleError ? filledInWrong(error, file) : error;
+    throw error instanceof TurnbuckleError ? invalidAfterFillIn(error, file) : error;
   }
 }
 
-/** What is wrong once the placeholders are filled in, without the values, which may be secrets now. */
-function filledInWrong({ server, data }: TurnbuckleError, file: string): TurnbuckleError {
+/** The errors after filling in, without the values, which may be secrets. */
+function invalidAfterFillIn({ server, data }: TurnbuckleError, file: string): TurnbuckleError {
   const problems = (data?.problems ?? []) as readonly ConfigFault[];
-  const text = tellFaults(
+  const text = formatFaults(
     problems.map((fault) => ({ ...fault, text: fault.text.replace(/, found .*$/s, '') })),
   );
   return new TurnbuckleError(
     'CONFIG_INVALID',
-    `Server "${server}" cannot be used with its placeholders filled in: ${text} (${file}).`,
-    { server, hint: 'Look at the values of its variables, inputs and secrets.', data: { file } },
+    `Invalid configuration for server "${server}" after its placeholders were filled in: ${text} (${file}).`,
+    {
+      server,
+      hint: 'Check the variables, inputs and secrets that the placeholders refer to.',
+      data: { file },
+    },
   );
 }
 
-/** Relative paths of a project's server mean the project, wherever the host was started. */
-function inDirectory(server: ServerConfig, { directory, origin }: ConfiguredServer): ServerConfig {
+/** Relative paths of a project server are relative to the project, wherever the host was started. */
+function withWorkingDirectory(server: ServerConfig, { directory, origin }: ConfiguredServer): ServerConfig {
   if (server.type !== 'stdio') return server;
   if (server.cwd !== undefined) return { ...server, cwd: resolve(directory, server.cwd) };
-  return isOfProject(origin.scope) ? { ...server, cwd: directory } : server;
+  return isProjectScope(origin.scope) ? { ...server, cwd: directory } : server;
 }
 
 function placeholdersFor(
@@ -76,7 +80,7 @@ function placeholdersFor(
     input: async (id) => {
       const declared = inputs.find((one) => one.id === id);
       return (
-        environment[`TURNBUCKLE_INPUT_${toVariable(id)}`] ??
+        environment[`TURNBUCKLE_INPUT_${toVariableName(id)}`] ??
         (await askInput?.(id, declared)) ??
         declared?.default
       );

@@ -1,120 +1,119 @@
-/** Takes out what the administrator forbids, and what a project may not bring along or nobody agreed to. */
+/**
+ * Blocks servers that the administrator forbids, that a project must not define, or that the user has not agreed to.
+ */
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { faultError } from './file-fault.js';
-import type { FileSettings } from './file-schema.js';
-import { isOfProject } from './layers.js';
-import type { ConfiguredServer } from './loaded-config.js';
-import { isLoudVariable } from './loud-variables.js';
-import { keyPath } from './parse.js';
-import type { ReadLayer } from './read-layer.js';
-import { removedOf, type TrustStore, trustChanged, trustRequired } from './trust.js';
+import { isRecord } from '../json/is-record.js';
+import { compileGlob } from '../text/glob.js';
+import { faultError } from './layers/file-errors.js';
+import { isProjectScope } from './layers/layers.js';
+import type { ConfiguredServer } from './layers/loaded-config.js';
+import { keyPath } from './layers/parse.js';
+import type { ReadLayer } from './layers/read-layer.js';
+import type { FileSettings } from './schema/file-schema.js';
+import { findRemovedFiles, type TrustStore, trustChanged, trustRequired } from './trust/trust.js';
+import { isUnsafeVariable } from './trust/unsafe-variables.js';
 
-/** What is asked of the agreements. */
+/** The part of the agreements that is used here. */
 export type Agreements = Pick<TrustStore, 'isTrusted'> &
   Partial<Pick<TrustStore, 'changedFiles' | 'changedKeys'>>;
 
-export interface GuardOptions {
+export interface ServerGuardOptions {
   readonly layers: readonly ReadLayer[];
   readonly settings: Partial<FileSettings>;
   readonly trust: Agreements;
-  /** The user said yes to all of the project's servers for this run. */
+  /** The user agreed to all project servers for this run. */
   readonly trustProject?: boolean | undefined;
-  /** The user's own file, where what is not for a project may stand. */
+  /** The user's own file, for settings that a project cannot have. */
   readonly userFile: string;
 }
 
 /**
- * Sets the problem of every server that may not be used. One that was kept has to pass like any other. Answers what
- * is to be told of the others.
+ * Sets the problem of every blocked server. A retained server has to pass too. Returns the warnings about the others.
  */
-export async function guard(
+export async function guardServers(
   servers: Map<string, ConfiguredServer>,
-  options: GuardOptions,
+  options: ServerGuardOptions,
 ): Promise<readonly TurnbuckleError[]> {
-  const told: TurnbuckleError[] = [];
+  const warnings: TurnbuckleError[] = [];
   const broken = options.layers.find(hasUnknownRules);
   for (const [name, server] of servers) {
     if (server.config === undefined) continue;
     const problem =
-      broken === undefined ? await refusal(server, options, told) : unknownRules(name, broken.layer.file);
+      broken === undefined
+        ? await findRefusal(server, options, warnings)
+        : unknownRules(name, broken.layer.file);
     if (problem !== undefined) servers.set(name, { ...server, problem, kept: false });
   }
-  return told;
+  return warnings;
 }
 
-async function refusal(
+async function findRefusal(
   server: ConfiguredServer,
-  options: GuardOptions,
-  told: TurnbuckleError[],
+  options: ServerGuardOptions,
+  warnings: TurnbuckleError[],
 ): Promise<TurnbuckleError | undefined> {
   const { settings, trustProject } = options;
   const { name, origin } = server;
   if (isForbidden(name, settings)) return forbiddenError(name);
-  if (!isOfProject(origin.scope) || trustProject === true) return undefined;
-  const loud = loudVariable(server, options);
-  if (loud !== undefined) return loud;
+  if (!isProjectScope(origin.scope) || trustProject === true) return undefined;
+  const unsafeVariable = findUnsafeVariable(server, options);
+  if (unsafeVariable !== undefined) return unsafeVariable;
   const found = await checkTrust(server, options);
-  if (found?.isUsed === true) told.push(found.error);
+  if (found?.isUsed === true) warnings.push(found.error);
   return found?.isUsed === true ? undefined : found?.error;
 }
 
 /**
- * What is wrong with the agreement to a project's server; undefined when nothing is. `isUsed` where only files
- * changed that its command names, and the user wants no more than to be told.
+ * The problem with the agreement to a project server, if any. `isUsed`: only files in its command changed, and the
+ * user chose to be warned only.
  */
 export async function checkTrust(
   server: ConfiguredServer,
-  { trust, settings }: Pick<GuardOptions, 'trust' | 'settings'>,
+  { trust, settings }: Pick<ServerGuardOptions, 'trust' | 'settings'>,
 ): Promise<{ readonly error: TurnbuckleError; readonly isUsed: boolean } | undefined> {
   const isTrusted = await trust.isTrusted(server).catch(toTurnbuckleError);
   if (isTrusted === true) return undefined;
-  // Where the files that it names cannot be told, nobody knows what would run.
+  // If the files in its command are unknown, it is unknown what would run.
   if (isTrusted !== false) return { error: isTrusted, isUsed: false };
   const { file } = server.origin;
   const changed = (await trust.changedFiles?.(server)) ?? [];
-  const removed = await removedOf(server, changed);
+  const removed = await findRemovedFiles(server, changed);
   const keys = await trust.changedKeys?.(server);
   return changed.length > 0 && settings.changedScripts === 'warn'
     ? { error: trustChanged(server, file, { files: changed, removed }), isUsed: true }
     : { error: trustRequired(server, file, { files: changed, removed, keys }), isUsed: false };
 }
 
-/** Who agrees to a command sees the command. What such a variable makes of it nobody can see. */
-function loudVariable(
+/** The user reviews a command before agreeing. The effect of such a variable is not visible in it. */
+function findUnsafeVariable(
   { name, entry, origin }: ConfiguredServer,
-  { layers, userFile }: GuardOptions,
+  { layers, userFile }: ServerGuardOptions,
 ): TurnbuckleError | undefined {
-  const variable = Object.keys(isRecord(entry.env) ? entry.env : {}).find(isLoudVariable);
+  const variable = Object.keys(isRecord(entry.env) ? entry.env : {}).find(isUnsafeVariable);
   if (variable === undefined) return undefined;
   const written = layers
     .find(({ layer }) => layer.file === origin.file)
     ?.servers.find((one) => one.name === name);
   const keys = ['env', variable];
   const fault = {
-    ...(written?.placeOf(keys) ?? origin),
+    ...(written?.positionOf(keys) ?? origin),
     path: keyPath(written?.path ?? name, keys),
-    text: `"${variable}" changes what programs load, run or trust, and may not be set by a project's file`,
+    text: `"${variable}" changes what programs load, run or trust, so a project file cannot set it`,
   };
   return faultError(origin.file, fault, {
     server: name,
-    hint: `If you want it, set it in your own file: turnbuckle add, or move the entry to ${userFile}`,
+    hint: `To set this variable anyway, run turnbuckle add, or move the server's entry to ${userFile}`,
   });
 }
 
 function isForbidden(name: string, { forbid = [], allowOnly }: Partial<FileSettings>): boolean {
+  // Only `*` is a wildcard here.
   const matches = (pattern: string): boolean =>
-    new RegExp(
-      `^${pattern
-        .split('*')
-        .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-        .join('.*')}$`,
-      's',
-    ).test(name);
+    compileGlob(pattern.replace(/[\\?]/g, '\\$&'), { crossSlashes: true })(name);
   return forbid.some(matches) || (allowOnly !== undefined && !allowOnly.some(matches));
 }
 
-/** What the administrator forbids cannot be told: then nothing is allowed. */
+/** If the administrator's restrictions are unknown, nothing is allowed. */
 function hasUnknownRules({ layer, known, unclear, settings }: ReadLayer): boolean {
   if (layer.scope !== 'managed') return false;
   return !known || (['forbid', 'allowOnly'] as const).some((key) => unclear.has(key) && !(key in settings));
@@ -123,10 +122,10 @@ function hasUnknownRules({ layer, known, unclear, settings }: ReadLayer): boolea
 function unknownRules(server: string, file: string): TurnbuckleError {
   return new TurnbuckleError(
     'CALL_DENIED',
-    `Server "${server}" is not used: the administrator's file ${file} cannot be read.`,
+    `Server "${server}" is blocked because the administrator's file ${file} cannot be read.`,
     {
       server,
-      hint: 'It may forbid servers. The administrator of this machine has to repair it.',
+      hint: 'This file can forbid servers, so all servers are blocked until the file can be read. Ask the administrator of this machine to repair the file.',
     },
   );
 }

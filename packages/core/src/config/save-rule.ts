@@ -1,16 +1,16 @@
-/** Writes what was answered with "always" into a configuration file, with the user's comments and layout kept. */
+/** Writes an "always" rule to a configuration file, preserving comments and layout. */
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../is-record.js';
-import { parseDocument } from './document.js';
+import { isRecord } from '../json/is-record.js';
 import { editConfig } from './edit/config-editor.js';
 import { setKey } from './edit/set-key.js';
-import type { PlacedRule, Rule } from './rule-schema.js';
+import { parseDocument } from './layers/document.js';
+import type { PlacedRule, Rule } from './schema/rule-schema.js';
 
 /**
- * Puts the rule before the one that asked, if that stands in this file, so that it is asked first and stands
- * above nothing else; else at the end. A rule that is there already is not written again.
+ * Inserts the rule before the one that asked, if that is in this file, so that it takes precedence over that one
+ * only; otherwise at the end. An existing rule is not repeated.
  */
-export function keepRule(file: string, rule: Rule, asked: PlacedRule | undefined): Promise<boolean> {
+export function saveRule(file: string, rule: Rule, asked: PlacedRule | undefined): Promise<boolean> {
   return editConfig(file, (text) => withRule(text, rule, asked?.file === file ? asked : undefined));
 }
 
@@ -24,13 +24,13 @@ function withRule(text: string, rule: Rule, asked: PlacedRule | undefined): stri
     return isDeepStrictEqual(rest, meant);
   });
   if (isThere) return text;
-  const place = asked === undefined ? -1 : placeOf(written, asked);
+  const place = asked === undefined ? -1 : indexOfRule(written, asked);
   const rules = place === -1 ? [...written, rule] : written.toSpliced(place, 0, rule);
   return setKey(text, ['rules'], rules);
 }
 
-/** Where the rule stands now: the file may have changed since it was read. */
-function placeOf(written: readonly unknown[], { rule, position }: PlacedRule): number {
+/** The current position of the rule: the file may have changed since it was read. */
+function indexOfRule(written: readonly unknown[], { rule, position }: PlacedRule): number {
   if (isDeepStrictEqual(written[position], rule)) return position;
   return written.findIndex((one) => isDeepStrictEqual(one, rule));
 }

@@ -1,18 +1,18 @@
 /**
- * One configured server and its link: opens it once for all who ask, notices when it breaks, heals it with
- * backoff and then a slow probe, and proves by real answers that it is alive. All state changes go through
- * the table in state.ts. Does not know tools: what to do with a fresh link is handed in as `onOpen`.
+ * One configured server and its link: opens it once for all callers, notices when it breaks, restores it with backoff
+ * and then a slow probe, and checks that it is alive. All state changes go through the table in state.ts. It knows
+ * nothing about tools: `onOpen` handles a fresh link.
  */
-import type { ServerConfig } from '../config/schema.js';
+import type { ServerConfig } from '../config/schema/schema.js';
 import { type ErrorCode, TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import { backoffDelay, DEFAULT_BACKOFF } from '../resilience/backoff.js';
-import { exitError, explainExit } from './exit.js';
 import { Health } from './health.js';
-import { IdleStop } from './idle-stop.js';
-import { IgnoredMessages } from './ignored-messages.js';
+import { IdleTimer } from './idle-timer.js';
 import { type Link, type LinkOptions, openLink } from './link.js';
-import { Respondents } from './respondents.js';
+import { exitError, explainExit } from './processes/exit-error.js';
+import { IgnoredMessages } from './protocol/ignored-messages.js';
+import { ClientResponders } from './server-requests/client-responders.js';
 import { type ConnectionEvent, type ConnectionState, transition } from './state.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -24,33 +24,33 @@ export interface ConnectionOptions {
   readonly random: () => number;
   readonly link: Omit<
     LinkOptions,
-    'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy' | 'respondents' | 'ignored'
+    'config' | 'server' | 'onNotice' | 'onCleanup' | 'assumeLegacy' | 'responders' | 'ignored'
   >;
-  /** The configuration with everything filled in, asked for at each attempt. */
+  /** The resolved configuration, requested at each attempt. */
   readonly resolve: () => Promise<ServerConfig>;
-  /** The same error without secrets: what leaves this connection has been through it. */
+  /** Removes secrets from an error: every error that leaves this connection passes through it. */
   readonly redact: (error: TurnbuckleError) => TurnbuckleError;
-  /** Runs on every fresh link before it counts as ready; its failure is the connection's failure. */
+  /** Runs on every fresh link before it counts as ready; if it fails, the connection fails. */
   readonly onOpen: (link: Link) => Promise<void>;
-  /** The link is in use from now on. */
+  /** The link is now in use. */
   readonly onReady: () => void;
   readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
-  /** Nobody has used it for the configured time. */
+  /** It was idle for the configured time. */
   readonly onIdle: () => void;
 }
 
-/** A link that lived this long was a success: the next failure starts counting anew. */
-const STEADY_MS = 5_000;
-const IDLE_MS = 300_000;
+/** A link that lived this long was a success: failures are counted from zero again. */
+const STABLE_LINK_MS = 5_000;
+const DEFAULT_IDLE_MS = 300_000;
 
 export class Connection {
   readonly name: string;
   readonly health: Health;
-  readonly respondents = new Respondents();
-  /** What the server said in vain, over all its links. */
+  readonly responders = new ClientResponders();
+  /** Ignored messages of the server, over all its links. */
   readonly ignored: IgnoredMessages;
-  /** Entered by each call for as long as it takes. */
-  readonly idle: IdleStop;
+  /** Held by each call while it runs. */
+  readonly idle: IdleTimer;
   readonly #options: ConnectionOptions;
   #state: ConnectionState = 'idle';
   #error: TurnbuckleError | undefined;
@@ -63,7 +63,7 @@ export class Connection {
   #wasReady = false;
   #readyAt = 0;
   #failedSince: number | undefined;
-  #wanted = false;
+  #shouldBeOpen = false;
   #assumeLegacy = false;
   #closing: Promise<void> | undefined;
 
@@ -74,16 +74,16 @@ export class Connection {
     this.ignored = new IgnoredMessages((reason, count) =>
       options.events.emit('server.ignored', { server: options.name, reason, count }),
     );
-    this.idle = new IdleStop({
-      idleMs: idleMs ?? (share === 'shared' ? 0 : IDLE_MS),
-      stop: () => {
+    this.idle = new IdleTimer({
+      idleMs: idleMs ?? (share === 'shared' ? 0 : DEFAULT_IDLE_MS),
+      onIdle: () => {
         if (this.#subscriptions?.isWatching !== true) options.onIdle();
       },
     });
     this.health = new Health({
       pingMs: options.config.pingMs,
       now: options.now,
-      onDead: (error) => this.#lose(error),
+      onDead: (error) => this.#onLinkLost(error),
     });
   }
 
@@ -107,7 +107,7 @@ export class Connection {
     return this.#wasReady;
   }
 
-  /** The live link, if there is one now. The hot path's only question. */
+  /** The live link, if there is one. The only check on the hot path. */
   get link(): Link | undefined {
     return this.#link;
   }
@@ -120,33 +120,33 @@ export class Connection {
   open(): Promise<Link> {
     if (this.#link !== undefined) return Promise.resolve(this.#link);
     if (this.#state === 'closed') return Promise.reject(closedError(this.name));
-    this.#wanted = true;
-    this.#opening ??= this.#openAnew();
+    this.#shouldBeOpen = true;
+    this.#opening ??= this.#startOpening();
     return this.#opening;
   }
 
-  /** Takes it down until somebody opens it again. */
+  /** Disconnects until the connection is opened again. */
   disconnect(): Promise<void> {
-    return this.#takeDown('disconnect');
+    return this.#shutDown('disconnect');
   }
 
-  /** The end of this connection. Safe to call twice. */
+  /** Closes this connection for good. Idempotent. */
   close(): Promise<void> {
-    return this.#takeDown('close');
+    return this.#shutDown('close');
   }
 
-  /** A call found the link broken although no close came. */
+  /** A call found the link broken although no close event came. */
   reportBroken(link: Link, error: TurnbuckleError): void {
-    if (this.#link === link) this.#lose(error);
+    if (this.#link === link) this.#onLinkLost(error);
   }
 
-  /** A call was answered: proof of life, and a reason to forgive earlier failures. */
+  /** A call got a response: the server is alive, and earlier failures are forgiven. */
   reportAnswer(): void {
     this.health.answered();
     this.#attempts = 0;
   }
 
-  #openAnew(): Promise<Link> {
+  #startOpening(): Promise<Link> {
     const opening: Promise<Link> = Promise.resolve(this.#closing)
       .then(() => this.#attempt())
       .finally(() => {
@@ -159,7 +159,7 @@ export class Connection {
     if (this.#state === 'closed') throw closedError(this.name);
     clearTimeout(this.#timer);
     this.#attempts += 1;
-    this.#move('open');
+    this.#transition('open');
     const abort = new AbortController();
     this.#abort = abort;
     let link: Link | undefined;
@@ -171,28 +171,28 @@ export class Connection {
         broken = lostError(opened, this.name);
         this.reportBroken(opened, broken);
       };
-      opened.carrier.onBroken = (error) => {
+      opened.serverTransport.onBroken = (error) => {
         broken = error;
         this.reportBroken(opened, error);
       };
-      await this.#take(opened, abort.signal);
+      await this.#runOnOpen(opened, abort.signal);
       if (abort.signal.aborted) throw abort.signal.reason;
       if (broken !== undefined) throw broken;
-      this.#ready(opened);
+      this.#onLinkReady(opened);
       return opened;
     } catch (thrown) {
       const error = abort.signal.aborted
         ? closedError(this.name)
         : this.#options.redact(await this.#connectError(broken ?? thrown, link));
-      if (link !== undefined) this.#cleanUp(link.close().catch(() => {}));
-      if (!abort.signal.aborted) this.#failed(error);
+      if (link !== undefined) this.#trackCleanup(link.close().catch(() => {}));
+      if (!abort.signal.aborted) this.#onAttemptFailed(error);
       throw error;
     }
   }
 
-  /** Whoever takes it down does not wait for a server that hangs at its first list. */
-  async #take(link: Link, signal: AbortSignal): Promise<void> {
-    const close = (): void => this.#cleanUp(link.close().catch(() => {}));
+  /** Disconnecting does not wait for a server that hangs at its first list. */
+  async #runOnOpen(link: Link, signal: AbortSignal): Promise<void> {
+    const close = (): void => this.#trackCleanup(link.close().catch(() => {}));
     signal.addEventListener('abort', close);
     try {
       await this.#options.onOpen(link);
@@ -203,32 +203,32 @@ export class Connection {
 
   #linkOptions(config: ServerConfig): LinkOptions {
     const { name, link, onNotice } = this.#options;
-    const onCleanup = (done: Promise<void>): void => this.#cleanUp(done);
-    const { respondents, ignored } = this;
+    const onCleanup = (done: Promise<void>): void => this.#trackCleanup(done);
+    const { responders, ignored } = this;
     return {
       ...link,
       ignored,
       server: name,
       config,
-      respondents,
+      responders,
       onNotice,
       onCleanup,
       assumeLegacy: this.#assumeLegacy,
     };
   }
 
-  /** The next attempt begins when this is done; nobody else has to wait for it. */
-  #cleanUp(done: Promise<void>): void {
+  /** The next attempt starts after this; nothing else waits for it. */
+  #trackCleanup(done: Promise<void>): void {
     const all: Promise<void> = Promise.all([this.#closing, done]).then(() => {
       if (this.#closing === all) this.#closing = undefined;
     });
     this.#closing = all;
   }
 
-  /** A list that did not come in time is a connection that did not come up: there was no call. */
+  /** A list that timed out means that the connection failed: there was no call. */
   async #connectError(thrown: unknown, link: Link | undefined): Promise<TurnbuckleError> {
     const error = toTurnbuckleError(
-      link === undefined ? thrown : await explainExit(this.name, link.carrier, thrown),
+      link === undefined ? thrown : await explainExit(this.name, link.serverTransport, thrown),
     );
     if (error.code !== 'CALL_TIMEOUT') return error;
     const { name, config } = this.#options;
@@ -238,18 +238,18 @@ export class Connection {
       {
         server: name,
         cause: error,
-        hint: `Raise listTimeoutMs if it needs longer, or look at what it writes: turnbuckle logs ${name}`,
+        hint: `Increase listTimeoutMs if the server needs longer, or check the server's output: turnbuckle logs ${name}`,
       },
     );
   }
 
-  #ready(link: Link): void {
+  #onLinkReady(link: Link): void {
     const { now, events } = this.#options;
     this.#link = link;
     this.#subscriptions = new Subscriptions(link, this.#options.random);
     this.#wasReady = true;
     this.#readyAt = now();
-    this.#move('opened');
+    this.#transition('opened');
     this.#error = undefined;
     if (this.#failedSince !== undefined) {
       events.emit('server.recovered', { server: this.name, afterMs: now() - this.#failedSince });
@@ -261,52 +261,53 @@ export class Connection {
     if (!this.idle.isInUse) this.idle.leave();
   }
 
-  /** An attempt failed: say so once, and schedule the next one if the kind of failure allows it. */
-  #failed(error: TurnbuckleError): void {
+  /** An attempt failed: report it once, and schedule the next one if the kind of failure allows it. */
+  #onAttemptFailed(error: TurnbuckleError): void {
     this.#error = error;
     this.health.noteError(error);
-    // A process that never answered may be one that dies of, or stays deaf after, the question for its era.
-    this.#assumeLegacy = this.config.type === 'stdio' && DEAF.has(error.code) && !this.#assumeLegacy;
+    // The probe for the era may have crashed or blocked a process that never responded.
+    this.#assumeLegacy =
+      this.config.type === 'stdio' && NO_ANSWER_CODES.has(error.code) && !this.#assumeLegacy;
     const { events, now } = this.#options;
     if (this.#failedSince === undefined) {
       this.#failedSince = now();
       events.emit('server.failed', { server: this.name, error });
     }
-    if (error.code === 'AUTH_REQUIRED') return this.#move('refused-auth', error);
-    // A lazy server is tried again by its next call.
-    if (!canHeal(error) || this.config.start === 'lazy') return this.#move('gave-up', error);
+    if (error.code === 'AUTH_REQUIRED') return this.#transition('refused-auth', error);
+    // A lazy server is retried by its next call.
+    if (!isRecoverable(error) || this.config.start === 'lazy') return this.#transition('gave-up', error);
     this.#retryLater(error);
   }
 
   /** A live link broke. */
-  #lose(reason: TurnbuckleError): void {
+  #onLinkLost(reason: TurnbuckleError): void {
     const link = this.#link;
     const error = this.#options.redact(reason);
     if (link === undefined) return;
-    if (this.#options.now() - this.#readyAt >= STEADY_MS) this.#attempts = 0;
+    if (this.#options.now() - this.#readyAt >= STABLE_LINK_MS) this.#attempts = 0;
     this.#release();
     void link.close().catch(() => {});
     this.#error = error;
     this.health.noteError(error);
-    if (error.code === 'AUTH_REQUIRED') return this.#move('refused-auth', error);
+    if (error.code === 'AUTH_REQUIRED') return this.#transition('refused-auth', error);
     if (error.code === 'SERVER_FLOODED') return this.#giveUp(error);
-    // Whoever wanted it up wants it back; a lazy server waits for its next call.
-    if (!this.#wanted || this.config.start === 'lazy') return this.#move('lost', error);
+    // A server that was kept connected is reconnected; a lazy one waits for its next call.
+    if (!this.#shouldBeOpen || this.config.start === 'lazy') return this.#transition('lost', error);
     this.#retryLater(error);
   }
 
-  /** It would only do the same again: the next call, or a person, may try. */
+  /** It would only fail the same way: the next call, or a person, may retry. */
   #giveUp(error: TurnbuckleError): void {
     const { events, now } = this.#options;
     this.#failedSince ??= now();
-    this.#move('gave-up', error);
+    this.#transition('gave-up', error);
     events.emit('server.failed', { server: this.name, error });
   }
 
   #retryLater(error: TurnbuckleError): void {
     const delayMs = backoffDelay(this.#backoff(), Math.max(this.#attempts, 1), this.#options.random);
-    if (delayMs === undefined) return this.#move('gave-up', error);
-    this.#move('retry-scheduled', error);
+    if (delayMs === undefined) return this.#transition('gave-up', error);
+    this.#transition('retry-scheduled', error);
     this.#schedule(delayMs);
   }
 
@@ -322,22 +323,22 @@ export class Connection {
     this.#subscriptions = undefined;
   }
 
-  #takeDown(event: 'disconnect' | 'close'): Promise<void> {
+  #shutDown(event: 'disconnect' | 'close'): Promise<void> {
     clearTimeout(this.#timer);
     this.idle.cancel();
-    this.#wanted = false;
+    this.#shouldBeOpen = false;
     const link = this.#link;
     const opening = this.#opening;
     this.#opening = undefined;
     this.#release();
     this.#abort?.abort(closedError(this.name));
-    this.#move(event);
-    this.#cleanUp(Promise.all([link?.close().catch(() => {}), opening?.catch(() => {})]).then(() => {}));
-    return this.#settled();
+    this.#transition(event);
+    this.#trackCleanup(Promise.all([link?.close().catch(() => {}), opening?.catch(() => {})]).then(() => {}));
+    return this.#cleanupDone();
   }
 
-  /** When nothing is being cleaned up any more: an attempt that is cut off begins to only as it ends. */
-  async #settled(): Promise<void> {
+  /** When no cleanup is pending: an aborted attempt starts its cleanup only when it ends. */
+  async #cleanupDone(): Promise<void> {
     while (this.#closing !== undefined) await this.#closing;
   }
 
@@ -345,7 +346,7 @@ export class Connection {
     return { ...DEFAULT_BACKOFF, ...this.config.reconnect } as typeof DEFAULT_BACKOFF;
   }
 
-  #move(event: ConnectionEvent, error?: TurnbuckleError): void {
+  #transition(event: ConnectionEvent, error?: TurnbuckleError): void {
     const from = this.#state;
     this.#state = transition(from, event);
     if (from !== this.#state)
@@ -353,10 +354,10 @@ export class Connection {
   }
 }
 
-const DEAF = new Set<ErrorCode>(['CONNECT_TIMEOUT', 'SERVER_EXITED', 'CONNECTION_LOST']);
+const NO_ANSWER_CODES = new Set<ErrorCode>(['CONNECT_TIMEOUT', 'SERVER_EXITED', 'CONNECTION_LOST']);
 
-/** Trying again helps only where something may have changed by itself. */
-function canHeal(error: TurnbuckleError): boolean {
+/** Retrying helps only if something may have changed on its own. */
+function isRecoverable(error: TurnbuckleError): boolean {
   return (
     error.retryable ||
     error.code === 'SERVER_ERROR' ||
@@ -374,5 +375,5 @@ function closedError(server: string): TurnbuckleError {
 }
 
 const lostError = (link: Link, server: string): TurnbuckleError =>
-  exitError(server, link.carrier) ??
+  exitError(server, link.serverTransport) ??
   new TurnbuckleError('CONNECTION_LOST', `The connection to server "${server}" was lost.`, { server });

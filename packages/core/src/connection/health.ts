@@ -1,4 +1,4 @@
-/** Whether a live connection is really alive: proved by answers, asked for when none came for a while. */
+/** Checks whether an open connection is alive: by its responses, or by a ping if none came for a while. */
 import type { TurnbuckleError } from '../errors.js';
 import { toTurnbuckleError } from '../errors.js';
 import type { Link } from './link.js';
@@ -6,12 +6,12 @@ import type { Link } from './link.js';
 export interface HealthOptions {
   readonly pingMs: number;
   readonly now: () => number;
-  /** Two pings in a row went unanswered. */
+  /** Two pings in a row got no response. */
   readonly onDead: (error: TurnbuckleError) => void;
 }
 
 const PING_TIMEOUT_MS = 10_000;
-const MAX_RECENT = 10;
+const MAX_RECENT_ERRORS = 10;
 
 export class Health {
   readonly #options: HealthOptions;
@@ -19,9 +19,9 @@ export class Health {
   #link: Link | undefined;
   #lastAnswerAt: number | undefined;
   #lastPing: { readonly at: number; readonly ok: boolean; readonly ms: number } | undefined;
-  #missed = 0;
-  #asking: Promise<boolean> | undefined;
-  #recent: Array<{ readonly at: number; readonly code: string; readonly message: string }> = [];
+  #missedPings = 0;
+  #pendingPing: Promise<boolean> | undefined;
+  #recentErrors: Array<{ readonly at: number; readonly code: string; readonly message: string }> = [];
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -40,16 +40,18 @@ export class Health {
     readonly code: string;
     readonly message: string;
   }> {
-    return this.#recent;
+    return this.#recentErrors;
   }
 
   answered(): void {
     this.#lastAnswerAt = this.#options.now();
-    this.#missed = 0;
+    this.#missedPings = 0;
   }
 
   noteError({ code, message }: TurnbuckleError): void {
-    this.#recent = [...this.#recent, { at: this.#options.now(), code, message }].slice(-MAX_RECENT);
+    this.#recentErrors = [...this.#recentErrors, { at: this.#options.now(), code, message }].slice(
+      -MAX_RECENT_ERRORS,
+    );
   }
 
   watch(link: Link): void {
@@ -68,18 +70,18 @@ export class Health {
     this.#link = undefined;
   }
 
-  /** Asks for a sign of life now; true when one came. One question at a time, shared by all who want to know. */
+  /** Pings now; true if a response came. Concurrent callers share one ping. */
   ping(): Promise<boolean> {
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
+    this.#pendingPing ??= this.#sendPing().finally(() => {
+      this.#pendingPing = undefined;
     });
-    return this.#asking;
+    return this.#pendingPing;
   }
 
-  async #ask(): Promise<boolean> {
+  async #sendPing(): Promise<boolean> {
     const link = this.#link;
     if (link === undefined) return false;
-    // The newer revision has no ping: it is asked who it is.
+    // The newer revision has no ping: discover is sent instead.
     const method = link.era === 'modern' ? 'server/discover' : 'ping';
     const { pingMs, now } = this.#options;
     const at = now();
@@ -88,19 +90,19 @@ export class Health {
       await link.lane.request({ method, params: {}, timeoutMs, maxTotalMs: timeoutMs });
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
-      // An error is an answer too: somebody is there.
-      if (error.code !== 'SERVER_ERROR') return this.#miss(link, error, at);
+      // An error is a response too.
+      if (error.code !== 'SERVER_ERROR') return this.#onMissedPing(link, error, at);
     }
     this.#lastPing = { at, ok: true, ms: this.#options.now() - at };
     this.answered();
     return true;
   }
 
-  #miss(link: Link, error: TurnbuckleError, at: number): boolean {
+  #onMissedPing(link: Link, error: TurnbuckleError, at: number): boolean {
     this.#lastPing = { at, ok: false, ms: this.#options.now() - at };
-    this.#missed += 1;
+    this.#missedPings += 1;
     this.noteError(error);
-    if (this.#missed >= 2 && this.#link === link) this.#options.onDead(error);
+    if (this.#missedPings >= 2 && this.#link === link) this.#options.onDead(error);
     return false;
   }
 }

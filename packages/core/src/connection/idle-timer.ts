@@ -1,18 +1,18 @@
-/** Ends what nobody has used for a while. One timer, however many calls pass. */
+/** Ends what was idle for a while. One timer, however many calls pass. */
 
-export interface IdleStopOptions {
+export interface IdleTimerOptions {
   /** 0: never. */
   readonly idleMs: number;
-  readonly stop: () => void;
+  readonly onIdle: () => void;
 }
 
-export class IdleStop {
-  readonly #options: IdleStopOptions;
+export class IdleTimer {
+  readonly #options: IdleTimerOptions;
   #users = 0;
   #lastUse = Date.now();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: IdleStopOptions) {
+  constructor(options: IdleTimerOptions) {
     this.#options = options;
   }
 
@@ -20,7 +20,7 @@ export class IdleStop {
     return this.#users > 0;
   }
 
-  /** When somebody last left it; before that, when it was made. */
+  /** When it was last released; before that, when it was created. */
   get lastUse(): number {
     return this.#lastUse;
   }
@@ -29,12 +29,12 @@ export class IdleStop {
     this.#users += 1;
   }
 
-  /** Also begins the wait when it is called without a user. */
+  /** Also starts the wait if it is called without a user. */
   leave(): void {
     if (this.#users > 0) this.#users -= 1;
     this.#lastUse = Date.now();
     if (this.#options.idleMs === 0) return;
-    if (this.#timer === undefined) this.#arm(this.#options.idleMs);
+    if (this.#timer === undefined) this.#startTimer(this.#options.idleMs);
   }
 
   cancel(): void {
@@ -42,16 +42,16 @@ export class IdleStop {
     this.#timer = undefined;
   }
 
-  #arm(delayMs: number): void {
-    this.#timer = setTimeout(() => this.#look(), delayMs).unref();
+  #startTimer(delayMs: number): void {
+    this.#timer = setTimeout(() => this.#checkIdle(), delayMs).unref();
   }
 
-  #look(): void {
+  #checkIdle(): void {
     this.#timer = undefined;
-    // Whoever uses it now begins the wait anew when it leaves.
+    // The current user restarts the wait when it leaves.
     if (this.#users > 0) return;
     const leftMs = this.#lastUse + this.#options.idleMs - Date.now();
-    if (leftMs > 0) this.#arm(leftMs);
-    else this.#options.stop();
+    if (leftMs > 0) this.#startTimer(leftMs);
+    else this.#options.onIdle();
   }
 }

@@ -1,29 +1,30 @@
 /**
- * An open link to a server: negotiated, identified, with the lane for its requests. `openLink` does what it
- * takes to get one (asking for the era, falling back to the older transport) inside one time limit.
+ * An open link to a server: negotiated, identified, with the lane for its requests. `openLink` does everything to get
+ * one (probing for the era, falling back to the older transport) within one time limit.
  */
 import type { Implementation } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../config/schema.js';
+import { abortReason, untilAborted } from '../async/until-aborted.js';
+import type { ServerConfig } from '../config/schema/schema.js';
 import { TurnbuckleError } from '../errors.js';
-import type { Carrier, CarrierOptions } from './carrier.js';
-import { connectChannelPeer } from './channel-peer.js';
-import { createCarrier } from './create-carrier.js';
-import type { Era, EraVerdicts } from './era-verdicts.js';
-import { explainExit } from './exit.js';
-import type { Lane } from './lane.js';
-import type { Peer, PeerOptions } from './peer.js';
-import type { Respondents } from './respondents.js';
-import { connectSdkPeer } from './sdk-peer.js';
-import { timedOut, translate } from './translate.js';
+import { connectChannelPeer } from './handshake/channel-peer.js';
+import type { Era, EraVerdicts } from './handshake/era-verdicts.js';
+import type { Peer, PeerOptions } from './handshake/peer.js';
+import { connectSdkPeer } from './handshake/sdk-peer.js';
+import type { Lane } from './lanes/lane.js';
+import { timeoutError, translateError } from './lanes/translate-error.js';
+import { explainExit } from './processes/exit-error.js';
+import type { ClientResponders } from './server-requests/client-responders.js';
+import { createTransport } from './transports/create-transport.js';
+import type { ServerTransport, ServerTransportOptions } from './transports/server-transport.js';
 
-export interface LinkOptions extends CarrierOptions {
+export interface LinkOptions extends ServerTransportOptions {
   readonly config: ServerConfig;
   readonly clientInfo: Implementation;
   readonly verdicts: EraVerdicts;
-  readonly respondents: Respondents;
-  /** The question for the era got no answer last time: go without it. */
+  readonly responders: ClientResponders;
+  /** The probe for the era got no response last time: skip it. */
   readonly assumeLegacy: boolean;
-  /** The server has been started or asked: what is wanted once it answers can be loaded meanwhile. */
+  /** The server was started or contacted: modules needed after its response can be loaded meanwhile. */
   readonly onStarting: () => void;
   /** A failed attempt is being cleaned up; the next one has to wait for it. */
   readonly onCleanup: (done: Promise<void>) => void;
@@ -33,8 +34,8 @@ export interface LinkOptions extends CarrierOptions {
 
 export interface Link {
   readonly peer: Peer;
-  readonly carrier: Carrier;
-  /** Of the peer, at hand for the hot path. */
+  readonly serverTransport: ServerTransport;
+  /** Copied from the peer for the hot path. */
   readonly lane: Lane;
   readonly era: Era;
   close(): Promise<void>;
@@ -45,7 +46,7 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
   const { config, server } = options;
   const timeoutMs = config.connectTimeoutMs;
   const deadline = Date.now() + timeoutMs;
-  // A remembered newer server is asked all the same: that costs one message, and brings its capabilities.
+  // A server known to be newer is probed anyway: that costs one message, and returns its capabilities.
   const remembered = config.era === 'auto' ? await options.verdicts.get(config) : config.era;
   const asked = config.era === 'auto' && remembered === 'modern' ? undefined : remembered;
   const known = asked ?? (options.assumeLegacy ? 'legacy' : undefined);
@@ -59,56 +60,70 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
       { ...options, config: target, onCleanup: track },
       { era, leftMs: Math.max(deadline - Date.now(), 1), signal },
     );
-  let way: Way = { target: config, era: known, isMemory: config.era === 'auto' && known === 'legacy' };
+  let way: ConnectionAttempt = {
+    target: config,
+    era: known,
+    isRemembered: config.era === 'auto' && known === 'legacy',
+  };
   let telling: unknown;
   for (;;) {
     try {
       return await attempt(way.target, way.era);
     } catch (thrown) {
-      // What the configured transport said is the more telling error.
+      // The error of the configured transport is the more useful one.
       if (way.target === config) telling = thrown;
-      const next = signal.aborted ? undefined : otherWay(config, way, thrown);
+      const next = signal.aborted ? undefined : nextAttempt(config, way, thrown);
       if (next === undefined)
-        throw await translate(telling, { server, step: 'connect', timeoutMs, address: originOf(config) });
-      if (way.isMemory) await options.verdicts.forget(config);
+        throw await translateError(telling, {
+          server,
+          step: 'connect',
+          timeoutMs,
+          address: originOf(config),
+        });
+      if (way.isRemembered) await options.verdicts.forget(config);
       await cleanup;
       way = next;
     }
   }
 }
 
-/** Without its path and query, which may hold a credential. */
+/** Without path and query, which may contain a credential. */
 function originOf(config: ServerConfig): string | undefined {
   const address = 'url' in config ? config.url : 'baseUrl' in config ? config.baseUrl : undefined;
   return address === undefined || !URL.canParse(address) ? undefined : new URL(address).origin;
 }
 
-/** A transport and an era to try; `undefined` asks the server for its era. */
-interface Way {
+/** A transport and an era to try; `undefined` probes for the era. */
+interface ConnectionAttempt {
   readonly target: ServerConfig;
   readonly era: Era | undefined;
-  /** The era is what was remembered of the server, and may have become wrong. */
-  readonly isMemory: boolean;
+  /** The era comes from the stored verdict, which may be outdated. */
+  readonly isRemembered: boolean;
 }
 
-/** Statuses by which servers refuse a request that they do not understand. */
-const NOT_UNDERSTOOD = [400, 404, 405, 406, 415];
+/** Statuses by which servers reject a request that they do not understand. */
+const NOT_UNDERSTOOD_STATUSES = [400, 404, 405, 406, 415];
 
-/** The other way to try after a failure, if its kind says that there is one. Each step is taken only once. */
-function otherWay(config: ServerConfig, tried: Way, thrown: unknown): Way | undefined {
-  // Who asks without a sign-in, or with a bad one, learns nothing about the protocol.
-  if (tried.target !== config || isAboutSignIn(thrown)) return undefined;
+/** The next attempt after a failure, if this kind of failure has one. Each fallback is used only once. */
+function nextAttempt(
+  config: ServerConfig,
+  tried: ConnectionAttempt,
+  thrown: unknown,
+): ConnectionAttempt | undefined {
+  // Without a valid sign-in, the response says nothing about the protocol.
+  if (tried.target !== config || isAuthError(thrown)) return undefined;
   const status = statusOf(thrown);
-  const isRefused = status !== undefined && NOT_UNDERSTOOD.includes(status);
+  const isRefused = status !== undefined && NOT_UNDERSTOOD_STATUSES.includes(status);
   const code = codeOf(thrown);
-  // The server speaks, but not what we remembered: ask anew.
+  // The server responds, but not in the remembered era: probe again.
   const isAnswer = isRefused || typeof code === 'number' || code === 'SERVER_ERROR';
-  if (tried.isMemory) return isAnswer ? { target: config, era: undefined, isMemory: false } : undefined;
+  if (tried.isRemembered)
+    return isAnswer ? { target: config, era: undefined, isRemembered: false } : undefined;
   if (config.type === 'http' && isRefused)
-    return { target: { ...config, type: 'sse' }, era: 'legacy', isMemory: false };
-  // Some older servers end at any request before `initialize`: start again without asking.
+    return { target: { ...config, type: 'sse' }, era: 'legacy', isRemembered: false };
+  // Some older servers exit at any request before `initialize`: start again without the probe.
   if (config.era === 'auto' && tried.era === undefined && code === PROBE_FAILED)
-    return { target: config, era: 'legacy', isMemory: false };
+    return { target: config, era: 'legacy', isRemembered: false };
   return undefined;
 }
 
@@ -117,7 +132,7 @@ const PROBE_FAILED = 'ERA_NEGOTIATION_FAILED';
 const codeOf = (thrown: unknown): unknown =>
   thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 
-function isAboutSignIn(thrown: unknown): boolean {
+function isAuthError(thrown: unknown): boolean {
   for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
     if (error instanceof TurnbuckleError)
       return ['AUTH_REQUIRED', 'AUTH_FAILED', 'SCOPE_MISSING'].includes(error.code);
@@ -132,38 +147,38 @@ function statusOf(thrown: unknown): number | undefined {
   return undefined;
 }
 
-interface Attempt {
+interface ConnectOnceOptions {
   readonly era: Era | undefined;
   readonly leftMs: number;
   readonly signal: AbortSignal;
 }
 
-async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Attempt): Promise<Link> {
-  const carrier = await createCarrier(options.config, options);
-  const { server, clientInfo, requests, respondents, onNotice } = options;
-  const { capabilities } = requests;
+async function connectOnce(options: LinkOptions, { era, leftMs, signal }: ConnectOnceOptions): Promise<Link> {
+  const serverTransport = await createTransport(options.config, options);
+  const { server, clientInfo, requestGuard, responders, onNotice } = options;
+  const { capabilities } = requestGuard;
   const { connectTimeoutMs } = options.config;
   const time = { leftMs, connectTimeoutMs, signal };
-  const shared = { server, clientInfo, capabilities, requests, respondents, onNotice, era, ...time };
+  const shared = { server, clientInfo, capabilities, requestGuard, responders, onNotice, era, ...time };
   try {
     if (signal.aborted) throw signal.reason;
-    carrier.prepare?.();
-    const { channel } = carrier;
+    serverTransport.prepare?.();
+    const { channel } = serverTransport;
     const connecting =
       channel === undefined
-        ? connectSdkPeer({ ...shared, carrier })
+        ? connectSdkPeer({ ...shared, serverTransport })
         : connectChannelPeer({ ...shared, lane: channel });
     options.onStarting();
     const peer = await withDeadline(connecting, { ...time, server });
-    // What lives in this process needs no memory.
+    // A server in this process needs no verdict.
     if (options.config.type !== 'in-process') await options.verdicts.set(options.config, peer.era);
-    return { peer, carrier, lane: peer.lane, era: peer.era, close: () => carrier.close() };
+    return { peer, serverTransport, lane: peer.lane, era: peer.era, close: () => serverTransport.close() };
   } catch (error) {
-    const explained = await explainExit(server, carrier, error);
-    options.onCleanup(carrier.close().catch(() => {}));
-    // An ended probe has another way out than an ended handshake: the code that tells them apart stays on top.
+    const explained = await explainExit(server, serverTransport, error);
+    options.onCleanup(serverTransport.close().catch(() => {}));
+    // A failed probe is handled differently from a failed handshake: keep the code that distinguishes them.
     throw codeOf(error) === PROBE_FAILED && explained !== error
-      ? Object.assign(new Error('The server ended during the probe', { cause: explained }), {
+      ? Object.assign(new Error('The server exited during the probe', { cause: explained }), {
           code: PROBE_FAILED,
         })
       : explained;
@@ -179,21 +194,17 @@ async function withDeadline<T>(
     server,
   }: Pick<PeerOptions, 'leftMs' | 'connectTimeoutMs' | 'signal' | 'server'>,
 ): Promise<T> {
+  work.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
-  let onAbort: (() => void) | undefined;
-  const limit = new Promise<never>((_, reject) => {
+  const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(timedOut({ server, step: 'connect', timeoutMs: connectTimeoutMs }, undefined)),
+      () => reject(timeoutError({ server, step: 'connect', timeoutMs: connectTimeoutMs }, undefined)),
       leftMs,
     );
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
   });
-  work.catch(() => {});
   try {
-    return await Promise.race([work, limit]);
+    return await untilAborted(() => Promise.race([work, late]), signal, abortReason);
   } finally {
     clearTimeout(timer);
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The life of a connection as one table. Pure: the only way from one state to another is `transition`,
- * and an event that a state does not know leaves it where it is.
+ * The states of a connection as one table. Pure: the only way from one state to another is `transition`, and an event
+ * that a state does not handle changes nothing.
  */
 
 export type ConnectionState =
@@ -13,19 +13,19 @@ export type ConnectionState =
   | 'closed';
 
 export type ConnectionEvent =
-  /** Somebody wants it up: a start, a call, a timer. */
+  /** A start, a call or a timer needs the connection. */
   | 'open'
   | 'opened'
   /** An attempt failed or a live connection broke, and another attempt is scheduled. */
   | 'retry-scheduled'
-  /** The same, and nothing more is scheduled. */
+  /** The same, without another attempt. */
   | 'gave-up'
   | 'refused-auth'
-  /** A live connection broke that nobody needs before the next call. */
+  /** A live connection broke, and is not needed before the next call. */
   | 'lost'
-  /** The user took it down; it may be opened again. */
+  /** The user disconnected it; it may be opened again. */
   | 'disconnect'
-  /** The end: the server was removed or the runtime closed. */
+  /** Final: the server was removed or the runtime closed. */
   | 'close';
 
 const TABLE: Readonly<Record<ConnectionState, Partial<Record<ConnectionEvent, ConnectionState>>>> = {
@@ -54,12 +54,12 @@ const TABLE: Readonly<Record<ConnectionState, Partial<Record<ConnectionEvent, Co
 
 export const CONNECTION_STATES = Object.keys(TABLE) as readonly ConnectionState[];
 
-/** The state after the event; the same state when the event means nothing there. */
+/** The state after the event; unchanged if the state does not handle it. */
 export function transition(state: ConnectionState, event: ConnectionEvent): ConnectionState {
   return TABLE[state][event] ?? state;
 }
 
-/** True when the event is one that this state reacts to. */
+/** True if the state handles the event. */
 export function accepts(state: ConnectionState, event: ConnectionEvent): boolean {
   return TABLE[state][event] !== undefined;
 }
@@ -67,7 +67,7 @@ export function accepts(state: ConnectionState, event: ConnectionEvent): boolean
 export type PublicStatus = 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
 export type PublicState = 'disconnected' | 'connecting' | 'connected' | 'reconnecting' | 'error';
 
-/** The public words, derived in this one place. `wasReady`: it has been up at least once. */
+/** The public status, derived only here. `wasReady`: it was connected at least once. */
 export function describeState(
   state: ConnectionState,
   facts: { readonly enabled: boolean; readonly wasReady: boolean; readonly attempts: number },
@@ -79,7 +79,7 @@ export function describeState(
       ? { status: 'failed', state: 'reconnecting' }
       : { status: 'pending', state: 'connecting' },
     ready: { status: 'connected', state: 'connected' },
-    // A server that is being retried has failed until it is proved otherwise: "pending" would hide it.
+    // A server that is being retried counts as failed until it connects: "pending" would hide that.
     waiting: { status: 'failed', state: 'reconnecting' },
     'needs-auth': { status: 'needs-auth', state: 'error' },
     failed: { status: 'failed', state: 'error' },

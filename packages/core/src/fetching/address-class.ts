@@ -1,4 +1,4 @@
-/** Where an IP address leads: to the internet, or to some inside. Unknown ranges are never public. */
+/** Classifies an IP address: public, or one of the non-public ranges. Unknown ranges are never public. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 export type AddressClass =
@@ -26,7 +26,7 @@ const IPV4: Ranges = ranges('ipv4', {
     '198.51.100.0/24',
     '203.0.113.0/24',
     '240.0.0.0/4',
-    // Looks public, but is the host's own agent on every machine of one large cloud.
+    // Looks public, but is the host agent on every machine of one large cloud.
     '168.63.129.16/32',
   ],
 });
@@ -42,7 +42,7 @@ const IPV6: Ranges = ranges('ipv6', {
 
 const GLOBAL_UNICAST = ranges('ipv6', { public: ['2000::/3'] });
 
-/** The class of an address in the spelling of sockets and resolvers; a zone is ignored. */
+/** The class of an address in the notation of sockets and resolvers; a zone is ignored. */
 export function addressClass(address: string): AddressClass {
   if (isIPv4(address)) return find(IPV4, address, 'ipv4') ?? 'public';
   const [ip = ''] = address.split('%');
@@ -78,7 +78,7 @@ function find(table: Ranges, ip: string, family: 'ipv4' | 'ipv6'): AddressClass 
   return table.find(([, list]) => list.check(ip, family))?.[0];
 }
 
-/** The eight numbers of a valid IPv6 address. */
+/** The eight groups of a valid IPv6 address. */
 function groupsOf(ip: string): number[] {
   const [head = '', tail] = ip.split('::');
   const before = numbersOf(head);
@@ -96,7 +96,7 @@ function numbersOf(part: string): number[] {
   });
 }
 
-/** The IPv4 address that a mapped address or one behind a translator of the well-known prefix stands for. */
+/** The IPv4 address of an IPv4-mapped address, or of one with the well-known NAT64 prefix. */
 function embeddedIpv4(groups: readonly number[]): string | undefined {
   const [a, b, c, d, e, f, high = 0, low = 0] = groups;
   const middleIsZero = c === 0 && d === 0 && e === 0;
@@ -106,7 +106,7 @@ function embeddedIpv4(groups: readonly number[]): string | undefined {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
-/** A tunnel whose end is written in the lower half, under whatever prefix. */
+/** An ISATAP-style tunnel whose IPv4 end is in the lower half, under any prefix. */
 function isIsatap(groups: readonly number[]): boolean {
   return ((groups[4] ?? 0) & ~0x02_00) === 0 && groups[5] === 0x5e_fe;
 }

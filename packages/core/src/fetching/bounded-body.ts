@@ -1,12 +1,12 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import { fetchRefused } from './fetch-refused.js';
 import { GrowingBuffer } from './growing-buffer.js';
-import { refused } from './refusal.js';
 
 export interface BodyRules {
   readonly url: URL;
   readonly headers: Headers;
-  /** Holds for what comes over the wire and again for what it unpacks to. */
+  /** Applies to the body as received, and again to the decompressed body. */
   readonly maxBytes: number;
 }
 
@@ -16,7 +16,7 @@ const unpackGzip: Unpack = promisify(gunzip);
 const unpackBrotli: Unpack = promisify(brotliDecompress);
 const unpackZlib: Unpack = promisify(inflate);
 const unpackRaw: Unpack = promisify(inflateRaw);
-// Some servers call the bare format "deflate"; the other one always starts with 8 in its lower half byte.
+// Some servers send raw deflate as "deflate"; the zlib format always starts with 8 in the low half of its first byte.
 const unpackDeflate: Unpack = (packed, options) =>
   ((packed[0] ?? 0) & 0x0f) === 8 ? unpackZlib(packed, options) : unpackRaw(packed, options);
 
@@ -27,10 +27,10 @@ const ENCODINGS = new Map<string, Unpack>([
   ['br', unpackBrotli],
 ]);
 
-/** What this module can unpack, for the request. */
+/** The encodings that this module can decompress, for the request header. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
-/** Reads a body to its end and unpacks it. Throws FETCH_REFUSED when it is too large or packed strangely. */
+/** Reads a whole body and decompresses it. Throws FETCH_REFUSED if it is too large or its encoding is not supported. */
 export async function readBoundedBody(
   body: AsyncIterable<Uint8Array>,
   rules: BodyRules,
@@ -49,11 +49,11 @@ export async function readBoundedBody(
     return await unpack(packed, { maxOutputLength: maxBytes });
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge(rules);
-    throw refused({ url, reason: 'encoding', because: 'its body cannot be unpacked', cause });
+    throw fetchRefused({ url, reason: 'encoding', because: 'its body cannot be decompressed', cause });
   }
 }
 
-/** At most one layer: a chain of encodings multiplies. */
+/** One encoding at most: a chain of encodings multiplies the size. */
 function encodingOf({ url, headers }: BodyRules): Unpack | undefined {
   const layers = (headers.get('content-encoding') ?? '')
     .toLowerCase()
@@ -64,11 +64,15 @@ function encodingOf({ url, headers }: BodyRules): Unpack | undefined {
   if (layer === undefined) return undefined;
   const unpack = ENCODINGS.get(layer);
   if (layers.length > 1 || unpack === undefined) {
-    throw refused({ url, reason: 'encoding', because: 'its body is packed in a way that was not asked for' });
+    throw fetchRefused({
+      url,
+      reason: 'encoding',
+      because: 'its body uses a content encoding that was not requested',
+    });
   }
   return unpack;
 }
 
 function tooLarge({ url, maxBytes }: BodyRules): Error {
-  return refused({ url, reason: 'size', because: `it is larger than ${maxBytes} bytes` });
+  return fetchRefused({ url, reason: 'size', because: `it is larger than ${maxBytes} bytes` });
 }

@@ -1,8 +1,8 @@
-import { offAbort, onAbort } from '../cancel-signal.js';
+import { offAbort, onAbort } from '../async/cancel-signal.js';
+import { timerDelay } from '../async/timer-delay.js';
+import { abortReason, untilAborted } from '../async/until-aborted.js';
 
-/** One clock for a whole request, body and redirects included, joined with the caller's own signal. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
+/** One deadline for a whole request, including body and redirects, combined with the caller's signal. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -11,7 +11,7 @@ export class Deadline {
 
   constructor(timeoutMs: number, onTimeout: () => Error, caller?: AbortSignal) {
     this.#caller = caller;
-    this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), Math.min(timeoutMs, MAX_TIMER_MS));
+    this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), timerDelay(timeoutMs));
     if (caller?.aborted === true) this.#onCallerAbort();
     else onAbort(caller, this.#onCallerAbort);
   }
@@ -20,20 +20,9 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** The work's result, or the reason of the end if that comes first; for work that cannot be stopped once it has begun. */
-  async race<T>(begin: () => Promise<T>): Promise<T> {
-    const { signal } = this;
-    signal.throwIfAborted();
-    let onAbort = (): void => {};
-    const ended = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-    try {
-      return await Promise.race([begin(), ended]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+  /** The result of the work, or the abort reason if that comes first; for work that cannot be stopped once started. */
+  race<T>(begin: () => Promise<T>): Promise<T> {
+    return untilAborted(begin, this.signal, abortReason);
   }
 
   stop(): void {

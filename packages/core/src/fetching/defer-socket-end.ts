@@ -1,31 +1,29 @@
 /**
- * Sockets whose end waits for undici to go on. Where one ends, is reset or closes while its parser is paused, undici 7
- * throws from an event (nodejs/undici#5360), which ends the process: a server could choose that moment. What undici
- * tells the socket is enough to know: it puts back what is left when it pauses, and reads when it goes on.
+ * Sockets that delay their end until undici resumes. If a socket ends, resets or closes while the parser is paused,
+ * undici 7 throws from an event (nodejs/undici#5360), which crashes the process: a server could choose that moment.
+ * The calls on the socket show the state: undici unshifts the rest when it pauses, and reads when it resumes.
  */
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import { errorCode } from '../errors.js';
 
-export const withPatientSockets =
+export const withDeferredSocketEnd =
   (connect: buildConnector.connector): buildConnector.connector =>
   (options, callback) =>
     connect(options, (...opened) => {
-      if (opened[0] === null) makePatient(opened[1]);
+      if (opened[0] === null) deferSocketEnd(opened[1]);
       callback(...opened);
     });
 
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;
-
 type Emit = (this: Socket, event: string | symbol, ...values: unknown[]) => boolean;
 
-export function makePatient(socket: Socket): void {
+export function deferSocketEnd(socket: Socket): void {
   const { read, unshift } = socket;
   const emit: Emit = socket.emit;
   let isPaused = false;
   let isEndHeld = false;
   let hasFailed = false;
-  // Else it would close by itself while its end waits.
+  // Otherwise it would close by itself while its end is delayed.
   socket.allowHalfOpen = true;
 
   const tellEnd = (): void => {
@@ -35,7 +33,7 @@ export function makePatient(socket: Socket): void {
   };
   const fail = (cause?: unknown): boolean => {
     hasFailed = true;
-    const error = new Error('The other side closed the connection while its answer was read.', { cause });
+    const error = new Error('The server closed the connection before its response was read.', { cause });
     return emit.call(socket, 'error', Object.assign(error, { code: 'UND_ERR_SOCKET' }));
   };
 
@@ -44,9 +42,9 @@ export function makePatient(socket: Socket): void {
     unshift.apply(socket, left);
   };
   socket.read = (size) => {
-    // The stream itself reads nothing at all, to have more brought.
+    // The stream itself calls read(0) to request more data.
     if (size !== 0) isPaused = false;
-    // Once it has parsed what is there.
+    // After it has parsed what is there.
     if (isEndHeld) setImmediate(tellEnd);
     return read.call(socket, size);
   };
@@ -56,8 +54,8 @@ export function makePatient(socket: Socket): void {
       isEndHeld = true;
       return true;
     }
-    // The only error that undici asks its parser about; all others end the request as they are.
-    if (event === 'error' && codeOf(values[0]) === 'ECONNRESET') return fail(values[0]);
+    // The only error that undici passes to its parser; all others end the request directly.
+    if (event === 'error' && errorCode(values[0]) === 'ECONNRESET') return fail(values[0]);
     if (event === 'error') hasFailed = true;
     if (event === 'close' && !hasFailed) fail();
     return emit.call(socket, event, ...values);

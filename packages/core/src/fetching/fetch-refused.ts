@@ -1,7 +1,7 @@
 import { TurnbuckleError } from '../errors.js';
 
-/** What the guard did not like; `data.reason` of FETCH_REFUSED. */
-export type RefusalReason =
+/** Why a fetch was rejected; `data.reason` of FETCH_REFUSED. */
+export type FetchRefusalReason =
   | 'url'
   | 'scheme'
   | 'credentials'
@@ -13,32 +13,36 @@ export type RefusalReason =
   | 'content-type'
   | 'encoding';
 
-export interface Refusal {
+export interface FetchRefusal {
   readonly url: URL | undefined;
-  readonly reason: RefusalReason;
-  /** Ends the sentence "… was not fetched: ". */
+  readonly reason: FetchRefusalReason;
+  /** Completes the sentence "… was not fetched because ". */
   readonly because: string;
   readonly cause?: unknown;
 }
 
-const LONGEST_SHOWN = 300;
+const MAX_DISPLAY_LENGTH = 300;
 
-/** FETCH_REFUSED for an address, which is shown without credentials and query: those may hold secrets. */
-export function refused({ url, reason, because, cause }: Refusal): TurnbuckleError {
-  const shown = url === undefined ? undefined : presentable(url);
-  return new TurnbuckleError('FETCH_REFUSED', `${shown ?? 'An address'} was not fetched: ${because}.`, {
-    data: { url: shown, reason },
-    hint:
-      reason === 'address' || reason === 'scheme'
-        ? 'If you trust this address, name it in your own configuration.'
-        : undefined,
-    cause,
-  });
+/** FETCH_REFUSED for an address, which is shown without credentials and query, because those may contain secrets. */
+export function fetchRefused({ url, reason, because, cause }: FetchRefusal): TurnbuckleError {
+  const shown = url === undefined ? undefined : displayUrl(url);
+  return new TurnbuckleError(
+    'FETCH_REFUSED',
+    `${shown ?? 'An address'} was not fetched because ${because}.`,
+    {
+      data: { url: shown, reason },
+      hint:
+        reason === 'address' || reason === 'scheme'
+          ? 'If you trust this address, add it to your own configuration.'
+          : undefined,
+      cause,
+    },
+  );
 }
 
-/** What may be shown of an address from outside: of a scheme other than http(s) only its name. */
-function presentable(url: URL): string {
+/** The part of an untrusted address that may be shown: for schemes other than http(s), only the scheme. */
+function displayUrl(url: URL): string {
   const web = url.protocol === 'https:' || url.protocol === 'http:';
   const text = web ? `${url.protocol}//${url.host}${url.pathname}` : `${url.protocol}…`;
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+  return text.length > MAX_DISPLAY_LENGTH ? `${text.slice(0, MAX_DISPLAY_LENGTH)}…` : text;
 }

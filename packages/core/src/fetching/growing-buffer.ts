@@ -1,13 +1,13 @@
 /**
- * Bytes that arrive in pieces, held as one: a body in pieces of one byte would cost a hundred times its
- * size as a list of them. A single piece is kept as it is, without a copy.
+ * Collects bytes that arrive in chunks into one buffer: a body in chunks of one byte would cost a hundred times its
+ * size as a list. A single chunk is kept without a copy.
  */
-const FIRST_BYTES = 16 * 1_024;
+const INITIAL_CAPACITY_BYTES = 16 * 1_024;
 
 export class GrowingBuffer {
   #buffer: Uint8Array | undefined;
   #bytes = 0;
-  #isOurs = false;
+  #isOwned = false;
 
   get length(): number {
     return this.#bytes;
@@ -23,23 +23,23 @@ export class GrowingBuffer {
     this.#bytes += part.length;
   }
 
-  /** What was pushed since the last time, and forgets it. */
+  /** Returns what was pushed since the last call, and forgets it. */
   take(): Buffer {
     const buffer = this.#buffer;
     const bytes = this.#bytes;
     this.#buffer = undefined;
     this.#bytes = 0;
-    this.#isOurs = false;
+    this.#isOwned = false;
     return buffer === undefined ? Buffer.alloc(0) : Buffer.from(buffer.buffer, buffer.byteOffset, bytes);
   }
 
-  /** Room for so many bytes, in a buffer that nobody else writes to. */
+  /** Ensures room for this many bytes, in a buffer that is not shared. */
   #reserve(bytes: number): void {
     const held = this.#buffer;
-    if (held === undefined || (this.#isOurs && bytes <= held.length)) return;
-    const roomier = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 * bytes));
+    if (held === undefined || (this.#isOwned && bytes <= held.length)) return;
+    const roomier = Buffer.allocUnsafeSlow(Math.max(INITIAL_CAPACITY_BYTES, 2 * bytes));
     roomier.set(held.subarray(0, this.#bytes));
     this.#buffer = roomier;
-    this.#isOurs = true;
+    this.#isOwned = true;
   }
 }

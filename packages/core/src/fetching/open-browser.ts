@@ -3,8 +3,8 @@ import { accessSync, constants } from 'node:fs';
 import { release } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { TurnbuckleError } from '../errors.js';
+import { fetchRefused } from './fetch-refused.js';
 import { parseUrl } from './parse-url.js';
-import { refused } from './refusal.js';
 
 interface Opener {
   once(event: 'spawn', listener: () => void): unknown;
@@ -18,12 +18,12 @@ export interface OpenBrowserOptions {
 }
 
 /**
- * Shows a web page in the user's browser; resolves when the opener runs. Only for http(s) without credentials
- * (else FETCH_REFUSED), never through a shell. Rejects with COMMAND_NOT_FOUND where there is no opener.
+ * Opens a web page in the user's browser; resolves when the opener runs. Only for http(s) without credentials
+ * (otherwise FETCH_REFUSED), never through a shell. Rejects with COMMAND_NOT_FOUND if there is no opener.
  */
 export async function openBrowser(url: string | URL, options: OpenBrowserOptions = {}): Promise<void> {
   const { platform = process.platform, spawn = spawnProcess } = options;
-  const page = pageOf(url);
+  const page = safePageUrl(url);
   const [command, ...args] = openerFor(platform);
   await new Promise<void>((resolve, reject) => {
     const child = spawn(command, [...args, page], { stdio: 'ignore', detached: true, shell: false });
@@ -33,23 +33,27 @@ export async function openBrowser(url: string | URL, options: OpenBrowserOptions
   });
 }
 
-/** The address as one harmless word: openers are often scripts that hand it on to a shell of their own. */
-function pageOf(input: string | URL): string {
+/** The address as a single safe argument: openers are often scripts that pass it to a shell. */
+function safePageUrl(input: string | URL): string {
   const url = parseUrl(input);
   if (url === undefined)
-    throw refused({ url: undefined, reason: 'url', because: 'it is not a valid address' });
+    throw fetchRefused({ url: undefined, reason: 'url', because: 'it is not a valid address' });
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw refused({ url, reason: 'scheme', because: 'only http and https pages are opened in a browser' });
+    throw fetchRefused({
+      url,
+      reason: 'scheme',
+      because: 'only http and https pages are opened in a browser',
+    });
   }
   if (url.username !== '' || url.password !== '') {
-    throw refused({ url, reason: 'credentials', because: 'it has a user name or password in it' });
+    throw fetchRefused({ url, reason: 'credentials', because: 'it contains a user name or password' });
   }
   if (!/^(?:[\w.-]+|\[[\da-f:.]+\])$/.test(url.hostname)) {
-    throw refused({ url, reason: 'url', because: 'its host has characters that no host has' });
+    throw fetchRefused({ url, reason: 'url', because: 'its host contains invalid characters' });
   }
   const page = url.href.replaceAll(/["'`$()<>\\^{|}!*;]/g, percentEncoded);
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(page)) {
-    throw refused({ url, reason: 'url', because: 'it has control characters in it' });
+    throw fetchRefused({ url, reason: 'url', because: 'it contains control characters' });
   }
   return page;
 }
@@ -61,7 +65,7 @@ function percentEncoded(character: string): string {
 function openerFor(platform: NodeJS.Platform): [command: string, ...args: string[]] {
   if (platform === 'darwin') return ['open'];
   if (platform === 'win32') {
-    // By its full path: Windows looks for a bare name in the current directory first.
+    // By its full path: Windows searches the current directory first for a bare name.
     const root = process.env.SystemRoot ?? 'C:\\Windows';
     return [`${root}\\System32\\rundll32.exe`, 'url.dll,FileProtocolHandler'];
   }
@@ -81,8 +85,12 @@ function isOnPath(command: string): boolean {
 }
 
 function noOpener(command: string, cause: Error): TurnbuckleError {
-  return new TurnbuckleError('COMMAND_NOT_FOUND', `No browser could be opened: "${command}" does not run.`, {
-    hint: 'Open the address by hand.',
-    cause,
-  });
+  return new TurnbuckleError(
+    'COMMAND_NOT_FOUND',
+    `Cannot open a browser because "${command}" failed to start.`,
+    {
+      hint: 'Open the address in a browser yourself.',
+      cause,
+    },
+  );
 }

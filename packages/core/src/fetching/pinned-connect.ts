@@ -3,18 +3,18 @@ import { connect as connectSocket, isIP, type LookupFunction, type Socket } from
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { addressClass } from './address-class.js';
-import { makePatient } from './patient-socket.js';
-import { isWithin } from './reach.js';
-import { refused } from './refusal.js';
+import { deferSocketEnd } from './defer-socket-end.js';
+import { fetchRefused } from './fetch-refused.js';
+import { isInScope } from './network-scope.js';
 import type { Target } from './target.js';
 
 /** Opens a socket to one of the target's addresses. */
 export type Dial = (target: Target) => Socket;
 
-// The platform's 250 ms give up too early on far servers with more than one address.
+// The platform's 250 ms give up too early on distant servers with more than one address.
 const NEXT_ADDRESS_AFTER_MS = 1500;
 
-/** A connector for the HTTP client that knows only the addresses which were checked: no name is resolved again. */
+/** A connector for the HTTP client that uses only the checked addresses: no name is resolved again. */
 export function pinnedConnector(
   target: Target,
   signal: AbortSignal,
@@ -23,7 +23,7 @@ export function pinnedConnector(
   return (_options, callback) => {
     openSocket(target, signal, dial).then(
       (socket) => {
-        makePatient(socket);
+        deferSocketEnd(socket);
         callback(null, socket);
       },
       (error: Error) => callback(error, null),
@@ -36,7 +36,7 @@ async function openSocket(target: Target, signal: AbortSignal, dial: Dial): Prom
   const stop = (): void => void socket.destroy();
   signal.addEventListener('abort', stop);
   socket.once('close', () => signal.removeEventListener('abort', stop));
-  // Somebody always listens: an error between two listeners would end the process.
+  // Always keep a listener: an error between two listeners would crash the process.
   socket.on('error', () => {});
   try {
     await once(socket, 'connect', { signal });
@@ -48,12 +48,16 @@ async function openSocket(target: Target, signal: AbortSignal, dial: Dial): Prom
   }
 }
 
-/** Nothing was sent yet: the last look at where the socket really leads. */
-function checkPeer({ url, reach }: Target, socket: Socket): void {
-  if (socket.remoteAddress === undefined) throw new Error('The connection was closed at once.');
+/** The last check of the socket's real address, before anything is sent. */
+function checkPeer({ url, scope }: Target, socket: Socket): void {
+  if (socket.remoteAddress === undefined) throw new Error('The connection was closed immediately.');
   const found = addressClass(socket.remoteAddress);
-  if (isWithin(reach, found)) return;
-  throw refused({ url, reason: 'address', because: `the connection led to an address that is ${found}` });
+  if (isInScope(scope, found)) return;
+  throw fetchRefused({
+    url,
+    reason: 'address',
+    because: `the connection reached an address that is not allowed (${found})`,
+  });
 }
 
 async function secure(target: Target, socket: Socket, signal: AbortSignal): Promise<Socket> {

@@ -1,8 +1,8 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { addressClass } from './address-class.js';
-import { bareHost, isLocalhostName, isWithin, type Reach } from './reach.js';
-import { refused } from './refusal.js';
+import { fetchRefused } from './fetch-refused.js';
+import { bareHost, isInScope, isLocalhostName, type NetworkScope } from './network-scope.js';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -17,12 +17,12 @@ export interface Target {
   readonly url: URL;
   readonly hostname: string;
   readonly port: number;
-  readonly reach: Reach;
+  readonly scope: NetworkScope;
   readonly addresses: readonly ResolvedAddress[];
 }
 
 export interface TargetRules {
-  readonly reachOf: (url: URL) => Reach;
+  readonly scopeOf: (url: URL) => NetworkScope;
   readonly lookup?: Lookup | undefined;
 }
 
@@ -30,32 +30,40 @@ const LOCALHOST: readonly ResolvedAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
-const MOST_ADDRESSES = 8;
+const MAX_ADDRESSES = 8;
 
-/** Checks a URL and every address of its host; what it returns may be connected to. Throws FETCH_REFUSED. */
+/** Checks a URL and every address of its host; the returned target may be connected to. Throws FETCH_REFUSED. */
 export async function checkTarget(url: URL, rules: TargetRules): Promise<Target> {
-  const reach = rules.reachOf(url);
-  checkUrl(url, reach);
+  const scope = rules.scopeOf(url);
+  checkUrl(url, scope);
   const hostname = bareHost(url.hostname);
   const addresses = await addressesOf(hostname, rules.lookup ?? systemLookup);
   for (const { address } of addresses) {
     const found = addressClass(address);
-    if (isWithin(reach, found)) continue;
-    throw refused({ url, reason: 'address', because: `it leads to an address that is ${found}, not public` });
+    if (isInScope(scope, found)) continue;
+    throw fetchRefused({
+      url,
+      reason: 'address',
+      because: `it resolves to an address that is not allowed (${found})`,
+    });
   }
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  return { url, hostname, port, reach, addresses: addresses.slice(0, MOST_ADDRESSES) };
+  return { url, hostname, port, scope, addresses: addresses.slice(0, MAX_ADDRESSES) };
 }
 
-function checkUrl(url: URL, reach: Reach): void {
+function checkUrl(url: URL, reach: NetworkScope): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw refused({ url, reason: 'scheme', because: 'only https addresses are fetched' });
+    throw fetchRefused({ url, reason: 'scheme', because: 'only https addresses are allowed' });
   }
   if (url.username !== '' || url.password !== '') {
-    throw refused({ url, reason: 'credentials', because: 'it has a user name or password in it' });
+    throw fetchRefused({ url, reason: 'credentials', because: 'it contains a user name or password' });
   }
   if (url.protocol === 'http:' && reach === 'public') {
-    throw refused({ url, reason: 'scheme', because: 'plain http is only for origins of the configuration' });
+    throw fetchRefused({
+      url,
+      reason: 'scheme',
+      because: 'plain http is allowed only for origins in the configuration',
+    });
   }
 }
 
@@ -64,7 +72,7 @@ async function addressesOf(hostname: string, lookup: Lookup): Promise<readonly R
   if (literal !== 0) return [{ address: hostname, family: literal }];
   if (isLocalhostName(hostname)) return LOCALHOST;
   const answers = await lookup(hostname);
-  if (answers.length === 0) throw new Error('The name has no address.');
+  if (answers.length === 0) throw new Error('The host name does not resolve to an address.');
   return answers.map(({ address }) => ({ address, family: isIP(address) }));
 }
 

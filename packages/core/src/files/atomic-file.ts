@@ -1,26 +1,27 @@
 /**
- * Replaces a file as a whole: whoever reads it at any moment, a crash included, sees the old content or the
- * new one. It takes no lock (file-lock.ts does) and does not look at the content.
+ * Replaces a file atomically: a reader sees either the old or the new content at any moment, even after a crash. It
+ * takes no lock (file-lock.ts does) and ignores the content.
  */
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { readFileBytes } from '../read-file.js';
-import { ageOf, errorCode, isGone, ownIdentity } from './process-identity.js';
+import { errorCode } from '../errors.js';
+import { ageOf, isProcessGone, ownIdentity } from './process-identity.js';
+import { readFileBytes } from './read-file.js';
 import { realTarget } from './real-target.js';
 
 const NEW_FILE_MODE = 0o600;
 /** Larger than any file that is edited here. */
-const MAX_BYTES = 16 * 1_024 * 1_024;
+const MAX_FILE_BYTES = 16 * 1_024 * 1_024;
 
 export interface ReplaceOptions {
-  /** Content the file must still have (empty also stands for no file); otherwise nothing is replaced. */
+  /** Content that the file must still have (empty also means no file); otherwise nothing is replaced. */
   readonly expected?: Buffer;
 }
 
 /**
- * Follows symbolic links, keeps mode and owner of the old file (0600 for one that did not exist) and
- * resolves when the content is on the disk. False when the file no longer held what was expected.
+ * Follows symbolic links, keeps mode and owner of the old file (0600 for a new one) and resolves when the content is
+ * on disk. False if the file no longer has the expected content.
  */
 export async function replaceFile(
   path: string,
@@ -31,8 +32,8 @@ export async function replaceFile(
   await removeAbandoned(target);
   const temporary = join(dirname(target), temporaryName(basename(target)));
   try {
-    await writeLike(target, temporary, text);
-    // Last thing before the rename: an editor that knows nothing of our lock may have saved meanwhile.
+    await writeWithSameMode(target, temporary, text);
+    // Last check before the rename: an editor that ignores our lock may have saved meanwhile.
     if (options.expected !== undefined && !options.expected.equals(await contentOf(target))) {
       await unlink(temporary);
       return false;
@@ -46,22 +47,23 @@ export async function replaceFile(
   return true;
 }
 
-/** The bytes of the file; none when it does not exist. */
+/** The bytes of the file; empty if it does not exist. */
 export async function contentOf(path: string): Promise<Buffer> {
   return (
-    (await unlessAbsent(readFileBytes(path, { maxBytes: MAX_BYTES }).then(({ bytes }) => bytes))) ??
-    Buffer.alloc(0)
+    (await undefinedIfMissing(
+      readFileBytes(path, { maxBytes: MAX_FILE_BYTES }).then(({ bytes }) => bytes),
+    )) ?? Buffer.alloc(0)
   );
 }
 
-async function writeLike(target: string, temporary: string, text: string): Promise<void> {
-  const old = await unlessAbsent(stat(target));
+async function writeWithSameMode(target: string, temporary: string, text: string): Promise<void> {
+  const old = await undefinedIfMissing(stat(target));
   const file = await open(temporary, 'wx', NEW_FILE_MODE);
   try {
     await file.writeFile(text, 'utf8');
     if (old !== undefined) {
       const { uid, gid } = await file.stat();
-      // Only root may give a file away; for anybody else the file becomes theirs, as with any editor.
+      // Only root may change the owner; for other users the file becomes theirs, as with any editor.
       if (old.uid !== uid || old.gid !== gid) await file.chown(old.uid, old.gid).catch(() => undefined);
       await file.chmod(old.mode & 0o7777);
     }
@@ -85,24 +87,24 @@ function temporaryName(name: string): string {
   return `.${name}.${pid}-${start}-${space}-${randomBytes(6).toString('hex')}.tmp`;
 }
 
-const OWNER = /^(\d+)-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;
+const TEMPORARY_NAME = /^(\d+)-(\d*)-([0-9a-f]{8,16})-[0-9a-f]{12}\.tmp$/;
 
 async function removeAbandoned(target: string): Promise<void> {
   const directory = dirname(target);
   const prefix = `.${basename(target)}.`;
   for (const name of await readdir(directory).catch(() => [])) {
     const [, pid, start, space] = name.startsWith(prefix)
-      ? (OWNER.exec(name.slice(prefix.length)) ?? [])
+      ? (TEMPORARY_NAME.exec(name.slice(prefix.length)) ?? [])
       : [];
     if (pid === undefined || start === undefined || space === undefined) continue;
     const path = join(directory, name);
-    const found = await unlessAbsent(stat(path));
-    if (found !== undefined && isGone({ pid: Number(pid), start, space }, ageOf(found)))
+    const found = await undefinedIfMissing(stat(path));
+    if (found !== undefined && isProcessGone({ pid: Number(pid), start, space }, ageOf(found)))
       await unlink(path).catch(() => undefined);
   }
 }
 
-async function unlessAbsent<T>(result: Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {

@@ -1,50 +1,48 @@
 /**
- * One writer at a time for a file, in this process and across processes: a lock file beside it says who
- * writes. What died while it held the lock keeps nobody out.
+ * One writer at a time for a file, in this process and across processes: a lock file next to it names the writer. A
+ * process that died while holding the lock does not block others.
  */
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TurnbuckleError } from '../../errors.js';
+import { errorCode, TurnbuckleError } from '../errors.js';
 import {
   clearStaleLock,
   createLock,
-  lockHolder,
-  lockOwner,
-  releaseLock,
+  type HeldLock,
+  lockOwnerPid,
+  lockToken,
   removeAbandonedMarkers,
-  touchLock,
 } from './lock-record.js';
-import { errorCode } from './process-identity.js';
 
 export interface FileLockOptions {
-  /** Longest wait for the lock; 10 seconds unless told otherwise. */
+  /** Maximum wait for the lock; 10 seconds by default. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Asked while others have the lock, once for each of them: true when they did the work, and nobody has to wait
-   * for a turn to find that out.
+   * Called while others hold the lock, once for each of them: true if they already did the work, so that there is no
+   * need to wait.
    */
   readonly isDone?: (() => Promise<boolean>) | undefined;
 }
 
 const DONE = Symbol('done');
-/** Well below the age at which those who cannot see the owner take it for gone. */
-const SIGN_OF_LIFE_MS = 10_000;
+/** Well below the age at which processes that cannot see the owner consider it dead. */
+const HEARTBEAT_MS = 10_000;
 const POLL_MS = 5;
 const POLL_JITTER_MS = 20;
 
-/** The last in the queue for each lock file: all writers of this process must share one. */
+/** The end of the queue for each lock file: all writers of this process must share one. */
 const queues = new Map<string, Promise<void>>();
 
 /**
- * Runs `work` while `<path>.lock` is held and answers its result. Do not lock the same file again inside
- * `work`. OVERLOADED when others kept the lock for too long; CONFIG_INVALID when no lock can be created.
+ * Runs `work` while holding `<path>.lock` and returns its result. Do not lock the same file again inside `work`.
+ * OVERLOADED if others hold the lock for too long; CONFIG_INVALID if no lock can be created.
  */
 export function withFileLock<T>(
   path: string,
   work: () => T | Promise<T>,
   options?: Omit<FileLockOptions, 'isDone'>,
 ): Promise<T>;
-/** The same; undefined when `isDone` said so. */
+/** The same; undefined if `isDone` returned true. */
 export function withFileLock<T>(
   path: string,
   work: () => T | Promise<T>,
@@ -58,37 +56,45 @@ export async function withFileLock<T>(
   const file = resolve(path);
   const lock = `${file}.lock`;
   const deadline = performance.now() + timeoutMs;
-  const { turn, leave } = queueUp(lock);
+  const { turn, leave } = enqueue(lock);
   try {
-    if (!(await inTime(turn, timeoutMs))) throw tooLong(file, timeoutMs);
-    const token = await acquire(lock, deadline, isDone);
-    if (token === DONE) return undefined;
-    if (token === undefined) throw tooLong(file, timeoutMs);
-    const sign = setInterval(touchLock, SIGN_OF_LIFE_MS, lock, token).unref();
+    if (!(await waitForTurn(turn, timeoutMs))) throw lockTimeout(file, timeoutMs);
+    const held = await acquire(lock, deadline, isDone);
+    if (held === DONE) return undefined;
+    if (held === undefined) throw lockTimeout(file, timeoutMs);
+    const heartbeat = setInterval(refresh, HEARTBEAT_MS, held).unref();
     try {
       return await work();
     } finally {
-      clearInterval(sign);
-      releaseLock(lock, token);
+      clearInterval(heartbeat);
+      held.release();
     }
   } finally {
     leave();
   }
 }
 
-interface Place {
-  /** Resolves when everybody before has left. */
+function refresh(lock: HeldLock): void {
+  try {
+    lock.refresh();
+  } catch {
+    // The next heartbeat tries again.
+  }
+}
+
+interface QueueSlot {
+  /** Resolves when everyone before has left. */
   readonly turn: Promise<void>;
   readonly leave: () => void;
 }
 
-function queueUp(lock: string): Place {
+function enqueue(lock: string): QueueSlot {
   const turn = queues.get(lock) ?? Promise.resolve();
   let leave = (): void => undefined;
   const left = new Promise<void>((done) => {
     leave = done;
   });
-  // Who leaves early, because it waited for too long, does not let the next one past those before it.
+  // A waiter that gives up early must not let the next one overtake those before it.
   const last = turn
     .then(() => left)
     .then(() => {
@@ -98,7 +104,7 @@ function queueUp(lock: string): Place {
   return { turn, leave };
 }
 
-async function inTime(turn: Promise<void>, timeoutMs: number): Promise<boolean> {
+async function waitForTurn(turn: Promise<void>, timeoutMs: number): Promise<boolean> {
   const late = new AbortController();
   const waited = sleep(timeoutMs, false, { signal: late.signal }).catch(() => false);
   const came = await Promise.race([turn.then(() => true), waited]);
@@ -110,13 +116,13 @@ async function acquire(
   lock: string,
   deadline: number,
   isDone: FileLockOptions['isDone'],
-): Promise<string | typeof DONE | undefined> {
+): Promise<HeldLock | typeof DONE | undefined> {
   let holder: string | undefined;
   for (;;) {
-    const { token, again, held } = tryOnce(lock);
-    if (token !== undefined) return token;
-    if (isDone !== undefined && held !== undefined && held !== holder) {
-      holder = held;
+    const { held, again, heldBy } = tryLock(lock);
+    if (held !== undefined) return held;
+    if (isDone !== undefined && heldBy !== undefined && heldBy !== holder) {
+      holder = heldBy;
       if (await isDone()) return DONE;
     }
     if (performance.now() >= deadline) return undefined;
@@ -124,40 +130,40 @@ async function acquire(
   }
 }
 
-interface Try {
-  readonly token?: string | undefined;
-  /** Who has it instead. */
-  readonly held?: string | undefined;
+interface LockAttempt {
+  readonly held?: HeldLock;
+  /** The token of another holder. */
+  readonly heldBy?: string | undefined;
   readonly again?: boolean;
 }
 
-function tryOnce(lock: string): Try {
+function tryLock(lock: string): LockAttempt {
   try {
-    const token = createLock(lock);
-    if (token !== undefined) {
+    const held = createLock(lock);
+    if (held !== undefined) {
       removeAbandonedMarkers(lock);
-      return { token };
+      return { held };
     }
-    return { again: clearStaleLock(lock), held: lockHolder(lock) };
+    return { again: clearStaleLock(lock), heldBy: lockToken(lock) };
   } catch (error) {
-    throw impossible(lock.slice(0, -'.lock'.length), error);
+    throw cannotLock(lock.slice(0, -'.lock'.length), error);
   }
 }
 
-function tooLong(file: string, timeoutMs: number): TurnbuckleError {
-  const pid = lockOwner(`${file}.lock`);
-  const owner = pid === undefined ? 'another writer' : `process ${pid}`;
+function lockTimeout(file: string, timeoutMs: number): TurnbuckleError {
+  const pid = lockOwnerPid(`${file}.lock`);
+  const owner = pid === undefined ? 'another process' : `process ${pid}`;
   return new TurnbuckleError(
     'OVERLOADED',
-    `The file ${file} was not free within ${timeoutMs} ms: ${owner} is writing it.`,
-    { hint: `Try again; the lock is ${file}.lock.`, data: { file, pid, timeoutMs } },
+    `Cannot lock the file ${file} because ${owner} is writing to it (waited ${timeoutMs} ms).`,
+    { hint: `Try again. The lock file is ${file}.lock.`, data: { file, pid, timeoutMs } },
   );
 }
 
-function impossible(file: string, error: unknown): TurnbuckleError {
+function cannotLock(file: string, error: unknown): TurnbuckleError {
   const code = errorCode(error) ?? 'unknown error';
-  return new TurnbuckleError('CONFIG_INVALID', `The file ${file} cannot be locked (${code}).`, {
-    hint: 'The directory of the file must exist and be writable.',
+  return new TurnbuckleError('CONFIG_INVALID', `Cannot lock the file ${file} (${code}).`, {
+    hint: 'Make sure that the directory of the file exists and is writable.',
     cause: error,
     data: { file, reason: code },
   });

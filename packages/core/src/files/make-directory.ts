@@ -1,10 +1,10 @@
-/** Directories for files that are about to be written. */
+/** Creates directories for files that are about to be written. */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes the directory and those above it, by default for their owner only; answers the uppermost that was made. Step by
- * step: with `recursive`, Node tries for ever where the system says that a directory is missing which is there, as in /proc.
+ * Creates the directory and its parents, by default for their owner only; returns the topmost one created. Step by
+ * step: with `recursive`, Node loops forever if the system reports an existing directory as missing, as in /proc.
  */
 export function makeDirectory(path: string, mode = 0o700): string | undefined {
   const isThere = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

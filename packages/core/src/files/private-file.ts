@@ -1,4 +1,4 @@
-/** Files that only their owner may read, and that are replaced as a whole or not at all. */
+/** Files that only their owner may read, and that are replaced as a whole or not at all. Throws plain errors. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -12,18 +12,81 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { errorCode } from './process-identity.js';
+import { type FileHandle, stat } from 'node:fs/promises';
+import { errorCode } from '../errors.js';
+import { assertRegularFile, OPEN_FLAGS, openFile } from './read-file.js';
 
 export interface PrivateText {
   readonly text: string;
-  /** Changes with every replacement of the file. */
+  /** Changes with every change of the file. */
   readonly stamp: string;
+  readonly changedAtMs: number;
 }
 
 const MODE = 0o600;
-const OTHERS = 0o077;
+const GROUP_AND_OTHERS = 0o077;
 
-/** Whoever reads the file meanwhile sees the old text or the new one. With `durable`, it is on the disk afterwards. */
+/**
+ * The file's text and stamp, of one moment; undefined when it does not exist. Throws ForeignFileError for a file of
+ * another user, and what the file system throws. Closes a file that others may read or write, and calls `onExposed`.
+ */
+export async function readPrivateFile(
+  file: string,
+  onExposed: () => void = () => {},
+): Promise<PrivateText | undefined> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await openFile(file);
+    const facts = await handle.stat({ bigint: true });
+    if (isExposed(file, facts)) {
+      await handle.chmod(MODE);
+      onExposed();
+    }
+    return toPrivateText(await handle.readFile('utf8'), facts);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** The same, blocking: for small files of the state directory. */
+export function readPrivateFileSync(file: string, onExposed: () => void = () => {}): PrivateText | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  assertRegularFile(found);
+  const descriptor = openSync(file, OPEN_FLAGS);
+  try {
+    const facts = fstatSync(descriptor, { bigint: true });
+    assertRegularFile(facts);
+    if (isExposed(file, facts)) {
+      fchmodSync(descriptor, MODE);
+      onExposed();
+    }
+    return toPrivateText(readFileSync(descriptor, 'utf8'), facts);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The stamp without the text; undefined when the file does not exist. */
+export async function fileStamp(file: string): Promise<string | undefined> {
+  try {
+    return stampOf(await stat(file, { bigint: true }));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The same, blocking. */
+export function fileStampSync(file: string): string | undefined {
+  const facts = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return facts && stampOf(facts);
+}
+
+/** A reader sees the old text or the new one. With `durable`, the new one is on the disk afterwards. */
 export function replacePrivateFile(path: string, text: string, { durable = false } = {}): void {
   const draft = `${path}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
   const file = openSync(draft, 'wx', MODE);
@@ -41,42 +104,38 @@ export function replacePrivateFile(path: string, text: string, { durable = false
   }
 }
 
-/**
- * The text; undefined when there is no such file. Throws for one that belongs to somebody else: what it says
- * is worth nothing. Closes one that others may read or write, and says so to `onOpen`.
- */
-export function readPrivateFile(path: string, onOpen: () => void = () => {}): PrivateText | undefined {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    const facts = fstatSync(file, { bigint: true });
-    const own = process.getuid?.();
-    if (own !== undefined && facts.uid !== BigInt(own)) throw new Error('it belongs to somebody else');
-    if (process.platform !== 'win32' && (Number(facts.mode) & OTHERS) !== 0) {
-      fchmodSync(file, MODE);
-      onOpen();
-    }
-    return { text: readFileSync(file, 'utf8'), stamp: stampOf(facts) };
-  } finally {
-    closeSync(file);
+/** A file that another user may have written, or knows. */
+export class ForeignFileError extends Error {
+  readonly owner: number;
+
+  constructor(file: string, owner: number) {
+    super(`The file ${file} belongs to another user (uid ${owner}).`);
+    this.owner = owner;
   }
 }
 
-/** The stamp without the text; undefined when there is no such file. */
-export function stampOfFile(path: string): string | undefined {
-  const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return facts && stampOf(facts);
-}
-
-interface Facts {
+interface FileFacts {
+  readonly uid: bigint;
+  readonly mode: bigint;
+  readonly dev: bigint;
   readonly ino: bigint;
   readonly size: bigint;
   readonly mtimeNs: bigint;
+  readonly mtimeMs: bigint;
 }
 
-const stampOf = ({ ino, size, mtimeNs }: Facts): string => `${ino}-${size}-${mtimeNs}`;
+/** Whether others may read or write it. Throws for a file of another user. */
+function isExposed(file: string, { uid, mode }: FileFacts): boolean {
+  const own = process.getuid?.();
+  if (own !== undefined && uid !== BigInt(own)) throw new ForeignFileError(file, Number(uid));
+  return process.platform !== 'win32' && (Number(mode) & GROUP_AND_OTHERS) !== 0;
+}
+
+const toPrivateText = (text: string, facts: FileFacts): PrivateText => ({
+  text,
+  stamp: stampOf(facts),
+  changedAtMs: Number(facts.mtimeMs),
+});
+
+const stampOf = ({ dev, ino, size, mtimeNs }: Pick<FileFacts, 'dev' | 'ino' | 'size' | 'mtimeNs'>): string =>
+  `${dev}-${ino}-${size}-${mtimeNs}`;

@@ -1,17 +1,16 @@
 /**
- * Where a configuration file really is, so that replacing it keeps the symbolic links that lead to it.
- * Synchronous, so that edits wait for the lock in the order in which they were asked for.
+ * Finds the real path of a configuration file, so that replacing it keeps the symbolic links to it. Synchronous, so
+ * that edits wait for the lock in the order of their requests.
  */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { TurnbuckleError } from '../../errors.js';
-import { errorCode } from './process-identity.js';
+import { errorCode, TurnbuckleError } from '../errors.js';
 
 const MAX_LINKS = 40;
 
 /**
- * The file behind all symbolic links; it need not exist yet. CONFIG_INVALID for a loop of links and for
- * something that is not a regular file.
+ * The file behind all symbolic links; it need not exist yet. CONFIG_INVALID for a loop of links and for anything but
+ * a regular file.
  */
 export function realTarget(path: string): string {
   let current = resolve(path);
@@ -20,29 +19,28 @@ export function realTarget(path: string): string {
     current = join(directory, basename(current));
     const stat = lstatSync(current, { throwIfNoEntry: false });
     if (stat === undefined || stat.isFile()) return current;
-    if (!stat.isSymbolicLink()) throw unusable(path, 'is not a regular file', { at: current });
+    if (!stat.isSymbolicLink()) throw unusableFile(path, 'is not a regular file', { at: current });
     current = resolve(directory, readlinkSync(current));
   }
-  throw looped(path);
+  throw linkLoop(path);
 }
 
-/** A directory that does not exist yet is left as it is written: whoever creates the file creates it. */
+/** A directory that does not exist yet is kept as written: it is created with the file. */
 function realDirectory(directory: string, path: string): string {
   try {
     return realpathSync(directory);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return directory;
-    if (errorCode(error) === 'ELOOP') throw looped(path);
+    if (errorCode(error) === 'ELOOP') throw linkLoop(path);
     throw error;
   }
 }
 
-const looped = (path: string): TurnbuckleError =>
-  unusable(path, 'is a symbolic link that leads back to itself');
+const linkLoop = (path: string): TurnbuckleError => unusableFile(path, 'leads to a loop of symbolic links');
 
-function unusable(file: string, text: string, data: Record<string, unknown> = {}): TurnbuckleError {
+function unusableFile(file: string, text: string, data: Record<string, unknown> = {}): TurnbuckleError {
   return new TurnbuckleError('CONFIG_INVALID', `The configuration file ${file} ${text}.`, {
-    hint: 'Give the path of a regular file, or of a link to one.',
+    hint: 'Specify the path of a regular file, or of a link to one.',
     data: { file, ...data },
   });
 }

@@ -1,30 +1,31 @@
-/** Tells when one of some files changed, came or went; a burst of changes is one. */
+/** Reports when any of some files changed, appeared or disappeared; a burst of changes is reported once. */
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pathsTo } from './paths-to.js';
-import { factsOf, inTime, reach } from './read-file.js';
+import { errorCode } from '../errors.js';
+import { pathsBehindLinks } from './link-paths.js';
+import { probePath, statOrUndefined, withTimeout } from './read-file.js';
 
-/** Changes that come this close together are one. */
+/** Changes that come this close together are reported as one. */
 const COALESCE_MS = 50;
-/** However long a burst is, somebody looks this often. */
-const LATEST_MS = 500;
-/** Not every change is heard of: network drives, no watches left, a directory far above that is moved. */
-const LOOK_MS = 5_000;
+/** However long a burst is, it is reported at least this often. */
+const MAX_DELAY_MS = 500;
+/** Not every change causes an event: network drives, no watches left, a parent directory that is moved. */
+const POLL_INTERVAL_MS = 5_000;
 
 export interface WatchOptions {
-  /** Asked anew before each round: a change may bring other files. */
+  /** Called again before each round: a change may add other files. */
   readonly files: () => readonly string[] | Promise<readonly string[]>;
-  /** Work that is under way delays the next round, never overlaps it. */
+  /** Running work delays the next round and never overlaps it. */
   readonly onChange: () => Promise<void>;
-  readonly lookMs?: number;
+  readonly pollMs?: number;
 }
 
-/** Watches, from when it resolves, until the function is called that it answers, which waits for the work under way. */
+/** Starts watching when it resolves. The returned function stops it, and waits for running work. */
 export async function watchFiles({
   files,
   onChange,
-  lookMs = LOOK_MS,
+  pollMs = POLL_INTERVAL_MS,
 }: WatchOptions): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;
   let since: number | undefined;
@@ -37,8 +38,8 @@ export async function watchFiles({
     running = running
       .then(async () => {
         isWaiting = false;
-        // First the watches, then the look: what comes after it is heard of.
-        await directories.renew(await files());
+        // Watch first, then check: later changes cause events.
+        await directories.update(await files());
         return onChange();
       })
       .catch(() => {});
@@ -47,11 +48,11 @@ export async function watchFiles({
     const now = performance.now();
     since ??= now;
     clearTimeout(timer);
-    timer = setTimeout(round, Math.min(COALESCE_MS, Math.max(since + LATEST_MS - now, 0)));
+    timer = setTimeout(round, Math.min(COALESCE_MS, Math.max(since + MAX_DELAY_MS - now, 0)));
   };
   const directories = new WatchedDirectories(notice);
-  await directories.renew(await files());
-  const stopLooking = look(files, notice, lookMs);
+  await directories.update(await files());
+  const stopLooking = pollFiles(files, notice, pollMs);
   return async () => {
     stopLooking();
     directories.close();
@@ -60,14 +61,14 @@ export async function watchFiles({
   };
 }
 
-/** Looks at the files themselves from time to time. */
-function look(files: WatchOptions['files'], onDifference: () => void, lookMs: number): () => void {
+/** Polls the files themselves. */
+function pollFiles(files: WatchOptions['files'], onDifference: () => void, lookMs: number): () => void {
   let seen: string | undefined;
   let isLooking = false;
   const compare = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    const facts = JSON.stringify(await Promise.all((await files()).map(marksOf)));
+    const facts = JSON.stringify(await Promise.all((await files()).map(statSnapshot)));
     isLooking = false;
     if (seen !== undefined && seen !== facts && !stopped) onDifference();
     seen = facts;
@@ -81,50 +82,50 @@ function look(files: WatchOptions['files'], onDifference: () => void, lookMs: nu
   };
 }
 
-const marksOf = (file: string): Promise<unknown> =>
-  reach(dirname(file))
-    .then(() => inTime(file, () => stat(file)))
+const statSnapshot = (file: string): Promise<unknown> =>
+  probePath(dirname(file))
+    .then(() => withTimeout(file, () => stat(file)))
     .then(
       ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs],
-      (error: unknown) => [file, error instanceof Error && 'code' in error ? error.code : ''],
+      (error: unknown) => [file, errorCode(error)],
     );
 
-interface Watched {
+interface WatchedDirectory {
   readonly watcher: FSWatcher;
   readonly inode: number;
 }
 
 /**
- * The directories of the files, not the files: one that is replaced by a rename, or does not exist yet, has no
- * watch of its own. For a directory that is missing, the nearest one above it stands in.
+ * Watches the directories of the files, not the files: a file that is replaced by a rename, or does not exist yet,
+ * has no watch. If a directory is missing, its nearest existing parent is watched.
  */
 class WatchedDirectories {
   /** Files, and links on the way to them. */
-  #wanted: ReadonlySet<string> = new Set();
-  /** Each way down to one: when a step of it comes or goes, other directories have to be watched. */
-  #steps: ReadonlySet<string> = new Set();
+  #paths: ReadonlySet<string> = new Set();
+  /** Each step of the paths: when one appears or disappears, other directories have to be watched. */
+  #ancestors: ReadonlySet<string> = new Set();
   readonly #onChange: () => void;
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, WatchedDirectory>();
   #closed = false;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  async renew(files: readonly string[]): Promise<void> {
+  async update(files: readonly string[]): Promise<void> {
     if (this.#closed) return;
-    const wanted = (await Promise.all(files.map(pathsTo))).flat();
+    const wanted = (await Promise.all(files.map(pathsBehindLinks))).flat();
     const directories = [...new Set(wanted.map((file) => dirname(file)))];
     const found = new Map((await Promise.all(directories.map(nearestDirectory))).flat());
     if (this.#closed) return;
-    this.#wanted = new Set(wanted);
-    this.#steps = new Set([...this.#wanted].flatMap(stepsTo));
+    this.#paths = new Set(wanted);
+    this.#ancestors = new Set([...this.#paths].flatMap(ancestorsOf));
     for (const [directory, { inode }] of this.#watched)
       if (found.get(directory) !== inode) this.#drop(directory);
     const fresh = [...found].filter(([directory]) => !this.#watched.has(directory));
     const added = fresh.filter(([directory, inode]) => this.#add(directory, inode));
-    // What came between the look and the watch would not be heard of.
-    if (added.length > 0) await this.renew(files);
+    // Changes between the check and the watch would cause no event.
+    if (added.length > 0) await this.update(files);
   }
 
   close(): void {
@@ -134,12 +135,12 @@ class WatchedDirectories {
 
   #add(directory: string, inode: number): boolean {
     try {
-      const watcher = watch(directory, (event, name) => this.#notice(directory, event, name));
+      const watcher = watch(directory, (event, name) => this.#onEvent(directory, event, name));
       watcher.on('error', () => this.#drop(directory));
       this.#watched.set(directory, { watcher, inode });
       return true;
     } catch {
-      // Not ours to read, or the system has no watch left: then the look from time to time has to do.
+      // Not readable, or no watches left: polling has to do.
       return false;
     }
   }
@@ -149,24 +150,24 @@ class WatchedDirectories {
     this.#watched.delete(directory);
   }
 
-  #notice(directory: string, event: string, name: string | null): void {
+  #onEvent(directory: string, event: string, name: string | null): void {
     const isRename = event === 'rename';
-    // A directory that goes away says so under its own name. The next one may get its inode.
+    // A deleted directory is reported under its own name. The next one may get its inode.
     if (isRename && name === basename(directory)) this.#drop(directory);
     const path = name === null ? undefined : join(directory, name);
-    const isStep = path === undefined || name === basename(directory) || this.#steps.has(path);
-    if ((path !== undefined && this.#wanted.has(path)) || (isRename && isStep)) this.#onChange();
+    const isStep = path === undefined || name === basename(directory) || this.#ancestors.has(path);
+    if ((path !== undefined && this.#paths.has(path)) || (isRename && isStep)) this.#onChange();
   }
 }
 
-function stepsTo(file: string): string[] {
+function ancestorsOf(file: string): string[] {
   const above = dirname(file);
-  return above === dirname(above) ? [] : [above, ...stepsTo(above)];
+  return above === dirname(above) ? [] : [above, ...ancestorsOf(above)];
 }
 
-/** The nearest that is there and answers: of a drive that is away nothing is heard. */
+/** The nearest one that exists and responds: an unavailable drive sends no events. */
 async function nearestDirectory(directory: string): Promise<Array<[directory: string, inode: number]>> {
-  const facts = await factsOf(directory);
+  const facts = await statOrUndefined(directory);
   if (facts?.isDirectory() === true) return [[directory, facts.ino]];
   return directory === dirname(directory) ? [] : nearestDirectory(dirname(directory));
 }

@@ -1,38 +1,39 @@
 /**
- * Whether a file is really not there. A link that leads nowhere is there, and so is what stands in the place of its
- * directory: what the file said is then not known, which is not the same as that it said nothing.
+ * Determines whether a file really does not exist. A broken link exists, and so does something in the place of its
+ * directory: the file's content is then unknown, which is not the same as empty.
  */
 import { lstat, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { coded, codeOf, inTime } from './read-file.js';
+import { errorCode } from '../errors.js';
+import { errorWithCode, withTimeout } from './read-file.js';
 
 /**
- * For a path at which nothing could be looked at: ENOENT where it is certainly not there, else the error that says why.
- * Undefined where it is there now.
+ * For a path that could not be read: ENOENT if it certainly does not exist, otherwise the error that explains why.
+ * Undefined if it exists now.
  */
 export async function whyMissing(path: string, error: unknown): Promise<unknown> {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code !== 'ENOENT' && code !== 'ENOTDIR') return error;
-  return inTime(path, () => look(path)).catch((later: unknown) => later);
+  return withTimeout(path, () => findCause(path)).catch((later: unknown) => later);
 }
 
-/** From the file upwards, to what is there. */
-async function look(path: string): Promise<unknown> {
+/** From the file upwards, to the first path that exists. */
+async function findCause(path: string): Promise<unknown> {
   for (let [part, isFile] = [path, true]; ; [part, isFile] = [dirname(part), false]) {
-    const found = await unlessMissing(stat(part));
+    const found = await undefinedIfMissing(stat(part));
     if (found !== undefined && isFile) return undefined;
-    // Neither a directory nor a file: /dev/null, where somebody has no home at all.
-    if (found !== undefined) return coded(found.isFile() ? 'ENOTDIR' : 'ENOENT');
-    if ((await unlessMissing(lstat(part)))?.isSymbolicLink()) return coded('EDANGLING');
-    if (dirname(part) === part) return coded('ENOENT');
+    // Neither a directory nor a file: /dev/null, for users without a home directory.
+    if (found !== undefined) return errorWithCode(found.isFile() ? 'ENOTDIR' : 'ENOENT');
+    if ((await undefinedIfMissing(lstat(part)))?.isSymbolicLink()) return errorWithCode('EDANGLING');
+    if (dirname(part) === part) return errorWithCode('ENOENT');
   }
 }
 
-async function unlessMissing<Facts>(looking: Promise<Facts>): Promise<Facts | undefined> {
+async function undefinedIfMissing<Facts>(looking: Promise<Facts>): Promise<Facts | undefined> {
   try {
     return await looking;
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw error;
   }

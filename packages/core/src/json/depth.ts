@@ -1,9 +1,9 @@
-/** How deep JSON is nested, told from its text or from a value, before anything that recurses looks at it. */
+/** Determines the nesting depth of JSON, from its text or from a value, before recursive code processes it. */
 import { endOfString } from './scan-json.js';
 
 /**
- * No JSON from outside is nested deeper, whatever is configured: everything that reads or writes it by recursion,
- * `JSON.stringify` included, has stack for so many levels with room to spare.
+ * The maximum depth of JSON from outside, whatever is configured: everything that reads or writes it recursively,
+ * including `JSON.stringify`, has enough stack for this many levels.
  */
 export const MAX_JSON_DEPTH = 512;
 
@@ -13,7 +13,9 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** True when more than so many brackets are open at once. Short texts, and those with few brackets, cost nothing. */
+/**
+ * True if more than this many brackets are open at the same time. Short texts, and texts with few brackets, are free.
+ */
 export function isTextDeeperThan(text: string, max = MAX_JSON_DEPTH): boolean {
   if (text.length <= 2 * max || !hasMoreBrackets(text, max)) return false;
   let depth = 0;
@@ -28,7 +30,7 @@ export function isTextDeeperThan(text: string, max = MAX_JSON_DEPTH): boolean {
   return false;
 }
 
-/** Brackets inside of strings count too, which only means that the text is looked at more closely. */
+/** Brackets inside strings count too; that only means that the text is checked more closely. */
 function hasMoreBrackets(text: string, max: number): boolean {
   let count = 0;
   for (const bracket of '{[')
@@ -39,7 +41,7 @@ function hasMoreBrackets(text: string, max: number): boolean {
   return false;
 }
 
-/** The same of a value: objects and lists inside of each other. Goes no deeper than the limit, so rings end too. */
+/** The same for a value: nested objects and arrays. Stops at the limit, so cycles end too. */
 export function isDeeperThan(value: unknown, max = MAX_JSON_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (max <= 0) return true;

@@ -1,19 +1,19 @@
-/** What JSON takes in memory once it is read, told from its text before it is. */
-import { atOnce, inSlices, LARGE_TEXT, type Steps } from './slices.js';
+/** Estimates the memory of parsed JSON from its text, before it is parsed. */
+import { inSlices, LARGE_TEXT_LENGTH, runToEnd, type Steps } from './slices.js';
 
-/** Of what a client sends; each part is looked at several times on its way. */
-export const MAX_PARTS_SENT = 250_000;
+/** The maximum number of values in what a client sends; each is processed several times. */
+export const MAX_CLIENT_PARTS = 250_000;
 
 /**
- * A value takes up to twenty times the memory of its text, by its parts: those of the dearest take some 170 bytes, most
- * less than 40.
+ * A value takes up to twenty times the memory of its text, depending on its parts: the most expensive ones take about
+ * 170 bytes, most less than 40.
  */
-const BYTES_OF_PART = 64;
-/** In the dearest texts, such as `{},{},`. */
-const PARTS_OF_CHARACTER = 2 / 3;
-/** Not looked through: the request itself takes as much as the most that its text can come to. */
-const SHORT = 512;
-const STEP = 8_192;
+const BYTES_PER_PART = 64;
+/** For the most expensive texts, such as `{},{},`. */
+const PARTS_PER_CHARACTER = 2 / 3;
+/** Not scanned: the request itself takes as much as the maximum for its text. */
+const SHORT_TEXT_LENGTH = 512;
+const CHARACTERS_PER_STEP = 8_192;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -22,40 +22,40 @@ const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * About how many bytes are held as long as the value is that is read from this text; never less than it has
- * characters. It counts no more parts than are read: whatever has more is refused then. A promise only where it is large.
+ * About how many bytes the parsed value occupies; never less than the text has characters. It stops counting at the
+ * limit on values: larger texts are rejected anyway. Returns a promise only for large texts.
  */
-export function weighJson(text: string): Promise<number> | number {
+export function estimateJsonMemory(text: string): Promise<number> | number {
   const { length } = text;
-  if (length <= SHORT) return Math.ceil(length * (1 + PARTS_OF_CHARACTER * BYTES_OF_PART));
-  return length > LARGE_TEXT ? inSlices(weighSteps(text)) : atOnce(weighSteps(text));
+  if (length <= SHORT_TEXT_LENGTH) return Math.ceil(length * (1 + PARTS_PER_CHARACTER * BYTES_PER_PART));
+  return length > LARGE_TEXT_LENGTH ? inSlices(estimateSteps(text)) : runToEnd(estimateSteps(text));
 }
 
-function* weighSteps(text: string): Steps<number> {
+function* estimateSteps(text: string): Steps<number> {
   let parts = 0;
-  let left = STEP;
+  let left = CHARACTERS_PER_STEP;
   let isInString = false;
-  for (let at = 0; at < text.length && parts < MAX_PARTS_SENT; at += 1) {
+  for (let at = 0; at < text.length && parts < MAX_CLIENT_PARTS; at += 1) {
     const code = text.charCodeAt(at);
     if (isInString) {
       if (code === BACKSLASH) at += 1;
       else isInString = code !== QUOTE;
     } else if (code === QUOTE) {
       isInString = true;
-      at = plainUntil(text, at);
+      at = skipPlainString(text, at);
     } else if (code === COMMA || code === OPEN_LIST || code === OPEN_OBJECT) parts += 1;
     left -= 1;
     if (left > 0) continue;
-    left = STEP;
+    left = CHARACTERS_PER_STEP;
     yield;
   }
-  // One character beyond Latin-1, and all of them take two bytes.
+  // One character beyond Latin-1 makes all of them take two bytes.
   const bytes = Buffer.byteLength(text) > text.length ? 2 * text.length : text.length;
-  return bytes + parts * BYTES_OF_PART;
+  return bytes + parts * BYTES_PER_PART;
 }
 
-/** Most strings have no escape: those are skipped. Of the others nothing is. */
-function plainUntil(text: string, open: number): number {
+/** Strings without escapes, which are most, are skipped; others are scanned in full. */
+function skipPlainString(text: string, open: number): number {
   const quote = text.indexOf('"', open + 1);
   if (quote === -1) return text.length;
   return text.charCodeAt(quote - 1) === BACKSLASH ? open : quote - 1;

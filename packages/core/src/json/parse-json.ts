@@ -1,21 +1,21 @@
 /**
- * `JSON.parse` that brings back every key as it was written. V8 12.8 and newer (Node 24 and 26 among others)
- * reads an escaped key as another one that ends in a backslash, once an object with that other key was parsed
- * anywhere in the process: a server could change the keys of its neighbours' messages. nodejs/node#63785
+ * `JSON.parse` that returns every key as it was written. V8 12.8 and newer (Node 24 and 26 among others) reads an
+ * escaped key as a different one that ends in a backslash, once an object with that other key was parsed anywhere in
+ * the process: a server could change the keys of other servers' messages. nodejs/node#63785
  */
-export const parseJson: (text: string) => unknown = engineMistakesKeys() ? parseWithCare : JSON.parse;
+export const parseJson: (text: string) => unknown = hasEscapedKeyBug() ? parseAroundKeyBug : JSON.parse;
 
-function engineMistakesKeys(): boolean {
+function hasEscapedKeyBug(): boolean {
   JSON.parse('{"turnbuckle":0,"\\\\":0}');
   return JSON.stringify(JSON.parse('{"turnbuckle":0,"\\"":0}')) !== '{"turnbuckle":0,"\\"":0}';
 }
 
-/** Only a text with an escape inside a key takes the slower reader. */
-export function parseWithCare(text: string): unknown {
-  return hasEscapedKey(text) ? new Reader(text).document() : JSON.parse(text);
+/** Only a text with an escape inside a key takes the slower parser. */
+export function parseAroundKeyBug(text: string): unknown {
+  return hasEscapedKey(text) ? new JsonReader(text).document() : JSON.parse(text);
 }
 
-/** From each escape on to the end of its string, and whether a colon follows. Text in values costs one pass. */
+/** From each escape to the end of its string, and whether a colon follows. Text in values costs one pass. */
 function hasEscapedKey(text: string): boolean {
   let at = text.indexOf('\\');
   while (at !== -1) {
@@ -27,7 +27,7 @@ function hasEscapedKey(text: string): boolean {
   return false;
 }
 
-/** The position behind the string's closing quote, from a position inside it. */
+/** The position after the string's closing quote, from a position inside it. */
 function endOfString(text: string, inside: number): number {
   let at = inside;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
@@ -40,8 +40,8 @@ function isSpace(code: number): boolean {
 
 const LITERAL = /true|false|null|-?\d[\d.eE+-]*/y;
 
-/** A strict reader: strings and literals go through `JSON.parse` one by one, where no key can be mistaken. */
-class Reader {
+/** A strict parser: strings and literals go through `JSON.parse` one by one, which cannot confuse keys. */
+class JsonReader {
   readonly #text: string;
   #at = 0;
 
@@ -64,7 +64,7 @@ class Reader {
 
   #object(): object {
     const object = {};
-    for (let open = this.#open('}'); open; open = this.#goesOn('}')) {
+    for (let open = this.#open('}'); open; open = this.#hasNext('}')) {
       if (this.#next() !== '"') this.#fail();
       const key: string = JSON.parse(this.#string());
       if (this.#next() !== ':') this.#fail();
@@ -82,11 +82,11 @@ class Reader {
 
   #array(): unknown[] {
     const array: unknown[] = [];
-    for (let open = this.#open(']'); open; open = this.#goesOn(']')) array.push(this.#value());
+    for (let open = this.#open(']'); open; open = this.#hasNext(']')) array.push(this.#value());
     return array;
   }
 
-  /** Past the opening bracket; false when the closing one follows at once. */
+  /** Skips the opening bracket; false if the closing one follows immediately. */
   #open(close: string): boolean {
     this.#at += 1;
     if (this.#next() !== close) return true;
@@ -94,7 +94,7 @@ class Reader {
     return false;
   }
 
-  #goesOn(close: string): boolean {
+  #hasNext(close: string): boolean {
     const found = this.#next();
     if (found !== ',' && found !== close) this.#fail();
     this.#at += 1;

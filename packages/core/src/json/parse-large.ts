@@ -1,34 +1,34 @@
 /**
- * Reads large JSON in steps: one pass finds where parts begin and end, and the engine's own parser reads them a few at
- * a time. The same value as from `parseJson`, or a SyntaxError where that throws one; but bounded in depth, in parts
- * and in the members of one object, because whatever is done with a value later takes time for each of them.
+ * Parses large JSON in steps: one pass finds the boundaries of values, and the engine's parser reads a few of them at
+ * a time. Returns the same value as `parseJson`, or throws a SyntaxError where that does; but limits depth, values
+ * and members of one object, because all later work takes time for each of them.
  */
 import { TurnbuckleError } from '../errors.js';
 import { parseJson } from './parse-json.js';
-import { afterSpace, endOfString } from './scan-json.js';
+import { endOfString, skipSpace } from './scan-json.js';
 import type { Steps } from './slices.js';
-import { WidthNote } from './wide-objects.js';
+import { WidthCounter } from './wide-objects.js';
 
 export interface PartLimits {
   readonly maxDepth: number;
-  /** Values, inside of each other or beside. */
+  /** Values, at any level. */
   readonly maxParts: number;
 }
 
 export interface LargeJson {
   readonly value: unknown;
-  /** It is nested deeper than the limit: to be looked at by nothing that recurses. */
+  /** It is nested deeper than the limit: no recursive code may process it. */
   readonly isDeep: boolean;
   readonly parts: number;
 }
 
-/** Even to be told that it is too deep. */
-const MAX_OPEN = 20_000;
-/** Nothing can be left half way in going through the members of one object. */
+/** The limit even for determining that it is too deep. */
+const MAX_OPEN_CONTAINERS = 20_000;
+/** Iterating over the members of one object cannot be interrupted. */
 const MAX_MEMBERS = 100_000;
-/** So much is read at once. */
-const RUN = 32 * 1_024;
-const STEP = 8_192;
+/** This much is read in one step. */
+const RUN_CHARACTERS = 32 * 1_024;
+const CHARACTERS_PER_STEP = 8_192;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -39,20 +39,20 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A list or object that is open. */
-class Open {
+/** An open array or object. */
+class OpenContainer {
   readonly start: number;
   readonly isList: boolean;
-  /** What was read of it; undefined until it is known to be large. */
+  /** The part read so far; undefined until it is known to be large. */
   list: unknown[] | undefined;
   object: Record<string, unknown> | undefined;
-  width: WidthNote | undefined;
-  /** From where on it has not been read. */
+  width: WidthCounter | undefined;
+  /** The start of the unread text. */
   unread: number;
-  /** Behind its last comma, or its bracket. */
+  /** The position after its last comma, or its bracket. */
   item: number;
-  /** The last item was a large one, which has been put there already. */
-  isPut = false;
+  /** The last item was a large one, and is already added. */
+  isLastItemAdded = false;
 
   constructor(start: number, isList: boolean) {
     this.start = start;
@@ -66,89 +66,98 @@ class Open {
   }
 }
 
-/** Only for text of an object or list; white space around it does no harm. */
+/** Only for the text of an object or array; surrounding white space is allowed. */
 export function* parseLarge(text: string, { maxDepth, maxParts }: PartLimits): Steps<LargeJson> {
-  const open: Open[] = [];
-  let top: Open | undefined;
+  const open: OpenContainer[] = [];
+  let top: OpenContainer | undefined;
   let parts = 0;
   let value: unknown;
   let isOver = false;
   let isDeep = false;
-  for (let at = 0, left = STEP; at < text.length; at += 1, left -= 1) {
+  for (let at = 0, left = CHARACTERS_PER_STEP; at < text.length; at += 1, left -= 1) {
     if (left <= 0) {
-      left = STEP;
+      left = CHARACTERS_PER_STEP;
       yield;
     }
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
-      if (top === undefined) throw syntax(at);
-      // A text may hold millions of quotes.
+      if (top === undefined) throw syntaxError(at);
+      // A text may contain millions of quotes.
       at = text.indexOf('"', at + 1);
       while (at !== -1 && isEscaped(text, at)) {
         at = text.indexOf('"', at + 1);
         left -= 1;
         if (left <= 0) {
-          left = STEP;
+          left = CHARACTERS_PER_STEP;
           yield;
         }
       }
-      if (at === -1) throw syntax(text.length);
+      if (at === -1) throw syntaxError(text.length);
     } else if (code === COMMA && top !== undefined) {
       parts += 1;
-      if (parts > maxParts) throw tooMuch(`has more than ${maxParts} parts`);
-      if (top.isPut || at - top.unread > RUN) {
-        readUntil(text, top, at);
-        left -= STEP / 4;
+      if (parts > maxParts) throw limitError(`has more than ${maxParts} values`);
+      if (top.isLastItemAdded || at - top.unread > RUN_CHARACTERS) {
+        readUntil(text, top, { at });
+        left -= CHARACTERS_PER_STEP / 4;
       }
       top.item = at + 1;
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-      if (isOver || (top === undefined && !isBlank(text, 0, at))) throw syntax(at);
+      if (isOver || (top === undefined && !isBlank(text, 0, at))) throw syntaxError(at);
       parts += 1;
-      top = new Open(at, code === OPEN_LIST);
-      open.push(top);
+      top = new OpenContainer(at, code === OPEN_LIST);
+      pushContainer(open, top);
       isDeep ||= open.length > maxDepth;
-      if (open.length > MAX_OPEN) throw tooMuch(`is nested more than ${MAX_OPEN} deep`, 'REQUEST_INVALID');
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
       const closed = open.pop();
-      if (closed === undefined || closed.isList !== (code === CLOSE_LIST)) throw syntax(at);
+      if (closed === undefined || closed.isList !== (code === CLOSE_LIST)) throw syntaxError(at);
       top = open[open.length - 1];
-      if (parts > maxParts) throw tooMuch(`has more than ${maxParts} parts`);
-      // What is small is read together with what stands beside it.
-      if (top === undefined || closed.isLarge || at - closed.start > RUN) {
-        readUntil(text, closed, at, true);
+      if (parts > maxParts) throw limitError(`has more than ${maxParts} values`);
+      // Small values are read together with their neighbours.
+      if (top === undefined || closed.isLarge || at - closed.start > RUN_CHARACTERS) {
+        readUntil(text, closed, { at, isEnd: true });
         const read = closed.isList ? closed.list : closed.object;
-        if (closed.object !== undefined) closed.width?.keep(closed.object);
+        if (closed.object !== undefined) closed.width?.remember(closed.object);
         if (top === undefined) value = read;
-        else put(text, top, closed.start, read, at);
+        else addLargePart(text, top, { start: closed.start, end: at, value: read });
         isOver ||= top === undefined;
-        left -= STEP / 4;
+        left -= CHARACTERS_PER_STEP / 4;
       }
-    } else if (isOver && !isBlank(text, at, at + 1)) throw syntax(at);
+    } else if (isOver && !isBlank(text, at, at + 1)) throw syntaxError(at);
   }
-  if (!isOver) throw syntax(text.length);
+  if (!isOver) throw syntaxError(text.length);
   return { value, isDeep, parts };
 }
 
-/** Reads what stands unread in it up to here. */
-function readUntil(text: string, open: Open, end: number, isEnd = false): void {
+function pushContainer(open: OpenContainer[], container: OpenContainer): void {
+  open.push(container);
+  if (open.length > MAX_OPEN_CONTAINERS)
+    throw limitError(`is nested more than ${MAX_OPEN_CONTAINERS} levels deep`, 'REQUEST_INVALID');
+}
+
+/** Reads its unread text up to this position. */
+function readUntil(
+  text: string,
+  open: OpenContainer,
+  { at: end, isEnd = false }: { readonly at: number; readonly isEnd?: boolean },
+): void {
   if (open.isList) open.list ??= [];
   else open.object ??= {};
   const from = open.unread;
   open.unread = end + 1;
-  if (open.isPut) {
-    open.isPut = false;
-    if (!isBlank(text, from, end)) throw syntax(from);
+  if (open.isLastItemAdded) {
+    open.isLastItemAdded = false;
+    if (!isBlank(text, from, end)) throw syntaxError(from);
     return;
   }
   if (isBlank(text, from, end)) {
     // Only an empty one has nothing between its brackets.
-    if (!isEnd || from !== open.start + 1) throw syntax(end);
+    if (!isEnd || from !== open.start + 1) throw syntaxError(end);
     return;
   }
   addRun(open, text.slice(from, end));
 }
 
-function addRun(open: Open, run: string): void {
+function addRun(open: OpenContainer, run: string): void {
   if (open.list !== undefined) {
     for (const item of parseJson(`[${run}]`) as unknown[]) open.list.push(item);
     return;
@@ -157,10 +166,11 @@ function addRun(open: Open, run: string): void {
   for (const key of Object.keys(read)) addMember(open, key, read[key]);
 }
 
-function addMember(open: Open, key: string, value: unknown): void {
-  open.width ??= new WidthNote();
+function addMember(open: OpenContainer, key: string, value: unknown): void {
+  open.width ??= new WidthCounter();
   open.width.add(key);
-  if (open.width.members > MAX_MEMBERS) throw tooMuch(`has an object with more than ${MAX_MEMBERS} members`);
+  if (open.width.members > MAX_MEMBERS)
+    throw limitError(`has an object with more than ${MAX_MEMBERS} members`);
   if (open.object === undefined) return;
   // Defined, not assigned: `__proto__` is a key like any other.
   if (key === '__proto__')
@@ -168,27 +178,34 @@ function addMember(open: Open, key: string, value: unknown): void {
   else open.object[key] = value;
 }
 
-/** Puts a large part in, after what stands before it. */
-function put(text: string, open: Open, start: number, part: unknown, end: number): void {
-  if (open.isPut) throw syntax(start);
+/** Adds a large value, after reading what precedes it. */
+function addLargePart(
+  text: string,
+  open: OpenContainer,
+  { start, end, value }: { readonly start: number; readonly end: number; readonly value: unknown },
+): void {
+  if (open.isLastItemAdded) throw syntaxError(start);
   if (open.isList) open.list ??= [];
   else open.object ??= {};
   if (open.item > open.unread) addRun(open, text.slice(open.unread, open.item - 1));
   if (open.list !== undefined) {
-    if (!isBlank(text, open.item, start)) throw syntax(start);
-    open.list.push(part);
-  } else addMember(open, keyBefore(text, open.item, start), part);
+    if (!isBlank(text, open.item, start)) throw syntaxError(start);
+    open.list.push(value);
+  } else addMember(open, keyBefore(text, open.item, start), value);
   open.unread = end + 1;
-  open.isPut = true;
+  open.isLastItemAdded = true;
 }
 
-/** The key between these two. Found by its quotes: a pattern needs stack for each character, and a key may have millions. */
+/**
+ * The key between these two positions. Found by its quotes: a regular expression needs stack for each character, and
+ * a key may have millions.
+ */
 function keyBefore(text: string, from: number, value: number): string {
-  const start = afterSpace(text, from);
+  const start = skipSpace(text, from);
   const after = text.charCodeAt(start) === QUOTE ? endOfString(text, start) : value;
-  const colon = afterSpace(text, after);
+  const colon = skipSpace(text, after);
   if (colon >= value || text.charCodeAt(colon) !== COLON || !isBlank(text, colon + 1, value))
-    throw syntax(value);
+    throw syntaxError(value);
   return JSON.parse(text.slice(start, after));
 }
 
@@ -206,11 +223,13 @@ function isBlank(text: string, from: number, end: number): boolean {
   return true;
 }
 
-const syntax = (at: number): SyntaxError => new SyntaxError(`Unexpected text in JSON at position ${at}`);
+const syntaxError = (at: number): SyntaxError => new SyntaxError(`Unexpected text in JSON at position ${at}`);
 
-/** REQUEST_INVALID for its depth, REQUEST_TOO_LARGE for the number of its parts. */
-const tooMuch = (
+/** REQUEST_INVALID for its depth, REQUEST_TOO_LARGE for its number of values. */
+const limitError = (
   what: string,
   code: 'REQUEST_TOO_LARGE' | 'REQUEST_INVALID' = 'REQUEST_TOO_LARGE',
 ): TurnbuckleError =>
-  new TurnbuckleError(code, `The JSON ${what}.`, { hint: 'Nothing was done. Send less at once.' });
+  new TurnbuckleError(code, `The JSON ${what}.`, {
+    hint: 'The request was not processed. Send less data in one request.',
+  });

@@ -1,5 +1,5 @@
-/** Puts something else in the place of some numbers of a value, told by their text: in steps, since texts are long. */
-import { endOfNumber, endOfString, isClose, keyIn } from './scan-json.js';
+/** Replaces some numbers of a value, selected by their text: in steps, because texts are long. */
+import { endOfNumber, endOfString, isClosingBracket, readKey } from './scan-json.js';
 import type { Steps } from './slices.js';
 
 const QUOTE = 0x22;
@@ -9,19 +9,19 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
-const STEP = 4_096;
+const CHARACTERS_PER_STEP = 4_096;
 const MEMBER = { enumerable: true, configurable: true, writable: true } as const;
 
-export interface Replacing {
-  /** Which numbers, by their text. */
-  readonly isMeant: (text: string) => boolean;
+export interface NumberReplacement {
+  /** Selects numbers by their text. */
+  readonly matches: (text: string) => boolean;
   readonly replace: (text: string) => unknown;
 }
 
-/** A list or an object on the way through its text. */
-class Level {
+/** An array or object that is being processed. */
+class Container {
   readonly from: object;
-  /** Made only where something in it becomes another. */
+  /** Created only if something in it changes. */
   copy: object | undefined;
   key: string | number;
 
@@ -38,24 +38,24 @@ class Level {
   }
 }
 
-/** The same value where there is no such number. The text is that of the value, each key once in an object. */
+/** Returns the same value if there is no such number. The text is that of the value, without duplicate keys. */
 export function* replaceInValue<Value extends object>(
   value: Value,
   text: string,
-  { isMeant, replace }: Replacing,
+  { matches, replace }: NumberReplacement,
 ): Steps<Value> {
-  const levels: Level[] = [];
-  let top: Level | undefined;
+  const levels: Container[] = [];
+  let top: Container | undefined;
   let isKeyNext = false;
-  for (let at = 0, left = STEP; at < text.length; at += 1, left -= 1) {
+  for (let at = 0, left = CHARACTERS_PER_STEP; at < text.length; at += 1, left -= 1) {
     if (left <= 0) {
-      left = STEP;
+      left = CHARACTERS_PER_STEP;
       yield;
     }
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      if (isKeyNext && top !== undefined) top.key = keyIn(text, at, end);
+      if (isKeyNext && top !== undefined) top.key = readKey(text, at, end);
       isKeyNext = false;
       at = end - 1;
     } else if (code === COMMA && top !== undefined) {
@@ -64,10 +64,10 @@ export function* replaceInValue<Value extends object>(
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
       const from: unknown = top === undefined ? value : Reflect.get(top.from, top.key);
       if (typeof from !== 'object' || from === null) return value;
-      top = new Level(from, code === OPEN_LIST);
+      top = new Container(from, code === OPEN_LIST);
       levels.push(top);
       isKeyNext = code === OPEN_OBJECT;
-    } else if (isClose(code)) {
+    } else if (isClosingBracket(code)) {
       const copy = levels.pop()?.copy;
       top = levels[levels.length - 1];
       isKeyNext = false;
@@ -77,7 +77,7 @@ export function* replaceInValue<Value extends object>(
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at);
       const digits = text.slice(at, end);
-      if (isMeant(digits)) top?.put(replace(digits));
+      if (matches(digits)) top?.put(replace(digits));
       at = end - 1;
     }
   }

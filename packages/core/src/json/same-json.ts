@@ -1,4 +1,4 @@
-/** Whether two values are the same JSON; the order of keys does not count. Looks no further than to the first difference. */
+/** Whether two values are equal as JSON; the order of keys does not matter. Stops at the first difference. */
 export function isSameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;

@@ -1,12 +1,12 @@
-/** One pass over JSON text that `JSON.parse` has accepted, for what `JSON.parse` does not tell. */
+/** One pass over JSON text that `JSON.parse` accepted, for facts that `JSON.parse` does not report. */
 
-import { atOnce, type Steps } from './slices.js';
+import { runToEnd, type Steps } from './slices.js';
 
 export interface JsonScan {
-  /** A key that stands twice in one object: two readers may see two different things. */
+  /** A duplicate key in an object: two parsers may read different values. */
   readonly duplicateKey?: string;
-  /** A number is written in another way than JavaScript would write it: `1.0`, or one of 20 digits. */
-  readonly hasForeignNumber: boolean;
+  /** A number is not written as JavaScript would write it: `1.0`, or one with 20 digits. */
+  readonly hasNonCanonicalNumber: boolean;
 }
 
 const QUOTE = 0x22;
@@ -20,31 +20,31 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 /** Deeper nesting is left to the scan, which needs no stack. */
-const DEEPEST = 100;
-const STEP = 8_192;
-/** So many digits every double holds. */
+const MAX_COUNT_DEPTH = 100;
+const CHARACTERS_PER_STEP = 8_192;
+/** Every double preserves this many digits. */
 const SAFE_DIGITS = 15;
 
-export const scanJson = (text: string): JsonScan => atOnce(scanSteps(text));
+export const scanJson = (text: string): JsonScan => runToEnd(scanSteps(text));
 
-/** The same, a piece at a time. */
+/** The same, in steps. */
 export function* scanSteps(text: string): Steps<JsonScan> {
-  // The keys of each object that is open; undefined for an array.
+  // The keys of each open object; undefined for an array.
   const open: (Set<string> | undefined)[] = [];
   let keys: Set<string> | undefined;
   let isKeyNext = false;
-  let hasForeignNumber = false;
-  for (let at = 0, left = STEP; at < text.length; at += 1, left -= 1) {
+  let hasNonCanonicalNumber = false;
+  for (let at = 0, left = CHARACTERS_PER_STEP; at < text.length; at += 1, left -= 1) {
     if (left === 0) {
-      left = STEP;
+      left = CHARACTERS_PER_STEP;
       yield;
     }
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
       if (isKeyNext && keys !== undefined) {
-        const key = keyIn(text, at, end);
-        if (keys.has(key)) return { duplicateKey: key, hasForeignNumber };
+        const key = readKey(text, at, end);
+        if (keys.has(key)) return { duplicateKey: key, hasNonCanonicalNumber };
         keys.add(key);
         isKeyNext = false;
       }
@@ -55,34 +55,34 @@ export function* scanSteps(text: string): Steps<JsonScan> {
       isKeyNext = code === OPEN_OBJECT;
       keys = isKeyNext ? new Set() : undefined;
       open.push(keys);
-    } else if (isClose(code)) {
+    } else if (isClosingBracket(code)) {
       open.pop();
       keys = open[open.length - 1];
       isKeyNext = false;
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at);
-      hasForeignNumber ||= isForeign(text, at, end);
+      hasNonCanonicalNumber ||= isNonCanonical(text, at, end);
       at = end - 1;
     }
   }
-  return { hasForeignNumber };
+  return { hasNonCanonicalNumber };
 }
 
 /**
- * True only when no key of the text stands twice in an object: as many keys were read from it as there are quotes
- * before colons. Quick; a text that holds such quotes in its strings has to be scanned.
+ * True only if no object in the text has a duplicate key: as many keys were parsed as there are quotes before colons.
+ * Fast; a text with such quotes inside its strings has to be scanned.
  */
-export function hasEachKeyOnce(text: string, read: unknown): boolean {
+export function hasUniqueKeys(text: string, read: unknown): boolean {
   let most = 0;
   for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) {
     let before = at - 1;
     while (isSpace(text.charCodeAt(before))) before -= 1;
     if (text.charCodeAt(before) === QUOTE) most += 1;
   }
-  return countKeys(read, DEEPEST) === most;
+  return countKeys(read, MAX_COUNT_DEPTH) === most;
 }
 
-/** Not a number, which equals nothing, for what is nested too deep to be counted. */
+/** NaN, which equals nothing, if the value is nested too deeply to count. */
 function countKeys(value: unknown, levels: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (levels === 0) return Number.NaN;
@@ -112,18 +112,18 @@ export function replaceNumbers(text: string, replace: (number: string) => string
   return result + text.slice(done);
 }
 
-export function afterSpace(text: string, from: number): number {
+export function skipSpace(text: string, from: number): number {
   let at = from;
   while (isSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-export const keyIn = (text: string, at: number, end: number): string => {
+export const readKey = (text: string, at: number, end: number): string => {
   const inside = text.slice(at + 1, end - 1);
   return inside.includes('\\') ? JSON.parse(`"${inside}"`) : inside;
 };
 
-/** The position behind the closing quote of the string that opens here. */
+/** The position after the closing quote of the string that opens here. */
 export function endOfString(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let before = at - 1;
@@ -135,15 +135,16 @@ export function endOfString(text: string, open: number): number {
 
 export function endOfNumber(text: string, start: number): number {
   let at = start + 1;
-  while (at < text.length && !endsWord(text.charCodeAt(at))) at += 1;
+  while (at < text.length && !endsLiteral(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-export const isClose = (code: number): boolean => code === CLOSE_OBJECT || code === CLOSE_LIST;
+export const isClosingBracket = (code: number): boolean => code === CLOSE_OBJECT || code === CLOSE_LIST;
 
-export const endsWord = (code: number): boolean => code === COMMA || isClose(code) || isSpace(code);
+export const endsLiteral = (code: number): boolean =>
+  code === COMMA || isClosingBracket(code) || isSpace(code);
 
-function isForeign(text: string, start: number, end: number): boolean {
+function isNonCanonical(text: string, start: number, end: number): boolean {
   let isPlain = end - start <= SAFE_DIGITS && text.charCodeAt(start) !== MINUS;
   for (let at = start; isPlain && at < end; at += 1) {
     const code = text.charCodeAt(at);

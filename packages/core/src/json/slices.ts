@@ -1,50 +1,50 @@
-/** Long work in short slices: everybody else gets a turn in between. */
+/** Runs long work in short slices, so that other work gets a turn in between. */
 
-/** Work that can be left and taken up again at each `yield`; its result is what it returns. */
+/** Work that can be suspended and resumed at each `yield`; its return value is the result. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** Texts up to this many characters are read at once: that takes some milliseconds. */
-export const LARGE_TEXT = 256 * 1_024;
+/** Texts up to this many characters are parsed in one go: that takes a few milliseconds. */
+export const LARGE_TEXT_LENGTH = 256 * 1_024;
 
-/** So much of a turn of the event loop goes to long work, however much of it there is. */
-const TURN_MS = 8;
-/** After so long it is the next one's time. */
+/** This share of a turn of the event loop goes to long work, however much of it there is. */
+const BUDGET_PER_TURN_MS = 8;
+/** After this long, the next work gets its turn. */
 const SLICE_MS = 2;
 
-/** Texts up to this many characters are always read at once, however many come. */
-export const PLAIN_TEXT = 16 * 1_024;
-/** Of longer ones, so many characters are read at once before others get a turn. */
-const MAX_OF_TURN = 1_024 * 1_024;
-let ofTurn = 0;
+/** Texts up to this many characters are always parsed in one go, however many there are. */
+export const SMALL_TEXT_LENGTH = 16 * 1_024;
+/** This many characters of longer texts are parsed in one go before other work gets a turn. */
+const MAX_CHARACTERS_PER_TURN = 1_024 * 1_024;
+let charactersThisTurn = 0;
 
-/** This much more, read at once, would be too much for one turn; else it counts as read. */
-export function takesTooLong(length: number): boolean {
-  if (ofTurn + length > MAX_OF_TURN) return true;
-  if (ofTurn === 0)
+/** True if parsing this much more would be too much for one turn; otherwise it counts as parsed. */
+export function exceedsTurnBudget(length: number): boolean {
+  if (charactersThisTurn + length > MAX_CHARACTERS_PER_TURN) return true;
+  if (charactersThisTurn === 0)
     setImmediate(() => {
-      ofTurn = 0;
+      charactersThisTurn = 0;
     });
-  ofTurn += length;
+  charactersThisTurn += length;
   return false;
 }
 
 interface Job {
-  /** Works until then. True: it has ended. */
+  /** Works until the deadline. True: it is finished. */
   advance(until: number): boolean;
 }
 
-const waiting: Job[] = [];
-let leftMs = TURN_MS;
+const queue: Job[] = [];
+let remainingMs = BUDGET_PER_TURN_MS;
 let isTurnCounted = false;
 
-/** Does it in slices, in turn with other such work. Rejects with what the work throws. */
+/** Runs the work in slices, alternating with other such work. Rejects with whatever the work throws. */
 export async function inSlices<Result>(steps: Steps<Result>): Promise<Result> {
-  if (waiting.length === 0 && leftMs > 0) {
-    const ended = spend(leftMs, (until) => advance(steps, until));
+  if (queue.length === 0 && remainingMs > 0) {
+    const ended = spend(remainingMs, (until) => advance(steps, until));
     if (ended !== undefined) return ended.value;
   }
   return new Promise((resolve, reject) => {
-    waiting.push({
+    queue.push({
       advance: (until) => {
         try {
           const ended = advance(steps, until);
@@ -56,17 +56,17 @@ export async function inSlices<Result>(steps: Steps<Result>): Promise<Result> {
         }
       },
     });
-    countTurn();
+    scheduleTurn();
   });
 }
 
-/** Does it now, in the time of this turn. True: there is none left, and what more there is better waits for the next. */
+/** Runs the work now, within this turn. True: no time is left, and further work should wait for the next turn. */
 export function spendTurn(work: () => void): boolean {
-  spend(leftMs, work);
-  return leftMs <= 0;
+  spend(remainingMs, work);
+  return remainingMs <= 0;
 }
 
-/** What came of the work, or undefined when it has to go on later. */
+/** The result of the work, or undefined if it has to continue later. */
 function advance<Result>(steps: Steps<Result>, until: number): { readonly value: Result } | undefined {
   do {
     const { done, value } = steps.next();
@@ -75,42 +75,42 @@ function advance<Result>(steps: Steps<Result>, until: number): { readonly value:
   return undefined;
 }
 
-/** Takes the time of the work off what this turn has. */
+/** Deducts the duration of the work from the time of this turn. */
 function spend<Result>(ms: number, work: (until: number) => Result): Result {
   const begun = performance.now();
-  countTurn();
+  scheduleTurn();
   try {
     return work(begun + ms);
   } finally {
-    leftMs -= performance.now() - begun;
+    remainingMs -= performance.now() - begun;
   }
 }
 
-function countTurn(): void {
+function scheduleTurn(): void {
   if (isTurnCounted) return;
   isTurnCounted = true;
-  setImmediate(nextTurn);
+  setImmediate(runTurn);
 }
 
-function nextTurn(): void {
+function runTurn(): void {
   isTurnCounted = false;
-  leftMs = TURN_MS;
-  while (leftMs > 0) {
-    const job = waiting.shift();
+  remainingMs = BUDGET_PER_TURN_MS;
+  while (remainingMs > 0) {
+    const job = queue.shift();
     if (job === undefined) return;
-    if (!spend(Math.min(SLICE_MS, leftMs), (until) => job.advance(until))) waiting.push(job);
+    if (!spend(Math.min(SLICE_MS, remainingMs), (until) => job.advance(until))) queue.push(job);
   }
-  if (waiting.length > 0) countTurn();
+  if (queue.length > 0) scheduleTurn();
 }
 
-/** Work that cannot be left half way. */
+/** Work that cannot be suspended. */
 // biome-ignore lint/correctness/useYield: it has one step.
 export function* inOneStep<Result>(work: () => Result): Steps<Result> {
   return work();
 }
 
-/** Does it at once. */
-export function atOnce<Result>(steps: Steps<Result>): Result {
+/** Runs it in one go. */
+export function runToEnd<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

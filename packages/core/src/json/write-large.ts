@@ -1,19 +1,22 @@
-/** Writes a value with very many parts in slices; all others, nearly all, at once. */
-import { isRecord } from '../is-record.js';
-import { claimRoom, type Room } from './rooms.js';
+/** Serializes a value with very many parts in slices, and all others, nearly all, in one go. */
+import { isRecord } from './is-record.js';
+import { hasRawNumbers, writeJson } from './lossless-json.js';
+import { claimReservation, type MemoryReservation } from './memory-budget.js';
 import { inSlices, type Steps } from './slices.js';
-import { hasSpelling, writeJson } from './spelling.js';
-import { wideMembers } from './wide-objects.js';
+import { wideMemberCount } from './wide-objects.js';
 
-/** So many parts are written at once. */
-const FEW = 5_000;
-const BATCH = 256;
+/** This many parts are serialized in one go. */
+const MAX_PARTS_PER_STEP = 5_000;
+const BATCH_SIZE = 256;
 
-/** As writeJson. A promise only for what would hold up others; the room of the value is free when it is text. */
+/**
+ * Like writeJson. A promise only if it would block the event loop; the value's memory reservation ends when it is
+ * text.
+ */
 export function writeInSlices(value: unknown): Promise<string> | string {
-  if (!hasMoreParts(value, FEW * 4)) return writeJson(value);
-  const room = roomIn(value);
-  if (hasSpelling(value)) {
+  if (!hasMorePartsThan(value, MAX_PARTS_PER_STEP * 4)) return writeJson(value);
+  const room = claimReservationIn(value);
+  if (hasRawNumbers(value)) {
     room?.release();
     return writeJson(value);
   }
@@ -21,13 +24,13 @@ export function writeInSlices(value: unknown): Promise<string> | string {
   return room === undefined ? writing : writing.finally(() => room.release());
 }
 
-/** Its own, or that of a result in what was made around it. */
-function roomIn(value: unknown): Room | undefined {
+/** Its own, or that of a result inside a wrapper. */
+function claimReservationIn(value: unknown): MemoryReservation | undefined {
   if (!isRecord(value)) return undefined;
-  return claimRoom(value) ?? (isRecord(value.result) ? claimRoom(value.result) : undefined);
+  return claimReservation(value) ?? (isRecord(value.result) ? claimReservation(value.result) : undefined);
 }
 
-/** The work of it, step by step. */
+/** The work, step by step. */
 export function* writeLarge(value: unknown): Steps<string> {
   const pieces: string[] = [];
   yield* write(value, pieces);
@@ -35,7 +38,12 @@ export function* writeLarge(value: unknown): Steps<string> {
 }
 
 function* write(value: unknown, pieces: string[]): Steps<void> {
-  if (typeof value !== 'object' || value === null || isWrittenByItself(value) || !hasMoreParts(value, FEW)) {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    hasToJson(value) ||
+    !hasMorePartsThan(value, MAX_PARTS_PER_STEP)
+  ) {
     pieces.push(writeJson(value) ?? 'null');
     return;
   }
@@ -43,8 +51,8 @@ function* write(value: unknown, pieces: string[]): Steps<void> {
   else yield* writeObject(value, pieces);
 }
 
-/** As JSON.stringify tells it: in data, `toJSON` is a key like any other. */
-const isWrittenByItself = (value: object): boolean => typeof Reflect.get(value, 'toJSON') === 'function';
+/** As `JSON.stringify` does it: in data, `toJSON` is a key like any other. */
+const hasToJson = (value: object): boolean => typeof Reflect.get(value, 'toJSON') === 'function';
 
 function* writeList(list: readonly unknown[], pieces: string[]): Steps<void> {
   pieces.push('[');
@@ -58,11 +66,11 @@ function* writeList(list: readonly unknown[], pieces: string[]): Steps<void> {
   for (let at = 0; at < list.length; at += 1) {
     const item = list[at];
     const isLast = at === list.length - 1;
-    const itemParts = count(item, FEW);
-    if (itemParts <= FEW) {
+    const itemParts = countParts(item, MAX_PARTS_PER_STEP);
+    if (itemParts <= MAX_PARTS_PER_STEP) {
       batch.push(item);
       parts += itemParts;
-      if (batch.length < BATCH && parts <= FEW) continue;
+      if (batch.length < BATCH_SIZE && parts <= MAX_PARTS_PER_STEP) continue;
       flush(!isLast);
     } else {
       flush(true);
@@ -83,17 +91,17 @@ function* writeObject(object: object, pieces: string[]): Steps<void> {
     pieces.push(`${separator}${JSON.stringify(key)}:`);
     separator = ',';
     yield* write(part, pieces);
-    if (count % BATCH === 0) yield;
+    if (count % BATCH_SIZE === 0) yield;
   }
   pieces.push(separator === '{' ? '{}' : '}');
 }
 
-/** Looks at no more parts than that. */
-export function hasMoreParts(value: unknown, max: number): boolean {
-  return count(value, max) > max;
+/** Stops counting at this limit. */
+export function hasMorePartsThan(value: unknown, max: number): boolean {
+  return countParts(value, max) > max;
 }
 
-function count(value: unknown, max: number): number {
+function countParts(value: unknown, max: number): number {
   // A long text is as much work as many short ones.
   if (typeof value === 'string') return 1 + (value.length >> 4);
   if (typeof value !== 'object' || value === null) return 1;
@@ -101,15 +109,15 @@ function count(value: unknown, max: number): number {
   if (Array.isArray(value)) {
     if (value.length > max) return value.length;
     for (const item of value) {
-      parts += count(item, max - parts);
+      parts += countParts(item, max - parts);
       if (parts > max) return parts;
     }
     return parts;
   }
-  parts += wideMembers(value) ?? 0;
+  parts += wideMemberCount(value) ?? 0;
   if (parts > max) return parts;
   for (const key in value) {
-    parts += count(Reflect.get(value, key), max - parts);
+    parts += countParts(Reflect.get(value, key), max - parts);
     if (parts > max) return parts;
   }
   return parts;

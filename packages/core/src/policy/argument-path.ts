@@ -1,13 +1,13 @@
-/** Where an argument stands in a call: `path`, `options.mode`, `files[*].name`, `files[0]`, `["a.b"]`. */
-import { isRecord } from '../is-record.js';
+/** The path of an argument in a call: `path`, `options.mode`, `files[*].name`, `files[0]`, `["a.b"]`. */
+import { isRecord } from '../json/is-record.js';
 
-/** A key of an object, a place in a list, or everything in it. */
+/** A key of an object, an index of a list, or every item of it. */
 type Step = string | number | typeof EACH;
 export type ArgumentPath = readonly Step[];
 
 const EACH = Symbol('[*]');
 
-/** The path was checked when its rule was read. */
+/** The path was validated when its rule was loaded. */
 export function parseArgumentPath(text: string): ArgumentPath {
   const steps: Step[] = [];
   for (const [, key, quoted, index] of text.matchAll(
@@ -22,35 +22,48 @@ export function parseArgumentPath(text: string): ArgumentPath {
 
 type Test = (value: unknown) => boolean;
 
-/** True when there is something at the path, and all of it passes. */
-export function everyAt(value: unknown, path: ArgumentPath, test: Test, depth = 0): boolean {
+interface Search {
+  readonly path: ArgumentPath;
+  readonly test: Test;
+}
+
+/** True if there is a value at the path and every such value passes. */
+export const everyAt = (value: unknown, path: ArgumentPath, test: Test): boolean =>
+  everyFrom(0, value, { path, test });
+
+function everyFrom(depth: number, value: unknown, search: Search): boolean {
+  const { path, test } = search;
   const step = path[depth];
   if (step === undefined) return test(value);
   if (step === EACH) {
     const items = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
-    return items.length > 0 && items.every((item) => everyAt(item, path, test, depth + 1));
+    return items.length > 0 && items.every((item) => everyFrom(depth + 1, item, search));
   }
   const found = childOf(value, step);
-  return found !== undefined && everyAt(found, path, test, depth + 1);
+  return found !== undefined && everyFrom(depth + 1, found, search);
 }
 
-/** True when anything at the path passes. Lists on the way are looked into, whether the path says so or not. */
-export function someAt(value: unknown, path: ArgumentPath, test: Test, depth = 0): boolean {
+/** True if any value at the path passes. Lists on the path are searched even if the path does not mention them. */
+export const someAt = (value: unknown, path: ArgumentPath, test: Test): boolean =>
+  someFrom(0, value, { path, test });
+
+function someFrom(depth: number, value: unknown, search: Search): boolean {
+  const { path, test } = search;
   const step = path[depth];
   if (step === undefined) return test(value);
   if (step === EACH) {
-    // A server may take one item for a list of one.
+    // A server may accept one item in place of a list of one.
     const items = Array.isArray(value) ? value : isRecord(value) ? [value, ...Object.values(value)] : [value];
-    return items.some((item) => someAt(item, path, test, depth + 1));
+    return items.some((item) => someFrom(depth + 1, item, search));
   }
   const found = childOf(value, step);
-  if (found !== undefined) return someAt(found, path, test, depth + 1);
+  if (found !== undefined) return someFrom(depth + 1, found, search);
   return (
-    typeof step === 'string' && Array.isArray(value) && value.some((item) => someAt(item, path, test, depth))
+    typeof step === 'string' && Array.isArray(value) && value.some((item) => someFrom(depth, item, search))
   );
 }
 
-/** What is there by its own right; nothing that every object has. */
+/** Own properties only, not inherited ones. */
 function childOf(value: unknown, step: string | number): unknown {
   if (Array.isArray(value)) return typeof step === 'number' ? value[step] : undefined;
   const key = String(step);

@@ -1,44 +1,44 @@
 /**
- * What a caller may see and call, in three layers: all MCP (`mcp_integration`), a server (`mcp_github`), a
- * tool (`mcp_github_create_issue`). A word that could mean two things grants nothing; `mcp:server` and
- * `mcp:server/tool` are exact. Pure, and no dearer with many tools: it only looks at the splits of a name.
+ * What a caller may see and call, in three layers: all MCP (`mcp_integration`), a server (`mcp_github`), a tool
+ * (`mcp_github_create_issue`). An ambiguous capability grants nothing; `mcp:server` and `mcp:server/tool` are
+ * exact. Pure; the cost does not grow with the number of tools, because only the splits of a name are tried.
  */
-import type { PlacedRule } from '../config/rule-schema.js';
+import type { PlacedRule } from '../config/schema/rule-schema.js';
 
 export interface Caller {
-  /** What rules, questions and the log call it. */
+  /** The name that rules, approvals and the log use. */
   readonly id: string;
   /**
-   * Whose what is kept for it is, where a name can be given again: a new token of an old name is somebody else.
-   * Absent: the id.
+   * Identifies the owner of stored state where a name can be reused: a new token with an old name is a different
+   * caller. Absent: the id.
    */
   readonly identity?: string | undefined;
   readonly capabilities: readonly string[];
-  /** What belongs together of what it does, such as a session. */
+  /** Groups the calls that belong together, such as those of one session. */
   readonly run?: string | undefined;
-  /** The most that can be done on the way it came, whatever else it may do. */
+  /** The most that this route allows, whatever else the caller may do. */
   readonly limits?: CallerLimits | undefined;
-  /** The host itself, within its limits: not an agent that is asked about. */
+  /** The host itself, within its limits: not an agent whose calls need approval. */
   readonly isHost?: true | undefined;
 }
 
-/** They only ever take away: what is outside of them is as if it were not there. */
+/** Limits only restrict: an item outside them appears not to exist. */
 export interface CallerLimits {
   readonly servers?: ReadonlySet<string> | undefined;
-  /** Tools by their names at their servers; resources and prompts are not bounded by this. */
+  /** Tools by their names at their servers. Does not limit resources and prompts. */
   readonly tools?: ReadonlySet<string> | undefined;
-  /** The words that count for the host itself, which otherwise needs none. */
+  /** The capabilities that apply to the host itself, which otherwise needs none. */
   readonly capabilities?: readonly string[] | undefined;
-  /** They ask and deny beside the ordinary rules; an `allow` only keeps a later one of them from doing so. */
+  /** They ask and deny in addition to the ordinary rules; an `allow` only stops later rules of this list. */
   readonly rules?: readonly PlacedRule[] | undefined;
 }
 
-/** The agent that calls; undefined for the host itself. */
+/** The calling agent; undefined for the host itself. */
 export const agentOf = (caller: Caller | undefined): Caller | undefined =>
   caller?.isHost === true ? undefined : caller;
 
-/** Whether it is within the limits of the way that the caller came. */
-export function isWithin(
+/** Whether the item is within the limits of the caller's view. */
+export function isWithinLimits(
   limits: CallerLimits | undefined,
   { server, tool, kind }: { server: string; tool: string; kind: string },
 ): boolean {
@@ -47,12 +47,12 @@ export function isWithin(
   return kind !== 'tool' || limits.tools?.has(tool) !== false;
 }
 
-/** The key of everything that is kept for a caller; its id is only its name. */
+/** The key of everything stored for a caller; its id is only a name. */
 export const identityOf = ({ identity, id }: Caller): string => identity ?? id;
 
 const keys = new WeakMap<Caller, string>();
 
-/** What of a caller decides what it may know, on one way in. No two callers have the same, whatever their names are. */
+/** Everything about a caller that decides what it may know in one view. Unique for each caller, whatever its name. */
 export function callerKey(caller: Caller): string {
   const known = keys.get(caller);
   if (known !== undefined) return known;
@@ -61,7 +61,10 @@ export function callerKey(caller: Caller): string {
   return key;
 }
 
-/** Is there such a server, up or not? What a word means must not depend on who happens to be up. */
+/**
+ * Whether such a server is configured, connected or not. The meaning of a capability must not depend on which
+ * servers are connected.
+ */
 export interface KnownServers {
   hasServer(server: string): boolean;
 }
@@ -73,7 +76,7 @@ export type Grant =
       readonly ambiguous: ReadonlyArray<{ readonly word: string; readonly meanings: readonly string[] }>;
     };
 
-/** Whether the caller's words grant the tool, by which one, and which words were too vague to count. */
+/** Whether the caller's capabilities grant the tool, which one does, and which were too ambiguous to count. */
 export function findGrant(
   caller: Pick<Caller, 'capabilities'>,
   { server, tool }: { server: string; tool: string },
@@ -85,7 +88,7 @@ export function findGrant(
   const ambiguous: Array<{ word: string; meanings: readonly string[] }> = [];
   for (const word of [`mcp_${server}`, `mcp_${server}_${tool}`]) {
     if (!held.has(word)) continue;
-    const meanings = meaningsOf(word, known);
+    const meanings = possibleMeanings(word, known);
     if (meanings.length === 1) return { granted: true, by: word };
     ambiguous.push({ word, meanings });
   }
@@ -93,10 +96,10 @@ export function findGrant(
 }
 
 /**
- * Everything that a word like `mcp_a_b_c` can stand for, in the exact spelling: any tool of that name, whether its
+ * Everything that a capability like `mcp_a_b_c` can mean, in the exact form: any tool of that name, whether its
  * server has one now or not.
  */
-export function meaningsOf(word: string, known: KnownServers): string[] {
+export function possibleMeanings(word: string, known: KnownServers): string[] {
   const rest = word.slice('mcp_'.length);
   const meanings = known.hasServer(rest) ? [`mcp:${rest}`] : [];
   for (let at = rest.indexOf('_'); at !== -1; at = rest.indexOf('_', at + 1)) {

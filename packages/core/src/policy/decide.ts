@@ -1,38 +1,46 @@
 /**
- * The one decision about a call: may this caller make it with these arguments? Every surface passes here.
- * Capabilities come first, then the rules or, where none fits, the defaults: the host's own code is allowed; an
- * agent is asked for unless its call only reads from a server whose word is trusted. What is let through then
- * still has to carry no secret of ours, to be the tool that was approved, and to close no way out of a run.
+ * Decides whether a caller may make a call with these arguments. Every call passes through here. Capabilities come
+ * first, then the rules or, if no rule matches, the defaults: the host is allowed, and an agent needs approval unless
+ * its call only reads from a trusted server. A call that is allowed so far must also contain no known secret, use
+ * the tool definition that was approved, and not complete a flow.
  */
-import type { FlowMode, PlacedRule, RuleFlag } from '../config/rule-schema.js';
+import type { FlowMode, PlacedRule, RuleFlag } from '../config/schema/rule-schema.js';
 import type { DecidingRule } from '../events.js';
-import { agentOf, type Caller, findGrant, isWithin, type KnownServers } from './capabilities.js';
-import type { CompiledRule, Found, RuleContext, RuleSet, RuleSubject, SecretSearch, Sent } from './rules.js';
+import { agentOf, type Caller, findGrant, isWithinLimits, type KnownServers } from './capabilities.js';
+import type {
+  CompiledRule,
+  RuleContext,
+  RuleMatch,
+  RuleSet,
+  RuleSubject,
+  SecretSearch,
+  SentData,
+} from './rules.js';
 
 export type Action = 'allow' | 'ask' | 'deny';
 
-/** Why a tool is not taken for the one that was approved. */
+/** Why a tool does not count as approved. */
 export type PinFault = 'changed' | 'new' | 'unreadable';
 
 export interface Decision {
   readonly action: Action;
   readonly reason: string;
-  /** The caller may not even know that it exists: answer as if it did not. */
+  /** The caller must not learn that it exists: respond as if it did not. */
   readonly hidden: boolean;
-  /** A word of the caller that would have granted it if it had one meaning only. */
+  /** A capability of the caller that would have granted it if it were not ambiguous. */
   readonly ambiguous?: { readonly word: string; readonly meanings: readonly string[] } | undefined;
   readonly rule?: DecidingRule | undefined;
-  /** The rule of the way that the caller came, where that made it stricter. */
+  /** The rule of the caller's view, if it made the decision stricter. */
   readonly limit?: PlacedRule | undefined;
-  /** The definition is not the approved one. What would hold otherwise is in `otherwise`. */
+  /** The definition is not the approved one. `otherwise` holds the decision without this fault. */
   readonly pin?: PinFault | undefined;
-  /** With this call its run has private data, text of strangers, and a way out. */
+  /** With this call, the run combines private data, untrusted text and an outbound call. */
   readonly flow?: true | undefined;
   readonly otherwise?: Action | undefined;
 }
 
-export interface Subject extends RuleSubject, Sent {
-  /** What its tool is, where the caller's connection may have another than that which all know. */
+export interface Subject extends RuleSubject, SentData {
+  /** The tool's definition, if the caller's connection may list a different one than the shared catalog. */
   readonly definition?: object | undefined;
 }
 
@@ -40,24 +48,24 @@ export interface ServerPolicy {
   readonly trusted: boolean;
   readonly requires: readonly string[];
   readonly scope?: RuleContext['scope'];
-  /** Of the host's own functions: whether one is for every agent that has any capability. */
+  /** For native tools: whether the tool is open to every agent that has any capability. */
   readonly isPublic?: ((tool: string) => boolean) | undefined;
 }
 
 export interface PolicyOptions {
-  /** What holds when nothing more special does; absent: allow for the host, ask for agents. */
+  /** Applies when no rule matches. Default: allow for the host, ask for agents. */
   readonly defaultDecision?: Action | undefined;
   readonly rules?: RuleSet | undefined;
   readonly known: KnownServers;
-  /** What the server's configuration says: is its word believed, what does it require? */
+  /** Whether the server is configured as trusted, and which capabilities it requires. */
   readonly serverPolicy: (server: string) => ServerPolicy;
   /** What is wrong with a tool's definition; absent when nothing is pinned. */
   readonly pinFault?: ((subject: Subject) => PinFault | undefined) | undefined;
-  /** The rules of a way to come, compiled. */
+  /** Compiles the rules of a view. */
   readonly limitRules?: ((rules: readonly PlacedRule[]) => RuleSet) | undefined;
-  /** What no agent may send; absent: nothing is looked for. */
+  /** Finds secrets that no agent may send. Absent: no search. */
   readonly secrets?: SecretSearch | undefined;
-  /** What holds a call back for what its run did before; absent when nothing does. */
+  /** Why the run's earlier calls hold this call back; undefined if they do not. */
   readonly flow?: ((caller: Caller, subject: Subject) => FlowFault | undefined) | undefined;
 }
 
@@ -67,12 +75,16 @@ export interface FlowFault {
 }
 
 const allow = (reason: string): Decision => ({ action: 'allow', reason, hidden: false });
-const hide = (reason: string): Decision => ({ action: 'deny', reason, hidden: true });
+const denyHidden = (reason: string): Decision => ({ action: 'deny', reason, hidden: true });
 
-const HOST_ALLOWED = allow('the host itself calls');
-const NOTHING_FOUND: Found = { rule: undefined, least: undefined };
-/** Flags of texts that are made to lead a model astray. */
-const LURES: ReadonlySet<RuleFlag> = new Set(['instructions', 'hidden-characters', 'mentions-other-server']);
+const HOST_ALLOWED = allow('calls by the host are allowed');
+const NO_MATCH: RuleMatch = { rule: undefined, minimum: undefined };
+/** Flags of text that tries to manipulate a model. */
+const INJECTION_FLAGS: ReadonlySet<RuleFlag> = new Set([
+  'instructions',
+  'hidden-characters',
+  'mentions-other-server',
+]);
 
 export function decide(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Decision {
   if (caller !== undefined) {
@@ -80,31 +92,31 @@ export function decide(caller: Caller | undefined, subject: Subject, options: Po
     if (granted.action === 'deny') return granted;
   }
   const agent = agentOf(caller);
-  const decision = byRules(agent, subject, options);
+  const decision = decideByRules(agent, subject, options);
   if (decision.action === 'deny') return decision;
   const fault = subject.kind === 'tool' ? options.pinFault?.(subject) : undefined;
-  const held = fault === undefined ? decision : heldBack(decision, fault);
+  const held = fault === undefined ? decision : withPinFault(decision, fault);
   const flow = agent === undefined ? undefined : options.flow?.(agent, subject);
-  const whole = flow === undefined ? held : crossing(held, flow);
-  return caller?.limits?.rules === undefined ? whole : tightened(whole, { caller, subject, options });
+  const whole = flow === undefined ? held : withFlowFault(held, flow);
+  return caller?.limits?.rules === undefined ? whole : withLimitRules(whole, { caller, subject, options });
 }
 
-/** The part of the decision that lists share with calls: whether the caller may see it at all. */
-export function mayKnow(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {
+/** The part of the decision that lists and calls share: whether the caller may see the item at all. */
+export function decideVisibility(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {
   const granted = grant(caller, subject, options);
   if (granted.action === 'deny') return granted;
   const limits = limitRulesOf(caller, options);
   if (options.rules === undefined && limits === undefined) return granted;
   const agent = agentOf(caller);
   const context = contextOf(agent, subject, options);
-  // As in `decide`: the host is told why. What is not in its view is not there for the host either.
+  // As in `decide`, the host learns the reason. Items outside its view are hidden from the host too.
   const isHidden = agent !== undefined && options.rules?.hides(subject, context) === true;
-  return isHidden || limits?.hides(subject, context) === true ? hide('a rule denies it') : granted;
+  return isHidden || limits?.hides(subject, context) === true ? denyHidden('a rule denies it') : granted;
 }
 
-/** The same of what may not be there now: where it depends on what it says of itself, the caller may not know it. */
-export function surelyKnows(caller: Caller, subject: RuleSubject, options: PolicyOptions): boolean {
-  if (mayKnow(caller, subject, options).action === 'deny') return false;
+/** Like `decideVisibility`, for an item that may not exist. False if visibility depends on annotations that are not known yet. */
+export function isSurelyVisible(caller: Caller, subject: RuleSubject, options: PolicyOptions): boolean {
+  if (decideVisibility(caller, subject, options).action === 'deny') return false;
   if (subject.hints !== 'unknown' || subject.kind !== 'tool') return true;
   const agent = agentOf(caller);
   const context = contextOf(agent, subject, options);
@@ -113,20 +125,27 @@ export function surelyKnows(caller: Caller, subject: RuleSubject, options: Polic
 }
 
 function grant(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {
-  if (!isWithin(caller.limits, subject)) return hide('it is not in this view');
+  if (!isWithinLimits(caller.limits, subject)) return denyHidden('it is not in this view');
   const capabilities = caller.isHost === true ? caller.limits?.capabilities : caller.capabilities;
   if (capabilities === undefined) return HOST_ALLOWED;
   const { requires, isPublic } = options.serverPolicy(subject.server);
   if (capabilities.length > 0 && isPublic?.(subject.tool) === true)
-    return allow('a public function of the host');
+    return allow('it is a public native tool');
   const found = findGrant({ capabilities }, subject, options.known);
   if (!found.granted) {
     const [ambiguous] = found.ambiguous;
-    if (ambiguous === undefined) return hide('the caller has no capability for it');
-    return { ...hide(`"${ambiguous.word}" could mean ${ambiguous.meanings.join(' or ')}`), ambiguous };
+    if (ambiguous === undefined) return denyHidden('the caller has no capability for it');
+    return {
+      ...denyHidden(
+        `capability "${ambiguous.word}" is ambiguous and can mean ${ambiguous.meanings.join(' or ')}`,
+      ),
+      ambiguous,
+    };
   }
   const missing = requires.find((word) => !capabilities.includes(word));
-  return missing === undefined ? allow(`granted by "${found.by}"`) : hide(`the caller lacks "${missing}"`);
+  return missing === undefined
+    ? allow(`granted by "${found.by}"`)
+    : denyHidden(`the caller lacks the capability "${missing}"`);
 }
 
 function contextOf(
@@ -138,41 +157,41 @@ function contextOf(
   return { callerId: caller?.id, trusted, scope };
 }
 
-interface Asked {
+interface DecisionRequest {
   readonly caller: Caller | undefined;
   readonly subject: Subject;
   readonly options: PolicyOptions;
 }
 
-function byRules(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Decision {
+function decideByRules(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Decision {
   const context = contextOf(caller, subject, options);
-  const found = options.rules?.find(subject, context) ?? NOTHING_FOUND;
-  const decision = byFound(found, context, { caller, subject, options });
-  if (caller === undefined || decision.action === 'deny' || vouches(found.rule)) return decision;
-  return options.secrets?.knows(subject) === true ? givenAway(decision) : decision;
+  const found = options.rules?.find(subject, context) ?? NO_MATCH;
+  const decision = decideByMatch(found, context, { caller, subject, options });
+  if (caller === undefined || decision.action === 'deny' || allowsSecrets(found.rule)) return decision;
+  return options.secrets?.knows(subject) === true ? denySecret(decision) : decision;
 }
 
-function byFound({ rule, least }: Found, context: RuleContext, asked: Asked): Decision {
-  if (rule === undefined) return atLeast(byDefault(asked), least);
-  if (rule.action === 'allow') return atLeast(toDecision(rule), least);
+function decideByMatch({ rule, minimum }: RuleMatch, context: RuleContext, asked: DecisionRequest): Decision {
+  if (rule === undefined) return atLeastAsStrict(decideByDefault(asked), minimum);
+  if (rule.action === 'allow') return atLeastAsStrict(toDecision(rule), minimum);
   if (rule.action === 'ask') {
-    // A project may raise the guard; where nothing goes by default, its question changes nothing.
-    const usual = isOfProject(rule) ? byDefault(asked) : undefined;
+    // A project may make the decision stricter, but its `ask` must not relax a default of deny.
+    const usual = isProjectRule(rule) ? decideByDefault(asked) : undefined;
     return usual?.action === 'deny' ? usual : toDecision(rule);
   }
-  // The owner is told why; an agent does not learn of what it can never call.
+  // The owner learns the reason; an agent must not learn about tools it can never call.
   const isHidden = asked.caller !== undefined && asked.options.rules?.hides(asked.subject, context) === true;
   return { ...toDecision(rule), hidden: isHidden };
 }
 
-const isOfProject = ({ placed: { from } }: CompiledRule): boolean => from === 'project' || from === 'local';
+const isProjectRule = ({ placed: { from } }: CompiledRule): boolean => from === 'project' || from === 'local';
 
-/** Only a rule that speaks of secrets lets one pass, and none of a project. */
-const vouches = (rule: CompiledRule | undefined): boolean =>
-  rule?.placed.rule.secrets === true && !isOfProject(rule);
+/** Only a rule with `secrets: true` lets a secret pass, and never a rule of a project. */
+const allowsSecrets = (rule: CompiledRule | undefined): boolean =>
+  rule?.placed.rule.secrets === true && !isProjectRule(rule);
 
-/** A question that a rule puts says more than the same one by default. */
-const atLeast = (decision: Decision, least: CompiledRule | undefined): Decision =>
+/** Prefers the rule over an `ask` by default, because the rule carries a more specific reason. */
+const atLeastAsStrict = (decision: Decision, least: CompiledRule | undefined): Decision =>
   least !== undefined && decision.action !== 'deny' ? toDecision(least) : decision;
 
 const toDecision = (rule: CompiledRule): Decision => ({
@@ -182,52 +201,52 @@ const toDecision = (rule: CompiledRule): Decision => ({
   rule: decidedBy(rule),
 });
 
-function byDefault(asked: Asked): Decision {
-  const decision = usually(asked);
+function decideByDefault(asked: DecisionRequest): Decision {
+  const decision = baseDecision(asked);
   const { caller, subject, options } = asked;
   if (decision.action !== 'allow' || caller === undefined || subject.kind !== 'tool') return decision;
   if (options.serverPolicy(subject.server).trusted) return decision;
-  const lure = subject.flags?.().find((flag) => LURES.has(flag));
-  if (lure === undefined) return decision;
+  const injection = subject.flags?.().find((flag) => INJECTION_FLAGS.has(flag));
+  if (injection === undefined) return decision;
   return {
     action: 'ask',
-    reason: `its texts are flagged (${lure}), and its server is not trusted`,
+    reason: `the tool's definition is flagged (${injection}), and its server is not trusted`,
     hidden: false,
   };
 }
 
-function usually({ caller, subject, options }: Asked): Decision {
+function baseDecision({ caller, subject, options }: DecisionRequest): Decision {
   const { defaultDecision } = options;
   if (defaultDecision !== undefined && !(caller === undefined && defaultDecision === 'allow'))
-    return { action: defaultDecision, reason: `the default is ${defaultDecision}`, hidden: false };
+    return { action: defaultDecision, reason: `the default decision is "${defaultDecision}"`, hidden: false };
   if (caller === undefined) return HOST_ALLOWED;
-  if (subject.kind !== 'tool') return allow('reading is allowed to who may use the server');
+  if (subject.kind !== 'tool') return allow('reading is allowed for callers with access to the server');
   const { hints } = subject;
   const saysReadOnly = hints !== 'unknown' && hints?.readOnlyHint === true;
   if (saysReadOnly && options.serverPolicy(subject.server).trusted)
-    return allow('a trusted server says that it only reads');
+    return allow('a trusted server marks the tool as read-only');
   return { action: 'ask', reason: 'agent calls require approval by default', hidden: false };
 }
 
-const givenAway = (decision: Decision): Decision => ({
+const denySecret = (decision: Decision): Decision => ({
   ...decision,
   action: 'deny',
-  reason: 'its arguments hold a secret that is known here, and no rule about secrets lets it pass',
+  reason: 'the arguments contain a known secret, and no rule with "secrets": true allows the call',
   otherwise: decision.action,
 });
 
-const FAULTS: Readonly<Record<PinFault, string>> = {
-  changed: 'it changed since it was approved',
-  new: 'it came after its server was approved',
-  unreadable: 'what was approved cannot be read',
+const PIN_FAULT_REASONS: Readonly<Record<PinFault, string>> = {
+  changed: "the tool's definition changed since it was approved",
+  new: 'the tool was added after its server was approved',
+  unreadable: 'the approved definitions cannot be read',
 };
 
-function heldBack(decision: Decision, pin: PinFault): Decision {
-  return { ...decision, action: 'ask', reason: FAULTS[pin], pin, otherwise: decision.action };
+function withPinFault(decision: Decision, pin: PinFault): Decision {
+  return { ...decision, action: 'ask', reason: PIN_FAULT_REASONS[pin], pin, otherwise: decision.action };
 }
 
-/** Stands above every yes; what else there is to ask is asked with it. */
-function crossing(decision: Decision, { action, reason }: FlowFault): Decision {
+/** Overrides every allow. If approval is needed anyway, both reasons are combined. */
+function withFlowFault(decision: Decision, { action, reason }: FlowFault): Decision {
   const more = decision.action === 'ask' ? `; ${decision.reason}` : '';
   const otherwise = decision.otherwise ?? decision.action;
   return { ...decision, action, reason: `${reason}${more}`, flow: true, otherwise };
@@ -236,30 +255,36 @@ function crossing(decision: Decision, { action, reason }: FlowFault): Decision {
 const limitRulesOf = ({ limits }: Caller, { limitRules }: PolicyOptions): RuleSet | undefined =>
   limits?.rules === undefined ? undefined : limitRules?.(limits.rules);
 
-/** The stricter of what holds anywhere and what the rules of the way that the caller came say. */
-function tightened(
+/** Returns the stricter of the decision and the rules of the caller's view. */
+function withLimitRules(
   decision: Decision,
-  { caller, subject, options }: Asked & { readonly caller: Caller },
+  { caller, subject, options }: DecisionRequest & { readonly caller: Caller },
 ): Decision {
   const context = contextOf(agentOf(caller), subject, options);
   const rules = limitRulesOf(caller, options);
-  const found = rules?.find(subject, context) ?? NOTHING_FOUND;
-  const rule = found.rule === undefined || found.rule.action === 'allow' ? found.least : found.rule;
+  const found = rules?.find(subject, context) ?? NO_MATCH;
+  const rule = found.rule === undefined || found.rule.action === 'allow' ? found.minimum : found.rule;
   if (rule === undefined || decision.action === 'deny') return decision;
   const limit = rule.placed;
-  const reason = reasonOf(rule, 'a rule of this view');
+  const reason = reasonOf(rule, 'a rule for this view');
   if (rule.action === 'deny') {
     const hidden = rules?.hides(subject, context) === true;
     return { action: 'deny', reason, hidden, rule: decidedBy(rule), limit };
   }
-  // One question for both.
+  // One approval covers both.
   if (decision.action === 'ask') return { ...decision, reason: `${decision.reason}; ${reason}`, limit };
   return { action: 'ask', reason, hidden: false, rule: decidedBy(rule), limit };
 }
 
-/** Where the rule stands is told beside it: an agent that reads the reason needs no paths of the machine. */
-const reasonOf = ({ action, placed: { rule } }: CompiledRule, whose = 'a rule'): string =>
-  `${whose} says ${action}${rule.reason === undefined ? '' : `: ${rule.reason}`}`;
+const ACTION_VERBS: Readonly<Record<Action, string>> = {
+  allow: 'allows it',
+  ask: 'requires approval',
+  deny: 'denies it',
+};
+
+/** Without the rule's file: agents read the reason, and must not learn local paths. */
+const reasonOf = ({ action, placed: { rule } }: CompiledRule, source = 'a rule'): string =>
+  `${source} ${ACTION_VERBS[action]}${rule.reason === undefined ? '' : ` with the reason "${rule.reason}"`}`;
 
 const decidedBy = ({ index, action, placed: { rule, from, file, line } }: CompiledRule): DecidingRule => ({
   index,

@@ -1,25 +1,25 @@
-/** Why a decision is what it is: the rules that came near, and the key by which each of them did not fit. */
-import type { PlacedRule } from '../config/rule-schema.js';
-import type { Label } from '../config/schema.js';
+/** Explains a decision: the rules that nearly matched, and the key by which each of them did not. */
+import type { PlacedRule } from '../config/schema/rule-schema.js';
+import type { Label } from '../config/schema/schema.js';
 import { agentOf, type Caller } from './capabilities.js';
 import { type Decision, decide, type PolicyOptions, type Subject } from './decide.js';
-import { looksAtTool, misfit, type RuleKey } from './rules.js';
+import { dependsOnTool, firstMismatch, type RuleKey } from './rules.js';
 
 /** A rule for this server and tool that did not decide. */
-export interface PassedRule {
+export interface SkippedRule {
   readonly index: number;
   readonly placed: PlacedRule;
-  /** The key that the call does not fit. */
+  /** The key that the call does not match. */
   readonly because: RuleKey;
 }
 
 export interface Explanation {
   readonly decision: Decision;
-  /** Rules for this server and tool that were asked before, in their order. */
-  readonly passed: readonly PassedRule[];
-  /** What the tool is now was not known, and might change the answer. */
+  /** Rules for this server and tool that were tried before the deciding one, in order. */
+  readonly passed: readonly SkippedRule[];
+  /** The tool's current definition was not known, and might change the decision. */
   readonly unsure: boolean;
-  /** What the call would bring into its run, or take out of it. */
+  /** The labels that the call would add to its run. */
   readonly labels: readonly Label[];
 }
 
@@ -41,11 +41,11 @@ export function explain(
     passed: passed.map((rule) => ({
       index: rule.index,
       placed: rule.placed,
-      because: misfit(rule, subject, context) ?? argumentKey(rule.placed),
+      because: firstMismatch(rule, subject, context) ?? argumentKey(rule.placed),
     })),
     unsure:
       isUnknown &&
-      (asked.some((rule) => rule.index <= last && looksAtTool(rule)) ||
+      (asked.some((rule) => rule.index <= last && dependsOnTool(rule)) ||
         (decision.rule === undefined && trusted && decision.action === 'ask')),
   };
 }

@@ -1,6 +1,6 @@
-/** What tools say about themselves, and how far it is believed. */
+/** What tools say about themselves (annotations), and how far it is trusted. */
 
-/** The hints of MCP; what is missing counts as the protocol's default, which is the careful one. */
+/** The hints of MCP. A missing hint counts as the protocol's default, which is the cautious one. */
 export interface Hints {
   readonly readOnlyHint?: boolean | undefined;
   readonly destructiveHint?: boolean | undefined;
@@ -17,8 +17,8 @@ export interface WantedHints {
 
 type HintName = keyof WantedHints;
 
-/** The protocol's defaults: nobody can say anything worse of a tool. */
-const CAREFUL: Readonly<Record<HintName, boolean>> = {
+/** The protocol's defaults: the worst that a tool can be. */
+const DEFAULT_HINTS: Readonly<Record<HintName, boolean>> = {
   readOnly: false,
   destructive: true,
   idempotent: false,
@@ -27,8 +27,8 @@ const CAREFUL: Readonly<Record<HintName, boolean>> = {
 
 const NAMES = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const satisfies readonly HintName[];
 
-/** Reading by the protocol's own words: no claim of the server. */
-export const READING: Hints = {
+/** Reading is defined by the protocol: no claim of the server is involved. */
+export const READ_ONLY_HINTS: Hints = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
@@ -37,30 +37,29 @@ export const READING: Hints = {
 
 export interface HintTest {
   readonly hints: Hints | undefined;
-  /** The server's word counts. */
+  /** The server's annotations are trusted. */
   readonly believed: boolean;
-  /** The rule lowers the guard. */
+  /** The rule is an `allow`. */
   readonly allows: boolean;
 }
 
 /**
- * Whether a tool is what a rule wants. A stranger's claims open nothing: for an `allow` only the careful
- * defaults count. For the other rules either may fit, the claim or the default, so that no claim gets a tool
- * past a guard.
+ * Whether a tool matches a rule's annotations. Untrusted claims never help an `allow`: only the cautious defaults
+ * count. For the other rules, either the claim or the default may match, so that no claim gets a tool past a rule.
  */
 export function fitsHints(wanted: WantedHints, { hints, believed, allows }: HintTest): boolean {
   return NAMES.every((name) => {
     const want = wanted[name];
     if (want === undefined) return true;
     if (believed) return want === claimOf(hints, name);
-    return want === CAREFUL[name] || (!allows && want === claimOf(hints, name));
+    return want === DEFAULT_HINTS[name] || (!allows && want === claimOf(hints, name));
   });
 }
 
 function claimOf(hints: Hints | undefined, name: HintName): boolean {
   const said = hints?.[`${name}Hint`];
   if (said !== undefined) return said;
-  // What only reads destroys nothing: the protocol gives the hint a meaning for tools that write only.
+  // Read-only tools destroy nothing: the protocol defines the hint only for tools that write.
   if (name === 'destructive' && hints?.readOnlyHint === true) return false;
-  return CAREFUL[name];
+  return DEFAULT_HINTS[name];
 }

@@ -1,13 +1,13 @@
-/** What a tool brings into a run or takes out of it: by its server's configuration, else by what it says itself. */
-import type { Label, ServerConfig } from '../config/schema.js';
-import { wideAddressGlob } from './address.js';
-import { compileGlob, type Glob } from './glob.js';
+/** The labels of a tool: from its server's configuration, or else from its annotations. */
+import type { Label, ServerConfig } from '../config/schema/schema.js';
+import { compileGlob, type Glob } from '../text/glob.js';
+import { wideAddressGlob } from './possible-addresses.js';
 import type { RuleSubject } from './rules.js';
 
 type Labels = NonNullable<ServerConfig['labels']>;
 type LabelMap = Exclude<Labels, readonly unknown[]>;
 
-/** Of something at a server. A server cannot talk itself out of a label, and a project's file neither. */
+/** A server cannot remove a label from itself, and neither can a project's file. */
 export function labelsOf(
   config: Pick<ServerConfig, 'labels' | 'scope'> | undefined,
   { tool, kind, hints }: Pick<RuleSubject, 'tool' | 'kind' | 'hints'>,
@@ -19,7 +19,7 @@ export function labelsOf(
   return configured === undefined ? claimed : [...new Set([...configured, ...claimed])];
 }
 
-/** Undefined: nothing is said about this one. */
+/** Undefined: the configuration does not mention this one. */
 function configuredFor(labels: Labels, tool: string, isAddress: boolean): readonly Label[] | undefined {
   if (Array.isArray(labels)) return labels;
   const fitting = globsOf(labels).filter(({ glob, address }) => (isAddress ? address : glob)(tool));
@@ -28,7 +28,7 @@ function configuredFor(labels: Labels, tool: string, isAddress: boolean): readon
 
 interface LabelGlob {
   readonly glob: Glob;
-  /** Of resources: however the address is written. */
+  /** Resources match however their address is written. */
   readonly address: Glob;
   readonly labels: readonly Label[];
 }
@@ -48,14 +48,16 @@ function globsOf(map: LabelMap): readonly LabelGlob[] {
 }
 
 const NONE: readonly Label[] = [];
-const OPEN: readonly Label[] = ['untrusted', 'outbound'];
+const OPEN_WORLD: readonly Label[] = ['untrusted', 'outbound'];
 const DESTRUCTIVE: readonly Label[] = ['destructive'];
-const BOTH: readonly Label[] = [...OPEN, ...DESTRUCTIVE];
+const BOTH: readonly Label[] = [...OPEN_WORLD, ...DESTRUCTIVE];
 
-/** Only what it says outright: by the protocol's defaults every tool that says nothing would be all of it. */
+/**
+ * Only explicit annotations count: by the protocol's defaults, every tool without annotations would get all labels.
+ */
 function claimedBy(hints: RuleSubject['hints']): readonly Label[] {
   if (hints === 'unknown' || hints === undefined) return NONE;
   const { openWorldHint: isOpen = false, destructiveHint: isDestructive = false } = hints;
-  if (isOpen) return isDestructive ? BOTH : OPEN;
+  if (isOpen) return isDestructive ? BOTH : OPEN_WORLD;
   return isDestructive ? DESTRUCTIVE : NONE;
 }

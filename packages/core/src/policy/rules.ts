@@ -1,41 +1,41 @@
 /**
- * The rules in effect, compiled once: the first one that fits decides. An `allow` fits only what is surely
- * meant; an `ask` or `deny` also fits what may be meant. So a doubt always raises the guard.
+ * The rules in effect, compiled once: the first match decides. An `allow` matches only what is certain; an `ask` or
+ * `deny` also matches what is possible. So doubt always makes the decision stricter.
  */
-import type { PlacedRule, Rule, RuleFlag, RuleScope } from '../config/rule-schema.js';
-import { wideAddressGlob } from './address.js';
+import type { PlacedRule, Rule, RuleFlag, RuleScope } from '../config/schema/rule-schema.js';
+import { compileGlob, type Glob, literalOf } from '../text/glob.js';
 import { type ArgumentPath, everyAt, parseArgumentPath, someAt } from './argument-path.js';
-import { isTricky, strictTest, wideTest } from './argument-pattern.js';
-import { DecisionWork } from './decision-work.js';
-import { compileGlob, type Glob, literalOf } from './glob.js';
-import { fitsHints, type Hints, READING } from './hints.js';
+import { isAmbiguousText, strictTest, wideTest } from './argument-pattern.js';
+import { DecisionBudget } from './decision-budget.js';
+import { fitsHints, type Hints, READ_ONLY_HINTS } from './hints.js';
+import { wideAddressGlob } from './possible-addresses.js';
 
 export interface RuleSubject {
   readonly server: string;
   readonly tool: string;
   readonly kind: 'tool' | 'resource' | 'prompt';
-  /** What it says about itself; `unknown` before its server was asked. */
+  /** The tool's annotations; `unknown` before its server has listed it. */
   readonly hints: Hints | 'unknown' | undefined;
-  /** What is odd about its texts: looked for only when it matters. The same list as long as it is the same. */
+  /** Flags of the tool's texts, computed only when needed. The same array as long as the flags are the same. */
   readonly flags?: (() => readonly RuleFlag[]) | undefined;
 }
 
-/** What a call sends, as far as its caller has a say in it. */
-export interface Sent {
+/** The part of a call that its caller controls. */
+export interface SentData {
   readonly arguments?: Arguments | undefined;
-  /** What else goes to the server with them. */
-  readonly beside?: readonly unknown[] | undefined;
+  /** What else is sent to the server with the arguments. */
+  readonly otherValues?: readonly unknown[] | undefined;
 }
 
-/** Looks for secrets in all that is sent. */
+/** Searches everything that is sent for secrets. */
 export interface SecretSearch {
-  /** One that is known by its value. */
-  readonly knows: (sent: Sent) => boolean;
-  /** Also what only looks like one. */
-  readonly finds: (sent: Sent) => boolean;
+  /** Secrets known by their value. */
+  readonly knows: (sent: SentData) => boolean;
+  /** Also text that only looks like a secret. */
+  readonly finds: (sent: SentData) => boolean;
 }
 
-/** What is known of a call beside what it is about. */
+/** What is known about a call besides its subject. */
 export interface RuleContext {
   /** Undefined: the host itself. */
   readonly callerId: string | undefined;
@@ -44,78 +44,78 @@ export interface RuleContext {
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
-type ArgumentsTest = (args: Arguments, work: DecisionWork) => boolean;
-type SentTest = (sent: Sent, work: DecisionWork) => boolean;
+type ArgumentsTest = (args: Arguments, work: DecisionBudget) => boolean;
+type SentTest = (sent: SentData, work: DecisionBudget) => boolean;
 
-/** A key of a rule that a call can fail to fit. */
+/** A key of a rule that a call can fail to match. */
 export type RuleKey = Exclude<keyof Rule, 'action' | 'reason'>;
 
 export interface CompiledRule {
   readonly placed: PlacedRule;
-  /** Its place among the rules in effect. */
+  /** Its index among the rules in effect. */
   readonly index: number;
   readonly action: Rule['action'];
   readonly server: Glob | undefined;
   readonly tool: Glob | undefined;
-  /** The same for addresses of resources, which can be written in many ways. */
+  /** For resource addresses, which can be written in many ways. */
   readonly address: Glob | undefined;
   readonly kinds: readonly string[] | undefined;
   readonly scopes: readonly string[] | undefined;
   readonly caller: ((callerId: string | undefined) => boolean) | undefined;
   readonly flags: readonly string[] | undefined;
-  /** What it says about the arguments, and about secrets in them and beside them. */
-  readonly sent: SentTest | undefined;
-  /** Of an `ask`: whether what is sent fits beyond doubt. */
-  readonly surely: SentTest | undefined;
+  /** Its conditions on the arguments and on secrets in the request. */
+  readonly sentTest: SentTest | undefined;
+  /** For an `ask`: whether the request matches beyond doubt. */
+  readonly certainTest: SentTest | undefined;
 }
 
-/** What the rules say about a call. */
-export interface Found {
+/** The rules that match a call. */
+export interface RuleMatch {
   readonly rule: CompiledRule | undefined;
-  /** An `ask`: what is decided is at least this. */
-  readonly least: CompiledRule | undefined;
+  /** An `ask`: the decision is at least this strict. */
+  readonly minimum: CompiledRule | undefined;
 }
 
-/** The name by which rules mean the host itself. */
+/** The name of the host in rules. */
 const HOST = 'host';
-/** The word by which rules mean everybody but the host; no pattern for names can say that. */
+/** Matches every caller except the host; no name pattern can express that. */
 const AGENTS = 'agents';
-/** Names that are asked for again and again are few; more than this are somebody's guesses. */
-const MOST_REMEMBERED = 5_000;
-const MOST_NAME = 512;
+/** The names in use are few; more than this are guesses. */
+const MAX_CACHED = 5_000;
+const MAX_CACHED_NAME_LENGTH = 512;
 
-/** The rules that fit a call but perhaps for its arguments, up to the first that needs no look at them. */
-interface Fitting {
+/** The rules that match a call apart from its arguments, up to the first that does not depend on them. */
+interface CandidateRules {
   readonly rules: readonly CompiledRule[];
   readonly hides: boolean;
-  /** What it was found for. */
+  /** The subject and context that they were found for. */
   readonly hints: RuleSubject['hints'];
   readonly flags: readonly RuleFlag[] | undefined;
   readonly trusted: boolean;
   readonly scope: RuleScope | undefined;
 }
 
-type ByTool = Map<string, Fitting>;
+type ByTool = Map<string, CandidateRules>;
 type ByCaller = Map<string | undefined, Map<string, ByTool>>;
 
 export class RuleSet {
   readonly size: number;
   readonly #exact = new Map<string, CompiledRule[]>();
   readonly #general: CompiledRule[] = [];
-  /** By kind, caller, server and name, each for itself: a name is anything, also what two others are put together. */
-  readonly #known: Readonly<Record<RuleSubject['kind'], ByCaller>> = {
+  /** Keyed by kind, caller, server and name separately: any joined key could collide, because names are arbitrary. */
+  readonly #cache: Readonly<Record<RuleSubject['kind'], ByCaller>> = {
     tool: new Map(),
     resource: new Map(),
     prompt: new Map(),
   };
   readonly #wantsFlags: boolean;
-  readonly #looksAtTools: boolean;
-  #remembered = 0;
+  readonly #dependsOnTools: boolean;
+  #cachedCount = 0;
 
   constructor(rules: readonly PlacedRule[], secrets: SecretSearch) {
     this.size = rules.length;
     this.#wantsFlags = rules.some(({ rule }) => rule.flags !== undefined);
-    this.#looksAtTools = this.#wantsFlags || rules.some(({ rule }) => rule.annotations !== undefined);
+    this.#dependsOnTools = this.#wantsFlags || rules.some(({ rule }) => rule.annotations !== undefined);
     for (const rule of rules.map((placed, index) => compileRule(placed, index, secrets))) {
       const names = listOf(rule.placed.rule.server)?.map(literalOf);
       if (names === undefined || names.includes(undefined)) this.#general.push(rule);
@@ -124,36 +124,36 @@ export class RuleSet {
   }
 
   /**
-   * The first rule that fits the call. An `ask` that fits only in doubt, or by what a stranger says of
-   * itself, does not decide, for it could keep a later `deny` from doing so: it is the least that holds.
+   * The first rule that matches the call. An `ask` that matches only in doubt, or by an untrusted claim, does not
+   * decide, because it could keep a later `deny` from doing so: it sets the minimum.
    */
-  find(subject: RuleSubject & Sent, context: RuleContext): Found {
-    const work = new DecisionWork();
-    const sent = withName(subject);
-    let least: CompiledRule | undefined;
-    for (const rule of this.#fitting(subject, context).rules) {
-      if (rule.sent !== undefined && !rule.sent(sent, work)) continue;
-      const isSure = rule.surely === undefined || rule.surely(sent, work);
-      if (isSure && !fitsByClaim(rule, subject, context)) return { rule, least };
-      least ??= rule;
+  find(subject: RuleSubject & SentData, context: RuleContext): RuleMatch {
+    const work = new DecisionBudget();
+    const sent = withSubjectName(subject);
+    let minimum: CompiledRule | undefined;
+    for (const rule of this.#candidateRules(subject, context).rules) {
+      if (rule.sentTest !== undefined && !rule.sentTest(sent, work)) continue;
+      const isSure = rule.certainTest === undefined || rule.certainTest(sent, work);
+      if (isSure && !fitsByClaim(rule, subject, context)) return { rule, minimum };
+      minimum ??= rule;
     }
-    return { rule: undefined, least };
+    return { rule: undefined, minimum };
   }
 
   /**
-   * Whether the rules deny it whatever its arguments are: then it need not be known to exist. What is not
-   * known yet (the hints of a server that was not asked) leaves it open.
+   * Whether the rules deny it for any arguments: its existence is hidden then. Unknown annotations (of a server
+   * that was not asked yet) leave this open.
    */
   hides(subject: RuleSubject, context: RuleContext): boolean {
-    return this.#fitting(subject, context).hides;
+    return this.#candidateRules(subject, context).hides;
   }
 
-  /** Whether they would hide it if it were, or had been, what is not known now. */
+  /** Whether they would hide it depending on facts that are not known now. */
   couldHide(subject: RuleSubject, context: RuleContext): boolean {
-    return this.#looksAtTools && isHidden(this.candidates(subject), subject, { ...context, inDoubt: true });
+    return this.#dependsOnTools && isHidden(this.candidates(subject), subject, { ...context, inDoubt: true });
   }
 
-  /** The rules for this server and tool, in their order. */
+  /** The rules for this server and tool, in order. */
   candidates({ server, tool, kind }: RuleSubject): readonly CompiledRule[] {
     return merge(this.#exact.get(server) ?? [], this.#general).filter(
       (rule) =>
@@ -169,76 +169,76 @@ export class RuleSet {
     else rules.push(rule);
   }
 
-  #fitting(subject: RuleSubject, context: RuleContext): Fitting {
+  #candidateRules(subject: RuleSubject, context: RuleContext): CandidateRules {
     const { server, tool, kind, hints } = subject;
     const { callerId, trusted, scope } = context;
     const flags = this.#wantsFlags ? subject.flags?.() : undefined;
-    const known = this.#known[kind].get(callerId)?.get(server)?.get(tool);
+    const known = this.#cache[kind].get(callerId)?.get(server)?.get(tool);
     const isSame = known?.hints === hints && known?.flags === flags;
     if (isSame && known?.trusted === trusted && known.scope === scope) return known;
     const candidates = this.candidates(subject);
     const fitting = {
-      rules: upToFirstSure(candidates, subject, context),
+      rules: untilFirstCertain(candidates, subject, context),
       hides: isHidden(candidates, subject, context),
       hints,
       flags,
       trusted,
       scope,
     };
-    if (tool.length <= MOST_NAME) this.#remember(fitting, subject, callerId);
+    if (tool.length <= MAX_CACHED_NAME_LENGTH) this.#store(fitting, subject, callerId);
     return fitting;
   }
 
-  #remember(fitting: Fitting, { kind, server, tool }: RuleSubject, callerId: string | undefined): void {
-    if (this.#remembered >= MOST_REMEMBERED) {
-      for (const callers of Object.values(this.#known)) callers.clear();
-      this.#remembered = 0;
+  #store(fitting: CandidateRules, { kind, server, tool }: RuleSubject, callerId: string | undefined): void {
+    if (this.#cachedCount >= MAX_CACHED) {
+      for (const callers of Object.values(this.#cache)) callers.clear();
+      this.#cachedCount = 0;
     }
-    this.#remembered += 1;
-    const callers = this.#known[kind];
+    this.#cachedCount += 1;
+    const callers = this.#cache[kind];
     const servers = callers.get(callerId) ?? new Map<string, ByTool>();
-    const tools = servers.get(server) ?? new Map<string, Fitting>();
+    const tools = servers.get(server) ?? new Map<string, CandidateRules>();
     callers.set(callerId, servers.set(server, tools.set(tool, fitting)));
   }
 }
 
-function upToFirstSure(
+function untilFirstCertain(
   candidates: readonly CompiledRule[],
   subject: RuleSubject,
   context: RuleContext,
 ): readonly CompiledRule[] {
   const fitting: CompiledRule[] = [];
   for (const rule of candidates) {
-    if (misfit(rule, subject, context) !== undefined) continue;
+    if (firstMismatch(rule, subject, context) !== undefined) continue;
     fitting.push(rule);
-    if (rule.sent === undefined && !fitsByClaim(rule, subject, context)) break;
+    if (rule.sentTest === undefined && !fitsByClaim(rule, subject, context)) break;
   }
   return fitting;
 }
 
-/** With `inDoubt`, what is not known is taken for what hides it. */
+/** With `inDoubt`, unknown facts count as those that hide it. */
 function isHidden(
   candidates: readonly CompiledRule[],
   subject: RuleSubject,
   { inDoubt = false, ...context }: RuleContext & { readonly inDoubt?: boolean },
 ): boolean {
   for (const rule of candidates) {
-    const isUnsure = looksAtTool(rule) && subject.hints === 'unknown';
-    const key = misfit(rule, subject, context);
+    const isUnsure = dependsOnTool(rule) && subject.hints === 'unknown';
+    const key = firstMismatch(rule, subject, context);
     if (key !== undefined && !(isUnsure && (key === 'annotations' || key === 'flags'))) continue;
     if (fitsByClaim(rule, subject, context)) continue;
     if (isUnsure && inDoubt) {
-      if (rule.action === 'deny' && rule.sent === undefined) return true;
+      if (rule.action === 'deny' && rule.sentTest === undefined) return true;
       continue;
     }
-    if (rule.sent === undefined && !isUnsure) return rule.action === 'deny';
+    if (rule.sentTest === undefined && !isUnsure) return rule.action === 'deny';
     if (rule.action !== 'deny') return false;
   }
   return false;
 }
 
-/** The first key that a call does not fit, its arguments aside; undefined when it fits all of them. */
-export function misfit(
+/** The first key that a call does not match, ignoring its arguments; undefined if it matches all of them. */
+export function firstMismatch(
   { placed: { rule }, caller, scopes, flags, action }: CompiledRule,
   subject: RuleSubject,
   { callerId, trusted, scope }: RuleContext,
@@ -251,7 +251,7 @@ export function misfit(
     const test =
       subject.kind === 'tool'
         ? { hints: hints === 'unknown' ? undefined : hints, believed: trusted, allows: action === 'allow' }
-        : { hints: READING, believed: true, allows: action === 'allow' };
+        : { hints: READ_ONLY_HINTS, believed: true, allows: action === 'allow' };
     if (!fitsHints(rule.annotations, test)) return 'annotations';
   }
   if (flags === undefined) return undefined;
@@ -260,11 +260,11 @@ export function misfit(
   return isFlagged ? undefined : 'flags';
 }
 
-/** Whether it says something about the tool that is not known before its server was asked. */
-export const looksAtTool = ({ placed: { rule } }: CompiledRule): boolean =>
+/** Whether the rule depends on facts about the tool that only its server knows. */
+export const dependsOnTool = ({ placed: { rule } }: CompiledRule): boolean =>
   rule.annotations !== undefined || rule.flags !== undefined;
 
-/** An `ask` that would not fit if its tool had said nothing: by its texts, or by a claim that is not believed. */
+/** An `ask` that would not match without the tool's own claims: its texts, or annotations that are not trusted. */
 function fitsByClaim(
   { placed: { rule }, action }: CompiledRule,
   { kind }: RuleSubject,
@@ -290,15 +290,15 @@ function compileRule(placed: PlacedRule, index: number, { knows, finds }: Secret
     scopes: listOf(rule.scope),
     caller: callerTest(rule),
     flags: listOf(rule.flags),
-    sent: both(argumentsTest(rule, { strict: rule.action === 'allow' }), isAbout ? finds : undefined),
-    surely:
+    sentTest: both(argumentsTest(rule, { strict: rule.action === 'allow' }), isAbout ? finds : undefined),
+    certainTest:
       rule.action === 'ask'
         ? both(argumentsTest(rule, { strict: true }), isAbout ? knows : undefined)
         : undefined,
   };
 }
 
-/** In names one `*` stands for everything: a guard for all tools must not miss one with a slash in its name. */
+/** In names `*` matches everything: a rule for all tools must not miss a name with a slash in it. */
 function anyGlob(patterns: string | readonly string[] | undefined): Glob | undefined {
   const globs = listOf(patterns)?.map((pattern) => compileGlob(pattern, { crossSlashes: true }));
   if (globs === undefined) return undefined;
@@ -306,14 +306,14 @@ function anyGlob(patterns: string | readonly string[] | undefined): Glob | undef
   return globs.length === 1 && only !== undefined ? only : (text) => globs.some((glob) => glob(text));
 }
 
-/** A guard takes what may be meant; an `allow` only what is written, where it can mean nothing else. */
+/** `ask` and `deny` match every possible meaning; an `allow` only the literal one, if it is the only meaning. */
 function addressTest({ tool, action }: Rule): Glob | undefined {
   const patterns = listOf(tool);
   if (patterns === undefined) return undefined;
   const globs = patterns.map((pattern): Glob => {
     if (action !== 'allow') return wideAddressGlob(pattern);
     const fits = compileGlob(pattern, { crossSlashes: true });
-    return literalOf(pattern) === undefined ? (address) => fits(address) && !isTricky(address) : fits;
+    return literalOf(pattern) === undefined ? (address) => fits(address) && !isAmbiguousText(address) : fits;
   });
   return (address) => globs.some((glob) => glob(address));
 }
@@ -325,7 +325,7 @@ function callerTest({ caller, action }: Rule): CompiledRule['caller'] {
   const isForAgents = listOf(caller)?.includes(AGENTS) === true;
   return (callerId) => {
     if (callerId === undefined) return isHost;
-    // An agent that took the host's name gets nothing by it.
+    // An agent that takes the host's name gains nothing.
     return (isForAgents || fits(callerId)) && !(callerId === HOST && action === 'allow');
   };
 }
@@ -339,7 +339,7 @@ function argumentsTest(
     const steps: ArgumentPath = parseArgumentPath(path);
     const test = strict ? strictTest(pattern) : wideTest(pattern);
     const [key] = steps;
-    // Most paths are one key: there are many rules, and a call waits for all of them.
+    // Fast path: most paths are a single key, and every rule is on the path of the call.
     if (steps.length === 1 && typeof key === 'string')
       return (args, work) => Object.hasOwn(args, key) && args[key] !== undefined && test(args[key], work);
     const at = strict ? everyAt : someAt;
@@ -353,11 +353,14 @@ function argumentsTest(
 
 const NO_ARGUMENTS: Arguments = {};
 
-/** What a request is about is one of its arguments, however the request names it: a rule for `uri` holds for all of them. */
-function withName(subject: RuleSubject & Sent): Sent {
-  const { kind, tool, arguments: args, beside } = subject;
+/**
+ * The subject of a request counts as one of its arguments, whatever the request calls it: a rule for `uri` applies
+ * to all of them.
+ */
+function withSubjectName(subject: RuleSubject & SentData): SentData {
+  const { kind, tool, arguments: args, otherValues } = subject;
   if (kind === 'tool') return subject;
-  return { arguments: { ...args, [kind === 'resource' ? 'uri' : 'name']: tool }, beside };
+  return { arguments: { ...args, [kind === 'resource' ? 'uri' : 'name']: tool }, otherValues };
 }
 
 function both(one: SentTest | undefined, other: SentTest | undefined): SentTest | undefined {

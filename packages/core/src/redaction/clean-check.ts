@@ -1,35 +1,36 @@
-/** A quick look at plain data, such as JSON: is there anything in it that would have to go? Nearly always not. */
-import { isOpen } from '../text/redact-shapes.js';
-import { type DeepRules, isPublicName } from './redact-deep.js';
+/** A quick check of plain data, such as JSON, for anything to redact. Usually there is nothing. */
 
-/** What is nested deeper is left to the slow look, and so are rings. */
-const DEEPEST = 32;
-const MOST_NAMES = 1_000;
-const LONGEST_NAME = 64;
+import { isPublicName, type RedactionRules } from './redact-deep.js';
+import { isOnlyPlaceholders } from './redact-shapes.js';
 
-export interface CleanData {
-  /** True only when nothing has to go; false may mean that it is not plain data. Makes nothing on the way. */
+/** Deeper nesting and cycles are left to the slow check. */
+const MAX_QUICK_DEPTH = 32;
+const MAX_CACHED_NAMES = 1_000;
+const MAX_CACHED_NAME_LENGTH = 64;
+
+export interface CleanCheck {
+  /** True only if there is nothing to redact; false may also mean that it is not plain data. Allocates nothing. */
   check(value: unknown): boolean;
-  /** Names that were clean may not be so any more. */
-  forgetNames(): void;
+  /** Names that were clean may no longer be. */
+  clearNameCache(): void;
 }
 
-export function createCleanData({ text, isSecretName }: DeepRules): CleanData {
-  // The same few names come again and again.
+export function createCleanCheck({ text, isSecretName }: RedactionRules): CleanCheck {
+  // The same few names occur again and again.
   const cleanNames = new Set<string>();
   const isCleanName = (name: string): boolean => {
     if (cleanNames.has(name)) return true;
     if (text(name) !== name) return false;
-    if (cleanNames.size >= MOST_NAMES) cleanNames.clear();
-    if (name.length <= LONGEST_NAME) cleanNames.add(name);
+    if (cleanNames.size >= MAX_CACHED_NAMES) cleanNames.clear();
+    if (name.length <= MAX_CACHED_NAME_LENGTH) cleanNames.add(name);
     return true;
   };
 
   const isClean = (value: unknown, depth: number, hidden: boolean): boolean => {
-    if (typeof value === 'string') return hidden ? isOpen(value) : text(value) === value;
+    if (typeof value === 'string') return hidden ? isOnlyPlaceholders(value) : text(value) === value;
     if (typeof value === 'number' || typeof value === 'bigint') return !hidden;
     if (typeof value !== 'object' || value === null) return true;
-    if (depth > DEEPEST) return false;
+    if (depth > MAX_QUICK_DEPTH) return false;
     if (Array.isArray(value)) {
       for (const part of value) if (!isClean(part, depth + 1, hidden)) return false;
       return true;
@@ -51,6 +52,6 @@ export function createCleanData({ text, isSecretName }: DeepRules): CleanData {
         return false;
       }
     },
-    forgetNames: () => cleanNames.clear(),
+    clearNameCache: () => cleanNames.clear(),
   };
 }

@@ -1,28 +1,28 @@
 /**
- * Texts in which letters and digits are escaped, which nobody needs to do: `%41`, `\u0041`, `\x41`, `&#65;`. What is known
- * by its letters is looked for in what they come to.
+ * Texts with needlessly escaped letters and digits: `%41`, `\u0041`, `\x41`, `&#65;`. Known secrets are searched in
+ * the unescaped text.
  */
 
-/** A letter or digit, or a backslash by its number; what else there is is escaped in ordinary texts, too. */
-const NEEDLESS =
+/** A letter or digit, or a backslash by its number; other characters are escaped in ordinary texts too. */
+const NEEDLESS_ESCAPE =
   /%(?:25)*(?:3\d|[46][1-9a-f]|[57][\da])|\\(?:u00|x)(?:3\d|[46][1-9a-f]|[57][\da]|5c)|&#(?:x0*(?:3\d|[46][1-9a-f]|[57][\da])|0*(?:4[89]|5[0-7]|6[5-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2]));/i;
-/** Any character of ASCII that can be seen. A row of backslashes is read from its beginning: once, however long it is. */
+/** Any printable ASCII character. A run of backslashes is read from its beginning, once, however long it is. */
 const ESCAPED =
   /%(?:25)*([2-7][\da-f])|(?<!\\)\\{1,7}(?:u00|x)([2-7][\da-f])|&#x0*([2-7][\da-f]);|&#0*(3[2-9]|[4-9]\d|1[01]\d|12[0-6]);/gi;
 
-export interface Unescaped {
+export interface UnescapedText {
   readonly text: string;
-  /** Where a character of it stands in the text that it was made of. */
-  place(at: number): number;
+  /** The index in the original text of a character in the unescaped one. */
+  originalIndex(at: number): number;
 }
 
-/** The text with all of them replaced; undefined where there is none, which is nearly always. */
-export function unescaped(text: string): Unescaped | undefined {
-  if (!(text.includes('%') || text.includes('\\') || text.includes('&#')) || !NEEDLESS.test(text))
+/** The text with all of them replaced; undefined if there are none, which is usual. */
+export function unescapeText(text: string): UnescapedText | undefined {
+  if (!(text.includes('%') || text.includes('\\') || text.includes('&#')) || !NEEDLESS_ESCAPE.test(text))
     return undefined;
   let made = '';
   let end = 0;
-  /** Of each that was replaced: where it is now, and how much shorter the text is from there on. */
+  /** For each replacement: its new position, and how much shorter the text is from there on. */
   const places: number[] = [];
   const shorter: number[] = [];
   for (const match of text.matchAll(ESCAPED)) {
@@ -34,10 +34,10 @@ export function unescaped(text: string): Unescaped | undefined {
     places.push(made.length);
     shorter.push(end - made.length);
   }
-  return { text: made + text.slice(end), place: (at) => at + (shorter[lastUpTo(places, at)] ?? 0) };
+  return { text: made + text.slice(end), originalIndex: (at) => at + (shorter[lastUpTo(places, at)] ?? 0) };
 }
 
-/** The last of these numbers, which grow, that is not above; -1 when all are. */
+/** The index of the last of these ascending numbers that is not above the limit; -1 if all are. */
 function lastUpTo(numbers: readonly number[], max: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

@@ -1,37 +1,41 @@
 /**
- * Finds known secrets in a text, however many there are: each is looked for only where four letters or digits
- * of it stand. One alternation of all of them would try each one at every character.
+ * Finds known secrets in a text, however many there are: each is searched only where four of its letters or digits
+ * occur. One alternation of all of them would try each one at every character.
  */
-import { REDACTED } from '../text/redact-shapes.js';
-import { unescaped } from './escaped-text.js';
-import { createEndCutter } from './redact-ends.js';
-import { ANCHOR_LENGTH, type Form, formsOf } from './redact-forms.js';
+
+import { unescapeText } from './escaped-text.js';
+import { REDACTED } from './redact-shapes.js';
+import { createTruncatedRedactor } from './redact-truncated.js';
+import { ANCHOR_LENGTH, formsOf, type SecretForm } from './secret-forms.js';
 
 /**
- * Where a secret is known from. Each has places of its own: tokens that change for as long as a process lives do not make
- * it forget what was configured.
+ * The source of a secret. Each source has its own limit: tokens that change during the life of a process do not
+ * displace configured secrets.
  */
 export type SecretSource = 'configured' | 'signed-in' | 'brought';
 
 const MAX_SECRETS: Readonly<Record<SecretSource, number>> = {
   configured: 10_000,
   'signed-in': 1_000,
-  // Strangers choose them: more of a kind would take long to look for.
+  // Outsiders control these: more of one kind would make searching slow.
   brought: 250,
 };
 
-/** Forms that share an anchor, compiled when the anchor is first met. */
-interface Candidate extends Form {
+/** Forms that share an anchor, compiled when the anchor first occurs. */
+interface Candidate extends SecretForm {
   compiled?: { readonly before: RegExp | undefined; readonly after: RegExp } | undefined;
 }
 
 type Span = readonly [start: number, end: number];
 
-/** What a token may be made of. */
+/** The characters of a token. */
 const TOKEN = '[\\w.~+/=%-]';
 const TOKEN_END = new RegExp(TOKEN.replace('[', '[^'), 'g');
 const FILTER_SIZE = 2 ** 16;
-/** Texts are not like that: one that keeps us trying is made of what secrets are made of, and counts as one. */
+/**
+ * Ordinary text is not like that: a text that causes this many attempts is made of the characters of secrets, and
+ * counts as one.
+ */
 const MAX_TRIES_PER_CHARACTER = 4;
 const MIN_TRIES = 1_000;
 
@@ -43,11 +47,11 @@ export class KnownSecrets {
   };
   /** How many forms have each anchor. */
   readonly #anchors = new Map<string, number>();
-  #index: Index | undefined;
-  /** Of those alone that give themselves away. */
-  #telling: Index | undefined;
+  #index: SecretIndex | undefined;
+  /** Only for secrets that are recognizable on their own. */
+  #distinctiveIndex: SecretIndex | undefined;
 
-  /** Beyond so many of one source the oldest is forgotten. */
+  /** Beyond this number per source, the oldest is forgotten. */
   learn(secret: string, source: SecretSource): void {
     const secrets = this.#secrets[source];
     const known = secrets.get(secret);
@@ -57,7 +61,7 @@ export class KnownSecrets {
     const [oldest] = secrets.keys();
     if (secrets.size > MAX_SECRETS[source] && oldest !== undefined) this.#forget(secrets, oldest);
     this.#index = undefined;
-    this.#telling = undefined;
+    this.#distinctiveIndex = undefined;
   }
 
   get isEmpty(): boolean {
@@ -83,42 +87,44 @@ export class KnownSecrets {
     return new Map(Object.values(this.#secrets).flatMap((secrets) => [...secrets]));
   }
 
-  /** Whether one of them stands in the text as a whole. What may be an everyday word or number is not looked for. */
-  isIn(text: string): boolean {
-    this.#telling ??= createIndex(new Map([...this.#all()].filter(([secret]) => isTelling(secret))));
-    return this.#telling.find(text, 1).length > 0;
+  /** Whether the text contains one of them as a whole. Everyday words and numbers are not searched for. */
+  containsDistinctive(text: string): boolean {
+    this.#distinctiveIndex ??= createIndex(
+      new Map([...this.#all()].filter(([secret]) => isDistinctive(secret))),
+    );
+    return this.#distinctiveIndex.find(text, 1).length > 0;
   }
 
-  /** Whether anything of them would be taken out of the text. */
-  isAnyIn(text: string): boolean {
+  /** Whether anything in the text would be redacted. */
+  containsAny(text: string): boolean {
     if (this.isEmpty) return false;
     this.#index ??= createIndex(this.#all());
-    return this.#index.find(text, 1).length > 0 || this.#index.cutEnds(text) !== text;
+    return this.#index.find(text, 1).length > 0 || this.#index.redactEnds(text) !== text;
   }
 
-  /** The text without them; the same text when there is none in it. */
-  takeOut(text: string): string {
+  /** The text without them; the same text if there are none. */
+  redact(text: string): string {
     if (this.isEmpty) return text;
     this.#index ??= createIndex(this.#all());
     const spans = this.#index.find(text);
-    return this.#index.cutEnds(spans.length === 0 ? text : replaceSpans(text, spans));
+    return this.#index.redactEnds(spans.length === 0 ? text : replaceSpans(text, spans));
   }
 }
 
-/** A password such as "postgres" stands in many texts that give nothing away. */
-const isTelling = (secret: string): boolean =>
+/** A password such as "postgres" occurs in many harmless texts. */
+const isDistinctive = (secret: string): boolean =>
   secret.length >= 12 || (secret.length >= 8 && /[^A-Za-z]/.test(secret));
 
-interface Index {
-  /** Not many more than `most`: who only wants to know whether there is one need not wait for all. */
+interface SecretIndex {
+  /** Stops soon after `most`: a caller that only needs to know whether there is one does not wait for all. */
   find(text: string, most?: number): Span[];
-  cutEnds(text: string): string;
+  redactEnds(text: string): string;
 }
 
-function createIndex(secrets: ReadonlyMap<string, readonly Candidate[]>): Index {
+function createIndex(secrets: ReadonlyMap<string, readonly Candidate[]>): SecretIndex {
   const byAnchor = new Map<string, Candidate[]>();
   const unanchored: Candidate[] = [];
-  // One bit for many anchors: it says no at nearly every character, at next to no cost.
+  // One bit for many anchors: it rejects nearly every character at almost no cost.
   const filter = new Uint8Array(FILTER_SIZE);
   for (const candidate of [...secrets.values()].flat()) {
     const { anchor } = candidate;
@@ -128,7 +134,7 @@ function createIndex(secrets: ReadonlyMap<string, readonly Candidate[]>): Index 
     byAnchor.set(anchor, same);
     filter[hashAt(anchor, 0)] = 1;
   }
-  const wholeOf = ({ after, isCut }: Form): string => (isCut ? `${after}${TOKEN}*` : after);
+  const wholeOf = ({ after, isTruncated }: SecretForm): string => (isTruncated ? `${after}${TOKEN}*` : after);
   const rest = unanchored.length === 0 ? undefined : new RegExp(unanchored.map(wholeOf).join('|'), 'g');
   const find = (text: string, most: number): Span[] => {
     const spans: Span[] = [];
@@ -141,7 +147,7 @@ function createIndex(secrets: ReadonlyMap<string, readonly Candidate[]>): Index 
       if (triesLeft < 0) return [[0, text.length]];
       for (const candidate of candidates) {
         const span = matchAround(candidate, text, at);
-        if (span !== undefined) spans.push(candidate.isCut ? [span[0], endOfToken(span[1])] : span);
+        if (span !== undefined) spans.push(candidate.isTruncated ? [span[0], endOfToken(span[1])] : span);
       }
     }
     if (rest !== undefined && spans.length < most)
@@ -149,18 +155,20 @@ function createIndex(secrets: ReadonlyMap<string, readonly Candidate[]>): Index 
     return spans;
   };
   return {
-    cutEnds: createEndCutter(secrets.keys()),
+    redactEnds: createTruncatedRedactor(secrets.keys()),
     find(text, most = Infinity) {
       const spans = find(text, most);
-      const plain = spans.length < most ? unescaped(text) : undefined;
+      const plain = spans.length < most ? unescapeText(text) : undefined;
       if (plain === undefined) return spans;
-      const hidden = find(plain.text, most).map(([from, to]): Span => [plain.place(from), plain.place(to)]);
+      const hidden = find(plain.text, most).map(
+        ([from, to]): Span => [plain.originalIndex(from), plain.originalIndex(to)],
+      );
       return [...spans, ...hidden];
     },
   };
 }
 
-/** Where a token ends that goes on at a place. Each is gone through once, however many begin in it. */
+/** The end of the token that continues at a position. Each token is read once, however many matches start in it. */
 function createTokenEnds(text: string): (from: number) => number {
   let [begin, end] = [0, 0];
   return (from) => {
@@ -175,7 +183,7 @@ function createTokenEnds(text: string): (from: number) => number {
 /** The whole secret around its anchor, if it is there. */
 function matchAround(candidate: Candidate, text: string, at: number): Span | undefined {
   candidate.compiled ??= {
-    // Read backwards from the anchor, as far as it fits and no further.
+    // Matches backwards from the anchor, as far as it fits.
     before: candidate.before === '' ? undefined : new RegExp(`(?<=(${candidate.before}))`, 'y'),
     after: new RegExp(candidate.after, 'y'),
   };
@@ -194,7 +202,7 @@ const hashAt = (text: string, at: number): number =>
     text.charCodeAt(at + 3)) &
   (FILTER_SIZE - 1);
 
-/** One mark for each stretch that secrets cover, also where they overlap. */
+/** One mark for each range that secrets cover, even if they overlap. */
 function replaceSpans(text: string, spans: Span[]): string {
   let result = '';
   let end = 0;

@@ -1,22 +1,25 @@
-/** A server's configuration as it may be shown: values that can be secrets are replaced, names and placeholders stay. */
-import { isRecord } from '../is-record.js';
-import { REDACTED, redactShapes } from '../text/redact-shapes.js';
-import { isSecretName, looksGenerated } from '../text/secret-names.js';
-import { MalformedPlaceholder, splitPlaceholders } from './placeholders.js';
+/**
+ * A server's configuration as it may be shown: values that can be secrets are replaced, names and placeholders stay.
+ */
 
-/** Safe to print: an entry of a file, or what became of it. Credentials in addresses and arguments are hidden too. */
+import { isRecord } from '../json/is-record.js';
+import { MalformedPlaceholder, splitPlaceholders } from '../text/placeholders.js';
+import { REDACTED, redactShapes } from './redact-shapes.js';
+import { isSecretName, looksGenerated } from './secret-names.js';
+
+/** Safe to print: an entry of a file, or its resolved form. Credentials in addresses and arguments are hidden too. */
 export function redactConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, redactMember(key, value)]));
 }
 
 function redactMember(key: string, value: unknown): unknown {
-  // What is in them is the user's own: any name may stand before a secret.
+  // The user defines their content: any name may precede a secret.
   if ((key === 'env' || key === 'headers') && value !== undefined)
     return isRecord(value)
       ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, hide(text)]))
       : hide(value);
   if (key === 'args' && Array.isArray(value)) return redactArguments(value);
-  if (key === 'server' && !isPlain(value)) return '[object in this process]';
+  if (key === 'server' && !isPlain(value)) return '[in-process server]';
   if (isSecretName(key) && !isRecord(value)) return hide(value);
   return redactPart(value);
 }
@@ -30,7 +33,7 @@ function redactPart(value: unknown): unknown {
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 
-/** Credentials stand before the host, in the query, behind the hash, or are a part of the path that nobody would type. */
+/** Credentials are before the host, in the query, in the fragment, or in a path segment that looks generated. */
 function redactAddress(text: string): string {
   const [, start = '', rest = text, query = ''] = /^([^?#]*?:\/\/)([^?#]*)(.*)$/s.exec(text) ?? [];
   const at =
@@ -59,7 +62,7 @@ function redactArguments(args: readonly unknown[]): unknown[] {
   });
 }
 
-/** What is left of a text when only its placeholders may be seen, and the word that says how to read it. */
+/** A text reduced to its placeholders and the scheme before them. */
 function hide(value: unknown): string {
   const pieces = typeof value === 'string' ? splitPlaceholders(value) : new MalformedPlaceholder('');
   if (pieces instanceof MalformedPlaceholder || pieces.every((piece) => typeof piece === 'string'))

@@ -1,98 +1,98 @@
-/** Goes through data of any shape and puts each text, and each value under a secret's name, into safe form. */
-import { isOpen } from '../text/redact-shapes.js';
+/** Traverses data of any shape and makes each text, and each value under a secret's name, safe. */
+import { isOnlyPlaceholders } from './redact-shapes.js';
 
-export interface DeepRules {
+export interface RedactionRules {
   readonly text: (text: string) => string;
   readonly isSecretName: (name: string) => boolean;
-  /** What stands in the place of a secret. */
+  /** Replaces a secret. */
   readonly mark: string;
 }
 
-/** What is nested deeper is not looked at, and not passed on either. */
-export const DEEPEST = 64;
+/** Deeper values are neither checked nor passed on. */
+export const MAX_REDACTION_DEPTH = 64;
 
-/** The value itself when nothing in it has to go, else a copy; rings stay rings. Never throws. */
-export function redactDeep(value: unknown, rules: DeepRules): unknown {
-  const copier = new Copier(rules);
+/** The value itself if there is nothing to redact, otherwise a copy; cycles stay cycles. Never throws. */
+export function redactDeep(value: unknown, rules: RedactionRules): unknown {
+  const copier = new RedactingCopier(rules);
   return isClean(value, { copier, seen: new Set() }) ? value : copier.copy(value);
 }
 
-/** Where in the data a value stands, and whether that is under a secret's name. */
-export interface Place {
+/** The position of a value, and whether it is under a secret's name. */
+export interface RedactionPosition {
   readonly depth: number;
   readonly hidden: boolean;
 }
 
-/** Whether nothing in it has to go. */
-export const isCleanDeep = (value: unknown, rules: DeepRules, place?: Place): boolean =>
-  isClean(value, { copier: new Copier(rules), seen: new Set() }, place);
+/** Whether there is nothing to redact. */
+export const isCleanDeep = (value: unknown, rules: RedactionRules, place?: RedactionPosition): boolean =>
+  isClean(value, { copier: new RedactingCopier(rules), seen: new Set() }, place);
 
-interface Look {
-  readonly copier: Copier;
+interface CleanScan {
+  readonly copier: RedactingCopier;
   readonly seen: Set<object>;
 }
 
-function isClean(value: unknown, { copier, seen }: Look, { depth = 0, hidden = false } = {}): boolean {
-  if (typeof value !== 'object' || value === null) return copier.leaf(value, hidden) === value;
+function isClean(value: unknown, { copier, seen }: CleanScan, { depth = 0, hidden = false } = {}): boolean {
+  if (typeof value !== 'object' || value === null) return copier.redactLeaf(value, hidden) === value;
   if (seen.has(value)) return true;
-  if (depth > DEEPEST) return false;
+  if (depth > MAX_REDACTION_DEPTH) return false;
   seen.add(value);
-  if (copier.isWhole(value)) return copier.whole(value) === value;
+  if (copier.isOpaque(value)) return copier.redactOpaque(value) === value;
   return partsOf(value).every(
     ([key, part]) =>
-      copier.key(key) === key &&
+      copier.redactKey(key) === key &&
       isClean(part, { copier, seen }, { depth: depth + 1, hidden: copier.hides(key, hidden) }),
   );
 }
 
-export class Copier {
-  readonly #rules: DeepRules;
+export class RedactingCopier {
+  readonly #rules: RedactionRules;
   readonly #copies = new Map<object, unknown>();
 
-  constructor(rules: DeepRules) {
+  constructor(rules: RedactionRules) {
     this.#rules = rules;
   }
 
   copy(value: unknown, depth = 0, hidden = false): unknown {
-    if (typeof value !== 'object' || value === null) return this.leaf(value, hidden);
+    if (typeof value !== 'object' || value === null) return this.redactLeaf(value, hidden);
     if (this.#copies.has(value)) return this.#copies.get(value);
-    if (depth > DEEPEST) return this.#rules.mark;
-    if (this.isWhole(value)) return this.whole(value);
+    if (depth > MAX_REDACTION_DEPTH) return this.#rules.mark;
+    if (this.isOpaque(value)) return this.redactOpaque(value);
     const { target, put } = emptyLike(value);
     this.#copies.set(value, target);
     for (const [key, part] of partsOf(value)) {
       const shown = key === 'stack' ? redactStack(value, this.#rules.text) : part;
-      put(this.key(key), this.copy(shown, depth + 1, this.hides(key, hidden)));
+      put(this.redactKey(key), this.copy(shown, depth + 1, this.hides(key, hidden)));
     }
     return target;
   }
 
-  leaf(value: unknown, hidden: boolean): unknown {
+  redactLeaf(value: unknown, hidden: boolean): unknown {
     const { mark, text } = this.#rules;
-    if (typeof value === 'string') return hidden && !isOpen(value) ? mark : text(value);
+    if (typeof value === 'string') return hidden && !isOnlyPlaceholders(value) ? mark : text(value);
     return hidden && (typeof value === 'number' || typeof value === 'bigint') ? mark : value;
   }
 
-  key(key: unknown): unknown {
-    return typeof key === 'string' ? this.#rules.text(key) : key;
+  redactKey(redactKey: unknown): unknown {
+    return typeof redactKey === 'string' ? this.#rules.text(redactKey) : redactKey;
   }
 
-  /** Lists and maps under a secret's name hold secrets; what is said about signing in mostly does not. */
-  hides(key: unknown, hidden: boolean): boolean {
-    if (typeof key !== 'string') return hidden;
+  /** Lists and maps under a secret's name hold secrets; settings about signing in mostly do not. */
+  hides(redactKey: unknown, hidden: boolean): boolean {
+    if (typeof redactKey !== 'string') return hidden;
     const { isSecretName, text } = this.#rules;
-    // A name that held a secret itself says less, or more, without it.
-    return (hidden && !isPublicName(key)) || isSecretName(key) || isSecretName(text(key));
+    // A name that contained a secret is no longer meaningful without it.
+    return (hidden && !isPublicName(redactKey)) || isSecretName(redactKey) || isSecretName(text(redactKey));
   }
 
-  /** Not looked into: dates, bytes and the like. */
-  isWhole(value: object): boolean {
+  /** Not traversed: dates, bytes and the like. */
+  isOpaque(value: object): boolean {
     return (
       value instanceof Date || value instanceof RegExp || value instanceof URL || ArrayBuffer.isView(value)
     );
   }
 
-  whole(value: object): unknown {
+  redactOpaque(value: object): unknown {
     const { text, mark } = this.#rules;
     if (value instanceof URL) return text(value.href) === value.href ? value : text(value.href);
     if (!ArrayBuffer.isView(value)) return value;
@@ -102,8 +102,8 @@ export class Copier {
   }
 }
 
-/** A stack begins with the message: where that ends, the stack does not. */
-export function redactStack(error: object, text: DeepRules['text']): string | undefined {
+/** A stack starts with the message, which is redacted on its own, because a secret may end where the message ends. */
+export function redactStack(error: object, text: RedactionRules['text']): string | undefined {
   const [message, stack] = ['message', 'stack'].map((name) => read(error, name));
   if (typeof stack !== 'string') return undefined;
   return text(
@@ -111,7 +111,7 @@ export function redactStack(error: object, text: DeepRules['text']): string | un
   );
 }
 
-/** What stands under it is said about a secret, and is none. */
+/** The value under it describes a secret, and is not one. */
 export const isPublicName = (name: string): boolean => PUBLIC.test(name);
 
 const PUBLIC = /^(?:type|kind|issuer|scopes?|required)$/i;
@@ -135,12 +135,12 @@ function read(value: object, name: string): unknown {
   }
 }
 
-interface Target {
+interface CopyTarget {
   readonly target: object;
   readonly put: (key: unknown, value: unknown) => void;
 }
 
-export function emptyLike(value: object): Target {
+export function emptyLike(value: object): CopyTarget {
   if (Array.isArray(value)) {
     const list: unknown[] = [];
     return { target: list, put: (_key, part) => void list.push(part) };
@@ -159,18 +159,18 @@ export function emptyLike(value: object): Target {
   return { target, put: (key, part) => define(target, String(key), { part, hidden: isError, counts }) };
 }
 
-const UNLISTED = new Set(['message', 'stack', 'cause', 'name', 'errors']);
+const NON_ENUMERABLE = new Set(['message', 'stack', 'cause', 'name', 'errors']);
 
-interface Defined {
+interface PropertyOptions {
   readonly part: unknown;
   readonly hidden: boolean;
-  /** How often each name was met: thousands may become the same. */
+  /** How often each name occurred: thousands may become the same. */
   readonly counts: Map<string, number>;
 }
 
-/** Two names that became the same both stay. */
-function define(target: object, name: string, { part, hidden, counts }: Defined): void {
-  const unlisted = hidden && UNLISTED.has(name);
+/** If two names become the same, both are kept. */
+function define(target: object, name: string, { part, hidden, counts }: PropertyOptions): void {
+  const unlisted = hidden && NON_ENUMERABLE.has(name);
   let free = name;
   if (!unlisted && Object.hasOwn(target, name)) {
     let count = counts.get(name) ?? 1;

@@ -1,16 +1,16 @@
-/** Takes secrets out of what a server answered, before whoever asked gets it. */
-import type { Redactor } from './redact.js';
+/** Removes secrets from the response of a server before the caller gets it. */
+import type { Redactor } from './redactor.js';
 
 /**
- * A copy without secrets; the same result when there is none in it. A question back passes as it is. A promise where it
+ * A copy without secrets; the same result if there are none. A request for input passes unchanged. A promise if it
  * takes long.
  */
 export function redactResult<Result extends object>(
   result: Result,
   { large }: Pick<Redactor, 'large'>,
 ): Promise<Result> | Result {
-  // Its state has to come back letter by letter.
+  // Its state has to come back unchanged.
   if ('resultType' in result && result.resultType === 'input_required') return result;
-  // A copy has the members of what it is a copy of.
+  // A copy has the members of the original.
   return large.value(result) as Promise<Result> | Result;
 }

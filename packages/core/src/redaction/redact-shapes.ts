@@ -1,21 +1,21 @@
 /**
- * Takes secrets out of a text by the way they look or by what stands before them. Placeholders such as
- * `${TOKEN}` stay: they are no secrets, and whoever reads about them has to know which one is meant.
+ * Removes secrets from a text by their shape or by what precedes them. Placeholders such as `${TOKEN}` stay: they are
+ * not secrets, and readers need to know which one is meant.
  */
 import { isSecretName, looksGenerated } from './secret-names.js';
 import { SECRET_SHAPES } from './secret-shapes.js';
 
 export const REDACTED = '[redacted]';
 
-/** As many as there are, taken as one: what remembers each of millions of characters runs out of memory for that. */
+/** A possessive run: a match that remembers each of millions of characters would run out of memory. */
 const run = (characters: string): string => `${characters}+(?!${characters})`;
-/** A value that is not in quotes, what was redacted before included. */
+/** An unquoted value, including one that was already redacted. */
 const BARE = String.raw`(?!\$\{)(?:\[redacted\]|${run(String.raw`[^\s&;,"'<>(){}\[\]\\]`)})+`;
 const TOKEN68 = String.raw`(?:\[redacted\]|${run(String.raw`[\w.~+/-]`)})+=*(?![\w.~+/="-])`;
 const SCHEMES = 'Bearer|Basic|DPoP|Digest|Token|ApiKey|Negotiate|NTLM|AWS4-HMAC-SHA256';
 
-/** Cheap, and passes over nearly every text that has none. */
-const HINT =
+/** Cheap, and rejects nearly every text without secrets. */
+const QUICK_HINT =
   /pass|pwd|secret|token|key|auth|cookie|cred|jwt|bearer|basic|dpop|assert|sig|pw=|:\/\/|-----BEGIN|[A-Za-z\d_-]{20}/i;
 
 const PRIVATE_KEY =
@@ -36,20 +36,20 @@ const COOKIE = new RegExp(
   'gi',
 );
 const USER_INFO = /(:\/\/)([^\s/?#@:"'<>]{0,512})(:[^\s/?#@"'<>]{0,2048})?@/g;
-/** A member of JSON, also of JSON in a text of JSON, where its quotes have backslashes. */
+/** A member of JSON, also of JSON inside a JSON string, where its quotes have backslashes. */
 const MEMBER = /((\\{0,7})"([\w.$ -]{1,64})\2"\s*:\s*\2")((?:\\.|[^"\\]+(?![^"\\]))*?)(?=\2")/gs;
 const PAIR = new RegExp(String.raw`(?<![\w.-])([\w.-]{1,64})(=|%3D)("[^"]*"|'[^']*'|${BARE})`, 'gi');
 
-/** What a match becomes; the match itself where it is no secret. */
+/** The replacement of a match; the match itself if it is not a secret. */
 type Replace = (all: string, ...groups: string[]) => string;
 
-/** In this order: what one of them takes out, the next ones need not look at. */
+/** In this order: what one removes, the next ones need not check. */
 const STEPS: ReadonlyArray<readonly [pattern: RegExp, replace: Replace]> = [
   [PRIVATE_KEY, () => REDACTED],
   [
     MEMBER,
-    (all, before = '', _slashes, name = '', value = '') =>
-      isSecretName(name) && !isOpen(value) ? `${before}${REDACTED}` : all,
+    (all, ...[before = '', , name = '', value = '']) =>
+      isSecretName(name) && !isOnlyPlaceholders(value) ? `${before}${REDACTED}` : all,
   ],
   [
     AUTHORIZATION,
@@ -59,45 +59,47 @@ const STEPS: ReadonlyArray<readonly [pattern: RegExp, replace: Replace]> = [
   [COOKIE, (_all, before = '') => `${before}${REDACTED}`],
   [
     CREDENTIAL,
-    (all, scheme = '', space = '', value = '') => (looksIssued(value) ? `${scheme}${space}${REDACTED}` : all),
+    (all, ...[scheme = '', space = '', value = '']) =>
+      looksIssued(value) ? `${scheme}${space}${REDACTED}` : all,
   ],
   [
     USER_INFO,
-    (all, slashes = '', user = '', password?: string) => {
-      if (password !== undefined && !isOpen(password.slice(1))) return `${slashes}${user}:${REDACTED}@`;
+    (all, ...[slashes = '', user = '', password]) => {
+      if (password !== undefined && !isOnlyPlaceholders(password.slice(1)))
+        return `${slashes}${user}:${REDACTED}@`;
       return looksGenerated(user) ? `${slashes}${REDACTED}${password ?? ''}@` : all;
     },
   ],
   [
     PAIR,
-    (all, name = '', equals = '', value = '') =>
-      isSecretName(name) && !isOpen(value) ? `${name}${equals}${REDACTED}` : all,
+    (all, ...[name = '', equals = '', value = '']) =>
+      isSecretName(name) && !isOnlyPlaceholders(value) ? `${name}${equals}${REDACTED}` : all,
   ],
   [ISSUED, () => REDACTED],
 ];
 
-/** The text without what looks like a secret; the same text when nothing does. */
+/** The text without what looks like a secret; the same text if nothing does. */
 export function redactShapes(text: string): string {
-  if (!HINT.test(text)) return text;
-  return orTooMuch(
+  if (!QUICK_HINT.test(text)) return text;
+  return orIfTooLong(
     () => STEPS.reduce((rest, [pattern, replace]) => rest.replace(pattern, replace), text),
     REDACTED,
   );
 }
 
-/** Whether there is anything that would be taken out: looks no further than to the first of it. */
+/** Whether anything would be redacted: stops at the first match. */
 export function hasSecretShape(text: string): boolean {
-  if (!HINT.test(text)) return false;
+  if (!QUICK_HINT.test(text)) return false;
   const hasOne = ([pattern, replace]: (typeof STEPS)[number]): boolean => {
     for (const match of text.matchAll(pattern))
       if (replace(match[0], ...match.slice(1)) !== match[0]) return true;
     return false;
   };
-  return orTooMuch(() => STEPS.some(hasOne), true);
+  return orIfTooLong(() => STEPS.some(hasOne), true);
 }
 
-/** A text that a pattern cannot be held against, because it is too long for that, is taken for a secret. */
-function orTooMuch<Result>(look: () => Result, otherwise: Result): Result {
+/** A text that is too long to match against a pattern counts as a secret. */
+function orIfTooLong<Result>(look: () => Result, otherwise: Result): Result {
   try {
     return look();
   } catch (thrown) {
@@ -106,11 +108,13 @@ function orTooMuch<Result>(look: () => Result, otherwise: Result): Result {
   }
 }
 
-/** Nothing but placeholders, which are filled in elsewhere, and perhaps the word before them; a default is no placeholder. */
-export const isOpen = (value: string): boolean =>
+/**
+ * Only placeholders, which are filled in elsewhere, and perhaps the word before them; a default is not a placeholder.
+ */
+export const isOnlyPlaceholders = (value: string): boolean =>
   /^["']?(?:(?:Bearer|Basic|Token|ApiKey) (?=\$))?(?:\$\{(?![^}]*:-)[^}]*\})*["']?$/i.test(value);
 
-/** A scheme says that a credential follows; without one it has to look like one, or it is prose. */
+/** A scheme announces a credential; without one, the text has to look like a credential, or it is prose. */
 const isCredential = (all: string, value: string): boolean => all.length > value.length || looksIssued(value);
 
 /** Not a word of a sentence such as "Bearer authentication". */

@@ -1,6 +1,6 @@
-/** How a known secret can be written: as it is, escaped for JSON or an address, or inside something in base64. */
+/** The notations of a known secret: plain, escaped for JSON or a URL, or inside something in base64. */
 
-/** A backslash in front for each time that JSON was put into JSON: this many are followed. */
+/** One more backslash for each time JSON is nested in JSON: up to this many levels. */
 const ESCAPES = '{1,7}';
 const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '\n': 'n',
@@ -16,38 +16,40 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#0?39;',
 };
-/** The other spelling of base64 has other letters for two of them. */
+/** The URL-safe base64 alphabet differs in two letters. */
 const BASE64_TWINS: Readonly<Record<string, string>> = { '+': '-', '/': '_' };
 
-/** So much of a long token is enough to know it by; the rest of it is whatever a token is made of. */
-const KNOWN_BY = 64;
+/** This much of a long token identifies it; the rest is any run of token characters. */
+const TOKEN_PREFIX_LENGTH = 64;
 const TOKEN = /^[\w.~+/=-]+$/;
 
 export const ANCHOR_LENGTH = 4;
 const ANCHORS = new RegExp(`(?=([A-Za-z\\d]{${ANCHOR_LENGTH}}))`, 'g');
 
-/** A way to write a secret: its anchor stands for itself, the rest are sources of regular expressions without groups. */
-export interface Form {
+/** A notation of a secret: its anchor is literal, the rest are regular expression sources without groups. */
+export interface SecretForm {
   readonly before: string;
-  /** Letters and digits; empty when it has no such row, and then all is in `after`. */
+  /** Letters and digits; empty if it has no such run, and everything is in `after`. */
   readonly anchor: string;
   readonly after: string;
-  /** Only its beginning is looked for: it goes on as long as a token does. */
-  readonly isCut: boolean;
+  /** Only its beginning is searched: it continues as long as the token. */
+  readonly isTruncated: boolean;
 }
 
-/** How many have an anchor already: many secrets begin alike, and all that share one are tried where it stands. */
+/**
+ * How many forms already have an anchor: many secrets begin alike, and all that share one are tried where it occurs.
+ */
 type CountOf = (anchor: string) => number;
 
-export function formsOf(secret: string, countOf: CountOf): Form[] {
+export function formsOf(secret: string, countOf: CountOf): SecretForm[] {
   return [
     toForm(secret, {}, countOf),
     ...base64CoresOf(secret).map((core) => toForm(core, BASE64_TWINS, countOf)),
   ];
 }
 
-/** The usual ways to write it, letter by letter: for texts that end in the middle of one. */
-export function writingsOf(secret: string): string[] {
+/** The usual notations, letter by letter: for texts that end in the middle of one. */
+export function plainFormsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const cores = base64CoresOf(secret);
   return [
@@ -62,19 +64,19 @@ export function writingsOf(secret: string): string[] {
   ];
 }
 
-function toForm(text: string, twins: Readonly<Record<string, string>>, countOf: CountOf): Form {
-  const long = text.length > KNOWN_BY * 2 && TOKEN.test(text);
-  const start = long ? text.slice(0, KNOWN_BY) : text;
+function toForm(text: string, twins: Readonly<Record<string, string>>, countOf: CountOf): SecretForm {
+  const long = text.length > TOKEN_PREFIX_LENGTH * 2 && TOKEN.test(text);
+  const start = long ? text.slice(0, TOKEN_PREFIX_LENGTH) : text;
   const [at, anchor] = rarestAnchor(start, countOf);
   return {
     before: toPattern(start.slice(0, at), twins),
     anchor,
     after: toPattern(start.slice(at + anchor.length), twins),
-    isCut: long,
+    isTruncated: long,
   };
 }
 
-/** The first that nobody has, or else that the fewest have. */
+/** The first unused anchor, or else the least used. */
 function rarestAnchor(text: string, countOf: CountOf): readonly [at: number, anchor: string] {
   let rarest: readonly [at: number, anchor: string] = [0, ''];
   let fewest = Number.POSITIVE_INFINITY;
@@ -87,8 +89,8 @@ function rarestAnchor(text: string, countOf: CountOf): readonly [at: number, anc
 }
 
 /**
- * The letters that the bytes of the secret make in base64 whatever stands before and after them, for each of
- * the three positions that they can have in a group of three bytes.
+ * The base64 letters of the secret's bytes that do not depend on their surroundings, for each of the three positions
+ * in a group of three bytes.
  */
 function base64CoresOf(secret: string): string[] {
   const bytes = new TextEncoder().encode(secret);
@@ -103,16 +105,16 @@ function toPattern(text: string, twins: Readonly<Record<string, string>>): strin
   let pattern = '';
   for (const [part] of text.matchAll(/\\+|[\s\S]/gu)) {
     if (part.startsWith('\\')) pattern += backslashes(part.length);
-    else pattern += /[A-Za-z\d]/.test(part) ? part : spellings(part, twins[part]);
+    else pattern += /[A-Za-z\d]/.test(part) ? part : characterForms(part, twins[part]);
   }
   return pattern;
 }
 
-/** One quantifier for a row of them: one for each would take for ever on a longer row. */
+/** One quantifier for a run of them: one for each would take exponential time on a longer run. */
 const backslashes = (count: number): string =>
   `(?:\\\\{${count},${count * 8}}|(?:${percent('\\')}){${count}})`;
 
-function spellings(character: string, twin: string | undefined): string {
+function characterForms(character: string, twin: string | undefined): string {
   const plain = escapeText(character);
   const named = NAMED_ESCAPES[character];
   const units = [...Array(character.length).keys()].map((index) => hexUnit(character.charCodeAt(index)));
@@ -132,12 +134,12 @@ function wellEncoded(text: string): string {
   try {
     return encodeURIComponent(text);
   } catch {
-    // Half of a pair of surrogates has no such writing.
+    // A lone surrogate cannot be encoded.
     return text;
   }
 }
 
-/** As in an address, once or up to three times over. */
+/** Percent-encoded, up to three times over. */
 const percent = (character: string): string =>
   [...new TextEncoder().encode(character)]
     .map((byte) => `%(?:25){0,2}${anyCase(byte.toString(16).padStart(2, '0'))}`)

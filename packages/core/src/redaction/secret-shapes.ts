@@ -1,9 +1,9 @@
-/** Texts that are secrets by the way they look: what issuers give a form of its own so that it can be found. */
+/** Texts that are recognizable as secrets: tokens in formats that issuers designed to be found. */
 
 /**
- * What each is, and how it looks; the first match of each is somewhere in the text. A prefix counts behind anything but
- * a letter or digit: `MY_` may stand before it. Those of this daemon have so many random letters that what was cut
- * off before the sixteenth of them gives nothing away.
+ * The name and pattern of each; the match may be anywhere in the text. A prefix counts after anything but a letter or
+ * digit: `MY_` may precede it. Tokens of this daemon have so many random letters that one truncated before its
+ * sixteenth reveals nothing.
  */
 export const SECRET_SHAPES: ReadonlyArray<readonly [what: string, pattern: RegExp]> = [
   ['a token of this daemon', /tbk_[A-Za-z0-9_-]{16,}/],
@@ -24,23 +24,23 @@ export const SECRET_SHAPES: ReadonlyArray<readonly [what: string, pattern: RegEx
   ['an npm token', /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}\b/],
   ['a PyPI token', /(?<![A-Za-z0-9])pypi-[A-Za-z0-9_-]{50,}/],
   ['a Docker token', /(?<![A-Za-z0-9])dckr_pat_[A-Za-z0-9_-]{20,}/],
-  // From the last one that could begin it: from each of them to the end would take for ever where there are many.
+  // From the last possible start: matching from each start to the end would take quadratic time.
   [
     'a signed token',
     /(?<![A-Za-z0-9])eyJ(?:(?![_-]eyJ)[A-Za-z0-9_-]){10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
   ],
 ];
 
-const MOST_READ = 64 * 1_024;
+const MAX_SCANNED_LENGTH = 64 * 1_024;
 
-/** What kind of secret is in the text, by its shape; undefined when none is known. */
+/** The kind of secret in the text, by its shape; undefined if none is known. */
 export function findSecretShape(text: string): string | undefined {
-  const start = text.slice(0, MOST_READ);
+  const start = text.slice(0, MAX_SCANNED_LENGTH);
   const found = SECRET_SHAPES.find(([, pattern]) => pattern.test(start))?.[0];
   return found ?? (hasCardNumber(start) ? 'a card number' : undefined);
 }
 
-/** Thirteen to nineteen digits whose check digit is right (ISO/IEC 7812). */
+/** Thirteen to nineteen digits with a valid check digit (ISO/IEC 7812). */
 function hasCardNumber(text: string): boolean {
   for (const [run] of text.matchAll(/(?<!\d)[3-6]\d{3}[ -]?\d{4}[ -]?\d{4}[ -]?\d{1,7}(?!\d)/g)) {
     const digits = [...run.replace(/\D/g, '')].map(Number).reverse();

@@ -1,40 +1,47 @@
-/** The values in a server's configuration, filled in, that nobody but the server may see. */
-import { isRecord } from '../is-record.js';
-import { isSecretName, looksGenerated } from '../text/secret-names.js';
-import type { ServerConfig } from './schema.js';
+/** The values in a resolved server configuration that only the server may see. */
 
-const PLACES = new Set(['env', 'headers', 'auth', 'token', 'url', 'baseUrl']);
+import { isRecord } from '../json/is-record.js';
+import { isSecretName, looksGenerated } from './secret-names.js';
 
-/** By name, by place and by look. Values of `env` and `headers` that are plain words under a plain name are none. */
-export function secretValuesOf(config: ServerConfig): string[] {
-  const members = Object.entries(config).filter(([key]) => PLACES.has(key));
-  const args = config.type === 'stdio' ? config.args : [];
-  return [...ofArguments(args), ...members.flatMap(([key, value]) => ofMember(key, value))];
+/** A server's configuration, for any transport. */
+interface FilledConfig {
+  readonly type: string;
 }
 
-function ofMember(key: string, value: unknown): string[] {
+const SECRET_KEYS = new Set(['env', 'headers', 'auth', 'token', 'url', 'baseUrl']);
+
+/**
+ * By name, position and shape. Values of `env` and `headers` that are plain words under a plain name are not secrets.
+ */
+export function secretValuesOf(config: FilledConfig): string[] {
+  const members = Object.entries(config).filter(([key]) => SECRET_KEYS.has(key));
+  const args = 'args' in config && Array.isArray(config.args) ? config.args : [];
+  return [...secretsInArguments(args), ...members.flatMap(([key, value]) => secretsInMember(key, value))];
+}
+
+function secretsInMember(key: string, value: unknown): string[] {
   if (typeof value === 'string') {
-    if (isSecretName(key) || /key$/i.test(key)) return [value, ...ofAddress(value)];
-    if (value.includes('://')) return ofAddress(value);
+    if (isSecretName(key) || /key$/i.test(key)) return [value, ...secretsInAddress(value)];
+    if (value.includes('://')) return secretsInAddress(value);
     return looksGenerated(value) ? [value] : [];
   }
-  if (Array.isArray(value)) return value.flatMap((part) => ofMember(key, part));
+  if (Array.isArray(value)) return value.flatMap((part) => secretsInMember(key, part));
   if (!isRecord(value) || Object.getPrototypeOf(value) !== Object.prototype) return [];
-  return Object.entries(value).flatMap(([name, part]) => ofMember(name, part));
+  return Object.entries(value).flatMap(([name, part]) => secretsInMember(name, part));
 }
 
-function ofArguments(args: readonly string[]): string[] {
+function secretsInArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     const before = args[index - 1] ?? '';
     const cut = arg.indexOf('=');
     if (/^-[^=]*$/.test(before) && isSecretName(before)) return [arg];
     if (cut > 0 && isSecretName(arg.slice(0, cut))) return [arg.slice(cut + 1)];
-    return ofMember('', arg);
+    return secretsInMember('', arg);
   });
 }
 
-/** Name and password, values of the query and parts of the path that look like keys, as written and decoded. */
-function ofAddress(text: string): string[] {
+/** User name and password, query values and path segments that look like keys, as written and decoded. */
+function secretsInAddress(text: string): string[] {
   const found = addressIn(text);
   if (found === undefined || !URL.canParse(found)) return [];
   const url = new URL(found);
@@ -47,7 +54,10 @@ function ofAddress(text: string): string[] {
   return [...query, ...written, ...written.map(decoded)].filter((value) => value !== '');
 }
 
-/** The first address in a text. Found by what all of them have: a pattern would look at a long text once for each letter. */
+/**
+ * The first URL in a text. Found by what all URLs contain: a regular expression would scan a long text once for each
+ * letter.
+ */
 function addressIn(text: string): string | undefined {
   for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
     let start = at;

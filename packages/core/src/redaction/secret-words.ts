@@ -1,17 +1,17 @@
 /**
- * Does a text name something that nobody should type into a stranger's form? Looks through the usual
- * disguises (case, separators, accents, look-alike letters, digits for letters, invisible characters) and
- * knows a few languages. It is a net with holes, and errs towards "yes".
+ * Detects text that asks for something nobody should type into an untrusted form. Sees through the usual disguises
+ * (case, separators, accents, look-alike letters, digits for letters, invisible characters) and knows a few
+ * languages. It is incomplete, and in doubt it matches.
  */
 
-/** Unmistakable also in the middle of a word: `dbpassword`. */
+/** Unmistakable even inside a word: `dbpassword`. */
 const STEMS = [
   'password|passphrase|passcode|passwd|apikey|privatekey|secretkey|accesskey|accesstoken|authtoken|refreshtoken',
   'bearertoken|clientsecret|seedphrase|mnemonic|creditcard|cardnumber',
   'passwort|kennwort|motdepasse|contrasena|wachtwoord|losenord|adgangskode|passord|salasana|kreditkarte|kreditkort',
 ].join('|');
 
-/** What fits into a field for numbers too. */
+/** Secrets that also fit into a number field. */
 const NUMBERS = [
   '(?:your|card|bank|account|sim|the) pin|pin ?(?:code|number|nummer)|code pin|codice pin',
   '(?:credit|debit|payment|bank) ?cards?|card (?:number|no|details|verification)|cvv2?|cvc2?|cvn|csc',
@@ -72,30 +72,30 @@ const SEPARATE: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
 };
-const ALIKE: Readonly<Record<string, string>> = Object.fromEntries(
+const LOOK_ALIKES: Readonly<Record<string, string>> = Object.fromEntries(
   ['аaеeоoрpсcхxуyіiѕsјjԁdԛqѡwкkмmтtнhвbгr', 'αaοoρpεeιiκkνvτtυuχxηnσsςsωw', '0o1i3e4a5s7t@a$s!i'].flatMap(
     (pairs) =>
       [...pairs].flatMap((letter, index, all) => (index % 2 === 0 ? [[letter, all[index + 1] ?? '']] : [])),
   ),
 );
 
-const MOST_READ = 8_000;
+const MAX_SCANNED_LENGTH = 8_000;
 
-/** The words by which a text names a secret; undefined when it names none. With `numeric`, only what is made of digits. */
+/** The words by which a text names a secret; undefined if it names none. With `numeric`, only those made of digits. */
 export function findSecretWord(text: string, { numeric = false } = {}): string | undefined {
   const pattern = numeric ? NUMBER_PATTERN : TEXT_PATTERN;
-  const start = text.slice(0, MOST_READ);
-  // Capitals begin a word, or disguise one.
+  const start = text.slice(0, MAX_SCANNED_LENGTH);
+  // Capitals start a word, or disguise one.
   return find(toWords(splitCapitals(start)), pattern) ?? find(toWords(start), pattern);
 }
 
 function find(plain: string, pattern: RegExp): string | undefined {
   const latin = withoutAccents(plain);
-  const unmasked = toWords(replaceAll(latin, ALIKE));
+  const unmasked = toWords(replaceAll(latin, LOOK_ALIKES));
   return pattern.exec(latin)?.[0] ?? OTHER_SCRIPTS.exec(plain)?.[0] ?? pattern.exec(unmasked)?.[0];
 }
 
-/** Lower-case words with single spaces: `apiKey`, `API_KEY` and `a p i - k e y` are all `api key`, or `apikey`. */
+/** Lower-case words with single spaces: `apiKey`, `API_KEY` and `a p i - k e y` all become `api key`, or `apikey`. */
 function toWords(text: string): string {
   return text
     .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')

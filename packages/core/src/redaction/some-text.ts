@@ -1,4 +1,4 @@
-/** Whether any text in a value passes: values and names, however deep. Rings are gone round once. */
+/** Whether any text in a value passes: values and names, at any depth. Cycles are visited once. */
 export function someText(value: unknown, test: (text: string) => boolean): boolean {
   const open = [value];
   const seen = new Set<object>();

@@ -1,14 +1,14 @@
-/** Exponential backoff with jitter: pure arithmetic, randomness handed in. */
+/** Exponential backoff with jitter: pure arithmetic, randomness is passed in. */
 
 export interface BackoffOptions {
   readonly initialMs: number;
   readonly factor: number;
   readonly maxMs: number;
-  /** Tries at this pace; afterwards only the slow probe goes on. */
+  /** Attempts at this pace; afterwards only the slow probe continues. */
   readonly tries: number;
-  /** Pause between slow probes once the tries are used up. 0 turns the probe off. */
+  /** Pause between slow probes once the attempts are used up. 0 turns the probe off. */
   readonly probeMs: number;
-  /** Share of the delay that is random, on both sides: 0.2 gives 0.8x to 1.2x. */
+  /** The random share of the delay, in both directions: 0.2 gives 0.8x to 1.2x. */
   readonly jitter: number;
 }
 
@@ -21,7 +21,7 @@ export const DEFAULT_BACKOFF: BackoffOptions = {
   jitter: 0.2,
 };
 
-/** Delay before try number `attempt` (1 = first retry), or undefined when nothing more is to be tried. */
+/** Delay before attempt number `attempt` (1 = first retry), or undefined if there are no more attempts. */
 export function backoffDelay(
   options: BackoffOptions,
   attempt: number,

@@ -1,7 +1,7 @@
 /**
- * A circuit breaker: after `failures` in a row it refuses at once for `openMs` x (times opened), then lets one probe
- * through. What only one caller met with does not count for all: it opens when a second one met with it too, or when
- * the server itself is silent. Time is handed in, so that its behaviour is a table.
+ * A circuit breaker: after `failures` in a row it rejects immediately for `openMs` x (times opened), then admits one
+ * probe. Failures of only one caller do not affect the others: it opens when a second caller fails too, or when the
+ * server itself is silent. Time is passed in, so that its behaviour is a table.
  */
 
 export interface BreakerOptions {
@@ -18,9 +18,9 @@ export class Breaker {
   readonly #options: BreakerOptions;
   #state: BreakerState = 'closed';
   #failuresInARow = 0;
-  /** Who met with them: one, until it is beyond doubt. */
+  /** The callers that failed: one, until it is certain that the server is at fault. */
   #caller: string | undefined;
-  #isSure = false;
+  #isConfirmed = false;
   #timesOpened = 0;
   #opensUntil = 0;
   #probing = false;
@@ -33,7 +33,7 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Milliseconds until a probe is allowed; 0 when a call may go now. Takes the probe's place if it is one. */
+  /** Milliseconds until a probe is allowed; 0 if a call may go now. Reserves the probe if this call is one. */
   admit(now: number): number {
     if (this.#state === 'closed') return 0;
     if (now < this.#opensUntil) return this.#opensUntil - now;
@@ -51,30 +51,30 @@ export class Breaker {
     this.#probing = false;
   }
 
-  /** The server itself failed: its connection was lost, or did not come about. */
+  /** The server itself failed: its connection was lost, or could not be opened. */
   fail(now: number): void {
-    // Calls that were let through before it opened say nothing new.
+    // Calls that were admitted before it opened carry no new information.
     if (this.#state === 'open') return;
-    this.#isSure = true;
+    this.#isConfirmed = true;
     this.#count(now);
   }
 
-  /** A call of this caller failed, which may be the fault of what was called. */
+  /** A call of this caller failed, possibly because of the tool that was called. */
   failFor(caller: string, now: number): void {
     if (this.#state === 'open') return;
     this.#caller ??= caller;
-    if (this.#caller !== caller) this.#isSure = true;
+    if (this.#caller !== caller) this.#isConfirmed = true;
     this.#count(now);
   }
 
-  /** The server gave no sign of life when it was asked for one: what failed before was its own fault. */
+  /** The server did not respond to a health check: the earlier failures were its own fault. */
   confirm(now: number): void {
     if (this.#state === 'open' || this.#failuresInARow === 0) return;
-    this.#isSure = true;
+    this.#isConfirmed = true;
     this.#openIfSure(now);
   }
 
-  /** The admitted call ended without telling anything about the server (cancelled, refused by us). */
+  /** The admitted call ended without information about the server (cancelled, or rejected by us). */
   abstain(): void {
     this.#probing = false;
   }
@@ -86,7 +86,7 @@ export class Breaker {
   }
 
   #openIfSure(now: number): void {
-    if (!this.#isSure) return;
+    if (!this.#isConfirmed) return;
     if (this.#state === 'closed' && this.#failuresInARow < this.#options.failures) return;
     this.#begin();
     this.#timesOpened += 1;
@@ -97,6 +97,6 @@ export class Breaker {
   #begin(): void {
     this.#failuresInARow = 0;
     this.#caller = undefined;
-    this.#isSure = false;
+    this.#isConfirmed = false;
   }
 }

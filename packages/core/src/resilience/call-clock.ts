@@ -1,30 +1,28 @@
 /**
- * How long a call may take: one clock from the caller's first word to the answer, whatever happens in between. The
- * total holds for all of it, the longest silence for each wait on the way. A person's approval has a clock of its own.
+ * Limits the duration of a call: one clock from the caller's request to the response, whatever happens in between.
+ * The total covers all of it, the timeout each wait. The time a person takes for an approval does not count.
  */
-import { type CancelSignal, offAbort, onAbort } from '../cancel-signal.js';
+import { type CancelSignal, offAbort, onAbort } from '../async/cancel-signal.js';
+import { MAX_TIMER_MS } from '../async/timer-delay.js';
 import { TurnbuckleError } from '../errors.js';
 
 export interface ClockLimits {
-  /** The longest silence. */
+  /** Timeout for each wait. */
   readonly timeoutMs?: number | undefined;
-  /** The longest duration in all. */
+  /** Maximum duration in total. */
   readonly maxTotalMs?: number | undefined;
 }
 
-/** What is waited for, in words. */
-export interface Waiting {
+/** What is being waited for, as shown in the message. */
+export interface WaitDescription {
   readonly what: string;
   readonly server?: string | undefined;
-  /** It is under way, and may have happened. */
+  /** The request was sent and may have been executed. */
   readonly begun?: boolean | undefined;
   readonly signal?: CancelSignal | undefined;
 }
 
-/** The longest that a timer can wait: a longer one rings at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** One function for all clocks: a call makes as few objects as it can. */
+/** One function for all clocks: a call allocates as few objects as possible. */
 const monotonic = (): number => performance.now();
 
 export class CallClock {
@@ -32,8 +30,8 @@ export class CallClock {
   readonly #now: () => number;
   readonly #startedAt: number;
   #totalMs: number;
-  /** What somebody took to approve it. */
-  #apartMs = 0;
+  /** Time spent on approvals. */
+  #excludedMs = 0;
 
   constructor(limits: ClockLimits, now: () => number = monotonic) {
     this.#limits = limits;
@@ -42,40 +40,40 @@ export class CallClock {
     this.#totalMs = limits.maxTotalMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** What the server is given, where the caller did not say. */
-  atMost(totalMs: number): void {
+  /** The server's limits, for those that the caller did not set. */
+  setDefaultTotal(totalMs: number): void {
     if (this.#limits.maxTotalMs === undefined) this.#totalMs = totalMs;
   }
 
-  /** This was a person's time. */
-  leaveOut(ms: number): void {
-    this.#apartMs += ms;
+  /** Excludes the time that a person took. */
+  exclude(ms: number): void {
+    this.#excludedMs += ms;
   }
 
-  /** Of the whole. */
+  /** Remaining time in total. */
   get leftMs(): number {
-    return this.#totalMs - (this.#now() - this.#startedAt - this.#apartMs);
+    return this.#totalMs - (this.#now() - this.#startedAt - this.#excludedMs);
   }
 
-  /** The same for a timer. */
+  /** The same, limited to what a timer can wait. */
   get timerMs(): number {
-    return Math.ceil(Math.min(Math.max(this.leftMs, 1), LONGEST_TIMER_MS));
+    return Math.ceil(Math.min(Math.max(this.leftMs, 1), MAX_TIMER_MS));
   }
 
-  /** How long the next wait may take, if there is nothing but silence. */
-  get patienceMs(): number {
+  /** How long the next wait may take without any response. */
+  get nextTimeoutMs(): number {
     return Math.min(this.#limits.timeoutMs ?? Number.POSITIVE_INFINITY, this.leftMs);
   }
 
-  /** The work, or CALL_TIMEOUT when it takes too long, or CALL_CANCELLED. The work itself goes on for others. */
-  until<T>(work: Promise<T>, { signal, ...waiting }: Waiting): Promise<T> {
-    const ms = this.patienceMs;
+  /** Awaits the work, or rejects with CALL_TIMEOUT or CALL_CANCELLED. The work itself continues for others. */
+  until<T>(work: Promise<T>, { signal, ...waiting }: WaitDescription): Promise<T> {
+    const ms = this.nextTimeoutMs;
     if (ms === Number.POSITIVE_INFINITY && signal === undefined) return work;
     return new Promise((resolve, reject) => {
       const timer =
         ms === Number.POSITIVE_INFINITY
           ? undefined
-          : setTimeout(() => end(this.#tooLong(ms, waiting)), Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+          : setTimeout(() => end(this.#timeoutError(ms, waiting)), Math.min(Math.max(ms, 0), MAX_TIMER_MS));
       const end = (error: TurnbuckleError): void => {
         reject(error);
         forget();
@@ -88,19 +86,23 @@ export class CallClock {
       onAbort(signal, cancel);
       work.then(resolve, reject).finally(forget);
       if (signal?.aborted === true) cancel();
-      else if (ms <= 0) end(this.#tooLong(ms, waiting));
+      else if (ms <= 0) end(this.#timeoutError(ms, waiting));
     });
   }
 
-  #tooLong(waitedMs: number, { what, server, begun }: Omit<Waiting, 'signal'>): TurnbuckleError {
+  #timeoutError(waitedMs: number, { what, server, begun }: Omit<WaitDescription, 'signal'>): TurnbuckleError {
     const { timeoutMs = Number.POSITIVE_INFINITY } = this.#limits;
-    const limit = waitedMs >= timeoutMs ? `${timeoutMs} ms` : `${this.#totalMs} ms in all`;
-    const end = begun === true ? 'It may have happened' : 'Nothing was sent';
-    return new TurnbuckleError('CALL_TIMEOUT', `The call had ${limit} and waited for ${what}. ${end}.`, {
-      server,
-      hint: 'Raise timeoutMs or maxTotalMs of the call, or callTimeoutMs or maxCallMs of its server.',
-      data: { sent: begun === true },
-    });
+    const limit = waitedMs >= timeoutMs ? `${timeoutMs} ms` : `${this.#totalMs} ms in total`;
+    const end = begun === true ? 'The call may have been executed' : 'Nothing was sent';
+    return new TurnbuckleError(
+      'CALL_TIMEOUT',
+      `The call timed out after ${limit} while waiting for ${what}. ${end}.`,
+      {
+        server,
+        hint: 'Increase timeoutMs or maxTotalMs for the call, or callTimeoutMs or maxCallMs for its server.',
+        data: { sent: begun === true },
+      },
+    );
   }
 }
 

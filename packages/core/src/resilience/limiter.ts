@@ -1,38 +1,38 @@
 /**
- * A concurrency limit with a bounded queue, shared fairly: each agent has its share of the places and of the queue,
- * which is smaller the more there are, and never all; some places are kept for the host. Those who wait are served in
- * turns, an agent after the other, and the host first.
+ * A concurrency limit with a bounded queue, shared fairly: each agent has its share of the slots and of the queue,
+ * which shrinks with the number of agents and is never everything; some slots are reserved for the host. Waiting
+ * calls are served round-robin by agent, the host first.
  */
-import { type CancelSignal, offAbort, onAbort } from '../cancel-signal.js';
+import { type CancelSignal, offAbort, onAbort } from '../async/cancel-signal.js';
 
 export interface LimiterOptions {
   readonly maxInFlight: number;
   readonly maxQueued: number;
 }
 
-/** Whose it is: the id of an agent; undefined: the host itself. */
-export type Who = string | undefined;
+/** The id of the agent; undefined: the host itself. */
+export type LimiterKey = string | undefined;
 
-/** This part of the places is kept for the host. */
-const KEPT = 8;
+/** This share of the slots is reserved for the host. */
+const HOST_SHARE_DIVISOR = 8;
 
-/** What one of them has and waits for. */
+/** The slots and queued calls of one caller. */
 interface Account {
   inFlight: number;
   readonly queue: Waiter[];
-  /** The last ticket that was given out when one of its calls was answered. */
+  /** The last ticket issued when one of its calls got a response. */
   answeredAt: number;
 }
 
 interface Waiter {
-  readonly turn: () => void;
-  readonly refuse: (reason: unknown) => void;
+  readonly admit: () => void;
+  readonly reject: (reason: unknown) => void;
 }
 
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #host: Account = { inFlight: 0, queue: [], answeredAt: 0 };
-  /** Those with something in flight or in the queue; who was served last stands last. */
+  /** Callers with calls in flight or in the queue; the one served last is at the end. */
   readonly #agents = new Map<string, Account>();
   #inFlight = 0;
   #queued = 0;
@@ -50,12 +50,12 @@ export class Limiter {
     return this.#queued;
   }
 
-  /** Takes a place if there is one for it. The fast path: no promise. Release it with `leave`. */
-  tryEnter(who?: Who): boolean {
+  /** Takes a slot if one is free for this caller. The fast path: no promise. Release it with `leave`. */
+  tryEnter(who?: LimiterKey): boolean {
     if (this.#inFlight >= this.#options.maxInFlight) return false;
     const account = this.#accountOf(who);
-    // Whoever waits and is not at its limit has been let in before.
-    if (who !== undefined && !this.#hasPlaceFor(account)) {
+    // A waiting caller below its limit has been admitted before.
+    if (who !== undefined && !this.#hasSlotFor(account)) {
       this.#forget(who, account);
       return false;
     }
@@ -65,46 +65,46 @@ export class Limiter {
     return true;
   }
 
-  /** Counts up with each place that is taken: what `refuseWaiting` is to know of a call. */
+  /** Increases with each slot that is taken: `refuseWaiting` compares calls by it. */
   get ticket(): number {
     return this.#tickets;
   }
 
   /**
-   * A call with that ticket was never answered. If none of the same agent was since it came in, those that wait are
-   * refused, and it is true: what waits behind calls that wait for it would go on like that for ever.
+   * A call with that ticket never got a response. If no call of the same agent got one since it started, its waiting
+   * calls are rejected and this returns true: calls that wait for each other would wait forever.
    */
-  refuseWaiting(who: Who, ticket: number, reason: unknown): boolean {
+  rejectQueued(who: LimiterKey, ticket: number, reason: unknown): boolean {
     const account = this.#accountOf(who);
     if (account.answeredAt >= ticket) return false;
-    for (const { refuse } of [...account.queue]) refuse(reason);
+    for (const { reject } of [...account.queue]) reject(reason);
     return true;
   }
 
-  /** Waits for a place; undefined when its part of the queue is full; rejects with the signal's reason when aborted. */
-  enter(who?: Who, signal?: CancelSignal): Promise<void> | undefined {
+  /** Waits for a slot; undefined if its share of the queue is full; rejects with the signal's reason when aborted. */
+  enter(who?: LimiterKey, signal?: CancelSignal): Promise<void> | undefined {
     const account = this.#accountOf(who);
-    if (!this.#hasRoomFor(who, account)) {
+    if (!this.#hasQueueRoomFor(who, account)) {
       this.#forget(who, account);
       return undefined;
     }
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        turn: () => {
+        admit: () => {
           offAbort(signal, giveUp);
           resolve();
         },
-        refuse: (reason) => {
+        reject: (reason) => {
           offAbort(signal, giveUp);
           account.queue.splice(account.queue.indexOf(waiter), 1);
           this.#queued -= 1;
           this.#forget(who, account);
-          // One less to share with: others may have more now.
+          // One caller less to share with: the others may take more now.
           this.#serve();
           reject(reason);
         },
       };
-      const giveUp = (): void => waiter.refuse(signal?.reason);
+      const giveUp = (): void => waiter.reject(signal?.reason);
       if (signal?.aborted) {
         this.#forget(who, account);
         return reject(signal.reason);
@@ -115,7 +115,7 @@ export class Limiter {
     });
   }
 
-  leave(who?: Who, isAnswered = false): void {
+  leave(who?: LimiterKey, isAnswered = false): void {
     const account = this.#accountOf(who);
     if (isAnswered) account.answeredAt = this.#tickets;
     account.inFlight -= 1;
@@ -124,7 +124,7 @@ export class Limiter {
     if (this.#queued > 0) this.#serve();
   }
 
-  #accountOf(who: Who): Account {
+  #accountOf(who: LimiterKey): Account {
     if (who === undefined) return this.#host;
     const known = this.#agents.get(who);
     if (known !== undefined) return known;
@@ -133,24 +133,24 @@ export class Limiter {
     return account;
   }
 
-  #forget(who: Who, { inFlight, queue }: Account): void {
+  #forget(who: LimiterKey, { inFlight, queue }: Account): void {
     if (who !== undefined && inFlight === 0 && queue.length === 0) this.#agents.delete(who);
   }
 
-  #hasPlaceFor({ inFlight }: Account): boolean {
-    const places = withoutKept(this.#options.maxInFlight);
+  #hasSlotFor({ inFlight }: Account): boolean {
+    const places = withoutHostShare(this.#options.maxInFlight);
     return this.#inFlight - this.#host.inFlight < places && inFlight < this.#shareOf(places);
   }
 
-  #hasRoomFor(who: Who, { queue }: Account): boolean {
+  #hasQueueRoomFor(who: LimiterKey, { queue }: Account): boolean {
     const { maxQueued } = this.#options;
     if (this.#queued >= maxQueued) return false;
     if (who === undefined) return true;
-    const room = withoutKept(maxQueued);
+    const room = withoutHostShare(maxQueued);
     return this.#queued - this.#host.queue.length < room && queue.length < this.#shareOf(room);
   }
 
-  /** There is always something left for one more. */
+  /** There is always room for one more. */
   #shareOf(all: number): number {
     return Math.max(1, Math.ceil(all / (this.#agents.size + 1)));
   }
@@ -163,14 +163,14 @@ export class Limiter {
       this.#inFlight += 1;
       this.#queued -= 1;
       this.#tickets += 1;
-      next.queue.shift()?.turn();
+      next.queue.shift()?.admit();
     }
   }
 
   #next(): Account | undefined {
     if (this.#host.queue.length > 0) return this.#host;
     for (const [who, account] of this.#agents) {
-      if (account.queue.length === 0 || !this.#hasPlaceFor(account)) continue;
+      if (account.queue.length === 0 || !this.#hasSlotFor(account)) continue;
       this.#agents.delete(who);
       this.#agents.set(who, account);
       return account;
@@ -179,4 +179,4 @@ export class Limiter {
   }
 }
 
-const withoutKept = (all: number): number => all - Math.floor(all / KEPT);
+const withoutHostShare = (all: number): number => all - Math.floor(all / HOST_SHARE_DIVISOR);

@@ -1,6 +1,6 @@
 /**
- * Keeps retries from becoming a storm: a bucket that each retry draws from and each success refills, so
- * that a server that is down sees few repeats however many callers it has.
+ * Prevents retry storms: each retry draws from a bucket and each success refills it, so that a server that is down
+ * sees few retries however many callers it has.
  */
 export class RetryBudget {
   readonly #capacity: number;
@@ -13,7 +13,7 @@ export class RetryBudget {
     this.#tokens = this.#capacity;
   }
 
-  /** True when a retry may be made; it is then paid for. */
+  /** True if a retry is allowed; its cost is then deducted. */
   spend(): boolean {
     if (this.#tokens < this.#cost) return false;
     this.#tokens -= this.#cost;

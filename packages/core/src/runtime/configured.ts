@@ -1,61 +1,63 @@
 /**
- * A runtime from configuration files: placeholders are filled in when a server is connected, and the running
- * system follows the files when it is told to.
+ * A runtime from configuration files. Placeholders are filled in when a server connects, and the running servers
+ * follow changes of the files.
  */
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { VaultLike } from './auth/sign-in-store.js';
-import { type FillInSource, fillIn } from './config/fill-in.js';
-import { checkTrust } from './config/guard.js';
-import { homeDirectory } from './config/home-directory.js';
-import { areGone, existing } from './config/keep-last.js';
+import { retryableOnce } from '../async/retryable-once.js';
+import { createSerialQueue } from '../async/serial-queue.js';
+import type { VaultLike } from '../auth/sign-in-store.js';
+import { type FillInSource, fillIn } from '../config/fill-in.js';
+import { checkTrust } from '../config/guard.js';
 import {
-  isOfProject,
-  type LayerPlace,
+  isProjectScope,
+  type LayerContext,
   possibleProjectFiles,
-  projectPlaces,
+  projectCandidates,
   userFile,
-} from './config/layers.js';
-import { type LoadOptions, loadConfig } from './config/load.js';
-import { type ConfiguredServer, isSameConfig, type LoadedConfig } from './config/loaded-config.js';
-import type { ReadLayer } from './config/read-layer.js';
-import { parseRules } from './config/read-rules.js';
-import type { PlacedRule } from './config/rule-schema.js';
-import type { ServerConfig } from './config/schema.js';
-import { TrustStore } from './config/trust.js';
-import { watchFiles } from './config/watch.js';
-import { createRuntime } from './create-runtime.js';
-import type { RuntimeLimits } from './limits.js';
-import { retryableOnce } from './retryable-once.js';
+} from '../config/layers/layers.js';
+import { type ConfiguredServer, isSameConfig, type LoadedConfig } from '../config/layers/loaded-config.js';
+import type { ParsedServers } from '../config/layers/parse.js';
+import type { ReadLayer } from '../config/layers/read-layer.js';
+import { parseRules } from '../config/layers/read-rules.js';
+import { areMissing, existingPaths } from '../config/layers/retain-previous.js';
+import { type LoadOptions, loadConfig } from '../config/load.js';
+import type { PlacedRule } from '../config/schema/rule-schema.js';
+import type { ServerConfig } from '../config/schema/schema.js';
+import { TrustStore } from '../config/trust/trust.js';
+import { homeDirectory } from '../files/home-directory.js';
+import { defaultStateDirectory } from '../files/state-directory.js';
+import { watchFiles } from '../files/watch-files.js';
+import type { RuntimeLimits } from '../servers/limits.js';
+import type { SetServersResult } from '../servers/server-set.js';
+import { createRuntime } from './create.js';
+import type { RuntimeOptions } from './options.js';
 import type { Runtime } from './runtime.js';
-import type { RuntimeOptions } from './runtime-options.js';
-import type { SetServersResult } from './server-set.js';
-import { defaultStateDirectory } from './state-directory.js';
 
-/** A file that is being replaced is away for a moment: only one that is away for this long is believed to be gone. */
-const GONE_MS = 1_500;
-const GONE_LOOK_MS = 50;
+/** A file that is being replaced is missing for a moment: it counts as deleted only after this time. */
+const MISSING_FILE_GRACE_MS = 1_500;
+const MISSING_FILE_POLL_MS = 50;
 
 export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'resolve'> {
   readonly cwd?: string | undefined;
-  /** Configuration files that stand above the others. */
+  /** Configuration files that take precedence over the others. */
   readonly files?: readonly string[] | undefined;
-  /** Servers beside those of the files, by name. */
+  /** Servers in addition to those of the files, by name. */
   readonly extra?: LoadOptions['extra'];
-  /** Servers that there are as long as no file has one of their names. */
-  readonly usual?: LoadOptions['usual'];
+  /** Default servers, used unless a file has a server of the same name. */
+  readonly usual?: LoadOptions['fallbackServers'];
   readonly trustProject?: boolean | undefined;
-  /** How tools are named where neither `naming` nor a file says it. */
+  /** The naming preset if neither `naming` nor a file sets one. */
   readonly usualNaming?: RuntimeOptions['naming'];
-  /** Of a daemon, where its settings do not say how long an agent's call waits for its approval. */
+  /** For a daemon: how long an agent's call waits for approval if its settings do not say. */
   readonly usualApprovalWaitMs?: number | undefined;
-  /** Asks for an `${input:id}`; absent: only what the environment gives. */
+  /** Prompts for an `${input:id}`; absent: only environment variables. */
   readonly askInput?: FillInSource['askInput'];
-  /** Others call through it from environments of their own: what is missing is said to be missing here. */
+  /** True for a daemon: its callers have other environments, so errors say that a variable is missing here. */
   readonly isDaemon?: boolean | undefined;
 }
 
-/** What came of a change of the files. */
+/** The outcome of a reload. */
 export interface Reload extends SetServersResult {
   readonly config: LoadedConfig;
 }
@@ -66,26 +68,26 @@ export interface ConfiguredRuntime {
   readonly config: () => LoadedConfig;
   readonly trust: TrustStore;
   /**
-   * Another runtime for the same agents, with servers that are in no file: the options and rules of this one hold for it,
-   * it knows the same secrets, and it asks the same people.
+   * Another runtime for the same agents, with servers that are not in a file. It has the same options, rules, secrets
+   * and approvers.
    */
-  createBeside(limits?: Partial<RuntimeLimits>): Promise<Runtime>;
-  /** Reads the files again and takes over what changed. */
+  createInlineRuntime(limits?: Partial<RuntimeLimits>): Promise<Runtime>;
+  /** Reloads the files and applies the changes. */
   reload(): Promise<Reload>;
-  /** Follows the files, from what is in effect now on; answers the function that ends it. */
+  /** Watches the files from now on; returns a function that stops it. */
   follow(onReload: (reload: Reload) => void): Promise<() => Promise<void>>;
 }
 
-/** Finds and loads the configuration for a directory. Rejects never; what is wrong is in the result. */
+/** Finds and loads the configuration for a directory. Never rejects; problems are part of the result. */
 export function loadConfiguration(
   options: ConfiguredOptions = {},
   previous?: LoadedConfig,
 ): Promise<LoadedConfig> {
-  const place = placeOf(options);
+  const place = layerContextOf(options);
   return loadConfig({
     ...place,
     extra: options.extra,
-    usual: options.usual,
+    fallbackServers: options.usual,
     trust: trustOf(options),
     trustProject: options.trustProject,
     previous,
@@ -95,7 +97,11 @@ export function loadConfiguration(
 const trustOf = ({ stateDir, environment = process.env }: ConfiguredOptions): TrustStore =>
   new TrustStore(stateDir ?? defaultStateDirectory(environment), Date.now, environment);
 
-function placeOf({ cwd, environment = process.env, files }: ConfiguredOptions): Omit<LayerPlace, 'exists'> {
+function layerContextOf({
+  cwd,
+  environment = process.env,
+  files,
+}: ConfiguredOptions): Omit<LayerContext, 'exists'> {
   return {
     cwd: resolve(cwd ?? process.cwd()),
     home: homeDirectory(environment),
@@ -105,94 +111,54 @@ function placeOf({ cwd, environment = process.env, files }: ConfiguredOptions): 
   };
 }
 
-async function possibleFiles(place: Omit<LayerPlace, 'exists'>): Promise<string[]> {
-  const there = await existing(projectPlaces(place), undefined);
+async function possibleFiles(place: Omit<LayerContext, 'exists'>): Promise<string[]> {
+  const there = await existingPaths(projectCandidates(place), undefined);
   return possibleProjectFiles({ ...place, exists: (path) => there.has(path) });
 }
 
-/** A runtime for the configuration of a directory. Starts nothing yet. */
+async function filesOf({ layers }: LoadedConfig, options: ConfiguredOptions): Promise<string[]> {
+  return [...layers.map(({ layer }) => layer.file), ...(await possibleFiles(layerContextOf(options)))];
+}
+
+/** Creates a runtime for the configuration of a directory. Connects nothing yet. */
 export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Promise<ConfiguredRuntime> {
-  // A host that goes elsewhere later does not mean another configuration.
+  // A later chdir of the host does not change the configuration.
   const options = { ...given, cwd: resolve(given.cwd ?? process.cwd()) };
-  const { environment = process.env, askInput, isDaemon } = options;
   let config = await loadConfiguration(options);
   const { settings } = config;
   const written = new WeakMap<ServerConfig, ConfiguredServer>();
-  const remember = (): void => {
-    for (const server of config.servers.values())
-      if (server.config !== undefined) written.set(server.config, server);
-  };
-  remember();
-  const stateDir = options.stateDir ?? defaultStateDirectory(environment);
+  rememberOrigins(config, written);
   const trust = trustOf(options);
-  const vault = openerOf(options.vault, { stateDir, environment });
-  const effective: RuntimeOptions = {
-    ...options,
-    vault,
-    naming: options.naming ?? settings.naming ?? options.usualNaming,
-    ...(options.describePrefix === undefined && { describePrefix: settings.describePrefix }),
-    pins: options.pins ?? settings.pins,
-    approvalWaitMs:
-      options.usualApprovalWaitMs && (settings.daemon?.approvalWaitMs ?? options.usualApprovalWaitMs),
-    onAlways:
-      options.onAlways ??
-      (async (rule, asked) => {
-        const { keepRule } = await import('./config/keep-rule.js');
-        await keepRule(userFile(placeOf(options)), rule, asked);
-      }),
-  };
+  const vault = createVaultOpener(options);
+  const effective = effectiveOptions(options, settings, vault);
   const runtime = await createRuntime({
     ...effective,
     servers: config.parsed,
-    // By the object, not by the name: a server that the host set itself is not the file's of the same name.
-    resolve: async (_name, server, learn) => {
-      const origin = written.get(server);
-      const { settings } = config;
-      const { secretCommand } = settings;
-      const source = {
-        environment,
-        home: homeDirectory(environment),
-        secretCommand,
-        vault,
-        learn,
-        askInput,
-        isDaemon,
-      };
-      if (origin === undefined) return server;
-      // Each time it starts: what its command names may have changed since the files were read.
-      if (isOfProject(origin.origin.scope) && options.trustProject !== true) {
-        const found = await checkTrust(origin, { trust, settings });
-        if (found?.isUsed === false) throw found.error;
-      }
-      return fillIn(server, origin, source);
-    },
+    resolve: createServerResolver(options, { vault, trust, written, settings: () => config.settings }),
   });
   const own = parseRules(options.rules ?? []);
   const bound = new Set([runtime]);
   const takeRules = (): void => {
-    for (const one of bound) one.setRules(rulesOf(config, own), defaultOf(config, options));
+    for (const one of bound) one.setRules(rulesOf(config, own), policyDefaults(config, options));
   };
   takeRules();
-  const inTurn = createTurns();
+  // Of two reloads, the one that began later must also be the last to take effect.
+  const inTurn = createSerialQueue();
   const load = async (): Promise<LoadedConfig> => {
     for (const one of bound) await one.pins.load();
-    return whenSettled(config, () => loadConfiguration(options, config));
+    return loadWhenStable(config, () => loadConfiguration(options, config));
   };
-  let settled: Promise<unknown> = Promise.resolve();
-  const apply = (loaded: LoadedConfig): Taken => {
+  const updates = new ServerUpdates(runtime);
+  const apply = (loaded: LoadedConfig): AppliedConfig => {
     config = loaded;
-    remember();
+    rememberOrigins(config, written);
     takeRules();
-    // Whoever finds everything taken over already waits for its servers all the same.
-    const before = settled;
-    const applied = runtime.setServers(config.parsed);
-    settled = applied.catch(() => {});
-    return { config, applied: before.then(() => applied) };
+    return { config, applied: updates.apply(config.parsed) };
   };
   return {
     runtime,
     config: () => config,
-    createBeside: async (limits) => {
+    createInlineRuntime: async (limits) => {
       const other = await createRuntime(
         { ...effective, resourceTools: false, limits: { ...options.limits, ...limits } },
         runtime,
@@ -205,12 +171,8 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
     reload: async () => toReload(await inTurn(async () => apply(await load()))),
     follow: (onReload) =>
       follow({
-        files: async () => [
-          ...config.layers.map(({ layer }) => layer.file),
-          ...(await possibleFiles(placeOf(options))),
-          trust.file,
-        ],
-        look: () =>
+        files: async () => [...(await filesOf(config, options)), trust.file],
+        checkForChanges: () =>
           inTurn(async () => {
             const loaded = await load();
             return isSameConfig(loaded, config) ? undefined : apply(loaded);
@@ -220,68 +182,132 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   };
 }
 
-/** Opens the vault once, when it is first needed. */
-function openerOf(
-  given: ConfiguredOptions['vault'],
-  place: { readonly stateDir: string; readonly environment: Readonly<Record<string, string | undefined>> },
-): () => Promise<VaultLike> {
+/** The options of the host. What they leave out comes from the configuration. */
+function effectiveOptions(
+  options: ConfiguredOptions,
+  settings: LoadedConfig['settings'],
+  vault: () => Promise<VaultLike>,
+): RuntimeOptions {
+  return {
+    ...options,
+    vault,
+    naming: options.naming ?? settings.naming ?? options.usualNaming,
+    ...(options.describePrefix === undefined && { describePrefix: settings.describePrefix }),
+    pins: options.pins ?? settings.pins,
+    approvalWaitMs:
+      options.usualApprovalWaitMs && (settings.daemon?.approvalWaitMs ?? options.usualApprovalWaitMs),
+    onAlways:
+      options.onAlways ??
+      (async (rule, asked) => {
+        const { saveRule } = await import('../config/save-rule.js');
+        await saveRule(userFile(layerContextOf(options)), rule, asked);
+      }),
+  };
+}
+
+interface ResolverParts {
+  readonly vault: () => Promise<VaultLike>;
+  readonly trust: TrustStore;
+  readonly written: WeakMap<ServerConfig, ConfiguredServer>;
+  readonly settings: () => LoadedConfig['settings'];
+}
+
+function createServerResolver(
+  options: ConfiguredOptions,
+  { vault, trust, written, settings }: ResolverParts,
+): NonNullable<RuntimeOptions['resolve']> {
+  const { environment = process.env, askInput, isDaemon } = options;
+  // By object, not by name: a server set by the host is not the one in the file.
+  return async (_name, server, learn) => {
+    const origin = written.get(server);
+    if (origin === undefined) return server;
+    const { secretCommand } = settings();
+    const home = homeDirectory(environment);
+    // At every start: the files in its command may have changed since the configuration was loaded.
+    if (isProjectScope(origin.origin.scope) && options.trustProject !== true) {
+      const found = await checkTrust(origin, { trust, settings: settings() });
+      if (found?.isUsed === false) throw found.error;
+    }
+    return fillIn(server, origin, { environment, home, secretCommand, vault, learn, askInput, isDaemon });
+  };
+}
+
+function rememberOrigins({ servers }: LoadedConfig, written: WeakMap<ServerConfig, ConfiguredServer>): void {
+  for (const server of servers.values()) if (server.config !== undefined) written.set(server.config, server);
+}
+
+class ServerUpdates {
+  readonly #runtime: Runtime;
+  #settled: Promise<unknown> = Promise.resolve();
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  /** Waits for earlier updates too, even if everything is already applied. */
+  apply(servers: ParsedServers): Promise<SetServersResult> {
+    const before = this.#settled;
+    const applied = this.#runtime.setServers(servers);
+    this.#settled = applied.catch(() => {});
+    return before.then(() => applied);
+  }
+}
+
+/** Opens the vault once, on first use. */
+function createVaultOpener(options: ConfiguredOptions): () => Promise<VaultLike> {
+  const { environment = process.env, vault: given } = options;
+  const stateDir = options.stateDir ?? defaultStateDirectory(environment);
   return retryableOnce(async () => {
-    if (given === undefined) return (await import('./auth/vault.js')).createVault(place);
+    if (given === undefined)
+      return (await import('../vault/vault.js')).createVault({ stateDir, environment });
     return typeof given === 'function' ? given() : given;
   });
 }
 
-/** The administrator's rules, then the program's own, then those of the files. */
+/** The administrator's rules, then the program's, then those of the files. */
 function rulesOf({ rules }: LoadedConfig, own: readonly PlacedRule[]): readonly PlacedRule[] {
   const isManaged = ({ from }: PlacedRule): boolean => from === 'managed';
   return [...rules.filter(isManaged), ...own, ...rules.filter((one) => !isManaged(one))];
 }
 
-/** Agents' calls are asked for unless the user's own configuration or environment says otherwise. */
-const defaultOf = ({ settings }: LoadedConfig, { defaultDecision, flows }: ConfiguredOptions) => ({
+/** Agent calls require approval unless the user's own configuration or environment says otherwise. */
+const policyDefaults = ({ settings }: LoadedConfig, { defaultDecision, flows }: ConfiguredOptions) => ({
   defaultDecision:
     defaultDecision ?? (settings.toolApprovalRequired === false ? ('allow' as const) : undefined),
   flows: flows ?? settings.flows ?? 'ask',
 });
 
-/** A configuration that has been taken over; that it is in effect may take its servers longer. */
-interface Taken {
+/** An applied configuration; its servers may take longer. */
+interface AppliedConfig {
   readonly config: LoadedConfig;
   readonly applied: Promise<SetServersResult>;
 }
 
-async function toReload(taken: Taken): Promise<Reload> {
+async function toReload(taken: AppliedConfig): Promise<Reload> {
   return { ...(await taken.applied), config: taken.config };
 }
 
-/** One after the other: of two, the one that began later must also be the last to take effect. */
-function createTurns(): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work);
-    last = next.catch(() => {});
-    return next;
-  };
-}
-
 /**
- * What is loaded once no file that was there is only away for a moment: editors delete and create, some more than once.
- * What was read decides, not a look before or after it.
+ * Loads until no existing file is missing only temporarily: editors delete and re-create files, some more than once.
+ * What was read decides, not a check before or after it.
  */
-async function whenSettled(before: LoadedConfig, load: () => Promise<LoadedConfig>): Promise<LoadedConfig> {
+async function loadWhenStable(
+  before: LoadedConfig,
+  load: () => Promise<LoadedConfig>,
+): Promise<LoadedConfig> {
   let goneSince = performance.now();
   for (;;) {
     const loaded = await load();
-    const lost = lostFiles(before, loaded);
-    if (lost.length === 0 || performance.now() - goneSince >= GONE_MS) return loaded;
-    do await delay(GONE_LOOK_MS);
-    while ((await areGone(lost)) && performance.now() - goneSince < GONE_MS);
-    if (!(await areGone(lost))) goneSince = performance.now();
+    const lost = findMissingFiles(before, loaded);
+    if (lost.length === 0 || performance.now() - goneSince >= MISSING_FILE_GRACE_MS) return loaded;
+    do await delay(MISSING_FILE_POLL_MS);
+    while ((await areMissing(lost)) && performance.now() - goneSince < MISSING_FILE_GRACE_MS);
+    if (!(await areMissing(lost))) goneSince = performance.now();
   }
 }
 
-/** Files that said something then and did not exist now. */
-function lostFiles(before: LoadedConfig, loaded: LoadedConfig): readonly string[] {
+/** Files that had content before and do not exist now. */
+function findMissingFiles(before: LoadedConfig, loaded: LoadedConfig): readonly string[] {
   const isHeld = ({ present, unusable }: ReadLayer): boolean => present || unusable;
   const held = new Set(loaded.layers.filter(isHeld).map(({ layer }) => layer.file));
   return before.layers.flatMap((read) =>
@@ -289,29 +315,29 @@ function lostFiles(before: LoadedConfig, loaded: LoadedConfig): readonly string[
   );
 }
 
-interface Following {
+interface FollowOptions {
   readonly files: () => Promise<readonly string[]>;
-  /** Takes over what has changed; undefined when nothing has. */
-  readonly look: () => Promise<Taken | undefined>;
+  /** Applies changes; undefined if there are none. */
+  readonly checkForChanges: () => Promise<AppliedConfig | undefined>;
   readonly onReload: (reload: Reload) => void;
 }
 
-/** A server that takes its time to come up holds up the report of its change, never the next change. */
-async function follow({ files, look, onReload }: Following): Promise<() => Promise<void>> {
+/** A server that connects slowly delays the report of its change, never the next change. */
+async function follow({ files, checkForChanges, onReload }: FollowOptions): Promise<() => Promise<void>> {
   let stopped = false;
-  let told: Promise<void> = Promise.resolve();
+  let reported: Promise<void> = Promise.resolve();
   const onChange = async (): Promise<void> => {
-    const taken = await look();
+    const taken = await checkForChanges();
     if (taken === undefined) return;
     const reload = toReload(taken);
     reload.catch(() => {});
-    told = told
+    reported = reported
       .then(() => reload)
       .then((done) => (stopped ? undefined : onReload(done)))
       .catch(() => {});
   };
   const stop = await watchFiles({ files, onChange });
-  // What has changed since the configuration was loaded nobody would hear of.
+  // Changes since the configuration was loaded would otherwise be missed.
   await onChange();
   return async () => {
     stopped = true;

@@ -1,21 +1,34 @@
+import type { ParsedServers } from '../config/layers/parse.js';
+import type { ServersInput } from '../config/schema/schema.js';
+import { isRecord } from '../json/is-record.js';
+import type { RuntimeOptions } from './options.js';
 import { registerResourceTools } from './resource-tools.js';
 import { Runtime } from './runtime.js';
-import type { RuntimeOptions } from './runtime-options.js';
 
 /**
- * Makes a runtime for these servers. Starts nothing yet: call `connectAll()`, or just call a tool. A server
- * whose configuration cannot be used is a failed one in `status()`; it never keeps the others from working.
- * `beside` another runtime it is for the same agents: it knows the same secrets and asks the same people.
+ * Creates a runtime for these servers. Connects nothing yet: call `connectAll()`, or just call a tool. A server with
+ * an unusable configuration is `failed` in `status()` and does not affect the others. A `sibling` runtime for the
+ * same agents shares secrets and approvers.
  */
-export async function createRuntime(options: RuntimeOptions = {}, beside?: Runtime): Promise<Runtime> {
-  const { parseServers } = await import('./config/parse.js');
-  const runtime = new Runtime(options, parseServers, beside);
+export async function createRuntime(options: RuntimeOptions = {}, sibling?: Runtime): Promise<Runtime> {
+  const { parseServers } = await import('../config/layers/parse.js');
+  const runtime = new Runtime(
+    options,
+    (servers) => (isParsed(servers) ? servers : parseServers(servers)),
+    sibling,
+  );
   if (options.rules !== undefined) {
-    const { parseRules } = await import('./config/read-rules.js');
+    const { parseRules } = await import('../config/layers/read-rules.js');
     runtime.setRules(parseRules(options.rules));
   }
-  await runtime.pins.load();
+  // Both take some milliseconds.
+  const loading = runtime.pins.load();
   runtime.adoptServers(options.servers ?? {});
+  await loading;
   if (options.resourceTools === true) registerResourceTools(runtime);
   return runtime;
 }
+
+/** Only parsed servers are in a map: input from files and code is plain objects. */
+const isParsed = (servers: ServersInput | ParsedServers): servers is ParsedServers =>
+  isRecord(servers) && servers.servers instanceof Map;

@@ -1,61 +1,64 @@
-/** What servers offer beside tools: their resources, templates and prompts, for the host or for one of its callers. */
-import type { CallGuard } from './call-guard.js';
-import { checkOptions, type WaitLimits } from './call-request.js';
-import type { Catalog, CatalogItem, ListKind } from './catalog/catalog.js';
-import type { Discovery } from './catalog/discovery.js';
-import type { CatalogTool } from './catalog/tool.js';
-import type { Events } from './events.js';
-import { inSlices, type Steps } from './json/slices.js';
-import { KeptLists, type ListStamp } from './kept-lists.js';
-import type { Caller } from './policy/capabilities.js';
-import { CallClock } from './resilience/call-clock.js';
-import type { Server } from './server.js';
-import type { ServerSet } from './server-set.js';
+/** The resources, templates and prompts of servers, for the host or for one of its callers. */
 
-/** An entry of a list, as its server wrote it, plus whose it is. */
+import type { EffectivePolicy } from '../calls/authorization/effective-policy.js';
+import type { Visibility } from '../calls/authorization/visibility.js';
+import { checkOptions, type WaitLimits } from '../calls/call-request.js';
+import type { Catalog, CatalogItem, ListKind } from '../catalog/catalog.js';
+import type { Discovery } from '../catalog/discovery.js';
+import type { CatalogTool } from '../catalog/tool.js';
+import type { Events } from '../events.js';
+import { inSlices, type Steps } from '../json/slices.js';
+import type { Caller } from '../policy/capabilities.js';
+import { CallClock } from '../resilience/call-clock.js';
+import type { Server } from '../servers/server.js';
+import type { ServerSet } from '../servers/server-set.js';
+import { ListCache, type ListStamp } from './list-cache.js';
+
+/** An entry of a list, exactly as its server wrote it, plus the server's name. */
 export type Listed<Item> = Item & { readonly server: string };
 
-export type OfferedKind = Exclude<ListKind, 'tools'>;
+export type ItemKind = Exclude<ListKind, 'tools'>;
 
-export interface OfferingsOptions {
+export interface ItemListsOptions {
   readonly catalog: Catalog;
   readonly discovery: Discovery;
   readonly servers: ServerSet;
-  readonly guard: CallGuard;
+  readonly visibility: Visibility;
+  readonly policy: EffectivePolicy;
   readonly events: Events;
   readonly now: () => number;
 }
 
-/** So long nobody but who names it waits for a server that did not give its list. */
-const PAUSE_MS = 30_000;
+/** How long a server whose list failed is skipped, unless it is named. */
+const FAILURE_COOLDOWN_MS = 30_000;
 
-/** Whose list is wanted, by whom, and how long they wait. */
-export interface ListWish {
+/** Which list, for whom, and the time limits. */
+export interface ListQuery {
   readonly server?: string | undefined;
   readonly caller?: Caller | undefined;
   readonly limits?: WaitLimits | undefined;
 }
 
-export class Offerings {
-  readonly #options: OfferingsOptions;
+export class ItemLists {
+  readonly #options: ItemListsOptions;
   readonly #failedAt = new Map<string, number>();
-  readonly #items: Readonly<Record<OfferedKind, KeptLists<CatalogItem>>>;
-  readonly #tools: KeptLists<CatalogTool>;
-  /** What a capability means depends on which servers there are, up or not. */
+  readonly #items: Readonly<Record<ItemKind, ListCache<CatalogItem>>>;
+  readonly #tools: ListCache<CatalogTool>;
+  /** Capabilities depend on which servers exist, connected or not. */
   #serverChanges = 0;
 
-  constructor(options: OfferingsOptions) {
+  constructor(options: ItemListsOptions) {
     this.#options = options;
-    const { catalog, guard, events } = options;
+    const { catalog, visibility, events } = options;
     this.#items = {
-      resources: this.#keep('resources'),
-      templates: this.#keep('templates'),
-      prompts: this.#keep('prompts'),
+      resources: this.#createCache('resources'),
+      templates: this.#createCache('templates'),
+      prompts: this.#createCache('prompts'),
     };
-    this.#tools = new KeptLists({
+    this.#tools = new ListCache({
       stamp: () => ({ key: this.#version, isComplete: true }),
       entries: () => catalog.list(),
-      isFor: (caller, tool) => guard.shows(caller, tool),
+      isVisible: (caller, tool) => visibility.canSeeTool(caller, tool),
     });
     const count = (): void => {
       this.#serverChanges += 1;
@@ -65,46 +68,65 @@ export class Offerings {
   }
 
   /**
-   * Of one server or of all that are up; with a caller only what that caller may know of. CALL_TIMEOUT and CALL_CANCELLED
-   * by the limits; of all servers, those that take longer are left out.
+   * The items of one server or of all connected ones; with a caller only those it can see. CALL_TIMEOUT and
+   * CALL_CANCELLED by the limits; for all servers, slow ones are left out.
    */
   async list<Item>(
-    kind: OfferedKind,
-    { server: name, caller, limits = {} }: ListWish,
+    kind: ItemKind,
+    { server: name, caller, limits = {} }: ListQuery,
   ): Promise<Listed<Item>[]> {
     checkOptions(limits);
     if (caller === undefined && name !== undefined) {
       const server = this.#options.servers.require(name);
       await this.#wait(kind, { server, limits }, new CallClock(limits));
-      return inSlices(listed<Item>(this.#options.catalog.items(name, kind)));
+      return inSlices(toListed<Item>(this.#options.catalog.items(name, kind)));
     }
-    // A server that the caller may not know of has nothing to offer, like one that is not there.
+    // A hidden server has no items, like one that does not exist.
     const all = await this.visible(kind, caller, limits);
-    return inSlices(listed<Item>(name === undefined ? all : all.filter(({ server }) => server === name)));
+    return inSlices(toListed<Item>(name === undefined ? all : all.filter(({ server }) => server === name)));
   }
 
-  /** What a caller, or without one the host, may know of all that are up: the same array until something changes. */
-  visible(kind: OfferedKind, caller?: Caller, limits: WaitLimits = {}): Promise<readonly CatalogItem[]> {
-    return this.#items[kind].of(caller, () => this.#readAll(kind, limits));
+  /** Reads the lists of a server again: its tools, and all other lists that were read before. */
+  async refresh({ name, connection, config }: Server): Promise<void> {
+    const { catalog, discovery, now } = this.#options;
+    const link = await connection.open();
+    const isKnown = (kind: ListKind): boolean =>
+      kind === 'tools' || catalog.stateOf(name, kind, now()) !== 'empty';
+    const kinds: ListKind[] = ['tools', 'resources', 'templates', 'prompts'];
+    const reading = kinds
+      .filter(isKnown)
+      .map((kind) => discovery.read(name, kind, { link, settings: config }));
+    await Promise.all(reading);
   }
 
-  /** The same of tools. Nothing is waited for. */
+  /**
+   * The items of all connected servers that a caller, or the host, can see: the same array until something changes.
+   */
+  visible(kind: ItemKind, caller?: Caller, limits: WaitLimits = {}): Promise<readonly CatalogItem[]> {
+    return this.#items[kind].get(caller, () => this.#readAll(kind, limits));
+  }
+
+  /** The same for tools, without waiting. */
   visibleTools(caller: Caller): Promise<readonly CatalogTool[]> {
-    return this.#tools.of(caller);
+    return this.#tools.get(caller);
   }
 
-  #keep(kind: OfferedKind): KeptLists<CatalogItem> {
-    const { catalog, servers, guard } = this.#options;
-    return new KeptLists({
+  #createCache(kind: ItemKind): ListCache<CatalogItem> {
+    const { catalog, servers, visibility } = this.#options;
+    return new ListCache({
       stamp: () => this.#stamp(kind),
       entries: () => servers.live().flatMap(({ name }) => catalog.items(name, kind)),
-      isFor: (caller, { server, key }) =>
-        guard.offers(caller, { server, tool: key, kind: kind === 'prompts' ? 'prompt' : 'resource' }),
+      isVisible: (caller, { server, key }) =>
+        visibility.canSeeItem(caller, {
+          server,
+          tool: key,
+          kind: kind === 'prompts' ? 'prompt' : 'resource',
+        }),
     });
   }
 
-  /** With what is known of each: a list that has run out, or was never read, is missing. */
-  #stamp(kind: OfferedKind): ListStamp {
+  /** A list that expired or was never read counts as missing. */
+  #stamp(kind: ItemKind): ListStamp {
     const { catalog, servers, now } = this.#options;
     let key = this.#version;
     let isComplete = true;
@@ -116,25 +138,25 @@ export class Offerings {
     return { key, isComplete };
   }
 
-  /** None of these ever goes back. */
+  /** These only increase. */
   get #version(): string {
-    const { catalog, guard } = this.#options;
-    return String(catalog.version + guard.version + this.#serverChanges);
+    const { catalog, policy } = this.#options;
+    return String(catalog.version + policy.ruleVersion + this.#serverChanges);
   }
 
-  /** One failure is no matter of the others. */
-  async #readAll(kind: OfferedKind, limits: WaitLimits): Promise<void> {
+  /** A failure does not affect the others. */
+  async #readAll(kind: ItemKind, limits: WaitLimits): Promise<void> {
     const clock = new CallClock(limits);
     const reading = this.#options.servers.live().map((server) => {
       const read = this.#wait(kind, { server, limits }, clock).catch(() => {});
-      // One that is silent is asked again, but not waited for each time.
+      // A server that failed is asked again, but not waited for.
       return this.#hasFailed(kind, server) ? undefined : read;
     });
     await Promise.all(reading);
   }
 
   #wait(
-    kind: OfferedKind,
+    kind: ItemKind,
     { server, limits }: { readonly server: Server; readonly limits: WaitLimits },
     clock: CallClock,
   ): Promise<void> {
@@ -147,7 +169,7 @@ export class Offerings {
     });
   }
 
-  async #read(kind: OfferedKind, server: Server): Promise<void> {
+  async #read(kind: ItemKind, server: Server): Promise<void> {
     const { catalog, discovery, now } = this.#options;
     const { name, connection, config } = server;
     if (catalog.stateOf(name, kind, now()) === 'ready') return;
@@ -160,15 +182,15 @@ export class Offerings {
     }
   }
 
-  #hasFailed(kind: OfferedKind, server: Server): boolean {
+  #hasFailed(kind: ItemKind, server: Server): boolean {
     const { catalog, now } = this.#options;
     const at = this.#failedAt.get(keyOf(kind, server)) ?? Number.NEGATIVE_INFINITY;
-    return now() - at < PAUSE_MS && catalog.stateOf(server.name, kind, now()) !== 'ready';
+    return now() - at < FAILURE_COOLDOWN_MS && catalog.stateOf(server.name, kind, now()) !== 'ready';
   }
 }
 
-/** The name of each item was checked when it was read; the rest of it is the server's word. */
-function* listed<Item>(items: readonly CatalogItem[]): Steps<Listed<Item>[]> {
+/** Each name was validated when it was read; the rest is untrusted. */
+function* toListed<Item>(items: readonly CatalogItem[]): Steps<Listed<Item>[]> {
   const list: Listed<Item>[] = [];
   for (const { server, definition } of items) {
     list.push({ ...definition, server } as Listed<Item>);
@@ -177,4 +199,4 @@ function* listed<Item>(items: readonly CatalogItem[]): Steps<Listed<Item>[]> {
   return list;
 }
 
-const keyOf = (kind: OfferedKind, { name }: Server): string => `${kind} ${name}`;
+const keyOf = (kind: ItemKind, { name }: Server): string => `${kind} ${name}`;

@@ -1,54 +1,54 @@
 /**
- * What each caller may know of a list. It is looked for once, in slices, and stays the same array until something
- * changes that it depends on: what was made of it elsewhere is good for as long as it is the same array.
+ * The part of a list that each caller can see. Computed once, in slices. The same array is returned until something
+ * changes that it depends on, so that data derived from it can be cached by identity.
  */
-import { inSlices, type Steps } from './json/slices.js';
-import { type Caller, callerKey } from './policy/capabilities.js';
+import { inSlices, type Steps } from '../json/slices.js';
+import { type Caller, callerKey } from '../policy/capabilities.js';
 
-/** What a list depends on, as a text that is another one when any of it changes. */
+/** A key that changes with everything the list depends on. */
 export interface ListStamp {
   readonly key: string;
-  /** False: something is missing, and is asked for again whenever somebody wants the list. */
+  /** False: parts are missing and are read again at the next request. */
   readonly isComplete: boolean;
 }
 
-export interface KeptListsOptions<Item> {
+export interface ListCacheOptions<Item> {
   stamp(): ListStamp;
-  /** All there are now, in their order. */
+  /** All current entries, in order. */
   entries(): readonly Item[];
-  isFor(caller: Caller, item: Item): boolean;
+  isVisible(caller: Caller, item: Item): boolean;
 }
 
-/** Lists of so many callers are kept, */
+/** Maximum number of cached callers, */
 const MAX_CALLERS = 200;
-/** with so many entries, of all callers together. */
+/** and of entries for all callers together. */
 const MAX_ENTRIES = 500_000;
 
-interface Edition<Item> {
+interface CacheGeneration<Item> {
   readonly key: string;
-  /** With what no caller is asked about. */
+  /** The unfiltered list. */
   all: readonly Item[] | undefined;
   readonly lists: Map<string, Promise<readonly Item[]>>;
   entries: number;
 }
 
-export class KeptLists<Item> {
-  readonly #options: KeptListsOptions<Item>;
-  #edition: Edition<Item> | undefined;
-  /** The limits of a way in are told apart by what they are, not by what they say. */
-  readonly #limits = new WeakMap<object, number>();
-  #lastLimits = 0;
+export class ListCache<Item> {
+  readonly #options: ListCacheOptions<Item>;
+  #generation: CacheGeneration<Item> | undefined;
+  /** Ids for the limits of views, which are compared by identity. */
+  readonly #limitsIds = new WeakMap<object, number>();
+  #lastLimitsId = 0;
 
-  constructor(options: KeptListsOptions<Item>) {
+  constructor(options: ListCacheOptions<Item>) {
     this.#options = options;
   }
 
-  /** What the caller may know, without one everything; `refresh` has the servers read first that need it. */
-  async of(caller: Caller | undefined, refresh?: () => Promise<unknown>): Promise<readonly Item[]> {
+  /** The entries that the caller can see, all without a caller; `refresh` first reads the servers that need it. */
+  async get(caller: Caller | undefined, refresh?: () => Promise<unknown>): Promise<readonly Item[]> {
     if (refresh !== undefined && !this.#options.stamp().isComplete) await refresh();
-    const edition = this.#renewed();
+    const edition = this.#currentGeneration();
     if (caller === undefined) return this.#all(edition);
-    const key = `${this.#limitsOf(caller)} ${callerKey(caller)}`;
+    const key = `${this.#limitsIdOf(caller)} ${callerKey(caller)}`;
     const known = edition.lists.get(key);
     if (known !== undefined) return known;
     if (edition.lists.size >= MAX_CALLERS || edition.entries > MAX_ENTRIES) {
@@ -60,7 +60,7 @@ export class KeptLists<Item> {
     try {
       const items = await list;
       if (items !== edition.all) edition.entries += items.length;
-      // What changed meanwhile may be in it or not: it is nobody's but those who asked before.
+      // It may or may not include a change that happened meanwhile: return it, but do not cache it.
       if (this.#options.stamp().key !== edition.key) edition.lists.delete(key);
       return items;
     } catch (thrown) {
@@ -69,33 +69,34 @@ export class KeptLists<Item> {
     }
   }
 
-  #renewed(): Edition<Item> {
+  #currentGeneration(): CacheGeneration<Item> {
     const { key } = this.#options.stamp();
-    if (this.#edition?.key !== key) this.#edition = { key, all: undefined, lists: new Map(), entries: 0 };
-    return this.#edition;
+    if (this.#generation?.key !== key)
+      this.#generation = { key, all: undefined, lists: new Map(), entries: 0 };
+    return this.#generation;
   }
 
-  #all(edition: Edition<Item>): readonly Item[] {
+  #all(edition: CacheGeneration<Item>): readonly Item[] {
     edition.all ??= this.#options.entries();
     return edition.all;
   }
 
-  /** Who may know everything has the same array as all others who may. */
+  /** All callers that can see everything share the same array. */
   *#visible(all: readonly Item[], caller: Caller): Steps<readonly Item[]> {
     const items: Item[] = [];
     for (const item of all) {
-      if (this.#options.isFor(caller, item)) items.push(item);
+      if (this.#options.isVisible(caller, item)) items.push(item);
       yield;
     }
     return items.length === all.length ? all : items;
   }
 
-  #limitsOf({ limits }: Caller): number {
+  #limitsIdOf({ limits }: Caller): number {
     if (limits === undefined) return 0;
-    const known = this.#limits.get(limits);
+    const known = this.#limitsIds.get(limits);
     if (known !== undefined) return known;
-    this.#lastLimits += 1;
-    this.#limits.set(limits, this.#lastLimits);
-    return this.#lastLimits;
+    this.#lastLimitsId += 1;
+    this.#limitsIds.set(limits, this.#lastLimitsId);
+    return this.#lastLimitsId;
   }
 }

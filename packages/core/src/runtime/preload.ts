@@ -1,14 +1,14 @@
-import { loadSdk } from './connection/sdk.js';
+import { loadSdk } from '../connection/handshake/load-sdk.js';
 
 /**
- * Loads ahead what is otherwise loaded when first needed (the SDK, the HTTP client, the schema compiler):
- * for programs that would rather pay at start-up than at the first connection. Never needed for correctness.
+ * Loads the modules that are otherwise loaded on first use (the SDK, the HTTP client, the schema compiler), for
+ * programs that prefer a slower start to a slower first connection. Never required.
  */
 export async function preload(): Promise<void> {
   await Promise.all([
     loadSdk(),
-    import('./connection/network-carriers.js'),
-    import('./config/parse.js'),
+    import('../connection/transports/network-transport.js'),
+    import('../config/layers/parse.js'),
     import('typebox/schema'),
     import('undici'),
     import('ws'),

@@ -1,16 +1,16 @@
 /** Resources and prompts as tools, for agents that only know tools. */
 import type { Runtime } from './runtime.js';
 
-const server = { type: 'string', description: 'Name of the server; leave out for all' };
+const server = { type: 'string', description: 'Server name; omit for all servers' };
 const readOnly = { readOnlyHint: true, openWorldHint: false };
 
 export function registerResourceTools(runtime: Runtime): void {
   runtime.registerTool({
     name: 'list_mcp_resources',
-    description: 'Lists the resources (files, records, documents) that the connected MCP servers offer.',
+    description: 'List the resources (files, records, documents) of the connected MCP servers.',
     inputSchema: { type: 'object', properties: { server }, additionalProperties: false },
     annotations: readOnly,
-    // What they show is what the caller may see anyway.
+    // Public: the results contain only what the caller can see.
     public: true,
     run: async (input, { caller }) => ({
       resources: await runtime.listResources(text(input.server), caller),
@@ -19,12 +19,12 @@ export function registerResourceTools(runtime: Runtime): void {
   });
   runtime.registerTool({
     name: 'read_mcp_resource',
-    description: 'Reads one resource of an MCP server by its URI.',
+    description: 'Read one resource from an MCP server by its URI.',
     inputSchema: {
       type: 'object',
       properties: {
-        server: { ...server, description: 'Name of the server' },
-        uri: { type: 'string', description: 'URI of the resource' },
+        server: { ...server, description: 'Server name' },
+        uri: { type: 'string', description: 'Resource URI' },
       },
       required: ['server', 'uri'],
       additionalProperties: false,
@@ -36,7 +36,7 @@ export function registerResourceTools(runtime: Runtime): void {
   });
   runtime.registerTool({
     name: 'list_mcp_prompts',
-    description: 'Lists the prompts that the connected MCP servers offer.',
+    description: 'List the prompts of the connected MCP servers.',
     inputSchema: { type: 'object', properties: { server }, additionalProperties: false },
     annotations: readOnly,
     public: true,

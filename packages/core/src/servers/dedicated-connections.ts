@@ -1,139 +1,147 @@
 /**
- * The connections of one server that belong to one agent or session each. Everybody has a share of them, which is smaller
- * the more there are, and never all; some are kept for the host. Who has its share gives up the one that it has not used
- * for the longest time, and so does who has more than that when somebody else needs one.
+ * The dedicated connections of one server: one agent or session each. Every agent has a quota, which shrinks as more
+ * agents connect and never covers all; some are reserved for the host. An agent at its quota gives up its least
+ * recently used connection, and an agent above it when another one needs it.
  */
-import { tooManyConnections } from './call-errors.js';
-import type { CatalogTool } from './catalog/tool.js';
-import type { Connection } from './connection/connection.js';
-import type { Link } from './connection/link.js';
 
-/** A connection of one agent or session. */
-export interface ConnectionApart {
+import type { CatalogTool } from '../catalog/tool.js';
+import type { Connection } from '../connection/connection.js';
+import type { Link } from '../connection/link.js';
+import { tooManyConnections } from './server-errors.js';
+
+/** A connection for one agent or session. */
+export interface DedicatedConnection {
   readonly connection: Connection;
-  /** What the server listed there; undefined until it has been asked. */
+  /** The tools listed on it; undefined until then. */
   tools(): ReadonlyMap<string, CatalogTool> | undefined;
-  /** Asks it again. */
+  /** Lists the tools again. */
   relist(link: Link): Promise<void>;
 }
 
-export interface ApartOptions {
+export interface DedicatedConnectionsOptions {
   readonly server: string;
   readonly max: number;
-  /** Another connection to the same server; `onIdle` is told when nobody has used it for a while. */
-  readonly connect: (onIdle: () => void) => ConnectionApart;
+  /** Another connection to the same server; `onIdle` is called when it has been unused for a while. */
+  readonly connect: (onIdle: () => void) => DedicatedConnection;
 }
 
-/** Whose it is: the identity of an agent; undefined: the host itself. */
-type Whose = string | undefined;
+/** The owner: the identity of an agent; undefined: the host. */
+type OwnerId = string | undefined;
 
-interface Known extends ConnectionApart {
+interface OwnedConnection extends DedicatedConnection {
   readonly key: string;
-  readonly whose: Whose;
+  readonly ownerId: OwnerId;
 }
 
-/** This part of them is kept for the host. */
-const KEPT = 8;
+/** The part reserved for the host. */
+const HOST_SHARE_DIVISOR = 8;
 
-export class ConnectionsApart {
-  readonly #options: ApartOptions;
-  readonly #known = new Map<string, Known>();
-  /** On their way out: a server may take its time over that. */
-  readonly #ending = new Set<Known>();
+export class DedicatedConnections {
+  readonly #options: DedicatedConnectionsOptions;
+  readonly #owned = new Map<string, OwnedConnection>();
+  /** Closing connections: a server may take its time. */
+  readonly #closing = new Set<OwnedConnection>();
 
-  constructor(options: ApartOptions) {
+  constructor(options: DedicatedConnectionsOptions) {
     this.#options = options;
   }
 
   get size(): number {
-    return this.#known.size;
+    return this.#owned.size;
   }
 
   get connections(): Connection[] {
-    return [...this.#known.values()].map(({ connection }) => connection);
+    return [...this.#owned.values()].map(({ connection }) => connection);
   }
 
-  find(key: string): ConnectionApart | undefined {
-    return this.#known.get(key);
+  find(key: string): DedicatedConnection | undefined {
+    return this.#owned.get(key);
   }
 
-  /** Reads again what was listed on this link; undefined when it is none of theirs. */
+  /** Lists the tools again on this link; undefined if the link is not one of these. */
   relist(link: Link): Promise<void> | undefined {
-    return [...this.#known.values()].find(({ connection }) => connection.link === link)?.relist(link);
+    return [...this.#owned.values()].find(({ connection }) => connection.link === link)?.relist(link);
   }
 
-  /** A new one for who has none under this key. Throws OVERLOADED. */
-  add(key: string, whose: Whose): Connection {
-    this.#makeRoom(whose);
-    const known: Known = { ...this.#options.connect(() => void this.#end(known)), key, whose };
-    this.#known.set(key, known);
+  /** A new connection for this key. Throws OVERLOADED. */
+  add(key: string, ownerId: OwnerId): Connection {
+    this.#ensureCapacity(ownerId);
+    const known: OwnedConnection = {
+      ...this.#options.connect(() => void this.#closeConnection(known)),
+      key,
+      ownerId,
+    };
+    this.#owned.set(key, known);
     return known.connection;
   }
 
-  async end(key: string): Promise<void> {
-    const known = this.#known.get(key);
-    if (known !== undefined) await this.#end(known);
+  async closeFor(key: string): Promise<void> {
+    const known = this.#owned.get(key);
+    if (known !== undefined) await this.#closeConnection(known);
   }
 
-  /** Also those that are on their way out already. */
+  /** Including those that are already closing. */
   async close(): Promise<void> {
-    await Promise.all([...this.#known.values(), ...this.#ending].map(({ connection }) => connection.close()));
+    await Promise.all(
+      [...this.#owned.values(), ...this.#closing].map(({ connection }) => connection.close()),
+    );
   }
 
-  async #end(known: Known): Promise<void> {
-    if (this.#known.get(known.key) === known) this.#known.delete(known.key);
-    this.#ending.add(known);
+  async #closeConnection(known: OwnedConnection): Promise<void> {
+    if (this.#owned.get(known.key) === known) this.#owned.delete(known.key);
+    this.#closing.add(known);
     try {
       await known.connection.close();
     } finally {
-      this.#ending.delete(known);
+      this.#closing.delete(known);
     }
   }
 
-  #makeRoom(whose: Whose): void {
+  #ensureCapacity(whose: OwnerId): void {
     const { server } = this.#options;
     const overloaded = tooManyConnections({ name: server, connectionsApart: this.size });
     const share = this.#shareOf(whose);
-    // However often they take another one in the place of one that will not end.
-    if (countOf(this.#ending, whose) >= share) throw overloaded;
+    // Even if an agent keeps replacing connections that do not close.
+    if (countOf(this.#closing, whose) >= share) throw overloaded;
     if (this.#isFree(whose, share)) return;
-    const own = countOf(this.#known.values(), whose);
+    const own = countOf(this.#owned.values(), whose);
     const given = this.#longestIdle(whose) ?? (own < share ? this.#idleAboveShare(share) : undefined);
     if (given === undefined) throw overloaded;
-    void this.#end(given);
+    void this.#closeConnection(given);
   }
 
-  #isFree(whose: Whose, share: number): boolean {
+  #isFree(whose: OwnerId, share: number): boolean {
     if (this.size >= this.#options.max) return false;
     if (whose === undefined) return true;
-    const ofAgents = this.size - countOf(this.#known.values(), undefined);
-    return ofAgents < this.#places && countOf(this.#known.values(), whose) < share;
+    const ofAgents = this.size - countOf(this.#owned.values(), undefined);
+    return ofAgents < this.#agentCapacity && countOf(this.#owned.values(), whose) < share;
   }
 
-  get #places(): number {
+  get #agentCapacity(): number {
     const { max } = this.#options;
-    return max - Math.floor(max / KEPT);
+    return max - Math.floor(max / HOST_SHARE_DIVISOR);
   }
 
-  /** There is always something left for one more. */
-  #shareOf(whose: Whose): number {
+  /** There is always room for one more agent. */
+  #shareOf(whose: OwnerId): number {
     if (whose === undefined) return this.#options.max;
-    const agents = new Set([whose, ...[...this.#known.values()].map((known) => known.whose)]);
+    const agents = new Set([whose, ...[...this.#owned.values()].map((known) => known.ownerId)]);
     agents.delete(undefined);
-    return Math.max(1, Math.ceil(this.#places / (agents.size + 1)));
+    return Math.max(1, Math.ceil(this.#agentCapacity / (agents.size + 1)));
   }
 
-  #longestIdle(whose: Whose): Known | undefined {
-    let found: Known | undefined;
-    for (const known of this.#known.values())
-      if (known.whose === whose && isUnused(known) && !(found && isSooner(found, known))) found = known;
+  #longestIdle(whose: OwnerId): OwnedConnection | undefined {
+    let found: OwnedConnection | undefined;
+    for (const known of this.#owned.values())
+      if (known.ownerId === whose && isUnused(known) && !(found && isUsedEarlier(found, known)))
+        found = known;
     return found;
   }
 
-  /** Of the agent that has the most, if these are more than all may have now. */
-  #idleAboveShare(share: number): Known | undefined {
-    const agents = [...new Set([...this.#known.values()].map(({ whose }) => whose))]
-      .map((whose) => ({ whose, count: countOf(this.#known.values(), whose) }))
+  /** From the agent with the most connections, if it exceeds the current quota. */
+  #idleAboveShare(share: number): OwnedConnection | undefined {
+    const agents = [...new Set([...this.#owned.values()].map(({ ownerId }) => ownerId))]
+      .map((whose) => ({ whose, count: countOf(this.#owned.values(), whose) }))
       .filter(({ whose, count }) => whose !== undefined && count > share)
       .sort((one, two) => two.count - one.count);
     for (const { whose } of agents) {
@@ -144,14 +152,14 @@ export class ConnectionsApart {
   }
 }
 
-function countOf(all: Iterable<Known>, whose: Whose): number {
+function countOf(all: Iterable<OwnedConnection>, whose: OwnerId): number {
   let count = 0;
-  for (const known of all) if (known.whose === whose) count += 1;
+  for (const known of all) if (known.ownerId === whose) count += 1;
   return count;
 }
 
-const isUnused = ({ connection }: Known): boolean =>
+const isUnused = ({ connection }: OwnedConnection): boolean =>
   !connection.idle.isInUse && connection.subscriptions?.isWatching !== true;
 
-const isSooner = (one: Known, two: Known): boolean =>
+const isUsedEarlier = (one: OwnedConnection, two: OwnedConnection): boolean =>
   one.connection.idle.lastUse <= two.connection.idle.lastUse;

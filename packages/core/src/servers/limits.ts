@@ -1,11 +1,11 @@
-/** Bounds on what servers and callers may make the host do. Each can be set; these are the defaults. */
-import { DEFAULT_LIST_LIMITS, type ListLimits } from './catalog/list-room.js';
-import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from './catalog/schema-limits.js';
-import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './connection/request-guard.js';
+/** Limits on what servers and callers can make the host do. Each can be configured; these are the defaults. */
+import { DEFAULT_LIST_LIMITS, type ListLimits } from '../catalog/list-budget.js';
+import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from '../catalog/schemas/schema-limits.js';
+import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../connection/server-requests/request-guard.js';
 
 export interface RuntimeLimits extends SchemaLimits, ListLimits, RequestLimits {
   readonly maxServers: number;
-  /** Of one server that its callers do not share: connections of agents or sessions. */
+  /** Dedicated connections of one server. */
   readonly maxConnections: number;
   /** One message, on any transport. */
   readonly maxMessageBytes: number;
@@ -13,15 +13,15 @@ export interface RuntimeLimits extends SchemaLimits, ListLimits, RequestLimits {
   readonly maxToolsPerServer: number;
   readonly maxPages: number;
   readonly notificationsPerSecond: number;
-  /** Of one connection: what a server may send for ever without having been asked. Above it, it has to wait. */
+  /** Per connection: unsolicited data that a server may send continuously. Above this it is slowed down. */
   readonly unaskedBytesPerSecond: number;
-  /** A server that sends more than that for so long is stopped. */
+  /** A server that exceeds it for this long is stopped. */
   readonly maxFloodMs: number;
-  /** Of one connection: requests that wait until the server reads. Above it, large ones are refused. */
+  /** Per connection: requests that wait until the server reads. Above this, large ones are rejected. */
   readonly maxUnsentBytes: number;
-  /** A server that reads nothing of what waits for so long has lost its connection. */
+  /** A server that reads nothing for this long while data is waiting loses its connection. */
   readonly maxUnreadMs: number;
-  /** Calls in flight, all servers together; each server has its own limit in its configuration. */
+  /** Calls in flight of all servers together; each server also has its own limit. */
   readonly maxInFlight: number;
   readonly maxQueued: number;
 }

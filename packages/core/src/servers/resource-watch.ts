@@ -1,6 +1,6 @@
-/** Who wants to know when a resource changes; kept across reconnects. */
-import type { Connection } from './connection/connection.js';
-import type { Events } from './events.js';
+/** Listeners for resource changes; kept across reconnects. */
+import type { Connection } from '../connection/connection.js';
+import type { Events } from '../events.js';
 
 export type ResourceListener = (uri: string) => void;
 
@@ -12,8 +12,28 @@ export class ResourceWatch {
     this.#events = events;
   }
 
-  /** Adds a listener; true when it is the first for this resource, so that the server has to be told. */
-  add(server: string, uri: string, listener: ResourceListener): boolean {
+  /** Listens across reconnects; returns a function that stops it. */
+  async subscribe(
+    connection: Connection,
+    uri: string,
+    listener: ResourceListener,
+  ): Promise<() => Promise<void>> {
+    const { name } = connection;
+    await connection.open();
+    try {
+      if (this.#add(name, uri, listener)) await connection.subscriptions?.add(uri);
+    } catch (error) {
+      // Otherwise the next listener would not count as the first, and the server would never get the subscription.
+      this.#remove(name, uri, listener);
+      throw error;
+    }
+    return async () => {
+      if (this.#remove(name, uri, listener)) await connection.subscriptions?.remove(uri);
+    };
+  }
+
+  /** Adds a listener; true if it is the first for this resource, so that the server needs a subscription. */
+  #add(server: string, uri: string, listener: ResourceListener): boolean {
     const uris = this.#listeners.get(server) ?? new Map<string, Set<ResourceListener>>();
     this.#listeners.set(server, uris);
     const listeners = uris.get(uri) ?? new Set();
@@ -22,8 +42,8 @@ export class ResourceWatch {
     return listeners.size === 1;
   }
 
-  /** Removes a listener; true when nobody is left. */
-  remove(server: string, uri: string, listener: ResourceListener): boolean {
+  /** Removes a listener; true if none is left. */
+  #remove(server: string, uri: string, listener: ResourceListener): boolean {
     const uris = this.#listeners.get(server);
     const listeners = uris?.get(uri);
     if (!listeners?.delete(listener) || listeners.size > 0) return false;
@@ -33,10 +53,10 @@ export class ResourceWatch {
 
   notify(server: string, uri: string): void {
     for (const listener of this.#listeners.get(server)?.get(uri) ?? [])
-      this.#events.contain('resource listener', () => listener(uri));
+      this.#events.runSafely('resource listener', () => listener(uri));
   }
 
-  /** A fresh link knows nothing of earlier subscriptions. */
+  /** A new link has no subscriptions. */
   async renew(connection: Connection): Promise<void> {
     const uris = [...(this.#listeners.get(connection.name)?.keys() ?? [])];
     await Promise.all(uris.map((uri) => connection.subscriptions?.add(uri).catch(() => {})));

@@ -1,28 +1,29 @@
-/** Makes the servers of a runtime: each with its guard, its connections, and what becomes of what it says. */
-import type { SchemaChecks } from './catalog/check.js';
-import type { Discovery } from './catalog/discovery.js';
-import { ToolsApart } from './catalog/tools-apart.js';
-import type { ServerConfig } from './config/schema.js';
-import { secretValuesOf } from './config/secret-values.js';
-import { Connection, type ConnectionOptions } from './connection/connection.js';
-import type { EraVerdicts } from './connection/era-verdicts.js';
-import { checkRoute } from './connection/gateway-route.js';
-import type { ProcessTable } from './connection/processes.js';
-import { RequestGuard } from './connection/request-guard.js';
-import type { ConnectionApart } from './connections-apart.js';
-import { toTurnbuckleError } from './errors.js';
-import { Events } from './events.js';
+/** Creates the servers of a runtime: each with its guard, its connections, and handlers for its messages. */
+
+import type { SignIns } from '../auth/sign-ins.js';
+import { DedicatedTools } from '../catalog/dedicated-tools.js';
+import type { Discovery } from '../catalog/discovery.js';
+import type { SchemaChecks } from '../catalog/schemas/schema-checks.js';
+import type { ServerConfig } from '../config/schema/schema.js';
+import { Connection, type ConnectionOptions } from '../connection/connection.js';
+import type { EraVerdicts } from '../connection/handshake/era-verdicts.js';
+import { assertNoGatewayLoop } from '../connection/handshake/gateway-route.js';
+import type { ProcessTable } from '../connection/processes/process-table.js';
+import { RequestGuard } from '../connection/server-requests/request-guard.js';
+import { toTurnbuckleError } from '../errors.js';
+import { Events } from '../events.js';
+import { defaultStateDirectory } from '../files/state-directory.js';
+import type { Redactor } from '../redaction/redactor.js';
+import { secretValuesOf } from '../redaction/secret-values.js';
+import { DEFAULT_BREAKER } from '../resilience/breaker.js';
+import type { DedicatedConnection } from './dedicated-connections.js';
 import type { RuntimeLimits } from './limits.js';
-import type { Redactor } from './observe/redact.js';
-import { DEFAULT_BREAKER } from './resilience/breaker.js';
 import type { ResourceWatch } from './resource-watch.js';
-import type { RuntimeOptions } from './runtime-options.js';
 import { Server } from './server.js';
-import type { SignIns } from './sign-ins.js';
-import { defaultStateDirectory } from './state-directory.js';
+import type { ServerSettings } from './server-settings.js';
 
 export interface ServerBuilderParts {
-  readonly options: RuntimeOptions;
+  readonly options: ServerSettings;
   readonly limits: RuntimeLimits;
   readonly events: Events;
   readonly redactor: Redactor;
@@ -38,16 +39,16 @@ export interface ServerBuilderParts {
 const addressOf = (config: ServerConfig): string | undefined =>
   'url' in config ? config.url : 'baseUrl' in config ? config.baseUrl : undefined;
 
-/** Who says something, and over what. */
-interface Speaker {
+/** Which server sent a message, and on which connection. */
+interface NoticeSource {
   readonly connection: Connection;
   readonly requests: RequestGuard;
 }
 
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
 
-const MOST_SAID = 16 * 1_024;
-const MARGIN = 2_048;
+const MAX_NOTICE_CHARACTERS = 16 * 1_024;
+const REDACTION_MARGIN_CHARACTERS = 2_048;
 
 export class ServerBuilder {
   readonly #parts: ServerBuilderParts;
@@ -62,7 +63,7 @@ export class ServerBuilder {
       server: name,
       address: addressOf(config),
       answers: options.handlers ?? {},
-      callersAnswer: options.callersAnswer ?? false,
+      callersCanAnswer: options.callersAnswer ?? false,
       mayAsk: config.mayAsk,
       limits,
       events: this.#parts.events,
@@ -72,14 +73,14 @@ export class ServerBuilder {
       ...this.#connectionParts(name, config, requests),
       events: this.#parts.events,
       onOpen: (link) => {
-        checkRoute(name, link.peer.capabilities, options.instance);
-        return this.#parts.discovery.opened(name, link, config);
+        assertNoGatewayLoop(name, link.peer.capabilities, options.instance);
+        return this.#parts.discovery.onOpened(name, link, config);
       },
       onReady: () => {
         server.breaker.succeed();
         void this.#parts.watch.renew(connection);
       },
-      onNotice: (method, params) => this.#notice({ connection, requests }, method, params),
+      onNotice: (method, params) => this.#onNotice({ connection, requests }, method, params),
       onIdle: () => void connection.disconnect(),
     });
     const server = new Server(connection, {
@@ -87,36 +88,37 @@ export class ServerBuilder {
       breaker: { ...DEFAULT_BREAKER, ...options.breaker },
       requests,
       maxConnections: limits.maxConnections,
-      connectApart: (onIdle) => this.#connectApart(connection, requests, onIdle),
+      connectDedicated: (onIdle) => this.#connectDedicated(connection, requests, onIdle),
     });
     return server;
   }
 
   /**
-   * A connection of one agent or session. The server's state and its lists are told by the one that all know; but what a
-   * tool is may differ from connection to connection, so what is called over this one is held to what was listed on it.
+   * A connection for one agent or session. State and lists come from the shared connection, but a tool may differ
+   * between connections: calls on this one are validated against its own list.
    */
-  #connectApart(main: Connection, requests: RequestGuard, onIdle: () => void): ConnectionApart {
+  #connectDedicated(main: Connection, requests: RequestGuard, onIdle: () => void): DedicatedConnection {
     const { name, config } = main;
-    const tools = new ToolsApart({
+    const tools = new DedicatedTools({
       now: this.#parts.now,
-      read: (link, reason) => this.#parts.discovery.toolsOf(name, { link, settings: config, reason }),
+      read: (link, reason) =>
+        this.#parts.discovery.readDedicatedTools(name, { link, settings: config, reason }),
       link: () => connection.link,
-      // The next call asks on a fresh link.
+      // The next call lists again on a new link.
       onFailed: (link, error) => connection.reportBroken(link, toTurnbuckleError(error)),
     });
     const connection: Connection = new Connection({
       ...this.#connectionParts(name, config, requests),
       events: new Events(),
       onOpen: (link) => {
-        checkRoute(name, link.peer.capabilities, this.#parts.options.instance);
+        assertNoGatewayLoop(name, link.peer.capabilities, this.#parts.options.instance);
         return tools.read(link, 'connected');
       },
       onReady: () => {},
       onNotice: (method, params) => {
         if (method !== 'notifications/tools/list_changed')
-          return this.#tell({ connection, requests }, method, params);
-        tools.noteChange();
+          return this.#forwardNotice({ connection, requests }, method, params);
+        tools.onListChanged();
       },
       onIdle,
     });
@@ -126,7 +128,7 @@ export class ServerBuilder {
   #connectionParts(
     name: string,
     config: ServerConfig,
-    requests: RequestGuard,
+    requestGuard: RequestGuard,
   ): Omit<ConnectionOptions, 'events' | 'onOpen' | 'onReady' | 'onNotice' | 'onIdle'> {
     const { options, limits } = this.#parts;
     return {
@@ -147,7 +149,7 @@ export class ServerBuilder {
         expressLane: options.expressLane ?? true,
         clientInfo: options.clientInfo ?? CLIENT_INFO,
         verdicts: this.#parts.verdicts,
-        requests,
+        requestGuard,
         onStarting: () => void this.#parts.checks.load(),
         stderrListener: {
           isWanted: () => this.#parts.events.has('server.stderr'),
@@ -165,7 +167,7 @@ export class ServerBuilder {
     };
   }
 
-  /** Filled in for a connection; what nobody else may see of it is known from then on. */
+  /** Fills in the placeholders for a connection, and registers the secrets for redaction. */
   async resolve(name: string, config: ServerConfig): Promise<ServerConfig> {
     const learn = (secret: string): void => this.#parts.redactor.learn(secret);
     const filled = (await this.#parts.options.resolve?.(name, config, learn)) ?? config;
@@ -173,39 +175,43 @@ export class ServerBuilder {
     return filled;
   }
 
-  #notice(speaker: Speaker, method: string, params: Readonly<Record<string, unknown>>): void {
+  #onNotice(speaker: NoticeSource, method: string, params: Readonly<Record<string, unknown>>): void {
     const { connection } = speaker;
     const server = connection.name;
     const source = { link: () => connection.link, settings: connection.config };
-    if (this.#parts.discovery.noteChange(server, method, source)) return;
+    if (this.#parts.discovery.onNotification(server, method, source)) return;
     if (method === 'notifications/resources/updated' && typeof params.uri === 'string') {
       this.#parts.events.emit('resource.updated', { server, uri: params.uri });
       this.#parts.watch.notify(server, params.uri);
-    } else this.#tell(speaker, method, params);
+    } else this.#forwardNotice(speaker, method, params);
   }
 
-  /** Searched for secrets, and only its beginning: a server may say much, and often. */
-  #said(data: unknown): unknown {
+  /** Redacted and truncated: a server may send a lot. */
+  #redactNotice(data: unknown): unknown {
     const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
     const { redactor } = this.#parts;
-    if (text.length <= MOST_SAID) return redactor.value(data);
-    // A secret on the edge is seen whole.
-    const start = redactor.text(text.slice(0, MOST_SAID + MARGIN));
-    return `${start.slice(0, MOST_SAID)}…`;
+    if (text.length <= MAX_NOTICE_CHARACTERS) return redactor.value(data);
+    // Longer than the limit, so that a secret at the edge is found.
+    const start = redactor.text(text.slice(0, MAX_NOTICE_CHARACTERS + REDACTION_MARGIN_CHARACTERS));
+    return `${start.slice(0, MAX_NOTICE_CHARACTERS)}…`;
   }
 
-  /** What a server says without naming a call goes to who is behind the only one on its way, if it is the only one. */
-  #tell({ connection, requests }: Speaker, method: string, params: Readonly<Record<string, unknown>>): void {
-    const told = connection.respondents.only;
-    requests.notify(told, method, params);
+  /** A message without a call goes to the caller of the only call in flight, if there is exactly one. */
+  #forwardNotice(
+    { connection, requests }: NoticeSource,
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+  ): void {
+    const responder = connection.responders.unambiguous;
+    requests.notify(responder, method, params);
     const { level = 'info', logger } = params;
     if (method !== 'notifications/message' || !this.#parts.events.has('server.notice')) return;
     this.#parts.events.emit('server.notice', {
       server: connection.name,
       level: String(level),
       ...(typeof logger === 'string' && { logger: this.#parts.redactor.text(logger) }),
-      data: this.#said(params.data),
-      told: told?.onNotice !== undefined,
+      data: this.#redactNotice(params.data),
+      told: responder?.onNotice !== undefined,
     });
   }
 }

@@ -1,23 +1,24 @@
 /**
- * The configured servers and their lives: who exists, who is up, what changes when the configuration does.
- * Only what changed is touched.
+ * The configured servers and their lifecycle. When the configuration changes, only the servers that changed are
+ * touched.
  */
-import { disabled, unknownServer } from './call-errors.js';
-import type { Catalog } from './catalog/catalog.js';
-import { canonicalJson } from './catalog/fingerprint.js';
-import type { ParsedServers } from './config/parse.js';
-import type { ServerConfig } from './config/schema.js';
-import { TurnbuckleError, toTurnbuckleError } from './errors.js';
-import type { Events } from './events.js';
+
+import type { Catalog } from '../catalog/catalog.js';
+import { canonicalJson } from '../catalog/fingerprint.js';
+import type { ParsedServers } from '../config/layers/parse.js';
+import type { ServerConfig } from '../config/schema/schema.js';
+import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import type { Events } from '../events.js';
 import type { Server } from './server.js';
-import { describeProblem, describeServer, type ServerStatus } from './status.js';
+import { serverDisabled, unknownServer } from './server-errors.js';
+import { describeProblem, describeServer, type ServerStatus } from './server-status.js';
 
 export interface ServerSetOptions {
   readonly catalog: Catalog;
   readonly events: Events;
   readonly maxServers: number;
   readonly create: (name: string, config: ServerConfig) => Server;
-  /** The server is gone for good: forget what is known of it. */
+  /** Called when a server is removed: forget what is cached for it. */
   readonly onRemoved: (name: string) => void;
 }
 
@@ -25,18 +26,18 @@ export interface SetServersResult {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
-  /** A sentence for each server that could not be used or did not come up. */
+  /** A message for each server that is unusable or did not connect. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
 export class ServerSet {
   readonly #options: ServerSetOptions;
   readonly #servers = new Map<string, Server>();
-  /** What is wrong with the configuration of a name: of a server that goes on as it was, or of none. */
+  /** The configuration problem of each name: the server keeps its previous configuration, or does not exist. */
   #problems = new Map<string, TurnbuckleError>();
-  #surroundings: ReadonlyMap<string, string> = new Map();
-  /** Servers that are on their way out: of a name there is never a second process beside the first. */
-  readonly #leaving = new Set<Promise<void>>();
+  #contextKeys: ReadonlyMap<string, string> = new Map();
+  /** Servers that are closing: a name never has two processes at a time. */
+  readonly #closing = new Set<Promise<void>>();
 
   constructor(options: ServerSetOptions) {
     this.#options = options;
@@ -46,12 +47,12 @@ export class ServerSet {
     return this.#servers.get(name);
   }
 
-  /** Why a configured server could not be taken on. */
+  /** Why a configured server is unusable. */
   problemOf(name: string): TurnbuckleError | undefined {
     return this.#problems.get(name);
   }
 
-  /** Those that are switched on and have a link now. */
+  /** Enabled servers with an open link. */
   live(): Server[] {
     return this.all().filter((server) => server.enabled && server.connection.link !== undefined);
   }
@@ -60,18 +61,18 @@ export class ServerSet {
     return [...this.#servers.values()];
   }
 
-  /** Takes over a configuration without starting anything. */
+  /** Applies a configuration without connecting anything. */
   adopt(parsed: ParsedServers): { added: Server[]; removed: Server[]; changed: string[] } {
     const before = this.#problems;
     this.#problems = new Map(parsed.problems);
-    const { surroundings = new Map<string, string>() } = parsed;
+    const { contextKeys = new Map<string, string>() } = parsed;
     const removed: Server[] = [];
     const added: Server[] = [];
     const changed: string[] = [];
     for (const [name, server] of this.#servers) {
       const config = parsed.servers.get(name);
-      const isElsewhere = surroundings.get(name) !== this.#surroundings.get(name);
-      if (config !== undefined && !isElsewhere && isSame(server.config, config)) continue;
+      const isElsewhere = contextKeys.get(name) !== this.#contextKeys.get(name);
+      if (config !== undefined && !isElsewhere && isSameServerConfig(server.config, config)) continue;
       if (config !== undefined) changed.push(name);
       this.#servers.delete(name);
       removed.push(server);
@@ -80,25 +81,27 @@ export class ServerSet {
     for (const [name, config] of parsed.servers) {
       if (this.#servers.has(name)) continue;
       if (this.#servers.size >= this.#options.maxServers)
-        this.#problems.set(name, tooMany(name, this.#options.maxServers));
+        this.#problems.set(name, tooManyServers(name, this.#options.maxServers));
       else added.push(this.#add(name, config));
     }
-    this.#surroundings = surroundings;
-    this.#tellProblems(before);
+    this.#contextKeys = contextKeys;
+    this.#emitProblems(before);
     return { added, removed, changed };
   }
 
-  /** Moves to a new set of servers; untouched ones keep their connection. Resolves when all is in effect. */
+  /**
+   * Switches to a new set of servers; unchanged ones keep their connection. Resolves when everything is in effect.
+   */
   async replace(parsed: ParsedServers): Promise<SetServersResult> {
     const { added, removed, changed } = this.adopt(parsed);
     for (const server of removed) {
-      const left: Promise<void> = server.close().finally(() => this.#leaving.delete(left));
-      this.#leaving.add(left);
+      const left: Promise<void> = server.close().finally(() => this.#closing.delete(left));
+      this.#closing.add(left);
     }
-    await Promise.all(this.#leaving);
+    await Promise.all(this.#closing);
     const errors = Object.fromEntries([...this.#problems].map(([name, error]) => [name, error.message]));
     await Promise.all(
-      added.filter(startsByItself).map((server) =>
+      added.filter(startsEagerly).map((server) =>
         server.connection.open().catch((error: unknown) => {
           errors[server.name] = toTurnbuckleError(error).message;
         }),
@@ -109,11 +112,11 @@ export class ServerSet {
     return { added: names(added), removed: names(removed), changed, errors };
   }
 
-  /** Brings up every server that starts by itself, all at once; one that fails is no matter of the others. */
+  /** Connects all eager servers in parallel; a failure does not affect the others. */
   async connectAll(): Promise<void> {
     await Promise.all(
       this.all()
-        .filter(startsByItself)
+        .filter(startsEagerly)
         .map((server) => server.connection.open().catch(() => {})),
     );
   }
@@ -132,7 +135,7 @@ export class ServerSet {
     await server.connection.open();
   }
 
-  /** Off: its tools are hidden and a live connection is kept. On: they are shown, and it is brought up. */
+  /** Disabled: its tools are hidden and its connection is kept. Enabled: they are shown, and it is connected. */
   async toggle(name: string, enabled: boolean): Promise<void> {
     const server = this.require(name);
     if (server.enabled === enabled) return;
@@ -142,7 +145,7 @@ export class ServerSet {
     if (enabled) await server.connection.open();
   }
 
-  /** All that are configured, those whose configuration cannot be used included; sorted. */
+  /** All configured servers, including unusable ones; sorted. */
   names(): string[] {
     return [...new Set([...this.#servers.keys(), ...this.#problems.keys()])].sort();
   }
@@ -170,10 +173,10 @@ export class ServerSet {
     throw this.#problems.get(name) ?? unknownServer(name, this.#servers.keys());
   }
 
-  /** SERVER_DISABLED for one that is switched off: nothing but switching it on brings it up. */
+  /** SERVER_DISABLED for a disabled server: only enabling it connects it. */
   requireEnabled(name: string): Server {
     const server = this.require(name);
-    if (!server.enabled) throw disabled(name);
+    if (!server.enabled) throw serverDisabled(name);
     return server;
   }
 
@@ -181,8 +184,8 @@ export class ServerSet {
     await Promise.all(this.all().map((server) => server.close()));
   }
 
-  /** Each once: a problem when it begins or changes, and that a server's is over. */
-  #tellProblems(before: ReadonlyMap<string, TurnbuckleError>): void {
+  /** Reports each problem once, when it starts or changes, and when it is over. */
+  #emitProblems(before: ReadonlyMap<string, TurnbuckleError>): void {
     const { events } = this.#options;
     for (const [server, error] of this.#problems) {
       if (before.get(server)?.message === error.message) continue;
@@ -203,23 +206,23 @@ export class ServerSet {
   }
 }
 
-const startsByItself = (server: Server): boolean => server.enabled && server.config.start === 'eager';
+const startsEagerly = (server: Server): boolean => server.enabled && server.config.start === 'eager';
 
-/** Objects in this process are the same only if they are the same object. */
-function isSame(left: ServerConfig, right: ServerConfig): boolean {
+/** In-process servers are equal only if they are the same object. */
+function isSameServerConfig(left: ServerConfig, right: ServerConfig): boolean {
   if (left.type === 'in-process' && right.type === 'in-process' && left.server !== right.server) return false;
   const comparable = (config: ServerConfig): string =>
     canonicalJson(config.type === 'in-process' ? { ...config, server: null } : config);
   return comparable(left) === comparable(right);
 }
 
-function tooMany(server: string, maxServers: number): TurnbuckleError {
+function tooManyServers(server: string, maxServers: number): TurnbuckleError {
   return new TurnbuckleError(
     'SERVER_LIMIT',
-    `Server "${server}" is one more than the ${maxServers} that are allowed.`,
+    `Cannot add server "${server}" because the limit of ${maxServers} servers is reached.`,
     {
       server,
-      hint: 'Remove servers, or raise limits.maxServers.',
+      hint: 'Remove a server, or raise limits.maxServers.',
     },
   );
 }

@@ -1,4 +1,4 @@
-/** Counts of a server's calls and the moving average of their duration. */
+/** Call counts of a server and the moving average of the duration. */
 const SMOOTHING = 0.1;
 
 export class ServerStats {

@@ -1,35 +1,35 @@
-/** The truth about a server in the public words, secrets left out. */
-import type { CatalogTool } from './catalog/tool.js';
-import { redactConfig } from './config/redact.js';
-import type { ServerConfig } from './config/schema.js';
-import type { IgnoredCounts } from './connection/ignored-messages.js';
-import { configuredSandbox, type SandboxStatus } from './connection/sandbox/status.js';
-import { describeState, type PublicState, type PublicStatus } from './connection/state.js';
-import type { TurnbuckleError } from './errors.js';
-import type { Redactor } from './observe/redact.js';
-import type { ServerStats } from './observe/server-stats.js';
-import type { BreakerState } from './resilience/breaker.js';
+/** The public status of a server, redacted. */
+import type { CatalogTool } from '../catalog/tool.js';
+import type { ServerConfig } from '../config/schema/schema.js';
+import type { IgnoredCounts } from '../connection/protocol/ignored-messages.js';
+import { configuredSandbox, type SandboxStatus } from '../connection/sandbox/sandbox-status.js';
+import { describeState, type PublicState, type PublicStatus } from '../connection/state.js';
+import type { TurnbuckleError } from '../errors.js';
+import { redactConfig } from '../redaction/redact-config.js';
+import type { Redactor } from '../redaction/redactor.js';
+import type { BreakerState } from '../resilience/breaker.js';
 import type { Server } from './server.js';
+import type { ServerStats } from './server-stats.js';
 
 export interface ServerStatus {
   readonly name: string;
   readonly status: PublicStatus;
   readonly state: PublicState;
   readonly scope: ServerConfig['scope'] | undefined;
-  /** The transport in use: the configured one, or `sse` where HTTP fell back to it. */
+  /** The transport in use: the configured one, or `sse` after a fallback from HTTP. */
   readonly transport: string | undefined;
   readonly era: 'legacy' | 'modern' | undefined;
   readonly protocolVersion: string | undefined;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
-  /** What it can do, in the protocol's words: its own claim. */
+  /** The protocol capabilities that it declares. */
   readonly capabilities: Readonly<Record<string, unknown>> | undefined;
   readonly instructions: string | undefined;
-  /** Reasons to look at what it says about itself: codes from `FLAGS`. */
+  /** Flags of its own texts: codes from `FLAGS`. */
   readonly flags: readonly string[];
-  /** What of its lists cannot be used, or was too much: a line for each list of which that is so. */
+  /** Unusable or excess entries of its lists: one line per list. */
   readonly leftOut: readonly string[];
   readonly error: TurnbuckleError | undefined;
-  /** What is wrong with its configuration as it is written now. Of a server that is up: it goes on as it was. */
+  /** The problem with its current configuration. A connected server keeps its previous one. */
   readonly problem: TurnbuckleError | undefined;
   readonly config: Readonly<Record<string, unknown>> | undefined;
   readonly tools: ReadonlyArray<{
@@ -38,17 +38,17 @@ export interface ServerStatus {
     readonly annotations: CatalogTool['annotations'];
   }>;
   readonly pid: number | undefined;
-  /** What its process may reach: `none` for everything that the host may, undefined where there is no process. */
+  /** The sandbox of its process: `none` if unrestricted, undefined if there is no process. */
   readonly sandbox: SandboxStatus | 'none' | undefined;
-  /** What its process wrote to stderr last. Untrusted text. */
+  /** The last lines of its stderr. Untrusted text. */
   readonly stderr: string | undefined;
   readonly calls: ServerStats['snapshot'];
-  /** What it said in vain, by why: log lines on stdout, second answers, messages without the shape of one. */
+  /** Ignored messages by reason: log lines on stdout, duplicate responses, malformed messages. */
   readonly ignored: IgnoredCounts;
-  /** Calls on their way to it now, and those that wait for a place. */
+  /** Calls in flight, and queued calls. */
   readonly inFlight: number;
   readonly queued: number;
-  /** Connections of single agents or sessions, where callers do not share one. */
+  /** Dedicated connections of agents or sessions. */
   readonly connectionsApart: number;
   readonly breaker: BreakerState;
   readonly lastPing: { readonly at: number; readonly ok: boolean; readonly ms: number } | undefined;
@@ -60,7 +60,7 @@ export interface ServerStatus {
   }>;
 }
 
-/** The same without secrets that a server, or what went wrong with it, may have repeated. */
+/** The same, redacted: a server or an error may repeat secrets. */
 export function redactStatus(status: ServerStatus, redactor: Redactor): ServerStatus {
   const { error, problem, stderr, serverInfo, instructions, recentErrors } = status;
   return {
@@ -89,7 +89,7 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
       attempts: connection.attempts,
     }),
     scope: config.scope,
-    transport: link?.carrier.type ?? config.type,
+    transport: link?.serverTransport.type ?? config.type,
     era: link?.era,
     protocolVersion: link?.peer.protocolVersion,
     serverInfo: info === undefined ? undefined : { name: info.name, version: info.version },
@@ -101,14 +101,14 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
     problem: undefined,
     config: redactConfig(config),
     tools: tools.map(({ tool, description, annotations }) => ({ name: tool, description, annotations })),
-    pid: link?.carrier.pid,
-    sandbox: link?.carrier.sandbox ?? configuredSandbox(config),
-    stderr: link?.carrier.stderr?.tail(4_000),
+    pid: link?.serverTransport.pid,
+    sandbox: link?.serverTransport.sandbox ?? configuredSandbox(config),
+    stderr: link?.serverTransport.stderr?.tail(4_000),
     calls: server.stats.snapshot,
     ignored: connection.ignored.counts,
     inFlight: server.limiter.inFlight,
     queued: server.limiter.queued,
-    connectionsApart: server.connectionsApart,
+    connectionsApart: server.dedicatedConnectionCount,
     breaker: server.breaker.state,
     lastPing: health.lastPing,
     lastAnswerAt: health.lastAnswerAt,
@@ -116,7 +116,7 @@ export function describeServer(server: Server, tools: readonly CatalogTool[]): S
   };
 }
 
-/** A server whose configuration could not be used: it failed before it could begin. */
+/** The status of a server with an unusable configuration. */
 export function describeProblem(name: string, error: TurnbuckleError): ServerStatus {
   return {
     name,

@@ -1,48 +1,49 @@
 /**
- * Patterns with `*`, `**` and `?`, matched in a time that grows with the text and never explodes: all ways
- * through the pattern are followed at once, and none is tried again. A backslash takes `*`, `?` and itself
- * literally.
+ * Patterns with `*`, `**` and `?`. Matching never backtracks: all paths through the pattern are followed in
+ * parallel. A backslash escapes `*`, `?` and itself.
  */
 
 export type Glob = (text: string) => boolean;
 
 export interface GlobOptions {
-  /** Whether one `*` or `?` may stand for a `/` too; `**` always may. */
+  /** Whether `*` and `?` also match `/`; `**` always does. */
   readonly crossSlashes: boolean;
 }
 
-/** What the parts of a pattern are, beside texts. */
-const ONE = 1;
-const RUN = 2;
-const ANY_RUN = 3;
+/** The special parts of a pattern. */
+const ANY_CHARACTER = 1;
+const ANY_IN_SEGMENT = 2;
+const ANY_ACROSS_SEGMENTS = 3;
 
-type Part = string | typeof ONE | typeof RUN | typeof ANY_RUN;
+type Part = string | typeof ANY_CHARACTER | typeof ANY_IN_SEGMENT | typeof ANY_ACROSS_SEGMENTS;
 
-/** Whether a text fits the pattern as a whole. */
+/** Whether the pattern matches the whole text. */
 export function compileGlob(pattern: string, { crossSlashes }: GlobOptions): Glob {
-  const parts = partsOf(pattern).map((part) => (crossSlashes && part === RUN ? ANY_RUN : part));
-  const literal = joined(parts);
+  const parts = partsOf(pattern).map((part) =>
+    crossSlashes && part === ANY_IN_SEGMENT ? ANY_ACROSS_SEGMENTS : part,
+  );
+  const literal = literalText(parts);
   if (literal !== undefined) return (text) => text === literal;
   const [first, last] = [parts[0], parts.at(-1)];
   const start = typeof first === 'string' ? first : '';
   const end = typeof last === 'string' ? last : '';
   const rest =
-    parts.includes(ONE) || parts.includes(RUN)
-      ? followAll(toProgram(parts, crossSlashes))
-      : inOrder(parts.slice(start === '' ? 0 : 1, end === '' ? undefined : -1));
-  // Most texts that do not fit are told by their ends.
+    parts.includes(ANY_CHARACTER) || parts.includes(ANY_IN_SEGMENT)
+      ? simulate(toProgram(parts, crossSlashes))
+      : matchInOrder(parts.slice(start === '' ? 0 : 1, end === '' ? undefined : -1));
+  // Most texts that do not match are rejected by their ends.
   return (text) => text.startsWith(start) && text.endsWith(end) && rest(text, start.length, end.length);
 }
 
-/** The pattern that fits this text and no other. */
+/** The pattern that matches exactly this text. */
 export const escapeGlob = (text: string): string => text.replace(/[\\*?]/g, '\\$&');
 
-/** The one text that the pattern fits; undefined when it fits several. */
-export const literalOf = (pattern: string): string | undefined => joined(partsOf(pattern));
+/** The only text that the pattern matches; undefined if it matches several. */
+export const literalOf = (pattern: string): string | undefined => literalText(partsOf(pattern));
 
-/** The same pattern with its text changed as a whole: what stands for others in it stays where it is. */
+/** Applies a change to the literal text of the pattern; its wildcards stay where they are. */
 export function mapPattern(pattern: string, change: (text: string) => string): string {
-  // Of the characters that no text has: what is left of them in a text is nobody's sign.
+  // Private marks for the wildcards. The same characters in a text are dropped, so that they cannot forge one.
   const text = partsOf(pattern.replace(MARKS, '')).map((part) =>
     typeof part === 'string' ? part : MARK_OF[part],
   );
@@ -50,18 +51,22 @@ export function mapPattern(pattern: string, change: (text: string) => string): s
 }
 
 const MARKS = /[\u{fdd0}-\u{fdd2}]/gu;
-const MARK_OF = { [ONE]: '\u{fdd0}', [RUN]: '\u{fdd1}', [ANY_RUN]: '\u{fdd2}' } as const;
+const MARK_OF = {
+  [ANY_CHARACTER]: '\u{fdd0}',
+  [ANY_IN_SEGMENT]: '\u{fdd1}',
+  [ANY_ACROSS_SEGMENTS]: '\u{fdd2}',
+} as const;
 const SIGN_OF: Readonly<Record<string, string>> = { '\u{fdd0}': '?', '\u{fdd1}': '*', '\u{fdd2}': '**' };
 
-function joined(parts: readonly Part[]): string | undefined {
+function literalText(parts: readonly Part[]): string | undefined {
   return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
 }
 
 function partsOf(pattern: string): Part[] {
   const parts: Part[] = [];
   for (const [piece] of pattern.matchAll(/\\[\\*?]|\*+|\?|[^\\*?]+|\\/gs)) {
-    if (piece === '?') parts.push(ONE);
-    else if (piece.startsWith('*')) parts.push(piece.length > 1 ? ANY_RUN : RUN);
+    if (piece === '?') parts.push(ANY_CHARACTER);
+    else if (piece.startsWith('*')) parts.push(piece.length > 1 ? ANY_ACROSS_SEGMENTS : ANY_IN_SEGMENT);
     else {
       const text = piece.length === 2 && piece.startsWith('\\') ? piece.slice(1) : piece;
       const before = parts.at(-1);
@@ -72,10 +77,10 @@ function partsOf(pattern: string): Part[] {
   return parts;
 }
 
-type Rest = (text: string, start: number, end: number) => boolean;
+type Matcher = (text: string, start: number, end: number) => boolean;
 
-/** Only texts and `**`: each text has to come behind the one before it. */
-function inOrder(parts: readonly Part[]): Rest {
+/** For patterns of literal texts and `**` only: each text has to follow the one before it. */
+function matchInOrder(parts: readonly Part[]): Matcher {
   const texts = parts.filter((part) => typeof part === 'string');
   return (text, start, end) => {
     const limit = text.length - end;
@@ -94,22 +99,22 @@ const NO_SLASH = -2;
 const ANY_STAR = -3;
 const NO_SLASH_STAR = -4;
 const SLASH = 0x2f;
-/** Before the count of rounds would be more than a mark can hold. */
-const MOST_ROUNDS = 2 ** 31;
+/** Resets before the round counter overflows a mark. */
+const MAX_ROUNDS = 2 ** 31;
 
 function toProgram(parts: readonly Part[], crossSlashes: boolean): Int32Array {
   return Int32Array.from(
     parts.flatMap((part) => {
-      if (part === ONE) return [crossSlashes ? ANY : NO_SLASH];
-      if (part === RUN) return [NO_SLASH_STAR];
-      if (part === ANY_RUN) return [ANY_STAR];
+      if (part === ANY_CHARACTER) return [crossSlashes ? ANY : NO_SLASH];
+      if (part === ANY_IN_SEGMENT) return [NO_SLASH_STAR];
+      if (part === ANY_ACROSS_SEGMENTS) return [ANY_STAR];
       return Array.from({ length: part.length }, (_, index) => part.charCodeAt(index));
     }),
   );
 }
 
-/** Keeps the set of places in the pattern that the text so far can have led to. */
-function followAll(program: Int32Array): Rest {
+/** The set of positions in the pattern that the text read so far can have reached. */
+function simulate(program: Int32Array): Matcher {
   const done = program.length;
   const marks = new Uint32Array(done + 1);
   let [here, next] = [new Uint16Array(done + 1), new Uint16Array(done + 1)];
@@ -120,12 +125,12 @@ function followAll(program: Int32Array): Rest {
       marks[at] = round;
       set[count] = at;
       count += 1;
-      // A run may also be empty: then the place behind it is one too.
+      // A wildcard may match nothing: the position after it is reached too.
       if (at === done || !isStar(program[at])) return;
     }
   };
   return (text) => {
-    if (round > MOST_ROUNDS) {
+    if (round > MAX_ROUNDS) {
       marks.fill(0);
       round = 0;
     }

@@ -1,33 +1,33 @@
 /**
- * Text that a stranger wrote, made safe to show. What a terminal would obey or an eye would miss is spelt
- * out; what it hides can be named and, where that is known, decoded. Nothing here changes data: it is for
- * the moment of showing.
+ * Makes untrusted text safe to display. Characters that a terminal would interpret or a reader would miss are
+ * escaped; hidden content can be named and, if the encoding is known, decoded. For display only: data is never
+ * changed.
  */
 
-/** What joins the parts of one emoji; anywhere else the same characters hide something. */
-const GLUE =
+/** Joins the parts of one emoji; anywhere else the same characters hide something. */
+const EMOJI_JOINERS =
   '(?<=\\p{Extended_Pictographic}|\\p{Emoji_Modifier})\\ufe0f|(?<=[0-9#*])\\ufe0f(?=\\u20e3)' +
   '|(?<=\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?)\\u200d(?=\\p{Extended_Pictographic})';
-/** More marks on one letter than any script needs paint over the lines around it. */
-const MOST_MARKS = 8;
+/** More marks on one letter than any script needs; they would paint over the lines around it. */
+const MAX_COMBINING_MARKS = 8;
 const INVISIBLE = '\\p{Cf}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u2028\\u2029';
-const HIDDEN = `(?![\\n\\t])\\p{Cc}|[${INVISIBLE}]|(?<=\\p{M}{${MOST_MARKS}})\\p{M}`;
+const HIDDEN = `(?![\\n\\t])\\p{Cc}|[${INVISIBLE}]|(?<=\\p{M}{${MAX_COMBINING_MARKS}})\\p{M}`;
 
 const PLAIN = /^[\n\t\x20-\x7e]*$/;
-const SHOWN = new RegExp(`(${GLUE})|${HIDDEN}`, 'gu');
+const ESCAPED_FOR_DISPLAY = new RegExp(`(${EMOJI_JOINERS})|${HIDDEN}`, 'gu');
 const ESCAPED = new RegExp(HIDDEN, 'gu');
 
-/** Line breaks and tabs stay; control and invisible characters become `\u{…}`. Doing it twice changes nothing. */
+/** Line breaks and tabs stay; control and invisible characters become `\u{…}`. Idempotent. */
 export function showText(text: string): string {
   if (PLAIN.test(text)) return text;
   return text
     .replaceAll('\r\n', '\n')
-    .replace(SHOWN, (character, glue: string | undefined) =>
+    .replace(ESCAPED_FOR_DISPLAY, (character, glue: string | undefined) =>
       glue === undefined ? `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}` : '',
     );
 }
 
-/** The same JSON with those characters in its own escapes: nothing is lost, and nothing is obeyed. */
+/** The same JSON with those characters as JSON escapes: nothing is lost, and nothing is interpreted. */
 export function escapeHidden(json: string): string {
   if (PLAIN.test(json)) return json;
   return json.replace(ESCAPED, (character) =>
@@ -38,20 +38,20 @@ export function escapeHidden(json: string): string {
   );
 }
 
-/** Only the beginning of a long text can end up in a line. */
-const MOST_READ = 20_000;
+/** Only the beginning of a long text fits into a line. */
+const MAX_LINE_INPUT_LENGTH = 20_000;
 
-/** One line of at most so many characters. */
+/** One line with at most this many characters. */
 export function showLine(text: string, width = 100): string {
-  const start = text.slice(0, Math.max(MOST_READ, width * 4));
+  const start = text.slice(0, Math.max(MAX_LINE_INPUT_LENGTH, width * 4));
   const line = showText(start).replace(/\s+/g, ' ').trim();
   if (line.length <= width) return start.length < text.length ? `${line}…` : line;
   const cut = line.slice(0, width - 1);
-  // Half of a character is none.
+  // Do not cut a surrogate pair in half.
   return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-/** In what ways a text hides something. */
+/** The ways in which a text hides something. */
 export type HiddenKind =
   | 'ansi'
   | 'control'
@@ -66,18 +66,18 @@ export type HiddenKind =
 
 export interface HiddenText {
   readonly kinds: readonly HiddenKind[];
-  /** What tag characters and variation selectors spell, if they spell something. */
+  /** The text that tag characters and variation selectors encode, if any. */
   readonly decoded?: string;
 }
 
-/** Some scripts cannot be written without joiners: between their letters these hide nothing. */
+/** Some scripts need joiners: between their letters these hide nothing. */
 const JOINED =
   '[\\p{Script=Arabic}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gujarati}\\p{Script=Gurmukhi}' +
   '\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Oriya}\\p{Script=Sinhala}\\p{Script=Tamil}\\p{Script=Telugu}\\p{M}]';
-const HARMLESS = new RegExp(`${GLUE}|(?<=${JOINED})[\\u200c\\u200d](?=${JOINED})`, 'gu');
+const HARMLESS = new RegExp(`${EMOJI_JOINERS}|(?<=${JOINED})[\\u200c\\u200d](?=${JOINED})`, 'gu');
 
 const KINDS: ReadonlyArray<readonly [HiddenKind, RegExp]> = [
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is searched for
   ['ansi', /\u001b[@-_]|[\u0090\u0098\u009b\u009d-\u009f]/],
   ['carriage-return', /\r(?!\n)/],
   ['control', /(?![\n\t\r])\p{Cc}/u],
@@ -85,39 +85,39 @@ const KINDS: ReadonlyArray<readonly [HiddenKind, RegExp]> = [
   ['tags', /[\u{e0000}-\u{e007f}]/u],
   ['variation-selectors', /\p{Variation_Selector}/u],
   ['zero-width', /[\u200b-\u200d\u2060-\u2064\ufeff\u180e]/],
-  ['combining', new RegExp(`\\p{M}{${MOST_MARKS + 1}}`, 'u')],
+  ['combining', new RegExp(`\\p{M}{${MAX_COMBINING_MARKS + 1}}`, 'u')],
 ];
 const NAMED =
   /[\p{Cc}\p{Bidi_Control}\p{Variation_Selector}\u{e0000}-\u{e007f}\u200b-\u200d\u2060-\u2064\ufeff\u180e]/gu;
-const UNSEEN = new RegExp(`[${INVISIBLE}]`, 'u');
-/** So much nothing that what follows is out of sight. */
+const INVISIBLE_CHARACTER = new RegExp(`[${INVISIBLE}]`, 'u');
+/** Enough blank space to push what follows out of sight. */
 const PADDING = /(?<![ \t\u00a0\u2000-\u200a\u3000])[ \t\u00a0\u2000-\u200a\u3000]{100}|\n(?:[ \t]*\n){24}/;
 
-/** What a text hides from whoever reads it. Line breaks, tabs and emoji are not hidden. */
+/** What a text hides from its reader. Line breaks, tabs and emoji are not hidden. */
 export function findHidden(text: string): HiddenText {
   const kinds: HiddenKind[] = PADDING.test(text) ? ['padding'] : [];
   if (PLAIN.test(text)) return { kinds };
   const seen = text.replace(HARMLESS, '').replaceAll('\r\n', '\n');
   for (const [kind, pattern] of KINDS) if (pattern.test(seen)) kinds.push(kind);
-  if (UNSEEN.test(seen.replace(NAMED, ''))) kinds.push('invisible');
+  if (INVISIBLE_CHARACTER.test(seen.replace(NAMED, ''))) kinds.push('invisible');
   const decoded = kinds.includes('tags') || kinds.includes('variation-selectors') ? decode(seen) : '';
   return decoded === '' ? { kinds } : { kinds, decoded };
 }
 
-const MOST_DECODED = 1_000;
+const MAX_DECODED_LENGTH = 1_000;
 
-/** Tag characters are ASCII moved out of sight; variation selectors are used to count bytes. Each text once. */
+/** Tag characters are ASCII moved out of sight; variation selectors can encode bytes. Returns each text once. */
 function decode(text: string): string {
   const found = new Set<string>();
   for (const [run] of text.matchAll(/[\u{e0020}-\u{e007e}]+|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2,}/gu)) {
-    const spelt = [...run].map(spell).join('');
+    const spelt = [...run].map(escapeCharacter).join('');
     if (spelt.length > 1) found.add(spelt);
-    if (found.size > MOST_DECODED) break;
+    if (found.size > MAX_DECODED_LENGTH) break;
   }
-  return [...found].join(' ').slice(0, MOST_DECODED);
+  return [...found].join(' ').slice(0, MAX_DECODED_LENGTH);
 }
 
-function spell(character: string): string {
+function escapeCharacter(character: string): string {
   const point = character.codePointAt(0) ?? 0;
   const byte = point >= 0xe0100 ? point - 0xe0100 + 16 : point & 0xff;
   return byte >= 0x20 && byte <= 0x7e ? String.fromCharCode(byte) : '';

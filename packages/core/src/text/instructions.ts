@@ -1,12 +1,12 @@
 /**
- * Does a description speak to the model instead of describing? A short list of phrases that have no place in
- * the description of a tool. It finds the crude attempts; a clever one reads like any other sentence.
+ * Detects descriptions that address the model instead of describing a tool, by a short list of phrases. It finds
+ * crude attempts; a clever one reads like any other sentence.
  */
 
 const WHAT = '(?:instructions?|directions?|rules?|prompts?|messages?|guidelines?|context|commands?)';
 const WHO = '(?:the |this |your |any )?(?:users?|humans?|person|operator|anyone|anybody)';
 
-/** Each with the words by which it is documented. */
+/** Each with the phrase by which it is documented. */
 const PHRASES: ReadonlyArray<readonly [phrase: string, pattern: string]> = [
   [
     'ignore previous instructions',
@@ -47,14 +47,14 @@ const PHRASES: ReadonlyArray<readonly [phrase: string, pattern: string]> = [
   ],
 ];
 
-const ANY = new RegExp(PHRASES.map(([, pattern]) => `(?:${pattern})`).join('|'));
-const EACH = PHRASES.map(([phrase, pattern]) => [phrase, new RegExp(pattern)] as const);
+const ANY_PHRASE = new RegExp(PHRASES.map(([, pattern]) => `(?:${pattern})`).join('|'));
+const PHRASE_PATTERNS = PHRASES.map(([phrase, pattern]) => [phrase, new RegExp(pattern)] as const);
 
-/** The documented phrase that the text comes closest to; undefined when it only describes. */
+/** The documented phrase that the text matches; undefined if it only describes. */
 export function findInstruction(text: string): string | undefined {
   const words = toPlain(text);
-  if (!ANY.test(words)) return undefined;
-  return EACH.find(([, pattern]) => pattern.test(words))?.[0];
+  if (!ANY_PHRASE.test(words)) return undefined;
+  return PHRASE_PATTERNS.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
 /** Lower case, single spaces, no accents, nothing invisible between the letters. */

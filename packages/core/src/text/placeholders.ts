@@ -1,17 +1,17 @@
-/** Where the placeholders of a text are: its syntax only, nothing is looked up. */
-import { isRecord } from '../is-record.js';
+/** Finds the placeholders in a text: syntax only, nothing is resolved. */
+import { isRecord } from '../json/is-record.js';
 
 export interface Placeholder {
   /** `VAR`, `env:VAR`, `input:id`, `secret:name`, `workspaceFolder` or `userHome`. */
   readonly name: string;
-  /** What stands after `:-`; may hold placeholders itself. */
+  /** The default after `:-`; may contain placeholders itself. */
   readonly fallback: string | undefined;
 }
 
-/** Literal texts and placeholders in their order. */
+/** Literal texts and placeholders in order. */
 export type Pieces = ReadonlyArray<string | Placeholder>;
 
-/** The beginning of a placeholder that is not understood; what stands behind it may be a secret. */
+/** The beginning of an invalid placeholder; the rest is not shown because it may be a secret. */
 export class MalformedPlaceholder {
   readonly beginning: string;
 
@@ -40,7 +40,7 @@ export function splitPlaceholders(text: string): Pieces | MalformedPlaceholder {
   return pieces;
 }
 
-/** The first placeholder in a configuration that could never be filled in, and the keys that lead to it. */
+/** The first placeholder in a configuration that can never be filled in, and the path of keys to it. */
 export function findMalformed(
   value: unknown,
 ): { readonly keys: readonly PropertyKey[]; readonly beginning: string } | undefined {
@@ -66,10 +66,10 @@ function malformedIn(text: string): MalformedPlaceholder | undefined {
   return undefined;
 }
 
-/** Deeper than anybody writes them. Each level is looked at again when it is filled in. */
+/** Deeper than anyone writes them. Each level is parsed again when it is filled in. */
 const MAX_NESTED = 10;
 
-/** The brace that closes the one before `from`; a default may hold placeholders itself, so deep and no deeper. */
+/** The brace that closes the one before `from`; a default may contain placeholders, up to the maximum depth. */
 function closingBrace(text: string, from: number): number {
   let open = 1;
   for (let index = from; index < text.length; index += 1) {

@@ -1,3 +1,3 @@
-/** A word as it has to be typed into a shell, for commands that are proposed. */
-export const shellWord = (word: string): string =>
+/** Quotes a word for a shell, for suggested commands. */
+export const shellQuote = (word: string): string =>
   /^[\w.:@%+,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,29 +1,31 @@
-/** The vault's key in a file beside it, for its owner only. */
+/** The vault's key in a file next to it, readable only by its owner. */
 import { unlink } from 'node:fs/promises';
-import { replaceFile } from '../config/edit/atomic-file.js';
-import { formatKeys, type KeyPlace, parseKeys } from './key-place.js';
-import { secretsUnavailable, unusable } from './vault-errors.js';
-import { readPrivate, type Warn } from './vault-private-file.js';
+import { errorCode } from '../errors.js';
+import { replaceFile } from '../files/atomic-file.js';
+import { formatKeys, type KeyLocation, parseKeys } from './key-location.js';
+import { secretsUnavailable, vaultFileError } from './vault-errors.js';
+import { readVaultFile, type Warn } from './vault-file.js';
 
-const REMARK = '# The key of vault.json. Whoever has both files can read what is in it.\n';
+const FILE_COMMENT =
+  '# The key that decrypts vault.json. Anyone who has both files can read the secrets in the vault.\n';
 
-export function keyFile(file: string, warn: Warn): KeyPlace {
+export function keyFile(file: string, warn: Warn): KeyLocation {
   return {
     async read() {
-      const found = await readPrivate(file, warn);
+      const found = await readVaultFile(file, warn);
       const keys = found === undefined ? [] : parseKeys(found.text);
       if (keys !== undefined) return keys;
       throw secretsUnavailable(file, `The key file ${file} is damaged.`, {
-        hint: 'Bring it back from a backup; without it the vault cannot be opened.',
+        hint: 'Restore it from a backup. The vault cannot be opened without it.',
       });
     },
     async write(keys) {
       try {
-        if (keys.length > 0) await replaceFile(file, REMARK + formatKeys(keys));
+        if (keys.length > 0) await replaceFile(file, FILE_COMMENT + formatKeys(keys));
         else await unlink(file);
       } catch (error) {
-        const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-        if (keys.length > 0 || !absent) throw unusable(file, error);
+        const absent = errorCode(error) === 'ENOENT';
+        if (keys.length > 0 || !absent) throw vaultFileError(file, error);
       }
     },
   };

@@ -1,13 +1,13 @@
-/** A place that keeps the vault's key: a file beside the vault, or the keychain of the operating system. */
+/** Where the vault's key is stored: in a file next to the vault, or in the keychain of the operating system. */
 import { KEY_BYTES, toVaultKey, type VaultKey } from './vault-key.js';
 
-export type KeyPlaceName = 'keychain' | 'file';
+export type KeyLocationName = 'keychain' | 'file';
 
-/** Holds one key; two for as long as a rotation takes, so that a crash leaves the vault readable. */
-export interface KeyPlace {
-  /** What lies there, oldest first; none when nothing does. SECRETS_UNAVAILABLE when it cannot be told. */
+/** Holds one key, or two while a rotation is in progress, so that a crash leaves the vault readable. */
+export interface KeyLocation {
+  /** The stored keys, oldest first; empty if there are none. SECRETS_UNAVAILABLE if they cannot be read. */
   read(): Promise<readonly VaultKey[]>;
-  /** Replaces what lies there, at once and as a whole; no keys: nothing is left there. */
+  /** Replaces all stored keys atomically; an empty list deletes them. */
   write(keys: readonly VaultKey[]): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ export interface KeyPlace {
 export const formatKeys = (keys: readonly VaultKey[]): string =>
   keys.map(({ bytes }) => `${bytes.toString('base64')}\n`).join('');
 
-/** Undefined when a line is no key: what is damaged must not be taken for empty. */
+/** Undefined if a line is not a key: damaged content must not count as empty. */
 export function parseKeys(text: string): readonly VaultKey[] | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   const keys = lines.map((line) => Buffer.from(line, 'base64'));

@@ -1,34 +1,34 @@
 /**
- * The vault's key in the keychain of the operating system. The keychain is asked from a process of its own:
- * its library talks to it synchronously, and one that does not answer would hold up this process for ever.
+ * The vault's key in the keychain of the operating system. The keychain is accessed from a child process: its library
+ * is synchronous, and a keychain that does not respond would block this process forever.
  */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
-import { isRecord } from '../is-record.js';
-import { formatKeys, type KeyPlace, parseKeys } from './key-place.js';
+import { isRecord } from '../json/is-record.js';
+import { formatKeys, type KeyLocation, parseKeys } from './key-location.js';
 import { secretsUnavailable } from './vault-errors.js';
 
 export interface KeychainOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Names the vault among those of this user. */
+  /** Identifies the vault among those of this user. */
   readonly account: string;
   readonly file: string;
-  /** After so long it does not answer. */
+  /** Timeout for one request. */
   readonly timeoutMs: number;
 }
 
 const SERVICE = 'turnbuckle';
 
-/** What a process needs to find the user's session, and nothing that could be a secret. */
-const SESSION =
+/** The variables that a process needs to find the user's session; none of them can be a secret. */
+const SESSION_VARIABLES =
   /^(PATH|HOME|USER|LOGNAME|LANG|DISPLAY|XAUTHORITY|WAYLAND_DISPLAY|XDG_\w+|DBUS_\w+|TEMP|TMP|APPDATA|LOCALAPPDATA|USERPROFILE|SYSTEMROOT|WINDIR|COMSPEC)$/i;
 
 /**
- * One question, one answer, as JSON. Written as text so that it is there in a bundle too. On Linux only the
- * Secret Service will do: the kernel's own keyring forgets everything at the next boot.
+ * Handles one request and one response, as JSON. Inlined as text so that it works in a bundle too. On Linux it uses
+ * only the Secret Service: the kernel's keyring does not survive a reboot.
  */
-const ASK = `
+const KEYCHAIN_SCRIPT = `
 const [, module, service, account] = process.argv;
 const answer = (value) => require('node:fs').writeSync(1, JSON.stringify(value));
 let input = '';
@@ -45,31 +45,40 @@ process.stdin.on('data', (part) => (input += part)).on('end', () => {
   }
 });`;
 
-/** SECRETS_UNAVAILABLE when nothing answers, whatever the reason. */
-export function keychain(options: KeychainOptions): KeyPlace {
+/** Throws SECRETS_UNAVAILABLE if the keychain does not respond, for any reason. */
+export function keychain(options: KeychainOptions): KeyLocation {
   return {
     async read() {
-      const value = await ask(options, { action: 'get' });
+      const value = await requestKeychain(options, { action: 'get' });
       const keys = parseKeys(value ?? '');
-      if (keys === undefined) throw silent(options.file, 'what it holds is no key');
+      if (keys === undefined) throw keychainUnavailable(options.file, 'the stored value is not a key');
       return keys;
     },
     async write(keys) {
       const value = formatKeys(keys);
-      const kept = await ask(options, keys.length > 0 ? { action: 'set', value } : { action: 'delete' });
-      if ((kept ?? '') !== value) throw silent(options.file, 'it did not keep what it was given');
+      const kept = await requestKeychain(
+        options,
+        keys.length > 0 ? { action: 'set', value } : { action: 'delete' },
+      );
+      if ((kept ?? '') !== value)
+        throw keychainUnavailable(options.file, 'the keychain did not store the key');
     },
   };
 }
 
-type Question = { readonly action: 'get' | 'delete' } | { readonly action: 'set'; readonly value: string };
+type KeychainRequest =
+  | { readonly action: 'get' | 'delete' }
+  | { readonly action: 'set'; readonly value: string };
 
-async function ask(options: KeychainOptions, question: Question): Promise<string | undefined> {
+async function requestKeychain(
+  options: KeychainOptions,
+  question: KeychainRequest,
+): Promise<string | undefined> {
   const { file, environment, account, timeoutMs } = options;
-  const module = locate();
-  if (module === undefined) throw silent(file, 'its library @napi-rs/keyring is not installed');
-  const session = Object.entries(environment).filter(([name]) => SESSION.test(name));
-  const child = spawn(process.execPath, ['-e', ASK, module, SERVICE, account], {
+  const module = findKeychainModule();
+  if (module === undefined) throw keychainUnavailable(file, 'the package @napi-rs/keyring is not installed');
+  const session = Object.entries(environment).filter(([name]) => SESSION_VARIABLES.test(name));
+  const child = spawn(process.execPath, ['-e', KEYCHAIN_SCRIPT, module, SERVICE, account], {
     env: { ...Object.fromEntries(session), ELECTRON_RUN_AS_NODE: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],
     windowsHide: true,
@@ -83,29 +92,32 @@ async function ask(options: KeychainOptions, question: Question): Promise<string
   child.stdin.end(JSON.stringify(question));
   const failed = new Promise<string>((resolve) => child.once('error', () => resolve('')));
   const printed = await Promise.race([text(child.stdout), failed]).finally(() => clearTimeout(timer));
-  const answer = toAnswer(printed);
+  const answer = parseResponse(printed);
   if (answer.ok) return answer.value;
-  throw silent(file, late ? `no answer within ${timeoutMs} ms` : answer.reason);
+  throw keychainUnavailable(
+    file,
+    late ? `the keychain did not respond within ${timeoutMs} ms` : answer.reason,
+  );
 }
 
-type Answer =
+type KeychainResponse =
   | { readonly ok: true; readonly value: string | undefined }
   | { readonly ok: false; readonly reason: string };
 
-function toAnswer(printed: string): Answer {
+function parseResponse(printed: string): KeychainResponse {
   try {
     const value: unknown = JSON.parse(printed);
     if (isRecord(value) && value.ok === true)
       return { ok: true, value: typeof value.value === 'string' ? value.value : undefined };
     if (isRecord(value) && typeof value.reason === 'string') return { ok: false, reason: value.reason };
   } catch {
-    // It ended without an answer.
+    // It exited without a response.
   }
-  return { ok: false, reason: 'it could not be asked' };
+  return { ok: false, reason: 'the request failed' };
 }
 
-/** An optional dependency: where it could not be installed there is no keychain. */
-function locate(): string | undefined {
+/** An optional dependency: without it there is no keychain. */
+function findKeychainModule(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve('@napi-rs/keyring');
   } catch {
@@ -113,7 +125,7 @@ function locate(): string | undefined {
   }
 }
 
-const silent = (file: string, reason: string) =>
-  secretsUnavailable(file, `The keychain, which holds the key of ${file}, does not answer: ${reason}.`, {
-    hint: 'Unlock it, and run this in the session of its user. The vault itself is not touched.',
+const keychainUnavailable = (file: string, reason: string) =>
+  secretsUnavailable(file, `Cannot access the keychain that holds the key for ${file}: ${reason}.`, {
+    hint: 'Unlock the keychain, and run the command in the login session of the user who owns the keychain. The vault is unchanged.',
   });

@@ -1,14 +1,17 @@
-/** The key of a vault: 32 random bytes, or what scrypt makes of a passphrase. Where it lies is key-place.ts. */
+/**
+ * The key of a vault: 32 random bytes, or derived from a passphrase with scrypt. For where it is stored, see
+ * key-location.ts.
+ */
 import { createHash, randomBytes, scrypt } from 'node:crypto';
 
 export const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 /** About 32 MB and a tenth of a second for each guess. */
-const SCRYPT = { N: 2 ** 15, r: 8, p: 1 } as const;
-const MAX_MEMORY = 256 * 1_024 * 1_024;
+const SCRYPT_PARAMETERS = { N: 2 ** 15, r: 8, p: 1 } as const;
+const MAX_SCRYPT_MEMORY_BYTES = 256 * 1_024 * 1_024;
 
 export interface VaultKey {
-  /** Tells keys apart, and a wrong key from a damaged vault; says nothing about the key. */
+  /** Distinguishes keys, and a wrong key from a damaged vault; reveals nothing about the key. */
   readonly id: string;
   readonly bytes: Buffer;
 }
@@ -30,16 +33,20 @@ export const randomKey = (): VaultKey => toVaultKey(randomBytes(KEY_BYTES));
 
 export const newDerivation = (): Derivation => ({
   kdf: 'scrypt',
-  ...SCRYPT,
+  ...SCRYPT_PARAMETERS,
   salt: randomBytes(SALT_BYTES).toString('base64'),
 });
 
-/** The key for a passphrase; Unicode spellings of the same text give the same key. */
+/** Derives the key from a passphrase; the text is normalized, so that equivalent Unicode forms give the same key. */
 export function deriveKey(passphrase: string, { N, r, p, salt }: Derivation): Promise<VaultKey> {
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(salt, 'base64');
-    scrypt(passphrase.normalize('NFKC'), bytes, KEY_BYTES, { N, r, p, maxmem: MAX_MEMORY }, (error, key) =>
-      error === null ? resolve(toVaultKey(key)) : reject(error),
+    scrypt(
+      passphrase.normalize('NFKC'),
+      bytes,
+      KEY_BYTES,
+      { N, r, p, maxmem: MAX_SCRYPT_MEMORY_BYTES },
+      (error, key) => (error === null ? resolve(toVaultKey(key)) : reject(error)),
     );
   });
 }

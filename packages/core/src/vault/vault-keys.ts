@@ -1,20 +1,21 @@
-/** Finds, makes and replaces the key of a vault. The vault's header says where it is, so that nothing is tried out. */
-import { keychain } from './key-chain.js';
+/** Finds, creates and replaces the key of a vault. The vault's header names its location, so no location is guessed. */
+
 import { keyFile } from './key-file.js';
-import type { KeyPlace, KeyPlaceName } from './key-place.js';
+import type { KeyLocation, KeyLocationName } from './key-location.js';
+import { keychain } from './keychain.js';
 import { secretsUnavailable } from './vault-errors.js';
+import type { Warn } from './vault-file.js';
 import type { KeyHeader } from './vault-format.js';
 import { deriveKey, newDerivation, randomKey, type VaultKey } from './vault-key.js';
-import type { Warn } from './vault-private-file.js';
 
-export type KeySource = KeyPlaceName | 'passphrase';
+export type KeySource = KeyLocationName | 'passphrase';
 
 export interface VaultKeysOptions {
   readonly file: string;
   readonly keyFile: string;
   readonly account: () => Promise<string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** `open`: the one that the vault has; `create`: one for a new key. */
+  /** `open`: the current passphrase of the vault; `create`: a new one. */
   readonly passphrase?: ((why: 'open' | 'create') => Promise<string | undefined>) | undefined;
   readonly keychain: boolean;
   readonly warn: Warn;
@@ -25,45 +26,46 @@ interface HeldKey {
   readonly key: VaultKey;
 }
 
-/** Whether there is a keychain at all must not take long. */
-const PROBE_MS = 3_000;
-/** One that is known to hold the key may first ask its user for a password. */
-const UNLOCK_MS = 30_000;
+/** Detecting whether there is a keychain must be quick. */
+const KEYCHAIN_PROBE_TIMEOUT_MS = 3_000;
+/** A keychain that holds the key may have to prompt its user for a password first. */
+const KEYCHAIN_UNLOCK_TIMEOUT_MS = 30_000;
 
 export class VaultKeys {
   readonly #options: VaultKeysOptions;
-  readonly #known = new Map<string, Promise<VaultKey>>();
+  readonly #cache = new Map<string, Promise<VaultKey>>();
 
   constructor(options: VaultKeysOptions) {
     this.#options = options;
   }
 
-  /** The key that the header names; looked for once, by all who ask meanwhile. */
+  /** The key that the header names. Concurrent requests share one lookup. */
   find(header: KeyHeader): Promise<VaultKey> {
-    const known = this.#known.get(header.id);
+    const known = this.#cache.get(header.id);
     if (known !== undefined) return known;
     const finding = header.from === 'passphrase' ? this.#derive(header) : this.#fetch(header);
-    this.#known.set(header.id, finding);
-    // Asked again next time: a keychain may be unlocked by then, a passphrase typed right.
-    finding.catch(() => this.#known.delete(header.id));
+    this.#cache.set(header.id, finding);
+    // Retried next time: by then the keychain may be unlocked, or the passphrase typed correctly.
+    finding.catch(() => this.#cache.delete(header.id));
     return finding;
   }
 
   /** A key for a vault that does not exist yet. */
   async create(): Promise<HeldKey> {
-    const passphrase = this.#options.environment.TURNBUCKLE_PASSPHRASE || (await this.#ask('create'));
+    const passphrase =
+      this.#options.environment.TURNBUCKLE_PASSPHRASE || (await this.#askPassphrase('create'));
     if (passphrase) return this.#remember(await fromPassphrase(passphrase));
-    if (this.#keychainOff() === undefined) {
+    if (this.#keychainDisabledReason() === undefined) {
       try {
-        return this.#remember(await this.#place('keychain'));
+        return this.#remember(await this.#findOrCreateIn('keychain'));
       } catch {
-        // None that answers: the key file is the way that always works.
+        // No keychain responds: fall back to the key file, which always works.
       }
     }
-    return this.#remember(await this.#place('file'));
+    return this.#remember(await this.#findOrCreateIn('file'));
   }
 
-  /** Another key, already kept; the old one stays until `retire`. */
+  /** Creates and stores another key; the old one stays until `retire`. */
   async replace({ header, key }: HeldKey, to: KeySource): Promise<HeldKey> {
     const retire = header.from === 'passphrase' ? undefined : header.from;
     const next = to === 'passphrase' ? await this.#fromNewPassphrase() : await this.#addKey(to, header, key);
@@ -73,15 +75,15 @@ export class VaultKeys {
     });
   }
 
-  /** Leaves nothing in that place but the key in use, if it is there at all. */
-  async retire(name: KeyPlaceName, { header, key }: HeldKey): Promise<void> {
-    await (await this.#open(name, UNLOCK_MS)).write(header.from === name ? [key] : []);
+  /** Removes every key from that location except the one in use. */
+  async retire(name: KeyLocationName, { header, key }: HeldKey): Promise<void> {
+    await (await this.#open(name, KEYCHAIN_UNLOCK_TIMEOUT_MS)).write(header.from === name ? [key] : []);
   }
 
-  async #addKey(to: KeyPlaceName, header: KeyHeader, key: VaultKey): Promise<HeldKey> {
-    const off = to === 'keychain' ? this.#keychainOff() : undefined;
-    if (off !== undefined) throw this.#switchedOff(off);
-    const place = await this.#open(to, UNLOCK_MS);
+  async #addKey(to: KeyLocationName, header: KeyHeader, key: VaultKey): Promise<HeldKey> {
+    const off = to === 'keychain' ? this.#keychainDisabledReason() : undefined;
+    if (off !== undefined) throw this.#disabledError(off);
+    const place = await this.#open(to, KEYCHAIN_UNLOCK_TIMEOUT_MS);
     const next = randomKey();
     await place.write(header.from === to ? [key, next] : [next]);
     return { header: { from: to, id: next.id }, key: next };
@@ -91,17 +93,17 @@ export class VaultKeys {
     const { environment } = this.#options;
     const passphrase =
       environment.TURNBUCKLE_NEW_PASSPHRASE ||
-      (await this.#ask('create')) ||
+      (await this.#askPassphrase('create')) ||
       environment.TURNBUCKLE_PASSPHRASE;
     if (passphrase) return fromPassphrase(passphrase);
-    throw secretsUnavailable(this.#options.file, 'There is no new passphrase for the vault.', {
-      hint: 'Run it in a terminal to be asked, or set TURNBUCKLE_NEW_PASSPHRASE.',
+    throw secretsUnavailable(this.#options.file, 'No new passphrase was given for the vault.', {
+      hint: 'Run the command in a terminal to enter one, or set TURNBUCKLE_NEW_PASSPHRASE.',
     });
   }
 
-  /** A key that lies there already is used: it may be that of a vault that was moved away for a while. */
-  async #place(name: KeyPlaceName): Promise<HeldKey> {
-    const place = await this.#open(name, PROBE_MS);
+  /** Reuses an existing key there: it may belong to a vault that was moved away temporarily. */
+  async #findOrCreateIn(name: KeyLocationName): Promise<HeldKey> {
+    const place = await this.#open(name, KEYCHAIN_PROBE_TIMEOUT_MS);
     const found = (await place.read()).at(-1);
     const key = found ?? randomKey();
     if (found === undefined) await place.write([key]);
@@ -110,57 +112,57 @@ export class VaultKeys {
 
   async #derive(header: Extract<KeyHeader, { from: 'passphrase' }>): Promise<VaultKey> {
     const { file, environment } = this.#options;
-    const passphrase = environment.TURNBUCKLE_PASSPHRASE || (await this.#ask('open'));
+    const passphrase = environment.TURNBUCKLE_PASSPHRASE || (await this.#askPassphrase('open'));
     if (!passphrase)
       throw secretsUnavailable(file, `The vault ${file} is locked with a passphrase.`, {
-        hint: 'Run the command in a terminal to be asked, or set TURNBUCKLE_PASSPHRASE. A daemon asks nobody: set it where turnbuckle serve is started.',
+        hint: 'Run the command in a terminal to enter the passphrase, or set TURNBUCKLE_PASSPHRASE. The daemon cannot ask for a passphrase, so set the variable before you run turnbuckle serve.',
       });
     const key = await deriveKey(passphrase, header);
     if (key.id === header.id) return key;
-    throw secretsUnavailable(file, `This is not the passphrase of the vault ${file}.`, {
-      hint: 'Try again. Without the passphrase nobody can open it.',
+    throw secretsUnavailable(file, `Wrong passphrase for the vault ${file}.`, {
+      hint: 'Try again. The vault cannot be opened without its passphrase.',
     });
   }
 
-  async #fetch({ from, id }: Extract<KeyHeader, { from: KeyPlaceName }>): Promise<VaultKey> {
-    const off = from === 'keychain' ? this.#keychainOff() : undefined;
-    if (off !== undefined) throw this.#switchedOff(off);
-    const place = await this.#open(from, UNLOCK_MS);
+  async #fetch({ from, id }: Extract<KeyHeader, { from: KeyLocationName }>): Promise<VaultKey> {
+    const off = from === 'keychain' ? this.#keychainDisabledReason() : undefined;
+    if (off !== undefined) throw this.#disabledError(off);
+    const place = await this.#open(from, KEYCHAIN_UNLOCK_TIMEOUT_MS);
     const key = (await place.read()).find((one) => one.id === id);
     if (key !== undefined) return key;
     const { file, keyFile: keyPath } = this.#options;
     const where = from === 'file' ? `the file ${keyPath}` : 'the keychain';
-    throw secretsUnavailable(file, `The key of the vault ${file} is not in ${where} any more.`, {
-      hint: 'Bring the key back from a backup, or move the vault away and set the secrets again.',
+    throw secretsUnavailable(file, `The key for the vault ${file} is missing from ${where}.`, {
+      hint: 'Restore the key from a backup, or move the vault away and set the secrets again.',
     });
   }
 
-  async #open(name: KeyPlaceName, timeoutMs: number): Promise<KeyPlace> {
+  async #open(name: KeyLocationName, timeoutMs: number): Promise<KeyLocation> {
     const { file, keyFile: path, environment, account, warn } = this.#options;
     if (name === 'file') return keyFile(path, warn);
     return keychain({ file, environment, timeoutMs, account: await account() });
   }
 
-  #keychainOff(): string | undefined {
-    if (!this.#options.keychain) return 'this program does not use one';
+  #keychainDisabledReason(): string | undefined {
+    if (!this.#options.keychain) return 'the program that uses Turnbuckle has turned it off';
     return this.#options.environment.TURNBUCKLE_KEYCHAIN === 'off'
       ? 'TURNBUCKLE_KEYCHAIN is "off"'
       : undefined;
   }
 
-  #switchedOff(why: string): Error {
+  #disabledError(why: string): Error {
     const { file } = this.#options;
-    return secretsUnavailable(file, `The key of the vault ${file} is in the keychain, but ${why}.`, {
-      hint: 'Switch the keychain on, and rotate if the key should be elsewhere: turnbuckle secrets rotate --to file',
+    return secretsUnavailable(file, `The vault ${file} cannot use the keychain because ${why}.`, {
+      hint: 'Enable the keychain. To move the key to a file afterwards: turnbuckle secrets rotate --to file',
     });
   }
 
-  #ask(why: 'open' | 'create'): Promise<string | undefined> {
+  #askPassphrase(why: 'open' | 'create'): Promise<string | undefined> {
     return this.#options.passphrase?.(why) ?? Promise.resolve(undefined);
   }
 
   #remember(held: HeldKey): HeldKey {
-    this.#known.set(held.key.id, Promise.resolve(held.key));
+    this.#cache.set(held.key.id, Promise.resolve(held.key));
     return held;
   }
 }

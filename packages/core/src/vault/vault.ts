@@ -1,16 +1,18 @@
 /**
- * Secrets at rest: one encrypted file for all of them, changed as a whole by one process at a time. It knows
- * names and texts, not what they are for. Nothing is read, asked for or created before the first use.
+ * Secrets at rest: one encrypted file for all of them, replaced as a whole by one process at a time. It stores names
+ * and texts, without knowing their purpose. Nothing is read, prompted for or created before the first use.
  */
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { replaceFile } from '../config/edit/atomic-file.js';
-import { withFileLock } from '../config/edit/file-lock.js';
-import { makeDirectory } from '../config/edit/make-directory.js';
-import { isRecord } from '../is-record.js';
-import { retryableOnce } from '../retryable-once.js';
-import { damaged, secretsUnavailable, unusable } from './vault-errors.js';
+import { retryableOnce } from '../async/retryable-once.js';
+import { replaceFile } from '../files/atomic-file.js';
+import { withFileLock } from '../files/file-lock.js';
+import { makeDirectory } from '../files/make-directory.js';
+import { fileStamp, type PrivateText } from '../files/private-file.js';
+import { isRecord } from '../json/is-record.js';
+import { secretsUnavailable, vaultDamaged, vaultFileError, withVaultErrors } from './vault-errors.js';
+import { readVaultFile, restrictDirectory } from './vault-file.js';
 import {
   type KeyHeader,
   openVaultText,
@@ -22,44 +24,43 @@ import {
 } from './vault-format.js';
 import type { VaultKey } from './vault-key.js';
 import { type KeySource, VaultKeys, type VaultKeysOptions } from './vault-keys.js';
-import { closeDirectory, type PrivateText, readPrivate, stampOfFile } from './vault-private-file.js';
 
 export type { KeySource } from './vault-keys.js';
 
 export interface VaultOptions {
-  /** The directory of `vault.json`; created when something is kept. */
+  /** The directory of `vault.json`; created when the first secret is stored. */
   readonly stateDir: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Asks for the passphrase of the vault, or for that of a new one; undefined: there is none. */
+  /** Prompts for the passphrase of the vault, or for a new one; undefined: there is none. */
   readonly passphrase?: VaultKeysOptions['passphrase'];
-  /** False: no keychain, whether one answers or not. */
+  /** False: never use a keychain. */
   readonly keychain?: boolean | undefined;
-  /** Told what was not as it should be and was put right. Absent: a warning of the process. */
+  /** Receives warnings about problems that were fixed. Default: a warning of the process. */
   readonly onWarning?: ((message: string) => void) | undefined;
   readonly now?: (() => number) | undefined;
 }
 
-/** What is in the vault now, as this process last saw it. */
-interface Opened {
+/** The decrypted content, as this process last read it. */
+interface OpenedVault {
   readonly stamp: string;
-  /** False while a change within the clock's resolution could have left the same stamp. */
+  /** False while a change within the clock's resolution could have produced the same stamp. */
   readonly settled: boolean;
   readonly header: KeyHeader;
   readonly key: VaultKey;
   readonly entries: VaultEntries;
 }
 
-interface Loaded extends Pick<Opened, 'settled'> {
+interface Loaded extends Pick<OpenedVault, 'settled'> {
   readonly found: PrivateText;
   readonly sealed: SealedVault;
 }
 
-const CLOCK_STEP_MS = 50;
-const MOST_TRIES = 10;
-const MAX_NAME = 16_384;
-const MAX_VALUE = 1_048_576;
+const CLOCK_RESOLUTION_MS = 50;
+const MAX_READ_ATTEMPTS = 10;
+const MAX_NAME_LENGTH = 16_384;
+const MAX_VALUE_LENGTH = 1_048_576;
 
-/** The vault of a state directory. Does not touch the disk yet. */
+/** The vault of a state directory. Does not access the disk yet. */
 export function createVault(options: VaultOptions): Vault {
   return new Vault(options);
 }
@@ -71,15 +72,17 @@ export class Vault {
   readonly #now: () => number;
   readonly #warn: (message: string) => void;
   readonly #keys: VaultKeys;
-  #opened: Opened | undefined;
-  readonly #closeDirectory: () => Promise<void>;
+  #opened: OpenedVault | undefined;
+  readonly #restrictDirectory: () => Promise<void>;
 
   constructor({ stateDir, environment, passphrase, keychain, onWarning, now }: VaultOptions) {
     this.#directory = resolve(stateDir);
     this.file = join(this.#directory, 'vault.json');
     this.#now = now ?? Date.now;
     this.#warn = onWarning ?? ((message) => process.emitWarning(message, { code: 'TURNBUCKLE_SECRETS' }));
-    this.#closeDirectory = retryableOnce(() => closeDirectory(this.#directory, this.#warn));
+    this.#restrictDirectory = retryableOnce(() =>
+      withVaultErrors(this.#directory, restrictDirectory(this.#directory, this.#warn)),
+    );
     this.#keys = new VaultKeys({
       file: this.file,
       keyFile: join(this.#directory, 'vault.key'),
@@ -91,7 +94,7 @@ export class Vault {
     });
   }
 
-  /** The value as it is now, also when another process changed it a moment ago. */
+  /** The current value, including changes by other processes. */
   async get(name: string): Promise<string | undefined> {
     return (await this.#read())?.entries.get(name)?.value;
   }
@@ -100,7 +103,7 @@ export class Vault {
     await this.update(name, () => value);
   }
 
-  /** True when there was one. */
+  /** True if there was one. */
   async delete(name: string): Promise<boolean> {
     let found = false;
     await this.update(name, (old) => {
@@ -119,19 +122,19 @@ export class Vault {
   }
 
   /**
-   * Reads and writes with nobody in between, here or in another process: all other writers wait, so `change`
-   * should be quick, and must not use this vault. Undefined removes the entry. Answers the new value.
+   * Reads and writes atomically, across processes: all other writers wait, so `change` should be quick, and must not
+   * use this vault. Undefined removes the entry. Returns the new value.
    */
   async update(
     name: string,
     change: (old: string | undefined) => string | undefined | Promise<string | undefined>,
   ): Promise<string | undefined> {
-    return this.#exclusively(async () => {
+    return this.#withLock(async () => {
       const opened = await this.#read();
       const old = opened?.entries.get(name)?.value;
       const value = await change(old);
       if (value === old) return value;
-      check(this.file, name, value);
+      checkEntry(this.file, name, value);
       const entries = new Map(opened?.entries);
       if (value === undefined) entries.delete(name);
       else entries.set(name, { value, updatedAt: new Date(this.#now()).toISOString() });
@@ -141,9 +144,12 @@ export class Vault {
     });
   }
 
-  /** A new key, in the same kind of place unless told otherwise; the old one is gone. Killed in the middle, either works. */
+  /**
+   * Creates a new key, in the same kind of location unless `to` is given, and removes the old one. After a crash in
+   * between, either key works.
+   */
   async rotate(to?: KeySource): Promise<{ readonly from: KeySource; readonly to: KeySource }> {
-    return this.#exclusively(async () => {
+    return this.#withLock(async () => {
       const old = await this.#read();
       if (old === undefined)
         throw secretsUnavailable(this.file, `There is no vault at ${this.file} yet.`, {
@@ -156,13 +162,13 @@ export class Vault {
     });
   }
 
-  /** Where the key is, without asking for it; undefined while there is no vault. */
+  /** Where the key is, without loading it; undefined if there is no vault. */
   async keySource(): Promise<KeySource | undefined> {
     return (await this.#load())?.sealed.key.from;
   }
 
-  async #read(tries = 0): Promise<Opened | undefined> {
-    const stamp = await stampOfFile(this.file);
+  async #read(tries = 0): Promise<OpenedVault | undefined> {
+    const stamp = await withVaultErrors(this.file, fileStamp(this.file));
     const known = this.#opened;
     if (stamp === undefined) {
       this.#opened = undefined;
@@ -174,39 +180,42 @@ export class Vault {
     const { found, sealed, settled } = loaded;
     const key = await this.#keys.find(sealed.key).catch((error: unknown) => error);
     if (!isKey(key)) {
-      // Rotated between our look at the vault and our look for its key: both are others now.
-      if (tries < MOST_TRIES && (await stampOfFile(this.file)) !== found.stamp) return this.#read(tries + 1);
+      // The vault was rotated between reading it and finding its key: read both again.
+      if (
+        tries < MAX_READ_ATTEMPTS &&
+        (await withVaultErrors(this.file, fileStamp(this.file))) !== found.stamp
+      )
+        return this.#read(tries + 1);
       throw key;
     }
     const entries = openVaultText(sealed, key);
-    if (entries === undefined)
-      throw damaged(this.file, 'it was changed by somebody who does not have its key');
+    if (entries === undefined) throw vaultDamaged(this.file, 'its content does not match the key');
     const opened = { stamp: found.stamp, settled, header: sealed.key, key, entries };
     this.#opened = opened;
     return opened;
   }
 
-  /** What the file says, still sealed. */
+  /** The parsed file, still encrypted. */
   async #load(): Promise<Loaded | undefined> {
-    await this.#closeDirectory();
+    await this.#restrictDirectory();
     const now = this.#now();
-    const found = await readPrivate(this.file, this.#warn);
+    const found = await readVaultFile(this.file, this.#warn);
     if (found === undefined) return undefined;
     const sealed = parseVault(found.text);
-    if (typeof sealed === 'string') throw damaged(this.file, sealed);
-    return { found, sealed, settled: Math.abs(now - found.changedAtMs) > CLOCK_STEP_MS };
+    if (typeof sealed === 'string') throw vaultDamaged(this.file, sealed);
+    return { found, sealed, settled: Math.abs(now - found.changedAtMs) > CLOCK_RESOLUTION_MS };
   }
 
-  async #write(entries: VaultEntries, { header, key }: Pick<Opened, 'header' | 'key'>): Promise<void> {
+  async #write(entries: VaultEntries, { header, key }: Pick<OpenedVault, 'header' | 'key'>): Promise<void> {
     this.#opened = undefined;
     try {
       await replaceFile(this.file, sealVault(entries, key, header));
     } catch (error) {
-      throw unusable(this.file, error);
+      throw vaultFileError(this.file, error);
     }
   }
 
-  /** Removes the key before the last rotation, if that is still to be done; what fails is done by the next writer. */
+  /** Removes the key from before the last rotation, if that is still pending; if it fails, the next writer does it. */
   async #retire(): Promise<void> {
     const opened = await this.#read();
     if (opened?.header.retire === undefined) return;
@@ -214,29 +223,29 @@ export class Vault {
       await this.#keys.retire(opened.header.retire, opened);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#warn(`The key before the last rotation could not be removed: ${reason}`);
+      this.#warn(`Cannot remove the key that the last rotation replaced: ${reason}`);
       return;
     }
     const { retire: _, ...header } = opened.header;
     await this.#write(opened.entries, { header, key: opened.key });
   }
 
-  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+  async #withLock<T>(work: () => Promise<T>): Promise<T> {
     let entered = false;
     try {
       makeDirectory(this.#directory);
-      await this.#closeDirectory();
+      await this.#restrictDirectory();
       return await withFileLock(this.file, () => {
         entered = true;
         return work();
       });
     } catch (error) {
-      // What the work itself threw is its caller's.
-      throw entered ? error : unusable(this.file, error);
+      // Errors of the work itself go to the caller unchanged.
+      throw entered ? error : vaultFileError(this.file, error);
     }
   }
 
-  /** The same for every spelling of the directory's path. */
+  /** The same for every way to write the directory's path. */
   async #account(): Promise<string> {
     const directory = await realpath(this.#directory).catch(() => this.#directory);
     return createHash('sha256').update(directory).digest('hex').slice(0, 32);
@@ -245,15 +254,15 @@ export class Vault {
 
 const isKey = (found: VaultKey | unknown): found is VaultKey => isRecord(found) && 'bytes' in found;
 
-function check(file: string, name: string, value: string | undefined): void {
+function checkEntry(file: string, name: string, value: string | undefined): void {
   const wrong =
-    name === '' || name.length > MAX_NAME
-      ? `its name must have 1 to ${MAX_NAME} characters`
-      : value !== undefined && value.length > MAX_VALUE
-        ? `it has more than ${MAX_VALUE} characters`
+    name === '' || name.length > MAX_NAME_LENGTH
+      ? `the name must have 1 to ${MAX_NAME_LENGTH} characters`
+      : value !== undefined && value.length > MAX_VALUE_LENGTH
+        ? `the value has more than ${MAX_VALUE_LENGTH} characters`
         : undefined;
   if (wrong === undefined) return;
-  throw secretsUnavailable(file, `A secret cannot be kept: ${wrong}.`, {
-    hint: 'Keep large things elsewhere.',
+  throw secretsUnavailable(file, `Cannot store the secret: ${wrong}.`, {
+    hint: 'Use a shorter name or value.',
   });
 }

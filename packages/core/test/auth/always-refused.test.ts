@@ -3,52 +3,52 @@ import type { RuntimeOptions } from 'turnbuckle';
 import { expect, it } from 'vitest';
 import { echo, type Stage, setStage } from './stage.js';
 
-/** A server that answers 401 whoever asks, and a person who signs in whenever asked. */
-async function refusedAlways(options: Partial<RuntimeOptions> = {}) {
+/** A server that answers every request with 401, and a user who completes every sign-in prompt. */
+async function openAlwaysRefused(options: Partial<RuntimeOptions> = {}) {
   const stage: Stage = await setStage();
-  stage.server.wall.closed = true;
+  stage.server.guard.closed = true;
   const runtime = await stage.open(undefined, { signIn: stage.prompts, breaker: { openMs: 50 }, ...options });
   return { ...stage, runtime };
 }
 
-it('opens one page for a call, and none for the calls that follow', async () => {
-  const { runtime, pages, server } = await refusedAlways();
+it('opens one page for a call, and none for later calls', async () => {
+  const { runtime, pages, server } = await openAlwaysRefused();
   await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED', server: 'web' });
   expect(pages.length).toBe(1);
-  const knocks = server.wall.knocks.length;
+  const requestsBefore = server.guard.requests.length;
   for (let call = 0; call < 10; call += 1)
     await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   expect(pages.length).toBe(1);
-  expect(server.wall.knocks.length).toBe(knocks);
+  expect(server.guard.requests.length).toBe(requestsBefore);
 });
 
-it('opens one page for many calls at once', async () => {
-  const { runtime, pages } = await refusedAlways();
+it('opens one page for many concurrent calls', async () => {
+  const { runtime, pages } = await openAlwaysRefused();
   const settled = await Promise.allSettled(Array.from({ length: 20 }, () => echo(runtime)));
   for (const one of settled) expect(one).toMatchObject({ reason: { code: 'AUTH_REQUIRED' } });
   expect(pages.length).toBe(1);
 });
 
-it('is asked again after a while, or when somebody signs in on purpose', async () => {
+it('prompts again after a while, or when the user signs in deliberately', async () => {
   let ahead = 0;
-  const { runtime, pages, server, prompts } = await refusedAlways({ now: () => Date.now() + ahead });
+  const { runtime, pages, server, prompts } = await openAlwaysRefused({ now: () => Date.now() + ahead });
   await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   ahead += 5 * 60_000 + 1;
   await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   expect(pages.length).toBe(2);
-  server.wall.closed = false;
+  server.guard.closed = false;
   expect(await runtime.signIn('web', { prompts, force: true })).toBe(true);
   expect(await echo(runtime)).toBe('hi');
   expect(pages.length).toBe(3);
 });
 
-it('opens one page for a sign-in on purpose', async () => {
-  const { runtime, pages, prompts } = await refusedAlways();
+it('opens one page for a deliberate sign-in', async () => {
+  const { runtime, pages, prompts } = await openAlwaysRefused();
   await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   expect(pages.length).toBe(1);
 });
 
-it('tells that the sign-in is refused, also where the authorization server cannot be looked up any more', async () => {
+it('reports a rejected sign-in even if the authorization server can no longer be discovered', async () => {
   // Without a refresh token there is nothing to renew.
   const client = {
     client_id: 'known',
@@ -58,9 +58,9 @@ it('tells that the sign-in is refused, also where the authorization server canno
     grant_types: ['authorization_code'],
   };
   const { authorization, server, open, prompts, pages } = await setStage({ clients: [client] });
-  server.wall.closed = true;
+  server.guard.closed = true;
   const runtime = await open({ type: 'oauth', clientId: 'known', clientSecret: 'secret' });
-  // From the moment on when there is a token.
+  // Discovery fails as soon as a token has been issued.
   authorization.faults.set('token', {
     after: () => void authorization.faults.set('metadata', failing(500)),
   });
@@ -68,19 +68,19 @@ it('tells that the sign-in is refused, also where the authorization server canno
   expect(pages.length).toBe(1);
 });
 
-it('a sign-in elsewhere is picked up meanwhile', async () => {
-  const { runtime, pages, server, open, prompts } = await refusedAlways();
+it('uses a sign-in that another process completed in the meantime', async () => {
+  const { runtime, pages, server, open, prompts } = await openAlwaysRefused();
   await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-  server.wall.closed = false;
+  server.guard.closed = false;
   const other = await open();
   await other.signIn('web', { prompts, force: true });
   expect(await echo(runtime)).toBe('hi');
   expect(pages.length).toBe(2);
 });
 
-it('a sign-in that fails on its way is tried again by the next call', async () => {
-  const { runtime, authorization, server, pages } = await refusedAlways();
-  server.wall.closed = false;
+it('the next call retries a failed sign-in', async () => {
+  const { runtime, authorization, server, pages } = await openAlwaysRefused();
+  server.guard.closed = false;
   authorization.faults.set('token', failing(500));
   await expect(echo(runtime)).rejects.toMatchObject({ server: 'web' });
   authorization.faults.delete('token');

@@ -23,6 +23,7 @@ function createVault() {
   };
 }
 
+// requirement K2
 it('S26: tokens are in files that only their owner can read, and not in the open', async () => {
   const { authorization, server, stateDir, open, prompts } = await setStage();
   await chmod(stateDir, 0o755);
@@ -32,10 +33,10 @@ it('S26: tokens are in files that only their owner can read, and not in the open
   expect(await modeOf(stateDir)).toBe('700');
   const names = await readdir(stateDir, { recursive: true, withFileTypes: true });
   expect(names.map(({ name }) => name)).toContain('vault.json');
-  const [token = ''] = server.wall.admitted;
+  const [token = ''] = server.guard.admitted;
   const secrets = [
     token,
-    authorization.tally.requests.find(({ clientId }) => clientId !== undefined)?.clientId,
+    authorization.requestLog.requests.find(({ clientId }) => clientId !== undefined)?.clientId,
   ];
   for (const entry of names) {
     const path = join(entry.parentPath, entry.name);
@@ -43,7 +44,7 @@ it('S26: tokens are in files that only their owner can read, and not in the open
       expect([path, await modeOf(path)]).toEqual([path, '700']);
       continue;
     }
-    // A draft may be gone by now.
+    // A temporary file may have been removed by now.
     const content = await readFile(path, 'utf8').catch(() => undefined);
     if (content === undefined) continue;
     for (const secret of secrets) expect(content.includes(secret ?? '')).toBe(false);
@@ -51,18 +52,18 @@ it('S26: tokens are in files that only their owner can read, and not in the open
   }
 });
 
-it('what may be shown of a sign-in has no secret in it', async () => {
+it('the sign-in status contains no secret', async () => {
   const { server, open, prompts } = await setStage();
   const runtime = await open();
   await runtime.signIn('web', { prompts });
   await echo(runtime);
-  const [token = ''] = server.wall.admitted;
+  const [token = ''] = server.guard.admitted;
   const status = await runtime.signInStatus('web');
   expect(status).toMatchObject({ signedIn: true, account: 'default', renewable: true, scope: 'tools:read' });
   expect(JSON.stringify([status, runtime.status()])).not.toContain(token);
 });
 
-it('a token that could not be written is used all the same, and is the one that is renewed', async () => {
+it('a token that could not be stored is still used, and later renewed', async () => {
   let ahead = 0;
   const { authorization, open, prompts } = await setStage();
   const vault = createVault();
@@ -76,21 +77,21 @@ it('a token that could not be written is used all the same, and is the one that 
   vault.broken.set = false;
   ahead += 3_601_000;
   expect(await echo(runtime)).toBe('hi');
-  expect(authorization.tally.granted('refresh_token')).toBe(2);
-  expect(authorization.tally.refusals('invalid_grant')).toBe(0);
+  expect(authorization.requestLog.granted('refresh_token')).toBe(2);
+  expect(authorization.requestLog.refusals('invalid_grant')).toBe(0);
   const later = await open(undefined, { vault, now: () => Date.now() + ahead });
   expect(await echo(later)).toBe('hi');
 });
 
-it('a vault that cannot be opened does not stand in the way of servers that want no sign-in', async () => {
+it('a vault that cannot be opened does not affect servers without sign-in', async () => {
   const { server, open } = await setStage();
   const vault = createVault();
   vault.broken.get = true;
-  const refuse = server.wall.refuse.bind(server.wall);
-  server.wall.refuse = async () => undefined;
+  const refuse = server.guard.check.bind(server.guard);
+  server.guard.check = async () => undefined;
   const runtime = await open(undefined, { vault });
   expect(await echo(runtime)).toBe('hi');
-  server.wall.refuse = refuse;
+  server.guard.check = refuse;
   const asked = await open(undefined, { vault });
   await expect(echo(asked)).rejects.toMatchObject({ code: 'SECRETS_UNAVAILABLE' });
 });

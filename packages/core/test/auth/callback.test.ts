@@ -5,8 +5,8 @@ import { visit } from '@turnbuckle/testing/authorization-server';
 import { expect, it } from 'vitest';
 import { echo, setStage } from './stage.js';
 
-/** Where the page sends the browser back to, and with which state. */
-function wayBack(page: string): { redirect: URL; state: string } {
+/** The redirect URI of the sign-in page, and its state. */
+function redirectOf(page: string): { redirect: URL; state: string } {
   const { searchParams } = new URL(page);
   return {
     redirect: new URL(searchParams.get('redirect_uri') ?? ''),
@@ -14,8 +14,8 @@ function wayBack(page: string): { redirect: URL; state: string } {
   };
 }
 
-/** Sends bytes as they are and answers with the first line that comes back. */
-async function knock(port: string, bytes: string): Promise<string> {
+/** Sends raw bytes and returns the first line of the response. */
+async function sendRaw(port: string, bytes: string): Promise<string> {
   const socket = connect(Number(port), '127.0.0.1');
   socket.on('error', () => {});
   socket.end(bytes);
@@ -25,13 +25,13 @@ async function knock(port: string, bytes: string): Promise<string> {
 const statusOf = async (url: string | URL, init?: RequestInit): Promise<number> =>
   (await fetch(url, init)).status;
 
-it('S27: what comes by without the right state ends nothing and breaks nothing', async () => {
+it('S27: requests without the right state neither end nor break the sign-in', async () => {
   const { authorization, open } = await setStage();
   const runtime = await open();
   const seen: unknown[] = [];
   const prompts = {
     async open({ url }: { url: string }) {
-      const { redirect, state } = wayBack(url);
+      const { redirect, state } = redirectOf(url);
       const at = (query: string): string => `${redirect.href}?${query}`;
       seen.push(
         await statusOf(at('code=stolen&state=wrong')),
@@ -40,13 +40,13 @@ it('S27: what comes by without the right state ends nothing and breaks nothing',
         await statusOf(at('error=access_denied&state=wrong')),
         await statusOf(at(`code=stolen&state=${state}`), { method: 'POST' }),
         await statusOf(new URL(`/callback?code=stolen&state=${state}`, redirect)),
-        await knock(redirect.port, 'GET // HTTP/1.1\r\nhost: x\r\n\r\n'),
-        await knock(redirect.port, 'GET http://[ HTTP/1.1\r\nhost: x\r\n\r\n'),
-        await knock(
+        await sendRaw(redirect.port, 'GET // HTTP/1.1\r\nhost: x\r\n\r\n'),
+        await sendRaw(redirect.port, 'GET http://[ HTTP/1.1\r\nhost: x\r\n\r\n'),
+        await sendRaw(
           redirect.port,
           `GET ${redirect.pathname}?code=stolen&state=${state} HTTP/1.1\r\nhost: attacker.example\r\n\r\n`,
         ),
-        await knock(redirect.port, '\0\0\0'),
+        await sendRaw(redirect.port, '\0\0\0'),
       );
       await visit(url);
       seen.push(await statusOf(at(`code=again&state=${state}`)).catch(() => 'closed'));
@@ -57,22 +57,22 @@ it('S27: what comes by without the right state ends nothing and breaks nothing',
   expect(seen.slice(0, 6)).toEqual([400, 400, 400, 400, 404, 404]);
   expect(seen.slice(6, 9)).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('404')));
   expect([400, 'closed']).toContain(seen.at(-1));
-  expect(authorization.tally.count('token')).toBe(1);
+  expect(authorization.requestLog.count('token')).toBe(1);
 });
 
-it('S27: the receiver listens on 127.0.0.1 only, on a port and a path that nobody can guess, for one sign-in', async () => {
+it('S27: the receiver listens on 127.0.0.1 only, on an unguessable port and path, for one sign-in', async () => {
   const { open } = await setStage();
   const runtime = await open();
   const redirects: URL[] = [];
   const listeners: string[] = [];
   const prompts = {
     async open({ url }: { url: string }) {
-      const { redirect } = wayBack(url);
+      const { redirect } = redirectOf(url);
       redirects.push(redirect);
       const port = Number(redirect.port).toString(16).toUpperCase().padStart(4, '0');
       for (const table of ['tcp', 'tcp6']) {
         const lines = readFileSync(`/proc/net/${table}`, 'utf8').split('\n');
-        // The second column is the own address, the fourth 0A where somebody listens.
+        // The second column is the local address; the fourth is 0A for a listening socket.
         const own = lines.map((line) => line.trim().split(/\s+/)).filter((columns) => columns[3] === '0A');
         listeners.push(...own.flatMap(([, address = '']) => (address.endsWith(`:${port}`) ? [address] : [])));
       }
@@ -89,7 +89,7 @@ it('S27: the receiver listens on 127.0.0.1 only, on a port and a path that nobod
   for (const redirect of redirects) await expect(fetch(redirect)).rejects.toThrow();
 });
 
-it('S27: two sign-ins at once both succeed', async () => {
+it('S27: two concurrent sign-ins both succeed', async () => {
   const { authorization, open } = await setStage();
   const first = await open();
   const second = await open({ type: 'oauth', account: 'work' });
@@ -108,11 +108,11 @@ it('S27: two sign-ins at once both succeed', async () => {
   };
   await Promise.all([first.signIn('web', { prompts }), second.signIn('web', { prompts })]);
   expect([await echo(first), await echo(second)]).toEqual(['hi', 'hi']);
-  expect(new Set(pages.map((page) => wayBack(page).redirect.port)).size).toBe(2);
-  expect(authorization.tally.granted('authorization_code')).toBe(2);
+  expect(new Set(pages.map((page) => redirectOf(page).redirect.port)).size).toBe(2);
+  expect(authorization.requestLog.granted('authorization_code')).toBe(2);
 });
 
-it('a port that the configuration names and that is taken is said', async () => {
+it('reports a configured port that is in use', async () => {
   const { server, open, prompts } = await setStage();
   const runtime = await open({
     type: 'oauth',
@@ -124,7 +124,7 @@ it('a port that the configuration names and that is taken is said', async () => 
   });
 });
 
-it('a page that cannot be shown ends the wait, and the receiver', async () => {
+it('a page that cannot be opened ends the wait and closes the receiver', async () => {
   const { open } = await setStage();
   const runtime = await open();
   const pages: string[] = [];
@@ -135,10 +135,10 @@ it('a page that cannot be shown ends the wait, and the receiver', async () => {
     },
   };
   await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ server: 'web' });
-  await expect(fetch(wayBack(pages[0] ?? '').redirect)).rejects.toThrow();
+  await expect(fetch(redirectOf(pages[0] ?? '').redirect)).rejects.toThrow();
 });
 
-it('who gives up ends the wait, and the receiver', async () => {
+it('a cancelled sign-in ends the wait and closes the receiver', async () => {
   const { open } = await setStage();
   const runtime = await open();
   const abort = new AbortController();
@@ -152,10 +152,10 @@ it('who gives up ends the wait, and the receiver', async () => {
   await expect(runtime.signIn('web', { prompts, signal: abort.signal })).rejects.toMatchObject({
     code: 'CALL_CANCELLED',
   });
-  await expect(fetch(wayBack(pages[0] ?? '').redirect)).rejects.toThrow();
+  await expect(fetch(redirectOf(pages[0] ?? '').redirect)).rejects.toThrow();
 });
 
-it('a runtime that closes ends the wait, and the receiver', async () => {
+it('closing the runtime ends the wait and closes the receiver', async () => {
   const { open } = await setStage();
   const runtime = await open();
   const pages: string[] = [];
@@ -166,5 +166,5 @@ it('a runtime that closes ends the wait, and the receiver', async () => {
     },
   };
   await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
-  await expect(fetch(wayBack(pages[0] ?? '').redirect)).rejects.toThrow();
+  await expect(fetch(redirectOf(pages[0] ?? '').redirect)).rejects.toThrow();
 });

@@ -1,5 +1,5 @@
-// A program that calls a tool once from each of several places, whenever it is told to. Argument: one JSON text
-// { stateDir, url, callers }. Each line on stdin is a round: { aheadMs } puts its clock ahead. Answers each with one
+// A program in which each of several callers calls a tool once per round. Argument: one JSON text
+// { stateDir, url, callers }. Each line on stdin starts a round: { aheadMs } sets its clock ahead. Answers each with one
 // line: what failed, and how long the slowest call took.
 import { createInterface } from 'node:readline';
 import { createRuntime } from 'turnbuckle';

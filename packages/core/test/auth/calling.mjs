@@ -1,4 +1,4 @@
-// A program that calls a tool again and again from several places at once, until it is told to stop. Argument: one
+// A program with several concurrent callers that call a tool repeatedly until it is told to stop. Argument: one
 // JSON text { stateDir, url, callers, pauseMs }. Answers with one line: how many calls, and what failed.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRuntime } from 'turnbuckle';
@@ -16,19 +16,19 @@ process.stdin.once('end', () => {
 const failures = [];
 let calls = 0;
 
-async function callOn() {
+async function callRepeatedly() {
   while (!stopped) {
     const { success, failure } = await runtime.execute('mcp__web__echo', { text: 'hi' });
     calls += 1;
     if (!success) failures.push(`${failure?.code} ${failure?.message}`);
-    // Not in step: callers meet the end of a token at any moment.
+    // Random pauses: each caller meets the expiry of the token at a different moment.
     await delay(pauseMs * (0.5 + Math.random()));
   }
 }
 
 await runtime.connectAll();
 process.stdout.write('ready\n');
-await Promise.all(Array.from({ length: callers }, callOn));
+await Promise.all(Array.from({ length: callers }, callRepeatedly));
 await runtime.close();
 process.stdout.write(`${JSON.stringify({ calls, failures })}\n`);
 process.exit(0);

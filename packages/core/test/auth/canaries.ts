@@ -1,8 +1,8 @@
-/** Secrets that nobody else has, and the look for them in everything that came out. */
+/** Unique secrets, and the search for them in all output. */
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 
-/** As issuers and people make them: plain, with signs, with quotes and spaces, long. */
+/** Typical secrets: plain, with punctuation, with quotes and spaces, long. */
 const KINDS: ReadonlyArray<(random: string) => string> = [
   (random) => `canary-${random}`,
   (random) => `${random.slice(0, 12)}/+${random.slice(12)}==`,
@@ -14,7 +14,7 @@ const KINDS: ReadonlyArray<(random: string) => string> = [
 export class Canaries {
   readonly #placed = new Map<string, string>();
 
-  /** A new secret for this place. `token`: of characters that may stand in a header or an address as they are. */
+  /** A new secret for this place. `token`: only characters that need no escaping in a header or a URL. */
   place(where: string, kind: 'any' | 'token' = 'any'): string {
     const make = KINDS[kind === 'token' ? 0 : this.#placed.size % KINDS.length] ?? String;
     const secret = make(randomBytes(12).toString('hex'));
@@ -26,26 +26,26 @@ export class Canaries {
     return this.#placed.size;
   }
 
-  /** The places whose secret can be found in the text, as it is or in another writing. */
+  /** The places whose secret is in the text, verbatim or encoded. */
   foundIn(text: string, { except = [] as readonly string[] } = {}): string[] {
     return [...this.#placed]
       .filter(
-        ([where, secret]) => !except.includes(where) && writings(secret).some((one) => text.includes(one)),
+        ([where, secret]) => !except.includes(where) && encodings(secret).some((one) => text.includes(one)),
       )
       .map(([where]) => where);
   }
 
-  /** The places whose secret is in the text as it is. */
+  /** The places whose secret is in the text verbatim. */
   plainlyIn(text: string): string[] {
     return [...this.#placed].filter(([, secret]) => text.includes(secret)).map(([where]) => where);
   }
 }
 
-function writings(secret: string): string[] {
+function encodings(secret: string): string[] {
   const half = Math.floor(secret.length / 2);
   return [
     secret,
-    // What is left of one that was cut in two is no better.
+    // Half of a secret is a leak too.
     secret.slice(0, half),
     secret.slice(half),
     JSON.stringify(secret).slice(1, -1),
@@ -56,7 +56,7 @@ function writings(secret: string): string[] {
   ];
 }
 
-/** All that a program could show of a value: as JSON, on the console, as a text. */
+/** Everything that a program could print of a value: as JSON, on the console, as a string. */
 export function everythingIn(value: unknown): string {
   const json = JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'bigint' ? String(part) : part,

@@ -1,4 +1,4 @@
-// A program that does not catch what its server's failure throws. Arguments: the configuration file, the server.
+// A program that does not catch the error of a failed call. Arguments: the configuration file, the server.
 import { createConfiguredRuntime } from 'turnbuckle';
 
 const [file, server] = process.argv.slice(2);

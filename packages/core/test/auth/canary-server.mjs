@@ -1,5 +1,5 @@
-// A server that tells whatever it was given wherever it can: on stderr, in notices, in errors. The first argument
-// says how it behaves: `stay` or `exit`. What it was given also goes to the file in SEEN_FILE.
+// A server that leaks its environment and arguments wherever it can: on stderr, in notifications, in errors. The first argument
+// is its behaviour: `stay` or `exit`. It also writes what it received to the file in SEEN_FILE.
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -19,7 +19,7 @@ if (behaviour === 'exit') process.exit(3);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const fail = (id) => send({ id, error: { code: -32000, message: told.slice(0, 4_000), data: seen } });
 
-/** What it was given, as it may stand in a list; only where it is to repeat it there. */
+/** The secrets that it repeats in its lists; only if REPEATS_IN_LISTS is set. */
 const inLists = process.env.REPEATS_IN_LISTS ? process.env : {};
 const short = ['FROM_VAULT', 'FROM_ENVIRONMENT', 'FROM_INPUT', 'FROM_VARIABLE']
   .flatMap((name) => inLists[name] ?? [])

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type TemporaryDirectory, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
-import { createConfiguredRuntime, createVault, type Runtime, type RuntimeEvents } from 'turnbuckle';
+import { createConfiguredRuntime, type Runtime, type RuntimeEvents } from 'turnbuckle';
+import { createVault } from 'turnbuckle/host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Canaries, everythingIn } from './canaries.js';
 
@@ -33,6 +34,7 @@ const EVENTS = Object.keys({
   'server.toggled': 1,
   'server.asked': 1,
   'server.notice': 1,
+  'server.ignored': 1,
   'server.stderr': 1,
   'catalog.read': 1,
   'catalog.changed': 1,
@@ -44,7 +46,7 @@ const EVENTS = Object.keys({
 } satisfies Record<keyof RuntimeEvents, 1>) as (keyof RuntimeEvents)[];
 
 const canaries = new Canaries();
-/** All that came out, by the way it came. */
+/** All output, by channel. */
 const out = new Map<string, string>();
 const note = (where: string, value: unknown): void =>
   void out.set(where, `${out.get(where) ?? ''}\n${typeof value === 'string' ? value : everythingIn(value)}`);
@@ -56,7 +58,7 @@ const noteFailure = async (where: string, work: Promise<unknown>): Promise<void>
   if (error !== undefined) note(where, error);
 };
 
-/** Answers every request with all that it was sent, in a body and in headers. */
+/** Answers every request with a copy of it, in the body and in headers. */
 async function startMirror(status: number): Promise<{ server: Server; port: number; requests: string[] }> {
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -92,7 +94,7 @@ const stdio = (behaviour: 'stay' | 'exit', more: Record<string, unknown> = {}) =
   args: [SERVER, behaviour, ...((more.args as string[] | undefined) ?? [])],
 });
 
-/** Servers with a secret wherever one can be written. */
+/** Servers with a secret in every place that can hold one. */
 function entries(home: TemporaryDirectory, ports: Readonly<Record<'refusing' | 'failing', number>>) {
   const at = (port: number, more = ''): string => `http://127.0.0.1:${port}/mcp${more}`;
   const once = { reconnect: { tries: 0, probeMs: 0 } };
@@ -249,7 +251,7 @@ beforeAll(async () => {
   for (const problem of configured.config().problems) note('problems of the file', problem);
   for (const name of EVENTS)
     runtime.on(name, (event) => {
-      // What a tool answers is between it and its caller.
+      // Results are not redacted by default: they belong to the caller.
       const { result: _result, ...told } = event as Record<string, unknown>;
       note(`event ${name}`, told);
     });
@@ -261,8 +263,8 @@ afterAll(async () => {
   await home.remove();
 });
 
-describe('30 secrets and more, placed wherever one can be', () => {
-  it('are at work', { timeout: 120_000 }, async () => {
+describe('more than 30 secrets, one in every place that can hold one', () => {
+  it('are used by every operation', { timeout: 120_000 }, async () => {
     note('status before', runtime.status());
     await runtime.connectAll();
     note('status', runtime.status());
@@ -293,7 +295,7 @@ describe('30 secrets and more, placed wherever one can be', () => {
     expect(canaries.count).toBeGreaterThanOrEqual(30);
   });
 
-  it('reached those they were meant for', async () => {
+  it('reach the servers they are configured for', async () => {
     const seen = async (name: string): Promise<string[]> =>
       canaries.plainlyIn(
         JSON.parse(`[${(await readFile(home.file(name), 'utf8')).split('\n')[0]}]`)
@@ -332,13 +334,13 @@ describe('30 secrets and more, placed wherever one can be', () => {
       expect(canaries.plainlyIn(sent), where).toContain(where);
   });
 
-  it('are nowhere else', () => {
+  it('appear in no other output', () => {
     expect([...out.keys()].length).toBeGreaterThan(20);
     const leaks = [...out].flatMap(([where, text]) =>
       canaries.foundIn(text).map((place) => `${place} -> ${where}`),
     );
     expect(leaks).toEqual([]);
-    // Otherwise nothing was repeated at all, and the look for it shows nothing.
+    // Otherwise no server repeated a secret, and the search proves nothing.
     for (const where of [
       'status',
       'call',
@@ -349,7 +351,7 @@ describe('30 secrets and more, placed wherever one can be', () => {
       expect(out.get(where), where).toContain('[redacted]');
   });
 
-  it('are in no environment and no command line of another server', async () => {
+  it('are not in the environment or the command line of another server', async () => {
     const own = await readFile(home.file('seen-neighbour'), 'utf8');
     expect(canaries.foundIn(own)).toEqual([]);
     const { pid } = runtime.serverStatus('neighbour');
@@ -365,7 +367,7 @@ describe('30 secrets and more, placed wherever one can be', () => {
     for (const file of files) expect(canaries.foundIn(await readFile(file, 'latin1')), file).toEqual([]);
   });
 
-  it('are not in what a crash leaves behind', { timeout: 60_000 }, async () => {
+  it('are not in the output of a crash', { timeout: 60_000 }, async () => {
     for (const server of ['gone', 'ends', 'fails', 'wrong']) {
       const crash = await promisify(execFile)(process.execPath, [CRASH, home.file('mcp.json'), server], {
         env: {

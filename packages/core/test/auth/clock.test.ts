@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { echo, setStage } from './stage.js';
 
 describe.each([{ timeoutMs: 500 }, { maxTotalMs: 500 }])('a call with %j that needs a sign-in', (limits) => {
-  it('ends in time although nobody signs in, and leaves the sign-in to the person', async () => {
+  it('times out if no one signs in, and leaves the sign-in open', async () => {
     const { open, prompts, pages } = await setStage();
     const late: (() => Promise<void>)[] = [];
     const runtime = await open(undefined, {
@@ -19,7 +19,7 @@ describe.each([{ timeoutMs: 500 }, { maxTotalMs: 500 }])('a call with %j that ne
     });
     expect(performance.now() - started).toBeLessThan(10_000);
     expect(pages).toEqual([]);
-    // It goes on: whoever signs in after all did not do so in vain.
+    // The sign-in stays open: it still counts when the user completes it later.
     for (const signIn of late) await signIn();
     if (late.length > 0) expect(await echo(runtime)).toBe('hi');
   });

@@ -6,21 +6,21 @@ import { echo, setStage } from './stage.js';
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 const QUICK = altered((answer) => ({ ...answer, interval: 0.05 }));
 
-/** Somebody at another machine opens the page after a while. */
+/** The user opens the page on another machine after a while. */
 function elsewhere(): { prompts: SignInPrompts; codes: string[] } {
   const codes: string[] = [];
   const prompts: SignInPrompts = {
     open: () => Promise.reject(new Error('there is no browser here')),
     showCode({ url, code }) {
       codes.push(code);
-      // Whether that person comes to an end is no matter of the test.
+      // The test does not depend on whether this visit succeeds.
       setTimeout(() => void visit(url).catch(() => {}), 150);
     },
   };
   return { prompts, codes };
 }
 
-it('a code is shown here and typed in elsewhere', async () => {
+it('a code is shown here and entered on another machine', async () => {
   const { authorization, open } = await setStage();
   authorization.faults.set('device', QUICK);
   const runtime = await open();
@@ -28,11 +28,11 @@ it('a code is shown here and typed in elsewhere', async () => {
   expect(await runtime.signIn('web', { method: 'device', prompts })).toBe(true);
   expect(await echo(runtime)).toBe('hi');
   expect(codes).toEqual([expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/)]);
-  expect(authorization.tally.refusals('authorization_pending')).toBeGreaterThan(0);
-  expect(authorization.tally.granted(DEVICE)).toBe(1);
+  expect(authorization.requestLog.refusals('authorization_pending')).toBeGreaterThan(0);
+  expect(authorization.requestLog.granted(DEVICE)).toBe(1);
 });
 
-it('a program with a secret says it when it asks for the code', async () => {
+it('a client with a secret sends it when it requests the code', async () => {
   const client = {
     client_id: 'known',
     client_secret: 'secret',
@@ -47,7 +47,7 @@ it('a program with a secret says it when it asks for the code', async () => {
   expect(await echo(runtime)).toBe('hi');
 });
 
-it('who signed in with a browser before can sign in with a code', async () => {
+it('a user who signed in with a browser before can sign in with a code', async () => {
   const { authorization, open, prompts } = await setStage();
   authorization.faults.set('device', QUICK);
   const runtime = await open();
@@ -58,7 +58,7 @@ it('who signed in with a browser before can sign in with a code', async () => {
   expect(await echo(runtime)).toBe('hi');
 });
 
-it('a person who says no ends it', async () => {
+it('a denied sign-in ends the flow', async () => {
   const { authorization, open } = await setStage();
   authorization.faults.set('device', QUICK);
   authorization.person.consents = false;
@@ -68,7 +68,7 @@ it('a person who says no ends it', async () => {
   ).rejects.toMatchObject({ code: 'AUTH_FAILED', data: { error: 'access_denied' } });
 });
 
-it('an authorization server that is busy for a moment is asked again', async () => {
+it('a temporarily unavailable authorization server is polled again', async () => {
   const { authorization, open } = await setStage();
   authorization.faults.set('device', QUICK);
   let asked = 0;
@@ -85,7 +85,7 @@ it('an authorization server that is busy for a moment is asked again', async () 
   expect(await echo(runtime)).toBe('hi');
 });
 
-it('a code that nobody types in ends in time', async () => {
+it('a code that is never entered expires', async () => {
   const { authorization, open } = await setStage();
   authorization.faults.set(
     'device',
@@ -95,11 +95,11 @@ it('a code that nobody types in ends in time', async () => {
   const prompts: SignInPrompts = { open: () => {}, showCode: () => {} };
   await expect(runtime.signIn('web', { method: 'device', prompts })).rejects.toMatchObject({
     code: 'AUTH_FAILED',
-    message: expect.stringContaining('in time'),
+    message: expect.stringContaining('expired before it was entered'),
   });
 });
 
-it('without the device flow the other ways are named', async () => {
+it('without the device flow the error names the alternatives', async () => {
   const { authorization, open } = await setStage();
   authorization.faults.set(
     'metadata',

@@ -9,7 +9,7 @@ describe.each([
   { era: 'modern', expressLane: false },
 ] as const)('$era era, express lane $expressLane', ({ era, expressLane }) => {
   it.each(['required', 'nonce'] as const)(
-    'tokens are bound to a key where the server asks for it: %s',
+    'tokens are bound to a key if the server requires it: %s',
     async (dpop) => {
       const { authorization, server, open, prompts } = await setStage(
         { nonces: dpop === 'nonce' },
@@ -19,13 +19,13 @@ describe.each([
       await runtime.signIn('web', { prompts });
       const answers = await Promise.all(Array.from({ length: 10 }, () => echo(runtime)));
       expect(new Set(answers)).toEqual(new Set(['hi']));
-      const [token = ''] = server.wall.admitted;
+      const [token = ''] = server.guard.admitted;
       expect((await authorization.inspect(token))?.boundTo).toMatch(/^[\w-]{43}$/);
     },
   );
 });
 
-it('the key outlives the process: a new one renews with it', async () => {
+it('the key survives the process: a new process renews with it', async () => {
   let ahead = 0;
   const { authorization, server, open, prompts } = await setStage({ nonces: true }, { dpop: 'nonce' });
   await (await open()).signIn('web', { prompts });
@@ -33,22 +33,22 @@ it('the key outlives the process: a new one renews with it', async () => {
   expect(await echo(later)).toBe('hi');
   ahead = 3_601_000;
   expect(await echo(later)).toBe('hi');
-  expect(authorization.tally.granted('refresh_token')).toBe(1);
-  const keys = [...server.wall.admitted].map(async (token) => (await authorization.inspect(token))?.boundTo);
+  expect(authorization.requestLog.granted('refresh_token')).toBe(1);
+  const keys = [...server.guard.admitted].map(async (token) => (await authorization.inspect(token))?.boundTo);
   expect(new Set(await Promise.all(keys)).size).toBe(1);
 });
 
-it('a server that wants no proofs gets them when the configuration says so', async () => {
+it('a server that does not require proofs gets them if configured', async () => {
   const { authorization, server, open, prompts } = await setStage({}, { dpop: 'required' });
   const runtime = await open({ type: 'oauth', dpop: true });
-  server.wall.challenge = 'Bearer scope="tools:read"';
+  server.guard.challenge = 'Bearer scope="tools:read"';
   await runtime.signIn('web', { prompts });
-  server.wall.challenge = undefined;
+  server.guard.challenge = undefined;
   expect(await echo(runtime)).toBe('hi');
-  expect(authorization.tally.granted('authorization_code')).toBe(1);
+  expect(authorization.requestLog.granted('authorization_code')).toBe(1);
 });
 
-it('a machine proves possession too', async () => {
+it('the client credentials grant sends proofs too', async () => {
   const client = {
     client_id: 'robot',
     client_secret: 'secret',
@@ -61,7 +61,7 @@ it('a machine proves possession too', async () => {
   expect(await echo(runtime)).toBe('hi');
 });
 
-it('who wants bound tokens takes no others', async () => {
+it('rejects unbound tokens if bound ones are required', async () => {
   const { authorization, server, open, prompts } = await setStage({}, { dpop: 'required' });
   authorization.faults.set(
     'token',
@@ -69,5 +69,5 @@ it('who wants bound tokens takes no others', async () => {
   );
   const runtime = await open({ type: 'oauth', dpop: true });
   await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
-  expect(server.wall.knocks.filter(({ authorization }) => authorization !== undefined)).toEqual([]);
+  expect(server.guard.requests.filter(({ authorization }) => authorization !== undefined)).toEqual([]);
 });

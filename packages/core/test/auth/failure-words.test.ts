@@ -1,4 +1,4 @@
-/** What failed is said in words, never by the name of a class: minified, that is two letters. */
+/** Error messages describe the failure in words, never by a class name: minified, that is two letters. */
 import { TurnbuckleError } from 'turnbuckle';
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
@@ -16,21 +16,21 @@ const fetchFailed = (code: unknown) =>
 
 it.each<[string, unknown, string]>([
   [
-    'an answer of another form',
+    'a response in the wrong format',
     z.string().safeParse(1).error,
-    ': the answer is not as the standard wants it.',
+    ': the response does not conform to the OAuth specification.',
   ],
-  ['no JSON', new SyntaxError('Unexpected token'), ': the answer is not JSON.'],
-  ['nobody there', fetchFailed('ECONNREFUSED'), ': no answer (ECONNREFUSED).'],
-  ['a code that is none', fetchFailed('<script>'), ': no answer.'],
-  ['a class of a library', new Nv('secret text'), '.'],
-  ['something thrown', 'secret text', '.'],
+  ['invalid JSON', new SyntaxError('Unexpected token'), ': the response is not valid JSON.'],
+  ['connection refused', fetchFailed('ECONNREFUSED'), ': no response (ECONNREFUSED).'],
+  ['a code that is not an error code', fetchFailed('<script>'), ': no response.'],
+  ['an error class of a library', new Nv('secret text'), '.'],
+  ['a thrown string', 'secret text', '.'],
 ])('%s', (_what, cause, ending) => {
   const { message } = authFailed('docs', 'preparing the page', cause);
-  expect(message).toBe(`Signing in at server "docs" failed while preparing the page${ending}`);
+  expect(message).toBe(`Sign-in to server "docs" failed while preparing the page${ending}`);
 });
 
-it('keeps an error of ours', () => {
+it('keeps a TurnbuckleError as it is', () => {
   const own = new TurnbuckleError('FETCH_REFUSED', 'Not there.');
   expect(authFailed('docs', 'preparing the page', own)).toBe(own);
 });

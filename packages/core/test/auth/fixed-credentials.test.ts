@@ -8,17 +8,18 @@ import { Keeper } from './keeper.js';
 const echo = async (runtime: Awaited<ReturnType<typeof openRuntime>>): Promise<string> =>
   textOf(await runtime.callTool('web', 'echo', { text: 'hi' }));
 
+// requirement K1
 describe.each([true, false])('express lane %s', (expressLane) => {
   it.each([
     ['a bearer token', { type: 'bearer', token: 'good' }, 'authorization', 'Bearer good'],
     ['an API key', { type: 'api-key', apiKey: 'good' }, 'x-api-key', 'good'],
     [
-      'an API key in a header of its own',
+      'an API key in a custom header',
       { type: 'apiKey', apiKey: 'good', headerName: 'X-Own' },
       'x-own',
       'good',
     ],
-  ])('%s goes with every request', async (_, auth, header, value) => {
+  ])('%s is sent with every request', async (_, auth, header, value) => {
     const keeper = await Keeper.start({ header, value });
     const runtime = await openRuntime({
       servers: { web: { type: 'http', url: keeper.url, auth } } as never,
@@ -28,7 +29,7 @@ describe.each([true, false])('express lane %s', (expressLane) => {
     expect(keeper.refused).toBe(0);
   });
 
-  it('a credential of the auth block takes the place of a header with the same name', async () => {
+  it('a credential in the auth block replaces a header with the same name', async () => {
     const keeper = await Keeper.start({ header: 'authorization', value: 'Bearer good' });
     const runtime = await openRuntime({
       servers: {
@@ -46,7 +47,7 @@ describe.each([true, false])('express lane %s', (expressLane) => {
   });
 });
 
-it('a credential that is not taken needs no person: the configuration is named', async () => {
+it('a rejected credential does not prompt: the error names the configuration', async () => {
   const keeper = await Keeper.start({ header: 'authorization', value: 'Bearer other' });
   const runtime = await openRuntime({
     servers: { web: { type: 'http', url: keeper.url, auth: { type: 'bearer', token: 'bad' } } },
@@ -116,7 +117,7 @@ describe('a token file', () => {
     expect(keeper.refused).toBeLessThanOrEqual(1);
   });
 
-  it('in a header of its own, with a prefix of its own', async () => {
+  it('in a custom header, with a custom prefix', async () => {
     const keeper = await Keeper.start({ header: 'x-token', value: 'key=one' });
     const { file } = await setFile('one');
     const runtime = await openRuntime({
@@ -131,7 +132,7 @@ describe('a token file', () => {
     expect(await echo(runtime)).toBe('hi');
   });
 
-  it('that was bad is tried again when it has changed, and not before', async () => {
+  it('that was rejected is tried again only after it has changed', async () => {
     const keeper = await Keeper.start({ header: 'authorization', value: 'Bearer good' });
     const { file, replace } = await setFile('bad');
     const runtime = await openRuntime({
@@ -152,7 +153,7 @@ describe('a token file', () => {
     ['is empty', ''],
     ['holds two lines', 'one\ntwo'],
     ['is far too large', 'x'.repeat(70_000)],
-  ])('that %s is named, and used once it is good', async (_, content) => {
+  ])('that %s is reported, and used once it is valid', async (_, content) => {
     const keeper = await Keeper.start({ header: 'authorization', value: 'Bearer good' });
     const { file, replace } = await setFile(content ?? 'good');
     const path = content === undefined ? `${file}.missing` : file;
@@ -161,7 +162,7 @@ describe('a token file', () => {
     });
     await expect(echo(runtime)).rejects.toMatchObject({
       code: 'AUTH_REQUIRED',
-      hint: `Look at ${path}.`,
+      hint: `Check ${path}.`,
     });
     expect(keeper.requests).toBe(0);
     if (content === undefined) return;

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfiguration } from 'turnbuckle';
+import { loadConfiguration } from 'turnbuckle/host';
 import { expect, it } from 'vitest';
-import { AUTH_SCHEMA } from '../../src/config/auth-schema.js';
+import { AUTH_SCHEMA } from '../../src/config/schema/auth-schema.js';
 import { readText } from '../docs/repository.js';
 
 const blocks = [...readText('docs/sign-in.md').matchAll(/^```jsonc\n([\s\S]*?)^```$/gm)].map(
@@ -20,7 +20,7 @@ async function load(text: string) {
   return loaded;
 }
 
-it('every configuration in the guide is good', async () => {
+it('every configuration in the guide is valid', async () => {
   expect(blocks.length).toBeGreaterThanOrEqual(4);
   for (const block of blocks) expect((await load(block)).problems).toEqual([]);
 });

@@ -1,14 +1,15 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
-import { createConfiguredRuntime, createVault, type Runtime, type Vault } from 'turnbuckle';
+import { createConfiguredRuntime, type Runtime } from 'turnbuckle';
+import { createVault, type Vault } from 'turnbuckle/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { retryableOnce } from '../../src/retryable-once.js';
+import { retryableOnce } from '../../src/async/retryable-once.js';
 import { type Stage, setStage } from './stage.js';
 
 const OAUTH = { type: 'oauth' };
 
-/** A vault that cannot be opened until it is mended, such as one in a locked keychain. */
+/** A vault that cannot be opened until it is repaired, such as one whose key is in a locked keychain. */
 function brokenVault(stateDir: string) {
   const state = { broken: true, opened: 0 };
   const vault = async (): Promise<Vault> => {
@@ -22,11 +23,11 @@ function brokenVault(stateDir: string) {
 const works = async (runtime: Runtime): Promise<boolean> =>
   (await runtime.execute('mcp__web__echo', { text: 'x' })).success;
 
-/** Calls fail while the vault is broken, and get through once it is mended, by themselves. */
-async function heals(runtime: Runtime, mend: () => Promise<void> | void): Promise<void> {
+/** Calls fail while the vault is broken, and succeed after its repair without a restart. */
+async function expectRecovery(runtime: Runtime, repairVault: () => Promise<void> | void): Promise<void> {
   await runtime.connectAll();
   for (let call = 0; call < 3; call += 1) expect(await works(runtime)).toBe(false);
-  await mend();
+  await repairVault();
   await waitUntil(() => works(runtime), 30_000);
   expect(runtime.serverStatus('web')).toMatchObject({ status: 'connected' });
 }
@@ -40,20 +41,20 @@ async function signedIn(): Promise<Stage> {
 }
 
 describe('a vault that fails first and works later needs no restart', () => {
-  it.each([OAUTH, undefined])('of a runtime, auth %j', async (auth) => {
+  it.each([OAUTH, undefined])('in a runtime, auth %j', async (auth) => {
     const stage = await signedIn();
     const { state, vault } = brokenVault(stage.stateDir);
     const runtime = await stage.open(auth, { vault, breaker: { openMs: 100 } });
-    await heals(runtime, () => {
+    await expectRecovery(runtime, () => {
       state.broken = false;
     });
-    // Opened once: only failures are forgotten.
+    // Opened once: a success is cached, a failure is not.
     const { opened } = state;
     for (let call = 0; call < 5; call += 1) expect(await works(runtime)).toBe(true);
     expect(state.opened).toBe(opened);
   });
 
-  it('of a runtime from files', async () => {
+  it('in a runtime from files', async () => {
     const stage = await signedIn();
     const { state, vault } = brokenVault(stage.stateDir);
     const project = await temporaryDirectory();
@@ -69,24 +70,24 @@ describe('a vault that fails first and works later needs no restart', () => {
       vault,
     });
     onTestFinished(() => runtime.close());
-    await heals(runtime, () => {
+    await expectRecovery(runtime, () => {
       state.broken = false;
     });
   });
 
-  it('whose file cannot be read for a while', async () => {
+  it('when its file is temporarily unreadable', async () => {
     const stage = await signedIn();
     const file = join(stage.stateDir, 'vault.json');
     await rename(file, `${file}.away`);
     await mkdir(file, { mode: 0o700 });
     const runtime = await stage.open(OAUTH, { breaker: { openMs: 100 } });
-    await heals(runtime, async () => {
+    await expectRecovery(runtime, async () => {
       await rm(file, { recursive: true });
       await rename(`${file}.away`, file);
     });
   });
 
-  it('and a person can sign in then', async () => {
+  it('and the user can sign in afterwards', async () => {
     const stage = await setStage();
     const { state, vault } = brokenVault(stage.stateDir);
     const runtime = await stage.open(undefined, { vault });
@@ -97,8 +98,8 @@ describe('a vault that fails first and works later needs no restart', () => {
   });
 });
 
-describe('what is loaded once', () => {
-  it('is shared by all who ask, and tried again after a failure', async () => {
+describe('a value that is loaded once', () => {
+  it('is shared by all callers, and loaded again after a failure', async () => {
     let tries = 0;
     const load = retryableOnce(async () => {
       tries += 1;
@@ -115,7 +116,7 @@ describe('what is loaded once', () => {
     expect(await load()).toBe(3);
   });
 
-  it('also when it throws at once', async () => {
+  it('is loaded again after a synchronous throw too', async () => {
     let broken = true;
     const load = retryableOnce<string>(() => {
       if (broken) throw new Error('at once');

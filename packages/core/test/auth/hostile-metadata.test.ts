@@ -27,7 +27,7 @@ describe('S19: what is handed to a browser', () => {
     const runtime = await open();
     await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
     expect(pages).toEqual([]);
-    expect(authorization.tally.count('token')).toBe(0);
+    expect(authorization.requestLog.count('token')).toBe(0);
   });
 
   it.each(PAGES)('is not %s in the device flow either', async (page) => {
@@ -45,7 +45,7 @@ describe('S19: what is handed to a browser', () => {
     expect(shown).toEqual([]);
   });
 
-  it('has no characters in its code that are not for people', async () => {
+  it('is not opened with control characters in the device code', async () => {
     const { authorization, open } = await setStage();
     authorization.faults.set(
       'device',
@@ -69,9 +69,9 @@ describe('S19: what is handed to a browser', () => {
 describe('S21: an authorization server is who it says', () => {
   it.each([
     ['another host', (issuer: string) => issuer.replace('127.0.0.1', 'localhost')],
-    ['a slash more', (issuer: string) => `${issuer}/`],
+    ['an extra slash', (issuer: string) => `${issuer}/`],
     ['an upper-case scheme', (issuer: string) => issuer.replace('http', 'HTTP')],
-    ['a path more', (issuer: string) => `${issuer}/tenant`],
+    ['an extra path', (issuer: string) => `${issuer}/tenant`],
   ])('metadata that names an issuer with %s is not used', async (_, other) => {
     const { authorization, open, prompts, pages } = await setStage();
     authorization.faults.set(
@@ -81,29 +81,31 @@ describe('S21: an authorization server is who it says', () => {
     const runtime = await open();
     await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
     expect(pages).toEqual([]);
-    expect([authorization.tally.count('register'), authorization.tally.count('token')]).toEqual([0, 0]);
+    expect([authorization.requestLog.count('register'), authorization.requestLog.count('token')]).toEqual([
+      0, 0,
+    ]);
   });
 
   it.each([
     ['another', 'https://attacker.example'],
     ['none', undefined],
-  ])('a code that comes back from %s issuer is not traded', async (_, issuer) => {
+  ])('a code that comes back from %s issuer is not exchanged', async (_, issuer) => {
     const { authorization, open, prompts } = await setStage();
     authorization.faults.set('authorize', callbackIssuer(issuer));
     const runtime = await open();
     await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
-    expect(authorization.tally.count('token')).toBe(0);
+    expect(authorization.requestLog.count('token')).toBe(0);
   });
 
-  it('a spelling of the issuer that is only nearly the same is another', async () => {
+  it('an issuer that differs in its spelling is another issuer', async () => {
     const { authorization, open, prompts } = await setStage();
     authorization.faults.set('authorize', callbackIssuer(`${authorization.issuer}/`));
     const runtime = await open();
     await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
-    expect(authorization.tally.count('token')).toBe(0);
+    expect(authorization.requestLog.count('token')).toBe(0);
   });
 
-  it('what an error from another issuer says is not repeated', async () => {
+  it('the text of an error from another issuer is not repeated', async () => {
     const { authorization, open } = await setStage();
     authorization.person.consents = false;
     authorization.faults.set('authorize', callbackIssuer('https://attacker.example'));
@@ -115,12 +117,12 @@ describe('S21: an authorization server is who it says', () => {
     expect(JSON.stringify(error)).not.toContain('access_denied');
   });
 
-  it('an issuer of the configuration is the only one', async () => {
+  it('a configured issuer is the only one accepted', async () => {
     const { authorization, open, prompts, pages } = await setStage();
     const runtime = await open({ type: 'oauth', issuer: 'https://login.example' });
     await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
     expect(pages).toEqual([]);
-    expect(authorization.tally.count('register')).toBe(0);
+    expect(authorization.requestLog.count('register')).toBe(0);
     const right = await open({ type: 'oauth', issuer: authorization.issuer });
     expect(await right.signIn('web', { prompts })).toBe(true);
   });
@@ -133,11 +135,11 @@ describe('S21: an authorization server is who it says', () => {
       const runtime = await open();
       await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ server: 'web' });
       expect(pages).toEqual([]);
-      expect(authorization.tally.count('register')).toBe(0);
+      expect(authorization.requestLog.count('register')).toBe(0);
     },
   );
 
-  it('no token is asked for over an open line', async () => {
+  it('no token is requested over plain HTTP', async () => {
     const { authorization, open, prompts } = await setStage();
     authorization.faults.set(
       'metadata',
@@ -148,11 +150,11 @@ describe('S21: an authorization server is who it says', () => {
   });
 });
 
-describe('S22: without PKCE nobody is sent anywhere', () => {
+describe('S22: without PKCE no page is opened', () => {
   it.each([
     ['is not offered', undefined],
     ['is offered as plain only', ['plain']],
-    ['is offered as nothing', []],
+    ['is offered as an empty list', []],
   ])('it %s', async (_, methods) => {
     const { authorization, open, prompts, pages } = await setStage();
     authorization.faults.set(
@@ -165,33 +167,33 @@ describe('S22: without PKCE nobody is sent anywhere', () => {
     const runtime = await open();
     await expect(runtime.signIn('web', { prompts })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
     expect(pages).toEqual([]);
-    expect(authorization.tally.count('authorize')).toBe(0);
+    expect(authorization.requestLog.count('authorize')).toBe(0);
   });
 });
 
-describe('what a server puts into its challenge', () => {
+describe('an invalid challenge of a server', () => {
   it.each([
-    ['letters that no header has', 'Bearer error="✓", scope="tools:read"'],
+    ['characters that are invalid in a header', 'Bearer error="✓", scope="tools:read"'],
     ['half a challenge', 'Bearer resource_metadata="'],
     ['another scheme', 'Negotiate'],
-    ['an address that is none', 'Bearer resource_metadata="javascript:alert(1)"'],
-    ['a lot', `Bearer scope="${'x'.repeat(8_000)}"`],
-  ])('is %s: the server needs a sign-in all the same', async (_, challenge) => {
+    ['an invalid URL', 'Bearer resource_metadata="javascript:alert(1)"'],
+    ['a very long value', `Bearer scope="${'x'.repeat(8_000)}"`],
+  ])('with %s: the server still needs a sign-in', async (_, challenge) => {
     const { server, open } = await setStage();
-    // As bytes: what is beyond Latin-1 travels as UTF-8.
-    server.wall.challenge = Buffer.from(challenge, 'utf8').toString('latin1');
+    // As raw bytes: characters beyond Latin-1 are sent as UTF-8.
+    server.guard.challenge = Buffer.from(challenge, 'utf8').toString('latin1');
     const runtime = await open();
     await runtime.connectAll();
     expect(runtime.serverStatus('web')).toMatchObject({ status: 'needs-auth' });
     await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   });
 
-  it('letters that no header has, in the middle of a call', async () => {
+  it('characters that are invalid in a header, during a call', async () => {
     const { server, open, prompts } = await setStage();
     const runtime = await open();
     await runtime.signIn('web', { prompts });
-    server.wall.closed = true;
-    server.wall.challenge = Buffer.from('Bearer error="✓ \u{1f600}"', 'utf8').toString('latin1');
+    server.guard.closed = true;
+    server.guard.challenge = Buffer.from('Bearer error="✓ \u{1f600}"', 'utf8').toString('latin1');
     await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   });
 });

@@ -1,5 +1,5 @@
-// Runs in a network of its own in which every address leads to this machine. A server and its authorization server
-// do their best to make the runtime ask a canary for something. Arguments: key and certificate of the public server,
+// Runs in its own network namespace in which every address leads to this machine. A server and its authorization server
+// try to make the runtime send a request to a canary. Arguments: key and certificate of the public server,
 // which has the address 93.184.215.14. Answer: one line of JSON.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ for (const command of [
   execFileSync('ip', command.split(' '));
 
 const [key, certificate] = process.argv.slice(2);
-/** Where the server itself is: on this machine, or out in the world, which leads here too. */
+/** The address of the server: loopback, or a public one, which leads here too. */
 const HOMES = { loopback: 'http://127.0.0.1:8080', public: 'https://93.184.215.14:8443' };
 const CANARY_PORTS = [80, 443, 9999];
 
@@ -35,10 +35,10 @@ for (const port of CANARY_PORTS) {
 let hostile = { spot: 'none', target: '' };
 let reached = 0;
 const seen = [];
-/** Where a person was sent. */
+/** The pages that the user was sent to. */
 const pages = [];
 
-/** What the hostile party says at a spot: its own word, or the target. */
+/** The value at a spot: the legitimate one, or the target if the spot is hostile. */
 function say(spot, own) {
   if (hostile.spot !== spot) return own;
   reached += 1;
@@ -125,14 +125,14 @@ const prompts = {
   },
 };
 
-/** Without any guard: does the target lead to the canary at all? */
-async function knock({ protocol, hostname, port }) {
+/** Without the guard: does the target lead to the canary at all? */
+async function connectUnguarded({ protocol, hostname, port }) {
   const standard = protocol === 'https:' ? 443 : 80;
   const socket = connect(Number(port) || standard, hostname.replace(/^\[|\]$/g, '')).on('error', () => {});
   await new Promise((resolve) => socket.on('close', resolve));
 }
 
-/** One sign-in and sign-out with a hostile word at one spot. */
+/** One sign-in and sign-out with a hostile value at one spot. */
 async function attempt(home, spot, target) {
   const stateDir = mkdtempSync(join(tmpdir(), 'inside-'));
   hostile = { spot, target };
@@ -189,7 +189,7 @@ const targets = { loopback: [...INSIDE, 'http://10.0.0.1/'], public: [...INSIDE,
 const report = { control: [], attempts: [], honest: [] };
 for (const target of new Set(Object.values(targets).flat())) {
   found.length = 0;
-  await knock(new URL(target));
+  await connectUnguarded(new URL(target));
   report.control.push({ target, found: [...found] });
 }
 for (const home of Object.keys(HOMES)) {

@@ -48,14 +48,14 @@ describe.skipIf(!hasSpace)(`S20: in a network where every address answers${reaso
     report = JSON.parse(stdout) as Report;
   }, 180_000);
 
-  it('the canary can be found, and an honest sign-in goes all the way', () => {
+  it('the canary can be found, and a legitimate sign-in succeeds', () => {
     expect(report?.control.filter(({ found }) => found.length === 0)).toEqual([]);
-    // The honest server never accepts the token: that it was asked for one is what counts.
+    // The server never accepts the token, so the sign-in fails: only the requests matter here.
     for (const { asked } of report?.honest ?? [])
       expect(asked).toEqual(expect.arrayContaining(['/register', '/authorize', '/token', '/revoke']));
   });
 
-  it('no word of a server leads a sign-in to it: 14 spots, 4 targets beside the server, 5 far from it', () => {
+  it('no text of a server leads a sign-in to it: 14 places, 4 targets next to the server, 5 far from it', () => {
     expect(report?.attempts.length).toBe(14 * 4 + 14 * 5);
     expect(report?.attempts.filter(({ reached }) => reached === 0)).toEqual([]);
     expect(report?.attempts.filter(({ found }) => found.length > 0)).toEqual([]);

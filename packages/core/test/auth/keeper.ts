@@ -2,7 +2,7 @@ import { createServer, type Server, request as send } from 'node:http';
 import { type RunningFixture, startFixture } from '@turnbuckle/testing';
 import { onTestFinished } from 'vitest';
 
-/** A server that lets in who brings one header with one value, and counts the others. */
+/** A server that accepts requests with the expected header, and counts the others. */
 export class Keeper {
   value: string;
   refused = 0;

@@ -21,15 +21,16 @@ async function files() {
   return directory;
 }
 
+// requirement K1
 describe('client credentials', () => {
-  it('a secret: one token for many calls, nobody is asked', async () => {
+  it('a secret: one token for many calls, without a prompt', async () => {
     const { authorization, open } = await setStage({ clients: [MACHINE] });
     const runtime = await open(BY_SECRET);
     const answers = await Promise.all(Array.from({ length: 20 }, () => echo(runtime)));
     expect(new Set(answers)).toEqual(new Set(['hi']));
-    expect(authorization.tally.count('token')).toBe(1);
+    expect(authorization.requestLog.count('token')).toBe(1);
     expect(await echo(await open(BY_SECRET))).toBe('hi');
-    expect(authorization.tally.count('token')).toBe(1);
+    expect(authorization.requestLog.count('token')).toBe(1);
   });
 
   it.each(['inline', 'in a file'])('a private key, %s', async (where) => {
@@ -48,22 +49,22 @@ describe('client credentials', () => {
     const key = where === 'inline' ? { privateKey: pem } : { privateKeyPath: directory.file('key.pem') };
     const runtime = await open({ type: 'client-credentials', clientId: 'robot', ...key });
     expect(await echo(runtime)).toBe('hi');
-    const [asked] = authorization.tally.requests.filter(({ route }) => route === 'token');
+    const [asked] = authorization.requestLog.requests.filter(({ route }) => route === 'token');
     expect(asked?.parameters).toMatchObject({ grant_type: CLIENT_CREDENTIALS });
     expect(asked?.authorization).toBeUndefined();
   });
 
-  it('is renewed at its end, once', async () => {
+  it('is renewed at expiry, once', async () => {
     let ahead = 0;
     const { authorization, open } = await setStage({ clients: [MACHINE] });
     const runtime = await open(BY_SECRET, { now: () => Date.now() + ahead });
     await echo(runtime);
     ahead = 3_601_000;
     await Promise.all(Array.from({ length: 20 }, () => echo(runtime)));
-    expect(authorization.tally.count('token', CLIENT_CREDENTIALS)).toBe(2);
+    expect(authorization.requestLog.count('token', CLIENT_CREDENTIALS)).toBe(2);
   });
 
-  it('asks for more by itself when a tool needs it, and not for ever', async () => {
+  it('requests more scopes by itself when a tool needs them, but not forever', async () => {
     const { authorization, server, open } = await setStage(
       { clients: [MACHINE] },
       { toolScopes: { add: 'tools:write', count: 'never:granted' } },
@@ -71,13 +72,13 @@ describe('client credentials', () => {
     const runtime = await open(BY_SECRET);
     await echo(runtime);
     expect((await runtime.callTool('web', 'add', { a: 2, b: 3 })).structuredContent).toEqual({ sum: 5 });
-    expect(authorization.tally.count('token')).toBe(2);
+    expect(authorization.requestLog.count('token')).toBe(2);
     await expect(runtime.callTool('web', 'count', {})).rejects.toMatchObject({ server: 'web' });
-    expect(authorization.tally.count('token')).toBeLessThanOrEqual(5);
-    expect(server.wall.knocks.filter(({ tool }) => tool === 'count').length).toBeLessThanOrEqual(3);
+    expect(authorization.requestLog.count('token')).toBeLessThanOrEqual(5);
+    expect(server.guard.requests.filter(({ tool }) => tool === 'count').length).toBeLessThanOrEqual(3);
   });
 
-  it('a wrong secret is said once, and not tried again and again', async () => {
+  it('a wrong secret is reported once, and not retried', async () => {
     const { authorization, open } = await setStage({ clients: [MACHINE] });
     const runtime = await open({ ...BY_SECRET, clientSecret: 'wrong' });
     await runtime.connectAll();
@@ -86,16 +87,16 @@ describe('client credentials', () => {
       data: { error: 'invalid_client' },
     });
     for (let call = 0; call < 20; call += 1) await runtime.execute('mcp__web__echo', { text: 'x' });
-    expect(authorization.tally.count('token')).toBeLessThanOrEqual(5);
+    expect(authorization.requestLog.count('token')).toBeLessThanOrEqual(5);
   });
 
-  it('an authorization server that is down is not stormed', async () => {
+  it('an unavailable authorization server is not flooded with requests', async () => {
     const { authorization, open } = await setStage({ clients: [MACHINE] });
     authorization.faults.set('token', failing(500));
     const runtime = await open(BY_SECRET);
     await runtime.connectAll();
     for (let call = 0; call < 20; call += 1) await runtime.execute('mcp__web__echo', { text: 'x' });
-    expect(authorization.tally.count('token')).toBeLessThanOrEqual(5);
+    expect(authorization.requestLog.count('token')).toBeLessThanOrEqual(5);
   });
 
   it('the secret does not go to an authorization server that the server names later', async () => {
@@ -103,18 +104,18 @@ describe('client credentials', () => {
     const runtime = await open(BY_SECRET);
     await echo(runtime);
     const other = await startAuthorization({ clients: [MACHINE] });
-    server.wall.authorizationServer = other;
+    server.guard.authorizationServer = other;
     await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
     const fresh = await open(BY_SECRET);
     await expect(echo(fresh)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-    expect(other.tally.count('token')).toBe(0);
+    expect(other.requestLog.count('token')).toBe(0);
     const named = await open({ ...BY_SECRET, issuer: other.issuer });
     expect(await echo(named)).toBe('hi');
   });
 });
 
 describe('workload identity', () => {
-  it('the word of the platform is read from its file each time', async () => {
+  it('the platform token is read from its file each time', async () => {
     const platform = await startIdentityProvider();
     onTestFinished(() => platform.stop());
     const client = {
@@ -125,25 +126,25 @@ describe('workload identity', () => {
       response_types: [],
     };
     let ahead = 0;
-    const { authorization, open } = await setStage({ clients: [client], vouchers: [platform] });
+    const { authorization, open } = await setStage({ clients: [client], assertionIssuers: [platform] });
     const directory = await files();
     const file = directory.file('token');
-    await writeFile(file, `${platform.vouch(authorization.issuer)}\n`);
+    await writeFile(file, `${platform.signAssertion(authorization.issuer)}\n`);
     const runtime = await open(
       { type: 'workload-identity', clientId: 'workload', assertionPath: file },
       { now: () => Date.now() + ahead },
     );
     expect(await echo(runtime)).toBe('hi');
-    const second = platform.vouch(authorization.issuer);
+    const second = platform.signAssertion(authorization.issuer);
     await writeFile(file, second);
     ahead = 3_601_000;
     expect(await echo(runtime)).toBe('hi');
-    const words = authorization.tally.requests.flatMap(({ parameters }) => parameters.assertion ?? []);
+    const words = authorization.requestLog.requests.flatMap(({ parameters }) => parameters.assertion ?? []);
     expect(words.length).toBe(2);
     expect(words[1]).toBe(second);
   });
 
-  it('a file that is not there is named', async () => {
+  it('a missing file is named', async () => {
     const { open } = await setStage();
     const runtime = await open({
       type: 'workload-identity',
@@ -152,12 +153,12 @@ describe('workload identity', () => {
     });
     await expect(echo(runtime)).rejects.toMatchObject({
       code: 'AUTH_FAILED',
-      hint: 'Look at /nowhere/token.',
+      hint: 'Check /nowhere/token.',
     });
   });
 });
 
-it('enterprise: the identity provider of the company vouches, for this authorization server and resource', async () => {
+it('enterprise: the identity provider grants access, for this authorization server and resource', async () => {
   const company = await startIdentityProvider();
   onTestFinished(() => company.stop());
   const client = {
@@ -167,12 +168,12 @@ it('enterprise: the identity provider of the company vouches, for this authoriza
     redirect_uris: [],
     response_types: [],
   };
-  const { authorization, server, open } = await setStage({ clients: [client], vouchers: [company] });
+  const { authorization, server, open } = await setStage({ clients: [client], assertionIssuers: [company] });
   const runtime = await open({
     type: 'enterprise',
     clientId: 'app',
     clientSecret: 'app secret',
-    idp: { tokenUrl: company.tokenUrl, clientId: 'at-company', idToken: company.vouch('at-company') },
+    idp: { tokenUrl: company.tokenUrl, clientId: 'at-company', idToken: company.signAssertion('at-company') },
   });
   expect(await echo(runtime)).toBe('hi');
   expect(company.requests).toEqual([

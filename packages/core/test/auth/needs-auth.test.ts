@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { echo, setStage } from './stage.js';
 
-it('a server that wants a sign-in says the next step, and is not asked again until there is news', async () => {
+// requirement K4
+it('a server that requires a sign-in reports the next step, and gets no more requests until something changes', async () => {
   const { server, authorization, open } = await setStage();
   const runtime = await open();
   await runtime.connectAll();
@@ -10,17 +11,17 @@ it('a server that wants a sign-in says the next step, and is not asked again unt
     status: 'needs-auth',
     error: { code: 'AUTH_REQUIRED', hint: 'Sign in: turnbuckle login web' },
   });
-  const knocks = server.wall.knocks.length;
+  const requestsBefore = server.guard.requests.length;
   await delay(300);
   for (let call = 0; call < 10; call += 1) {
     const { failure } = await runtime.execute('mcp__web__echo', { text: 'x' });
     expect(failure).toMatchObject({ code: 'AUTH_REQUIRED', hint: 'Sign in: turnbuckle login web' });
   }
-  expect(server.wall.knocks.length).toBe(knocks);
-  expect(authorization.tally.requests).toEqual([]);
+  expect(server.guard.requests.length).toBe(requestsBefore);
+  expect(authorization.requestLog.requests).toEqual([]);
 });
 
-it('what another program signs in is picked up by a runtime that waits', async () => {
+it('a waiting runtime uses the sign-in of another program', async () => {
   const { open, prompts } = await setStage();
   const waiting = await open();
   await waiting.connectAll();
@@ -32,7 +33,7 @@ it('what another program signs in is picked up by a runtime that waits', async (
   expect(waiting.serverStatus('web')).toMatchObject({ status: 'connected' });
 });
 
-it('to look at the sign-in does not keep it from being picked up', async () => {
+it('reading the sign-in status does not prevent that', async () => {
   const { open, prompts } = await setStage();
   const waiting = await open();
   await waiting.connectAll();
@@ -42,30 +43,30 @@ it('to look at the sign-in does not keep it from being picked up', async () => {
   expect(await echo(waiting)).toBe('hi');
 });
 
-it('a server that never accepts the token is left alone after a few tries', async () => {
+it('a server that never accepts the token gets no more requests after a few attempts', async () => {
   const { server, authorization, open, prompts } = await setStage();
   const runtime = await open();
   await runtime.signIn('web', { prompts });
-  server.wall.closed = true;
-  const before = server.wall.knocks.length;
+  server.guard.closed = true;
+  const before = server.guard.requests.length;
   const settled = await Promise.allSettled(Array.from({ length: 40 }, () => echo(runtime)));
   expect(settled.every(({ status }) => status === 'rejected')).toBe(true);
-  // Each call knocks with the old token and at most twice with a renewed one.
-  expect(server.wall.knocks.length - before).toBeLessThanOrEqual(40 * 3 + 5);
-  const storm = authorization.tally.count('token', 'refresh_token');
+  // Each call sends the old token and at most twice a renewed one.
+  expect(server.guard.requests.length - before).toBeLessThanOrEqual(40 * 3 + 5);
+  const storm = authorization.requestLog.count('token', 'refresh_token');
   expect(storm).toBeLessThanOrEqual(3);
-  const after = server.wall.knocks.length;
+  const after = server.guard.requests.length;
   await delay(200);
   for (let call = 0; call < 10; call += 1)
     await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-  expect(server.wall.knocks.length).toBe(after);
-  expect(authorization.tally.count('token', 'refresh_token')).toBe(storm);
+  expect(server.guard.requests.length).toBe(after);
+  expect(authorization.requestLog.count('token', 'refresh_token')).toBe(storm);
 });
 
-it('403 for want of a scope without any sign-in is a want of a sign-in', async () => {
+it('403 insufficient_scope without a sign-in requires a sign-in', async () => {
   const { server, open } = await setStage();
   const runtime = await open();
-  server.wall.refuse = async () => ({
+  server.guard.check = async () => ({
     status: 403,
     headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="tools:read"' },
   });
@@ -73,7 +74,7 @@ it('403 for want of a scope without any sign-in is a want of a sign-in', async (
   expect(runtime.serverStatus('web')).toMatchObject({ status: 'needs-auth' });
 });
 
-it('a sign-in survives the process, a new name of the server, and is not shared between accounts', async () => {
+it('a sign-in survives a restart and a new name of the server, and is not shared between accounts', async () => {
   const { authorization, server, open, prompts, pages } = await setStage();
   await (await open()).signIn('web', { prompts });
   expect(await echo(await open())).toBe('hi');
@@ -85,7 +86,7 @@ it('a sign-in survives the process, a new name of the server, and is not shared 
   await work.signIn('web', { prompts });
   await echo(work);
   expect(pages.length).toBe(2);
-  const people = [...server.wall.admitted].map(
+  const people = [...server.guard.admitted].map(
     async (token) => (await authorization.inspect(token))?.subject,
   );
   expect(await Promise.all(people)).toEqual(['ada', 'grace']);

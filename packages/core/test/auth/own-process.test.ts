@@ -16,7 +16,7 @@ function start({ stateDir, server }: Stage, method: string, stdin: 'ignore' | 'p
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  // Not its exit: what it printed last may come after that.
+  // `close`, not `exit`: the last output may arrive after `exit`.
   const ended = once(child, 'close');
   const page = async (): Promise<string> => {
     await waitUntil(() => /^page \S+$/m.test(printed) || child.exitCode !== null, 20_000);
@@ -29,14 +29,14 @@ function start({ stateDir, server }: Stage, method: string, stdin: 'ignore' | 'p
   return { child: child as ChildProcess, page, end };
 }
 
-it('a program with nothing else to do waits for the person', async () => {
+it('an otherwise idle program waits for the user', async () => {
   const stage = await setStage();
   const { page, end } = start(stage, 'browser');
   await visit(await page());
   expect(await end()).toEqual([0, 'said hi']);
 });
 
-it('a program with nothing else to do waits for the code to be typed in', async () => {
+it('an otherwise idle program waits for the code to be entered', async () => {
   const stage = await setStage();
   stage.authorization.faults.set(
     'device',
@@ -47,16 +47,16 @@ it('a program with nothing else to do waits for the code to be typed in', async 
   expect(await end()).toEqual([0, 'said hi']);
 });
 
-it('what one program signs in, another one uses', async () => {
+it('one program uses the sign-in of another', async () => {
   const stage = await setStage();
   const first = start(stage, 'browser');
   await visit(await first.page());
   expect(await first.end()).toEqual([0, 'said hi']);
   expect(await start(stage, 'browser').end()).toEqual([0, 'said hi']);
-  expect(stage.authorization.tally.count('authorize')).toBe(1);
+  expect(stage.authorization.requestLog.count('authorize')).toBe(1);
 });
 
-it('S27: two programs sign in at once, and both succeed', async () => {
+it('S27: two programs sign in concurrently, and both succeed', async () => {
   const stage = await setStage();
   const programs = [start(stage, 'browser'), start(stage, 'browser')];
   const pages = await Promise.all(programs.map(({ page }) => page()));

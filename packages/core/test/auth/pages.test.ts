@@ -2,16 +2,16 @@ import { freePort } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { signIn } from '../../src/auth/sign-in.js';
 import { createSignInNetwork } from '../../src/auth/sign-in-network.js';
-import type { OAuthConfig } from '../../src/config/auth-schema.js';
-import { readElicitation } from '../../src/connection/read-request.js';
+import type { OAuthConfig } from '../../src/config/schema/auth-schema.js';
+import { readElicitation } from '../../src/connection/server-requests/read-request.js';
 import { startCanary } from '../fetching/canary.js';
 
 const canary = await startCanary();
-const AWAY = 'https://mcp.example';
+const REMOTE = 'https://mcp.example';
 const ADDRESSES: Readonly<Record<string, string>> = {
   'mcp.example': '93.184.215.14',
   'login.example': '93.184.215.15',
-  // Names of strangers that lead here or into the network.
+  // Public names that resolve to this machine or its network.
   'localtest.example': '127.0.0.1',
   'intranet.example': '10.1.2.3',
   'both.example': '93.184.215.14,127.0.0.1',
@@ -43,7 +43,7 @@ interface Hostile {
   readonly config?: Partial<OAuthConfig>;
 }
 
-/** What the server and its authorization server answer; undefined for an address that is not theirs. */
+/** The response of the server or its authorization server; undefined for a foreign URL. */
 function answer(url: URL, { home, spot, target }: Hostile): Response | undefined {
   const say = (at: Hostile['spot'], own: string): string => (at === spot ? target : own);
   const reply = (at: string, body: object): Response =>
@@ -84,7 +84,7 @@ function answer(url: URL, { home, spot, target }: Hostile): Response | undefined
   }
 }
 
-/** One sign-in; the person's browser comes back at once. Answers what was shown, and how it ended. */
+/** One sign-in; the browser returns immediately. Reports the pages shown, and the outcome. */
 async function attempt(hostile: Hostile) {
   const { home, spot, target } = hostile;
   const config: OAuthConfig = { type: 'oauth', ...hostile.config };
@@ -93,7 +93,7 @@ async function attempt(hostile: Hostile) {
   const reached: string[] = [];
   const resourceMetadataUrl =
     spot === 'challenge' ? target : `${home}/.well-known/oauth-protected-resource/mcp`;
-  canary.hits.length = 0;
+  const hitsBefore = canary.hits.length;
   const ended = await signIn({
     server: 'web',
     serverUrl: `${home}/mcp`,
@@ -111,7 +111,7 @@ async function attempt(hostile: Hostile) {
       },
       showCode: ({ url }) => void pages.push(url),
     },
-    // Their own answers come from here; whatever else they name goes through the guard.
+    // Responses of these two servers come from here; every other URL goes through the guard.
     async fetch(url, init) {
       const at = new URL(url);
       const own = answer(at, hostile);
@@ -127,7 +127,7 @@ async function attempt(hostile: Hostile) {
     () => 'signed in',
     (error: { code?: string }) => error.code ?? String(error),
   );
-  return { pages, reached, ended, hits: [...canary.hits] };
+  return { pages, reached, ended, hits: canary.hits.slice(hitsBefore) };
 }
 
 const INSIDE = [
@@ -150,7 +150,7 @@ const INSIDE = [
   'https://both.example/x',
 ];
 
-describe('no word of a server elsewhere opens or asks for a page of this machine or its network', () => {
+describe('no text of a remote server opens or requests a page of this machine or its network', () => {
   it.each(
     SPOTS.flatMap(
       (spot) =>
@@ -163,36 +163,36 @@ describe('no word of a server elsewhere opens or asks for a page of this machine
     for (const target of INSIDE) {
       const config =
         redirect === 'one of its own' ? { redirectUri: `http://127.0.0.1:${await freePort()}/back` } : {};
-      const { pages, reached, ended, hits } = await attempt({ home: AWAY, spot, target, config });
-      expect({ target, pages: pages.filter((page) => !page.startsWith(AWAY)), hits }).toEqual({
+      const { pages, reached, ended, hits } = await attempt({ home: REMOTE, spot, target, config });
+      expect({ target, pages: pages.filter((page) => !page.startsWith(REMOTE)), hits }).toEqual({
         target,
         pages: [],
         hits: [],
       });
-      // Without a usable document about it, a server is its own authorization server.
+      // Without usable resource metadata, the server is its own authorization server.
       const isHarmless = /^(challenge|resource metadata)/.test(spot);
       expect(['AUTH_FAILED', 'FETCH_REFUSED', ...(isHarmless ? ['signed in'] : [])]).toContain(ended);
-      // Pages and open lines are refused before anybody asks for them.
-      const isAskedFor = !/authorization endpoint|verification/.test(spot) && target.startsWith('https:');
-      if (isAskedFor) expect(reached).not.toEqual([]);
+      // Pages and plain HTTP are refused before any request is sent.
+      const isRequested = !/authorization endpoint|verification/.test(spot) && target.startsWith('https:');
+      if (isRequested) expect(reached).not.toEqual([]);
     }
   });
 
-  it('an honest one goes all the way', async () => {
-    const { pages, ended } = await attempt({ home: AWAY, spot: 'none', target: '' });
+  it('a legitimate sign-in succeeds', async () => {
+    const { pages, ended } = await attempt({ home: REMOTE, spot: 'none', target: '' });
     expect(ended).toBe('signed in');
     expect(pages).toEqual([expect.stringMatching(/^https:\/\/mcp\.example\/authorize\?/)]);
   });
 
-  it('a page of another server elsewhere is shown', async () => {
+  it('a page of another remote server is shown', async () => {
     const target = 'https://login.example/authorize';
-    const { pages } = await attempt({ home: AWAY, spot: 'authorization endpoint', target });
+    const { pages } = await attempt({ home: REMOTE, spot: 'authorization endpoint', target });
     expect(pages).toEqual([expect.stringMatching(/^https:\/\/login\.example\/authorize\?/)]);
   });
 });
 
 describe('pages of this machine are shown', () => {
-  it.each(['http://127.0.0.1:8080', 'http://localhost:8080'])('beside a server at %s', async (home) => {
+  it.each(['http://127.0.0.1:8080', 'http://localhost:8080'])('next to a server at %s', async (home) => {
     const target = 'http://127.0.0.1:9999/authorize';
     const { pages } = await attempt({ home, spot: 'authorization endpoint', target });
     expect(pages).toEqual([expect.stringContaining(target)]);
@@ -204,11 +204,11 @@ describe('pages of this machine are shown', () => {
       authUrl: 'http://127.0.0.1:9999/authorize',
       clientId: 'us',
     };
-    const { pages } = await attempt({ home: AWAY, spot: 'none', target: '', config });
+    const { pages } = await attempt({ home: REMOTE, spot: 'none', target: '', config });
     expect(pages).toEqual([expect.stringContaining(config.authUrl)]);
   });
 
-  it('but not of its network', async () => {
+  it('but not pages of its network', async () => {
     const target = 'https://10.0.0.1/authorize';
     const { pages, ended } = await attempt({
       home: 'http://127.0.0.1:8080',
@@ -219,17 +219,17 @@ describe('pages of this machine are shown', () => {
   });
 });
 
-describe('a page that a server asks a person to visit', () => {
+describe('a page that a server asks the user to visit', () => {
   const LITERAL = INSIDE.filter((url) => !url.includes('.example') && url.startsWith('https:'));
   const ask = (url: string, from: string | undefined) =>
     readElicitation({ mode: 'url', message: 'Pay', url, elicitationId: 'x' }, from);
 
-  it.each(LITERAL)('is not %s where the server is elsewhere', (url) => {
+  it.each(LITERAL)('is not %s for a remote server', (url) => {
     for (const from of ['https://mcp.example/mcp', 'wss://mcp.example', '${MY_SERVER}'])
       expect(ask(url, from)).toEqual(expect.stringContaining('this machine'));
   });
 
-  it('may be of this machine for a program of this machine, and of its own host for any', () => {
+  it('may be on this machine for a local server, and on its own host for any server', () => {
     for (const from of [undefined, 'http://127.0.0.1:8080/mcp', 'ws://localhost'])
       expect(ask('http://localhost:3000/x', from)).toMatchObject({ mode: 'url' });
     expect(ask('https://10.0.0.1:8443/pay', 'https://10.0.0.1/mcp')).toMatchObject({ mode: 'url' });

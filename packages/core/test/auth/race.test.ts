@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { race, renewals, startCalling } from './race.js';
 import { echo, type Stage, setStage } from './stage.js';
 
-/** Ten in the long runs. */
+/** Ten in the soak run. */
 const EXPIRIES = rounds(10, 4);
 
 it('S25: 60 callers in 11 processes over several expiries: one renewal each, no failed call, no new sign-in', async () => {
@@ -22,15 +22,15 @@ it('S25: 60 callers in 11 processes over several expiries: one renewal each, no 
   expect(calls).toBeGreaterThan(60);
   expect(seen.granted).toBeGreaterThanOrEqual(EXPIRIES);
   expect(seen).toMatchObject({ asked: seen.granted, distinct: seen.granted, reused: 0, signIns: 1 });
-  // None before the last one came near its end; authorization servers count in whole seconds.
+  // No renewal before the token is close to its expiry; authorization servers count in whole seconds.
   expect(seen.soonestMs).toBeGreaterThan(2_000 * 0.8 - 1_000);
-  // The first token and each renewed one; nobody may have come to use the last.
+  // The first token and each renewed one; the last may be unused.
   expect(seen.tokensUsed).toBeGreaterThanOrEqual(seen.granted);
   expect(seen.tokensUsed).toBeLessThanOrEqual(seen.granted + 1);
 }, 120_000);
 
-/** One process is killed while the authorization server has its request; others go on from there. */
-async function killInTheMiddle(stage: Stage, when: 'before' | 'after') {
+/** Kills one process while the authorization server handles its request; the others continue. */
+async function killDuringRenewal(stage: Stage, when: 'before' | 'after') {
   await (await stage.open()).signIn('web', { prompts: stage.prompts });
   const stopped = held(when);
   stage.authorization.faults.set('token', stopped);
@@ -45,27 +45,27 @@ async function killInTheMiddle(stage: Stage, when: 'before' | 'after') {
   return { others, stop: () => Promise.all(others.map((other) => other.stop())) };
 }
 
-it('S25: a process that is killed before its renewal was heard costs the others nothing', async () => {
+it('S25: a process that is killed before its renewal is stored does not affect the others', async () => {
   const stage = await setStage({ accessTokenSeconds: 2 });
-  const { others, stop } = await killInTheMiddle(stage, 'before');
+  const { others, stop } = await killDuringRenewal(stage, 'before');
   await Promise.all(others.map(({ ready }) => ready));
-  await waitUntil(() => stage.authorization.tally.granted('refresh_token') >= 2, 30_000);
+  await waitUntil(() => stage.authorization.requestLog.granted('refresh_token') >= 2, 30_000);
   expect((await stop()).flatMap(({ failures }) => failures)).toEqual([]);
   expect(renewals(stage)).toMatchObject({ reused: 0, signIns: 1 });
 }, 60_000);
 
-it('S25: killed after the rotation, nothing is lost where the authorization server forgives a lost answer', async () => {
+it('S25: a process that is killed after the rotation loses nothing if the authorization server accepts the old token once more', async () => {
   const stage = await setStage({ accessTokenSeconds: 2, graceMs: 20_000 });
-  const { others, stop } = await killInTheMiddle(stage, 'after');
+  const { others, stop } = await killDuringRenewal(stage, 'after');
   await Promise.all(others.map(({ ready }) => ready));
-  await waitUntil(() => stage.authorization.tally.granted('refresh_token') >= 3, 30_000);
+  await waitUntil(() => stage.authorization.requestLog.granted('refresh_token') >= 3, 30_000);
   expect((await stop()).flatMap(({ failures }) => failures)).toEqual([]);
   expect(renewals(stage)).toMatchObject({ reused: 0, signIns: 1 });
 }, 60_000);
 
-it('S25: killed after the rotation, where nothing is forgiven, a person is asked: no loop, no other harm', async () => {
+it('S25: a process that is killed after the rotation needs a new sign-in if the authorization server is strict, without a loop', async () => {
   const stage = await setStage({ accessTokenSeconds: 2 });
-  const { stop } = await killInTheMiddle(stage, 'after');
+  const { stop } = await killDuringRenewal(stage, 'after');
   const done = await stop();
   for (const failure of done.flatMap(({ failures }) => failures)) expect(failure).toMatch(/^AUTH_REQUIRED /);
   const probe = await stage.open();

@@ -1,4 +1,4 @@
-/** Many callers in many processes with one sign-in: what they did, and what the authorization server saw of it. */
+/** Many callers in many processes with one sign-in: their calls, and the requests that the authorization server received. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ export interface Done {
 
 export interface CallingProgram {
   readonly process: ChildProcess;
-  /** Resolves when its calls begin. */
+  /** Resolves when it starts calling. */
   readonly ready: Promise<void>;
   stop(): Promise<Done>;
 }
@@ -33,7 +33,7 @@ export function startCalling(
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  // All that it printed has come by then.
+  // By then all its output has arrived.
   const closed = once(child, 'close');
   const stop = async (): Promise<Done> => {
     child.stdin.end('stop');
@@ -53,7 +53,7 @@ export interface RaceOptions {
   readonly seconds: number;
 }
 
-/** Lets them call until so many tokens have come to their end. */
+/** Lets the processes call until `expiries` tokens have expired. */
 export async function race(stage: Stage, options: RaceOptions): Promise<Done> {
   const { processes, callers, pauseMs, expiries, seconds } = options;
   const runtime = await stage.open();
@@ -64,13 +64,13 @@ export async function race(stage: Stage, options: RaceOptions): Promise<Done> {
     return startCalling(stage, { callers: share, pauseMs });
   });
   await Promise.all(programs.map(({ ready }) => ready));
-  // Short lives begin when all are up: a start takes what it takes.
+  // Tokens become short-lived only when all processes are up, however long the start takes.
   stage.authorization.accessTokenSeconds = seconds;
-  for (const token of stage.server.wall.admitted)
+  for (const token of stage.server.guard.admitted)
     await (await stage.authorization.provider.AccessToken.find(token))?.destroy();
-  const { tally } = stage.authorization;
+  const { requestLog } = stage.authorization;
   const isOver = (): boolean =>
-    tally.granted('refresh_token') >= expiries || tally.refusals('invalid_grant') > 0;
+    requestLog.granted('refresh_token') >= expiries || requestLog.refusals('invalid_grant') > 0;
   await waitUntil(isOver, expiries * 20_000);
   const done = await Promise.all(programs.map((program) => program.stop()));
   return {
@@ -79,17 +79,17 @@ export async function race(stage: Stage, options: RaceOptions): Promise<Done> {
   };
 }
 
-/** What the authorization server saw: each token renewed once, none used again. */
+/** The renewals that the authorization server received. */
 export function renewals({ authorization, server, pages }: Stage) {
-  const asked = authorization.tally.requests.filter(({ grantType }) => grantType === 'refresh_token');
+  const asked = authorization.requestLog.requests.filter(({ grantType }) => grantType === 'refresh_token');
   return {
     asked: asked.length,
-    granted: authorization.tally.granted('refresh_token'),
+    granted: authorization.requestLog.granted('refresh_token'),
     distinct: new Set(asked.map(({ parameters }) => parameters.refresh_token)).size,
-    reused: authorization.tally.refusals('invalid_grant'),
+    reused: authorization.requestLog.refusals('invalid_grant'),
     /** The shortest time from one renewal to the next. */
     soonestMs: Math.min(...asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0))),
-    tokensUsed: server.wall.admitted.size,
+    tokensUsed: server.guard.admitted.size,
     signIns: pages.length,
   };
 }

@@ -5,7 +5,7 @@ import type { Runtime } from 'turnbuckle';
 import { expect, it } from 'vitest';
 import { echo, type Stage, setStage } from './stage.js';
 
-/** A clock that can be put forward; tokens last an hour by it, and are good for the authorization server meanwhile. */
+/** A clock that can be set forward. By it tokens last an hour; the authorization server, on the real clock, still accepts them. */
 function createClock() {
   let ahead = 0;
   return {
@@ -25,22 +25,22 @@ async function signedIn(stage: Stage, now: () => number = Date.now): Promise<Run
 const many = (runtime: Runtime, count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, () => echo(runtime)));
 
-it('60 calls after the end share one renewal', async () => {
+it('60 calls after expiry share one renewal', async () => {
   const stage = await setStage();
-  const { tally } = stage.authorization;
+  const { requestLog } = stage.authorization;
   const clock = createClock();
   const runtime = await signedIn(stage, clock.now);
-  // Long enough that all callers come while it is under way.
+  // Long enough that all callers arrive while the renewal is in progress.
   stage.authorization.faults.set('token', slow(200));
   for (let round = 1; round <= 3; round += 1) {
     clock.forward(3_601);
     expect(new Set(await many(runtime, 60))).toEqual(new Set(['hi']));
-    expect(tally.count('token', 'refresh_token')).toBe(round);
+    expect(requestLog.count('token', 'refresh_token')).toBe(round);
   }
-  expect(stage.server.wall.knocks.filter(({ status }) => status === 401).length).toBe(1);
+  expect(stage.server.guard.requests.filter(({ status }) => status === 401).length).toBe(1);
 });
 
-it('shortly before the end it is renewed while calls go on with what there is', async () => {
+it('shortly before expiry the token is renewed while calls still use it', async () => {
   const stage = await setStage();
   const clock = createClock();
   const runtime = await signedIn(stage, clock.now);
@@ -51,23 +51,23 @@ it('shortly before the end it is renewed while calls go on with what there is', 
   await waitUntil(() => stopped.count === 1);
   expect(await many(runtime, 10)).toEqual(Array.from({ length: 10 }, () => 'hi'));
   expect(stopped.count).toBe(1);
-  expect(stage.server.wall.admitted.size).toBe(1);
+  expect(stage.server.guard.admitted.size).toBe(1);
   stopped.release();
   await waitUntil(async () => {
     await echo(runtime);
-    return stage.server.wall.admitted.size === 2;
+    return stage.server.guard.admitted.size === 2;
   });
-  expect(stage.authorization.tally.count('token', 'refresh_token')).toBe(1);
+  expect(stage.authorization.requestLog.count('token', 'refresh_token')).toBe(1);
 });
 
-it('a token that is refused before its end is replaced, once for all who were refused', async () => {
+it('a token that is rejected before its expiry is replaced, once for all rejected calls', async () => {
   const stage = await setStage();
   const runtime = await signedIn(stage);
   await echo(runtime);
-  const [token = ''] = stage.server.wall.admitted;
+  const [token = ''] = stage.server.guard.admitted;
   await (await stage.authorization.provider.AccessToken.find(token))?.destroy();
   expect(new Set(await many(runtime, 30))).toEqual(new Set(['hi']));
-  expect(stage.authorization.tally.count('token', 'refresh_token')).toBe(1);
+  expect(stage.authorization.requestLog.count('token', 'refresh_token')).toBe(1);
 });
 
 it('another runtime of the same user finds the renewed token', async () => {
@@ -78,7 +78,7 @@ it('another runtime of the same user finds the renewed token', async () => {
   expect(await echo(second)).toBe('hi');
   clock.forward(3_601);
   await Promise.all([many(first, 10), many(second, 10)]);
-  expect(stage.authorization.tally.count('token', 'refresh_token')).toBe(1);
+  expect(stage.authorization.requestLog.count('token', 'refresh_token')).toBe(1);
 });
 
 it('two entries for one server share a sign-in and its renewal', async () => {
@@ -89,12 +89,12 @@ it('two entries for one server share a sign-in and its renewal', async () => {
   await runtime.signIn('web', { prompts: stage.prompts });
   clock.forward(3_601);
   await Promise.all([many(runtime, 5), echo(runtime, 'hi', 'other')]);
-  expect(stage.authorization.tally.count('token', 'refresh_token')).toBe(1);
+  expect(stage.authorization.requestLog.count('token', 'refresh_token')).toBe(1);
 });
 
-it('an authorization server that is down ends no sign-in, and is not stormed', async () => {
+it('an unavailable authorization server ends no sign-in, and is not flooded with requests', async () => {
   const stage = await setStage();
-  const { tally, faults } = stage.authorization;
+  const { requestLog, faults } = stage.authorization;
   const clock = createClock();
   const runtime = await signedIn(stage, clock.now);
   clock.forward(3_601);
@@ -107,60 +107,60 @@ it('an authorization server that is down ends no sign-in, and is not stormed', a
   );
   expect(new Set(codes)).toEqual(new Set(['CONNECT_FAILED']));
   for (let call = 0; call < 20; call += 1) await runtime.execute('mcp__web__echo', { text: 'x' });
-  expect(tally.count('token')).toBeLessThanOrEqual(1 + 3);
+  expect(requestLog.count('token')).toBeLessThanOrEqual(1 + 3);
   faults.delete('token');
   clock.forward(60);
   await waitUntil(async () => (await runtime.execute('mcp__web__echo', { text: 'x' })).success, 15_000);
   expect(runtime.serverStatus('web')).toMatchObject({ status: 'connected' });
 });
 
-it('a renewal ahead of time that fails disturbs no call and is not tried with each of them', async () => {
+it('a failed early renewal affects no call and is not repeated with each of them', async () => {
   const stage = await setStage();
-  const { tally, faults } = stage.authorization;
+  const { requestLog, faults } = stage.authorization;
   const clock = createClock();
   const runtime = await signedIn(stage, clock.now);
   clock.forward(3_600 - 30);
   faults.set('token', failing(503));
   for (let call = 0; call < 30; call += 1) expect(await echo(runtime)).toBe('hi');
-  expect(tally.count('token')).toBeLessThanOrEqual(1 + 3);
+  expect(requestLog.count('token')).toBeLessThanOrEqual(1 + 3);
 });
 
-it('a refresh token that is not taken any more ends the sign-in: nothing is tried again', async () => {
+it('a rejected refresh token ends the sign-in: nothing is retried', async () => {
   const stage = await setStage();
-  const { tally, provider } = stage.authorization;
+  const { requestLog, provider } = stage.authorization;
   const clock = createClock();
   const runtime = await signedIn(stage, clock.now);
   await echo(runtime);
-  const [token = ''] = stage.server.wall.admitted;
+  const [token = ''] = stage.server.guard.admitted;
   const { grantId = '' } = (await provider.AccessToken.find(token)) ?? {};
   await provider.RefreshToken.revokeByGrantId(grantId);
   clock.forward(3_601);
-  const knocks = stage.server.wall.knocks.length;
+  const requestsBefore = stage.server.guard.requests.length;
   for (let call = 0; call < 10; call += 1)
     await expect(echo(runtime)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-  expect(tally.count('token', 'refresh_token')).toBe(1);
-  expect(stage.server.wall.knocks.length).toBe(knocks);
+  expect(requestLog.count('token', 'refresh_token')).toBe(1);
+  expect(stage.server.guard.requests.length).toBe(requestsBefore);
   expect(runtime.serverStatus('web')).toMatchObject({ status: 'needs-auth' });
   expect(await runtime.signInStatus('web')).toMatchObject({ signedIn: false });
 });
 
-it('who signed out elsewhere is signed out here: nothing is renewed behind their back', async () => {
+it('a sign-out in another process takes effect here: nothing is renewed', async () => {
   const stage = await setStage();
-  const { tally, faults } = stage.authorization;
+  const { requestLog, faults } = stage.authorization;
   const clock = createClock();
   const here = await signedIn(stage, clock.now);
   await echo(here);
   const elsewhere = await stage.open();
-  // Not told, so that the tokens would still work.
+  // Not revoked, so the tokens would still work.
   faults.set('revoke', failing(503));
   expect(await elsewhere.signOut('web')).toEqual({ found: true, revoked: false });
   clock.forward(3_601);
   await expect(echo(here)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
-  expect(tally.count('token', 'refresh_token')).toBe(0);
+  expect(requestLog.count('token', 'refresh_token')).toBe(0);
   expect(await (await stage.open()).signInStatus('web')).toMatchObject({ signedIn: false });
 });
 
-it('what is being renewed when the runtime closes is kept', async () => {
+it('a renewal in progress when the runtime closes is stored', async () => {
   const stage = await setStage();
   const clock = createClock();
   const runtime = await signedIn(stage, clock.now);
@@ -181,6 +181,6 @@ it('what is being renewed when the runtime closes is kept', async () => {
   expect(await echo(next)).toBe('hi');
   clock.forward(3_601);
   expect(await echo(next)).toBe('hi');
-  expect(stage.authorization.tally.granted('refresh_token')).toBe(2);
-  expect(stage.authorization.tally.refusals('invalid_grant')).toBe(0);
+  expect(stage.authorization.requestLog.granted('refresh_token')).toBe(2);
+  expect(stage.authorization.requestLog.refusals('invalid_grant')).toBe(0);
 });

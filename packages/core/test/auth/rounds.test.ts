@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Ending, runRounds } from './rounds.js';
 import { setStage } from './stage.js';
 
-// The whole of it, 60 callers in 11 processes, is in e2e/soak/renewals.test.ts.
+// The full version, with 60 callers in 11 processes, is in e2e/soak/renewals.test.ts.
 it.each<Ending>(['expires', 'is taken back'])(
   'S25: a token that %s is renewed once for all processes on a busy machine, and no call fails',
   async (ending) => {

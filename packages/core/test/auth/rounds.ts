@@ -1,4 +1,4 @@
-/** Rounds of calls in many processes with one sign-in, each begun by the end of the token they all have. */
+/** Rounds of calls in many processes with one sign-in. Each round starts with a token that has just become invalid. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import type { Stage } from './stage.js';
 const PROGRAM = fileURLToPath(new URL('calling-in-rounds.mjs', import.meta.url));
 const HOUR_MS = 3_600_000;
 
-/** How the token ends: by the clock of those who have it, or because the authorization server takes it back. */
+/** How the token becomes invalid: it expires by the callers' clock, or the authorization server revokes it. */
 export type Ending = 'expires' | 'is taken back';
 
 export interface RoundsOptions {
@@ -16,7 +16,7 @@ export interface RoundsOptions {
   readonly callers: number;
   readonly rounds: number;
   readonly ending: Ending;
-  /** Processes that only compute, to keep the machine busy. */
+  /** How many processes only compute, to keep the machine busy. */
   readonly busy: number;
 }
 
@@ -26,7 +26,7 @@ interface Answer {
 }
 
 interface Round {
-  /** Renewals that the authorization server was asked for. */
+  /** Renewal requests that the authorization server received. */
   readonly renewals: number;
   readonly failures: readonly string[];
   readonly slowestMs: number;
@@ -45,14 +45,14 @@ export async function runRounds(stage: Stage, options: RoundsOptions): Promise<R
   for (let one = 0; one < busy; one += 1) keepBusy();
   const done: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    const before = authorization.tally.count('token', 'refresh_token');
+    const before = authorization.requestLog.count('token', 'refresh_token');
     if (ending === 'is taken back')
-      for (const token of server.wall.admitted)
+      for (const token of server.guard.admitted)
         await (await authorization.provider.AccessToken.find(token))?.destroy();
     const aheadMs = ending === 'expires' ? round * (HOUR_MS + 1_000) : 0;
     const answers = await Promise.all(programs.map((program) => program.round({ aheadMs })));
     done.push({
-      renewals: authorization.tally.count('token', 'refresh_token') - before,
+      renewals: authorization.requestLog.count('token', 'refresh_token') - before,
       failures: answers.flatMap(({ failures }) => failures),
       slowestMs: Math.max(...answers.map(({ slowestMs }) => slowestMs)),
     });

@@ -1,5 +1,5 @@
-// A program of its own that signs in and has nothing else to do. Arguments: the state directory, the address of the
-// server, the way. Prints the page, waits for the person, and says how it ended.
+// A separate program that signs in and does nothing else. Arguments: the state directory, the address of the
+// server, the method. Prints the page, waits for the user, and prints the outcome.
 import { createInterface } from 'node:readline';
 import { createRuntime } from 'turnbuckle';
 

@@ -1,4 +1,4 @@
-/** A sign-in from end to end: an authorization server, a server behind it, and a runtime whose person agrees. */
+/** A complete sign-in setup: an authorization server, a server that requires its tokens, and a runtime whose user consents. */
 import { temporaryDirectory } from '@turnbuckle/testing';
 import {
   type AuthorizationServer,
@@ -15,12 +15,12 @@ import { onTestFinished } from 'vitest';
 export interface Stage {
   readonly authorization: AuthorizationServer;
   readonly server: ProtectedServer;
-  /** Where sign-ins are kept: all runtimes of a stage share it. */
+  /** The directory with the sign-ins: all runtimes of a stage share it. */
   readonly stateDir: string;
-  /** The pages that a person was sent to. */
+  /** The pages that the user was sent to. */
   readonly pages: string[];
   readonly prompts: SignInPrompts;
-  /** A runtime with the server, as a program of its own would have it. */
+  /** A new runtime with the server, as a separate program would open it. */
   open(auth?: object, options?: Partial<RuntimeOptions>): Promise<Runtime>;
 }
 
@@ -66,7 +66,7 @@ export async function startProtected(options: ProtectedServerOptions): Promise<P
   return server;
 }
 
-/** What the echo tool of the server says. */
+/** The text that the echo tool of the server returns. */
 export async function echo(runtime: Runtime, text = 'hi', server = 'web'): Promise<string> {
   const result = await runtime.callTool(server, 'echo', { text });
   const [part] = result.content;

@@ -10,7 +10,7 @@ describe.each([
   { era: 'modern', expressLane: true },
   { era: 'modern', expressLane: false },
 ] as const)('$era era, express lane $expressLane', ({ era, expressLane }) => {
-  it('a call that needs more asks the person in its middle and goes on', async () => {
+  it('a call that needs more scopes prompts for them and continues', async () => {
     const { authorization, server, open, prompts, pages } = await setStage(
       {},
       { ...WALL, flags: ['--era', era] },
@@ -21,19 +21,19 @@ describe.each([
     const result = await runtime.callTool('web', 'add', { a: 2, b: 3 });
     expect(result.structuredContent).toEqual({ sum: 5 });
     expect(pages.length).toBe(2);
-    // What was granted before is asked for again, so that it is not lost.
+    // Scopes that were granted before are requested again, so that they are not lost.
     expect(await echo(runtime)).toBe('hi');
-    const asked = authorization.tally.requests.filter(({ route }) => route === 'authorize');
+    const asked = authorization.requestLog.requests.filter(({ route }) => route === 'authorize');
     expect(asked.map(({ parameters }) => parameters.scope)).toEqual([
       'tools:read offline_access',
       'tools:read tools:write offline_access',
     ]);
-    expect(server.wall.knocks.filter(({ tool }) => tool === 'add').map(({ status }) => status)).toEqual([
+    expect(server.guard.requests.filter(({ tool }) => tool === 'add').map(({ status }) => status)).toEqual([
       403, 200,
     ]);
   });
 
-  it('without a person the call says what is missing, and nothing else is disturbed', async () => {
+  it('without a prompt the call reports what is missing, and nothing else is affected', async () => {
     const { server, open, prompts } = await setStage({}, { ...WALL, flags: ['--era', era] });
     const runtime = await open(undefined, { expressLane });
     await runtime.signIn('web', { prompts });
@@ -46,11 +46,11 @@ describe.each([
     });
     expect(fine).toEqual({ status: 'fulfilled', value: 'hi' });
     expect(runtime.serverStatus('web')).toMatchObject({ status: 'connected' });
-    expect(server.wall.knocks.filter(({ tool }) => tool === 'add').length).toBe(1);
+    expect(server.guard.requests.filter(({ tool }) => tool === 'add').length).toBe(1);
   });
 });
 
-it('many calls that need more ask the person once', async () => {
+it('many calls that need more scopes prompt once', async () => {
   const { open, prompts, pages } = await setStage({}, WALL);
   const runtime = await open(undefined, { signIn: prompts });
   await runtime.signIn('web');
@@ -63,7 +63,7 @@ it('many calls that need more ask the person once', async () => {
   expect(pages.length).toBe(2);
 });
 
-it('scopes of the configuration do not keep the server from asking for more', async () => {
+it('configured scopes do not prevent the server from requiring more', async () => {
   const { open, prompts } = await setStage({}, WALL);
   const runtime = await open({ type: 'oauth', scopes: ['tools:read'] }, { signIn: prompts });
   await runtime.signIn('web');
@@ -71,27 +71,27 @@ it('scopes of the configuration do not keep the server from asking for more', as
   expect(result.structuredContent).toEqual({ sum: 5 });
 });
 
-it('an authorization server that grants less than was asked for is not asked for ever', async () => {
+it('an authorization server that grants less than requested does not cause endless prompts', async () => {
   const { authorization, server, open, prompts, pages } = await setStage({ scopes: ['tools:read'] }, WALL);
   const runtime = await open(undefined, { signIn: prompts });
   await runtime.signIn('web');
   await expect(runtime.callTool('web', 'add', { a: 2, b: 3 })).rejects.toMatchObject({ server: 'web' });
   expect(pages.length).toBeLessThanOrEqual(3);
-  expect(server.wall.knocks.filter(({ tool }) => tool === 'add').length).toBeLessThanOrEqual(3);
-  expect(authorization.tally.count('token')).toBeLessThanOrEqual(3);
+  expect(server.guard.requests.filter(({ tool }) => tool === 'add').length).toBeLessThanOrEqual(3);
+  expect(authorization.requestLog.count('token')).toBeLessThanOrEqual(3);
   expect(await echo(runtime)).toBe('hi');
 });
 
-it('a server that always wants more is not followed for ever', async () => {
+it('a server that always requires more scopes does not cause endless prompts', async () => {
   const { server, open, prompts, pages } = await setStage({}, { toolScopes: { add: 'never:granted' } });
   const runtime = await open(undefined, { signIn: prompts });
   await runtime.signIn('web');
   await expect(runtime.callTool('web', 'add', { a: 2, b: 3 })).rejects.toMatchObject({ server: 'web' });
   expect(pages.length).toBeLessThanOrEqual(3);
-  expect(server.wall.knocks.filter(({ tool }) => tool === 'add').length).toBeLessThanOrEqual(3);
+  expect(server.guard.requests.filter(({ tool }) => tool === 'add').length).toBeLessThanOrEqual(3);
 });
 
-it('one caller who gives up does not end the sign-in that others wait for', async () => {
+it('a cancelled caller does not end the sign-in that others wait for', async () => {
   const { open, prompts } = await setStage({}, WALL);
   let letIn = (): void => {};
   const ready = new Promise<void>((resolve) => {
@@ -121,7 +121,7 @@ it('the hint can be pasted into a shell, whatever the server asks for', async ()
   const runtime = await open();
   await runtime.signIn('web', { prompts });
   for (const scope of ['x$(touch /tmp/owned)', 'a`id`', "a'; id #", 'x" ; id ; "', 'a\\']) {
-    server.wall.challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+    server.guard.challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
     const error = await runtime
       .callTool('web', 'add', { a: 1, b: 1 })
       .catch((thrown: TurnbuckleError) => thrown);

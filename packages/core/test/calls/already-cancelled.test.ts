@@ -1,6 +1,6 @@
 /**
- * Whoever has given up before anything began. The work fails all the same, and nobody is left to take that: a rejection
- * that nobody takes ends the process.
+ * Callers that cancel before the work starts. The work may still fail when nobody awaits it any more: an unhandled
+ * rejection would end the process.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,12 +9,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fixture, temporaryDirectory } from '@turnbuckle/testing';
 import { createRuntime, type Runtime } from 'turnbuckle';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Cancellation, type CancelSignal } from '../../src/cancel-signal.js';
+import { Cancellation, type CancelSignal } from '../../src/async/cancel-signal.js';
+import { pause, untilAborted } from '../../src/async/until-aborted.js';
 import { Deadline } from '../../src/fetching/deadline.js';
 import { createGuardedFetch } from '../../src/fetching/guarded-fetch.js';
 import { CallClock } from '../../src/resilience/call-clock.js';
 import { Limiter } from '../../src/resilience/limiter.js';
-import { pause, untilAborted } from '../../src/until-aborted.js';
 
 const unhandled: unknown[] = [];
 const keep = (reason: unknown): void => void unhandled.push(reason);
@@ -24,8 +24,8 @@ beforeEach(() => {
 });
 afterEach(() => void process.off('unhandledRejection', keep));
 
-/** Rejections are told when the turn is over. */
-async function nothingUnhandled(): Promise<void> {
+/** Node reports unhandled rejections at the end of a turn of the event loop. */
+async function expectNoneUnhandled(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   expect(unhandled).toEqual([]);
 }
@@ -38,10 +38,10 @@ const failing = async (): Promise<never> => {
 const clock = (): CallClock => new CallClock({ maxTotalMs: 60_000 });
 const deadline = (signal: AbortSignal): Deadline => new Deadline(60_000, () => new Error('late'), signal);
 
-/** Everything that waits for work and a signal, whichever comes first. */
+/** Every helper that waits for work or a signal, whichever comes first. */
 const HELPERS: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>>> = {
   untilAborted: (signal) => untilAborted(failing, signal),
-  'untilAborted, a light signal': (signal) => untilAborted(failing, lightened(signal)),
+  'untilAborted, with a Cancellation': (signal) => untilAborted(failing, toCancellation(signal)),
   pause: (signal) => pause(60_000, signal),
   'CallClock.until': (signal) => clock().until(failing(), { what: 'it', signal }),
   'Deadline.race': async (signal) => {
@@ -56,7 +56,7 @@ const HELPERS: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>
   },
 };
 
-function lightened(signal: AbortSignal): CancelSignal {
+function toCancellation(signal: AbortSignal): CancelSignal {
   const light = new Cancellation();
   if (signal.aborted) light.cancel();
   else signal.addEventListener('abort', () => light.cancel());
@@ -64,21 +64,21 @@ function lightened(signal: AbortSignal): CancelSignal {
 }
 
 describe.each(Object.entries(HELPERS))('%s', (_name, wait) => {
-  it('takes how the work ends when the signal was given before', async () => {
+  it('handles the rejection of the work when the signal was aborted before', async () => {
     await expect(wait(AbortSignal.abort())).rejects.toBeDefined();
-    await nothingUnhandled();
+    await expectNoneUnhandled();
   });
 
-  it('takes how the work ends when the signal is given meanwhile', async () => {
+  it('handles the rejection of the work if the signal aborts while it runs', async () => {
     const abort = new AbortController();
     const waiting = wait(abort.signal).catch((error: unknown) => error);
     abort.abort();
     expect(await waiting).toBeDefined();
-    await nothingUnhandled();
+    await expectNoneUnhandled();
   });
 });
 
-it('work is not begun for who has given up already', async () => {
+it('work does not start for a caller that has already cancelled', async () => {
   let begun = 0;
   const begin = async (): Promise<void> => {
     begun += 1;
@@ -131,38 +131,38 @@ describe('every call of the library that takes a signal', () => {
 
   const open = { prompts: { open: () => {} } };
   const CALLS: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>>> = {
-    'call of a function': (signal) => runtime.call({ tool: 'fails', arguments: {}, signal }),
-    'call of a tool for resources': (signal) =>
+    'call of a native tool': (signal) => runtime.call({ tool: 'fails', arguments: {}, signal }),
+    'call of a resource tool': (signal) =>
       runtime.call({ tool: 'read_mcp_resource', arguments: { server: 'none', uri: 'file:///a' }, signal }),
     'call of a tool': (signal) => runtime.callTool('echo', 'echo', { text: 'a' }, { signal }),
     'call of a server that does not start': (signal) => runtime.callTool('none', 'a', {}, { signal }),
-    'call of a server that wants a sign-in': (signal) => runtime.callTool('guarded', 'a', {}, { signal }),
+    'call of a server that requires a sign-in': (signal) => runtime.callTool('guarded', 'a', {}, { signal }),
     readResource: (signal) => runtime.readResource('none', 'file:///a', { signal }),
     getPrompt: (signal) => runtime.getPrompt('none', 'a', {}, { signal }),
     connect: (signal) => runtime.connect('none', { signal }),
     signIn: (signal) => runtime.signIn('guarded', { signal, ...open }),
   };
 
-  it.each(Object.entries(CALLS))('%s: given before it began', async (_name, call) => {
+  it.each(Object.entries(CALLS))('%s: aborted before it starts', async (_name, call) => {
     ran = 0;
     await expect(call(AbortSignal.abort())).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
-    await nothingUnhandled();
-    // The host's function did not run for nobody.
+    await expectNoneUnhandled();
+    // The native tool did not run for a cancelled call.
     expect(ran).toBe(0);
   });
 
-  it.each(Object.entries(CALLS))('%s: given at once after it began', async (_name, call) => {
+  it.each(Object.entries(CALLS))('%s: aborted right after it starts', async (_name, call) => {
     for (const turns of [0, 1, 3]) {
       const abort = new AbortController();
       const calling = call(abort.signal).catch((error: unknown) => error);
       for (let turn = 0; turn < turns; turn += 1) await nextTurn();
       abort.abort();
       await calling;
-      await nothingUnhandled();
+      await expectNoneUnhandled();
     }
   });
 
-  it('a sign-in for nobody does not ask the server', async () => {
+  it('a cancelled sign-in does not contact the server', async () => {
     let asked = 0;
     const guarded = createServer((_request, response) => {
       asked += 1;
@@ -177,7 +177,7 @@ describe('every call of the library that takes a signal', () => {
     );
     const calling = other.signIn('guarded', { signal: AbortSignal.abort(), ...open });
     await expect(calling).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
-    await nothingUnhandled();
+    await expectNoneUnhandled();
     expect(asked).toBe(0);
   });
 });

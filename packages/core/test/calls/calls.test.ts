@@ -63,17 +63,18 @@ describe('resolve', () => {
   });
 });
 
+// requirement T5
 describe('check', () => {
   it.each([
     ['a missing argument', {}, 'text'],
     ['a wrong type', { text: 5 }, 'text: must be string'],
-  ])('refuses %s before anything is sent', async (_what, args, text) => {
+  ])('rejects %s before anything is sent', async (_what, args, text) => {
     const error = await failure(runtime.callTool('echo', 'echo', args));
     expect(error).toMatchObject({ code: 'ARGUMENTS_INVALID', server: 'echo', tool: 'echo' });
     expect(error.message).toContain(text);
   });
 
-  it('lets null stand for an optional argument that is left out', async () => {
+  it('accepts null for an omitted optional argument', async () => {
     runtime.registerTool({
       name: 'greet',
       inputSchema: {
@@ -91,7 +92,7 @@ describe('check', () => {
     runtime.catalog.unregister('greet');
   });
 
-  it('refuses a result that does not fit its output schema, and keeps the result', async () => {
+  it('rejects a result that does not match its output schema, and keeps the result', async () => {
     runtime.registerTool({
       name: 'liar',
       inputSchema: { type: 'object' },
@@ -105,8 +106,8 @@ describe('check', () => {
   });
 });
 
-describe('settle', () => {
-  it('tells each call exactly once, whatever happened to it', async () => {
+describe('call.settled', () => {
+  it('reports each call exactly once, whatever its outcome', async () => {
     const settled: RuntimeEvents['call.settled'][] = [];
     const stop = runtime.on('call.settled', (event) => settled.push(event));
     await runtime.callTool('echo', 'echo', { text: 'x' });
@@ -134,7 +135,7 @@ describe('settle', () => {
     expect(new Set(settled.map(({ requestId }) => requestId)).size).toBe(settled.length);
   });
 
-  it('a listener that throws touches nobody', async () => {
+  it('a listener that throws affects no one else', async () => {
     const failed: unknown[] = [];
     const stops = [
       runtime.on('call.settled', () => {
@@ -159,6 +160,7 @@ describe('settle', () => {
   });
 });
 
+// requirement T4
 describe('execute', () => {
   beforeAll(() => {
     const content = [
@@ -212,8 +214,8 @@ describe('execute', () => {
       {},
       { success: false, failure: { code: 'TOOL_UNKNOWN' } },
     ],
-    ['a name that is no name', '\u0000', {}, { success: false, failure: { code: 'TOOL_UNKNOWN' } }],
-  ])('answers %s without throwing', async (_what, name, input, expected) => {
+    ['a name that is not a tool name', '\u0000', {}, { success: false, failure: { code: 'TOOL_UNKNOWN' } }],
+  ])('returns %s without throwing', async (_what, name, input, expected) => {
     const execution = await runtime.execute(name, input);
     expect(execution).toMatchObject({ toolName: name, ...expected });
     expect(execution.mcp.requestId).toBeTypeOf('string');
@@ -221,14 +223,15 @@ describe('execute', () => {
     if (!execution.success) expect(execution.error).toBeTypeOf('string');
   });
 
-  it('does not throw on arguments that are no object either', async () => {
+  it('does not throw for arguments that are not an object', async () => {
     const execution = await runtime.execute('mcp__echo__echo', 'text' as never);
     expect(execution).toMatchObject({ success: false, failure: { code: 'ARGUMENTS_INVALID' } });
   });
 });
 
+// requirement T6
 describe('progress', () => {
-  it('keeps the clock from running out even if the caller does not listen, and is an event', async () => {
+  it('resets the timeout even if the caller does not listen, and is an event', async () => {
     const seen: number[] = [];
     const stop = runtime.on('call.progress', (event) => seen.push(event.progress));
     await expect(runtime.callTool('echo', 'sleep', { ms: 600 }, { timeoutMs: 300 })).resolves.toBeDefined();

@@ -1,4 +1,4 @@
-/** A server that finds headers and body at odds is asked for its tools again, and called as they are now. */
+/** After a header mismatch error, the tools are listed again and the call is retried with the new definition. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { temporaryDirectory } from '@turnbuckle/testing';
@@ -13,7 +13,7 @@ interface Asked {
   readonly header: unknown;
 }
 
-/** After its first list it wants the argument in a header. */
+/** From its second list on, it requires the argument in a header. */
 async function openServer() {
   const asked: Asked[] = [];
   let lists = 0;
@@ -56,13 +56,13 @@ async function openServer() {
   return { runtime, calls };
 }
 
-it('the second try has the header that the new list asks for', async () => {
+it('the retry has the header that the new list requires', async () => {
   const { runtime, calls } = await openServer();
   await runtime.callTool('web', 'place', { region: 'north' });
   expect(calls()).toEqual([undefined, 'north']);
 });
 
-it('the second try is decided about what the tool has become', async () => {
+it('the retry is authorized for the new definition of the tool', async () => {
   const { runtime, calls } = await openServer();
   await runtime.pins.load();
   runtime.on('catalog.changed', () =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Cancellation, toAbortSignal } from '../../src/cancel-signal.js';
-import { Slots } from '../../src/connection/slots.js';
+import { Cancellation, toAbortSignal } from '../../src/async/cancel-signal.js';
+import { PendingRequests } from '../../src/connection/lanes/pending-requests.js';
 
-describe('slots', () => {
-  it('find what is there by its number, and nothing by the number of what was there before', () => {
-    const slots = new Slots<string>(1_000_000_000, 2_000_000_000);
+describe('pending requests', () => {
+  it('find a pending request by its id, and nothing by the id of a completed one', () => {
+    const slots = new PendingRequests<string>(1_000_000_000, 2_000_000_000);
     const first = slots.reserve();
     slots.put(first, 'first');
     const second = slots.reserve();
@@ -20,12 +20,12 @@ describe('slots', () => {
       'third',
       ['third', 'second'],
     ]);
-    for (const stranger of [0, -1, 999_999_999, first + 65_536, 3_000_000_000, Number.NaN])
-      expect(slots.get(stranger)).toBeUndefined();
+    for (const unknownId of [0, -1, 999_999_999, first + 65_536, 3_000_000_000, Number.NaN])
+      expect(slots.get(unknownId)).toBeUndefined();
   });
 
-  it('give numbers within their bounds that do not come again soon', () => {
-    const slots = new Slots<number>(1_000_000_000, 2_000_000_000);
+  it('assign ids within their bounds that are not reused soon', () => {
+    const slots = new PendingRequests<number>(1_000_000_000, 2_000_000_000);
     const seen = new Set<number>();
     for (let turn = 0; turn < 15_000; turn += 1) {
       const number = slots.reserve();
@@ -41,7 +41,7 @@ describe('slots', () => {
 });
 
 describe('a cancellation', () => {
-  it('tells each listener once, functions and objects, and nobody who has left', () => {
+  it('calls each listener once, functions and objects, and no removed one', () => {
     const cancellation = new Cancellation();
     const told: string[] = [];
     const gone = (): void => void told.push('gone');
@@ -58,7 +58,7 @@ describe('a cancellation', () => {
     });
   });
 
-  it('becomes an AbortSignal for those who need one', () => {
+  it('becomes an AbortSignal where one is needed', () => {
     const cancellation = new Cancellation();
     const signal = toAbortSignal(cancellation);
     expect(signal.aborted).toBe(false);

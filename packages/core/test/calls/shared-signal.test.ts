@@ -1,7 +1,8 @@
-/** One AbortSignal for many calls is usual. Node warns on the terminal of more than ten listeners on one. */
+/** Hosts share one AbortSignal between many calls. Node prints a warning for more than ten listeners on one. */
 import { getEventListeners } from 'node:events';
 import { fixture, startFixture, waitUntil } from '@turnbuckle/testing';
-import { createRuntime, offAbort, onAbort, type ServerInput } from 'turnbuckle';
+import { createRuntime, type ServerInput } from 'turnbuckle';
+import { offAbort, onAbort } from 'turnbuckle/host';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
 const warnings: string[] = [];
@@ -34,7 +35,7 @@ describe.each(each)('over $transport, express lane $expressLane', ({ transport, 
     return runtime;
   };
 
-  it('calls, reads and lists that share a signal do not warn, and leave nothing on it', async () => {
+  it('calls, reads and lists that share a signal cause no warning, and leave no listener on it', async () => {
     const runtime = await open(4);
     const { signal } = new AbortController();
     const work = Array.from({ length: CALLS }, (_, index) => [
@@ -46,7 +47,7 @@ describe.each(each)('over $transport, express lane $expressLane', ({ transport, 
     await waitUntil(() => getEventListeners(signal, 'abort').length === 0);
   });
 
-  it('all of them end when it is given', async () => {
+  it('all of them end when the signal aborts', async () => {
     const runtime = await open(CALLS + 1);
     const abort = new AbortController();
     const calls = Array.from({ length: CALLS }, () =>
@@ -54,7 +55,7 @@ describe.each(each)('over $transport, express lane $expressLane', ({ transport, 
         .callTool('one', 'sleep', { ms: 60_000 }, { signal: abort.signal })
         .catch((error: { code?: string }) => error.code),
     );
-    // Behind the others: when it is answered, they are on their way.
+    // Queued after the others: when it is answered, they have been sent.
     await runtime.callTool('one', 'echo', { text: 'hi' });
     abort.abort();
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['CALL_CANCELLED']));
@@ -62,7 +63,7 @@ describe.each(each)('over $transport, express lane $expressLane', ({ transport, 
   });
 });
 
-it('tells every listener once, those that left not at all', () => {
+it('calls every listener once, and removed ones not at all', () => {
   const abort = new AbortController();
   const told: number[] = [];
   const listeners = Array.from({ length: CALLS }, (_, index) => () => void told.push(index));
@@ -77,7 +78,7 @@ it('tells every listener once, those that left not at all', () => {
   expect(() => onAbort(undefined, () => {})).not.toThrow();
 });
 
-it('does not forget a signal on which nobody listened for a while', () => {
+it('does not forget a signal that had no listeners for a while', () => {
   const abort = new AbortController();
   let told = 0;
   const listener = {

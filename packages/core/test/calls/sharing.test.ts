@@ -1,4 +1,4 @@
-/** Who shares a connection, and when one that nobody uses ends. */
+/** Which callers share a connection, and when an unused one closes. */
 import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { type Caller, createRuntime, type Runtime, type ServerInput } from 'turnbuckle';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ async function pidFor(here: Runtime, who?: Caller): Promise<string> {
 }
 
 describe('a server', () => {
-  it('is shared by all unless told otherwise', async () => {
+  it('is shared by all callers by default', async () => {
     const here = await open({});
     const pids = await Promise.all([pidFor(here), pidFor(here, caller('a', '1')), pidFor(here, caller('b'))]);
     expect(new Set(pids).size).toBe(1);
@@ -53,7 +53,7 @@ describe('a server', () => {
     expect(await pidFor(here, caller('a', '1'))).not.toBe(own);
   });
 
-  it('has a bounded number of them', async () => {
+  it('has a limited number of connections', async () => {
     const here = await open({ share: 'agent' }, { maxConnections: 2 });
     await pidFor(here, caller('a'));
     await pidFor(here, caller('b'));
@@ -62,7 +62,7 @@ describe('a server', () => {
     expect(await pidFor(here, caller('b'))).not.toBe('');
   });
 
-  it('is taken down when nobody has used it for a while, and comes back with the next call', async () => {
+  it('is closed when unused for a while, and reopened by the next call', async () => {
     const here = await open({ idleMs: 100 });
     const first = await pidFor(here);
     await waitUntil(() => here.serverStatus('up').pid === undefined);
@@ -70,7 +70,7 @@ describe('a server', () => {
     expect(await pidFor(here)).not.toBe(first);
   });
 
-  it('is not taken down while a call is on its way', async () => {
+  it('is not closed while a call is in flight', async () => {
     const here = await open({ idleMs: 50 });
     const { content } = await here.callTool('up', 'sleep', { ms: 400, everyMs: 400 });
     expect(content).toMatchObject([{ text: 'slept 400 ms' }]);
@@ -85,25 +85,25 @@ describe('connections of agents and sessions', () => {
     call.catch(() => {});
     return { call, end: () => ended.abort() };
   };
-  const apart = (here: Runtime): number => here.serverStatus('up').connectionsApart ?? 0;
+  const dedicatedConnections = (here: Runtime): number => here.serverStatus('up').connectionsApart ?? 0;
 
-  it('are not all taken by one agent, however many sessions it begins', async () => {
+  it('are not all used by one agent, however many sessions it starts', async () => {
     const here = await open({ share: 'session' }, eight);
     const first = await pidFor(here, caller('a', '0'));
     for (let run = 1; run < 10; run += 1) await pidFor(here, caller('a', String(run)));
-    expect(apart(here)).toBe(4);
+    expect(dedicatedConnections(here)).toBe(4);
     await waitUntil(() => !isAlive(Number(first)));
-    // Its last sessions still have theirs.
+    // Its latest sessions still have their connection.
     const last = await pidFor(here, caller('a', '9'));
     expect(await pidFor(here, caller('a', '9'))).toBe(last);
     for (const id of ['b', 'c', 'd']) expect(await pidFor(here, caller(id, '1'))).not.toBe('');
     expect(await pidFor(here, { ...caller('owner', '1'), isHost: true })).not.toBe('');
   });
 
-  it('that are in use give way to nobody, and leave some for others', async () => {
+  it('that are in use are not closed, and some are reserved for other agents', async () => {
     const here = await open({ share: 'session' }, eight);
     const calls = Array.from({ length: 4 }, (_, run) => busy(here, caller('a', String(run))));
-    await waitUntil(() => apart(here) === 4);
+    await waitUntil(() => dedicatedConnections(here) === 4);
     await expect(pidFor(here, caller('a', '4'))).rejects.toMatchObject({ code: 'OVERLOADED' });
     expect(await pidFor(here, caller('b', '1'))).not.toBe('');
     for (const { end, call } of calls) {
@@ -111,10 +111,10 @@ describe('connections of agents and sessions', () => {
       await expect(call).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
     }
     expect(await pidFor(here, caller('a', '4'))).not.toBe('');
-    expect(apart(here)).toBe(5);
+    expect(dedicatedConnections(here)).toBe(5);
   });
 
-  it('that somebody has above their share give way to who has none', async () => {
+  it('above an agent’s quota are closed for an agent without a connection', async () => {
     const here = await open({ share: 'session' }, eight);
     for (const run of ['1', '2', '3', '4']) await pidFor(here, caller('a', run));
     for (const run of ['1', '2', '3']) await pidFor(here, caller('b', run));
@@ -124,6 +124,6 @@ describe('connections of agents and sessions', () => {
     expect(await pidFor(here, caller('c', '1'))).not.toBe('');
     await waitUntil(() => !isAlive(Number(given)));
     expect(await pidFor(here, caller('a', '1'))).toBe(kept);
-    expect(apart(here)).toBe(7);
+    expect(dedicatedConnections(here)).toBe(7);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SchemaChecks } from '../../src/catalog/check.js';
-import { guardSchema } from '../../src/catalog/schema-guard.js';
+import { SchemaChecks } from '../../src/catalog/schemas/schema-checks.js';
+import { guardSchema } from '../../src/catalog/schemas/schema-guard.js';
 import type { CatalogTool } from '../../src/catalog/tool.js';
 
 const checks = new SchemaChecks();
@@ -24,8 +24,9 @@ const tool = (inputSchema: Record<string, unknown>): CatalogTool => ({
 const faults = (schema: Record<string, unknown>, value: unknown): unknown =>
   checks.checkInput(tool(schema), value);
 
+// requirement T5
 describe('argument checks', () => {
-  it('say where and what', () => {
+  it('name the place and the fault', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -83,7 +84,7 @@ describe('argument checks', () => {
       { p: [1] },
       { p: [1, 2] },
     ],
-  ])('know %s', (_what, schema, good, bad) => {
+  ])('support %s', (_what, schema, good, bad) => {
     expect(faults(schema, good)).toEqual([]);
     expect(faults(schema, bad)).not.toEqual([]);
   });
@@ -99,22 +100,22 @@ describe('argument checks', () => {
 
   it.each([
     [
-      'a reference into the network',
+      'a reference to the network',
       { type: 'object', properties: { a: { $ref: 'https://example.invalid/s.json' } } },
     ],
-    ['a reference to nothing', { type: 'object', properties: { a: { $ref: '#/$defs/none' } } }],
+    ['an unresolvable reference', { type: 'object', properties: { a: { $ref: '#/$defs/none' } } }],
     ['an unknown dialect', { $schema: 'https://example.invalid/dialect', type: 'object' }],
-  ])('refuse %s instead of passing everything', (_what, schema) => {
+  ])('reject %s instead of accepting everything', (_what, schema) => {
     expect(guardSchema(schema)).toHaveProperty('fault');
     expect(faults(schema, {})).toHaveProperty('fault');
   });
 
-  it('do not apply patterns that could run away', () => {
+  it('do not apply patterns with exponential cost', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
     expect(faults(schema, { a: `${'a'.repeat(40)}!` })).toEqual([]);
   });
 
-  it('refuse references that multiply', () => {
+  it('reject references that multiply', () => {
     const $defs: Record<string, unknown> = { d40: { type: 'number' } };
     for (let level = 0; level < 40; level += 1) {
       $defs[`d${level}`] = { anyOf: [{ $ref: `#/$defs/d${level + 1}` }, { $ref: `#/$defs/d${level + 1}` }] };
@@ -124,7 +125,7 @@ describe('argument checks', () => {
     );
   });
 
-  it('leave deep values of recursive schemas unchecked rather than stall', () => {
+  it('skip deep values of recursive schemas rather than stall', () => {
     const schema = {
       type: 'object',
       anyOf: [

@@ -19,8 +19,9 @@ async function open(
   return { runtime, reads };
 }
 
+// requirement T1
 describe('a reading of a list', () => {
-  it('is told once, whoever wants it, and not for lists that a server does not have', async () => {
+  it('is reported once for all readers, and not for lists that a server does not have', async () => {
     const { runtime, reads } = await open({ demo: fixture('echo'), bare: fixture('paging') });
     await runtime.connectAll();
     await Promise.all([runtime.listPrompts(), runtime.listPrompts('demo'), runtime.listPrompts()]);
@@ -34,8 +35,8 @@ describe('a reading of a list', () => {
   });
 });
 
-describe('what is known of a server', () => {
-  it('is read again on a fresh link, resources and prompts when somebody asks', async () => {
+describe('the known lists of a server', () => {
+  it('are read again on a new link, resources and prompts on demand', async () => {
     let made = 0;
     const server = () => {
       made += 1;
@@ -57,7 +58,7 @@ describe('what is known of a server', () => {
     ]);
   });
 
-  it('follows the changes of a server that was removed just after one, and added again', async () => {
+  it('follow the changes of a server that is removed right after a change and added again', async () => {
     const moving = fixture('list-changing');
     const { runtime } = await open({ moving });
     await runtime.connectAll();
@@ -79,33 +80,30 @@ describe('a list that is still being read', () => {
     }));
   const caller = { id: 'agent', capabilities: ['mcp_integration'] };
 
-  it.each(['removed', 'replaced'])(
-    'counts for nothing when its server is %s, at whichever moment',
-    async (what) => {
-      const before = new TinyServer(toolsOf('before', 900));
-      const after = new TinyServer(toolsOf('after', 300));
-      let caught = 0;
-      for (let turns = 0; turns < 24; turns += 2) {
-        const { runtime } = await open({ s: before.config({ trusted: true }) });
-        if (what === 'replaced') await runtime.connect('s');
-        const isListed = new Promise((resolve) => runtime.on('catalog.read', resolve));
-        const reading = what === 'replaced' ? runtime.refresh('s') : runtime.connect('s');
-        reading.catch(() => {});
-        await isListed;
-        for (let turn = 0; turn < turns; turn += 1) await nextTurn();
-        if (what === 'replaced' || runtime.tools().length === 0) caught += 1;
-        await runtime.setServers(what === 'removed' ? {} : { s: after.config({ trusted: true }) });
-        await reading.catch(() => {});
-        if (what === 'replaced') await runtime.connect('s');
-        // Whatever was read too late has been by then.
-        for (let turn = 0; turn < 50; turn += 1) await nextTurn();
-        const texts = new Set(runtime.tools().map(({ description = '' }) => description.split(' ')[0]));
-        expect([...texts], `after ${turns} turns`).toEqual(what === 'removed' ? [] : ['after']);
-        if (what === 'replaced')
-          expect(runtime.decide({ server: 's', tool: 't0', caller })).toMatchObject({ action: 'ask' });
-        await runtime.close();
-      }
-      expect(caught, 'moments at which it was still being read').toBeGreaterThan(0);
-    },
-  );
+  it.each(['removed', 'replaced'])('is discarded when its server is %s, at any moment', async (what) => {
+    const before = new TinyServer(toolsOf('before', 900));
+    const after = new TinyServer(toolsOf('after', 300));
+    let caught = 0;
+    for (let turns = 0; turns < 24; turns += 2) {
+      const { runtime } = await open({ s: before.config({ trusted: true }) });
+      if (what === 'replaced') await runtime.connect('s');
+      const isListed = new Promise((resolve) => runtime.on('catalog.read', resolve));
+      const reading = what === 'replaced' ? runtime.refresh('s') : runtime.connect('s');
+      reading.catch(() => {});
+      await isListed;
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+      if (what === 'replaced' || runtime.tools().length === 0) caught += 1;
+      await runtime.setServers(what === 'removed' ? {} : { s: after.config({ trusted: true }) });
+      await reading.catch(() => {});
+      if (what === 'replaced') await runtime.connect('s');
+      // By then the late list has been processed.
+      for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+      const texts = new Set(runtime.tools().map(({ description = '' }) => description.split(' ')[0]));
+      expect([...texts], `after ${turns} turns`).toEqual(what === 'removed' ? [] : ['after']);
+      if (what === 'replaced')
+        expect(runtime.decide({ server: 's', tool: 't0', caller })).toMatchObject({ action: 'ask' });
+      await runtime.close();
+    }
+    expect(caught, 'moments at which it was still being read').toBeGreaterThan(0);
+  });
 });

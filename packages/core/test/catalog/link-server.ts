@@ -1,4 +1,4 @@
-/** A server inside the process of which a test sees each link, and says what is answered on it and when. */
+/** An in-process server: a test sees each link, and decides what it answers and when. */
 import type { ServerInput } from 'turnbuckle';
 import { type Definition, toolNamed } from '../policy/tiny-server.js';
 
@@ -14,11 +14,11 @@ interface Wire {
 }
 
 export interface ServerLink {
-  /** The first one has 0. */
+  /** 0 for the first link. */
   readonly index: number;
-  /** How often tools were listed on it. */
+  /** How often its tools were listed. */
   lists: number;
-  /** Says that its tools are others now. */
+  /** Sends `notifications/tools/list_changed`. */
   announce(): void;
 }
 
@@ -26,9 +26,9 @@ type Listed = readonly Definition[] | Promise<readonly Definition[]>;
 
 export class LinkServer {
   readonly links: ServerLink[] = [];
-  /** What a link lists. Throws, or rejects: an error is the answer. */
+  /** The tools of a link. If it throws or rejects, the response is an error. */
   tools: (link: ServerLink) => Listed;
-  /** The code that a call is refused with, once for each that is here. */
+  /** Error codes for the next calls, one per call. */
   readonly refusals: number[] = [];
 
   constructor(tools: (link: ServerLink) => Listed) {
@@ -77,7 +77,7 @@ export class LinkServer {
 
 export const only = (...names: string[]): readonly Definition[] => names.map((name) => toolNamed(name));
 
-/** Something that a test lets happen. */
+/** A promise that a test resolves. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {

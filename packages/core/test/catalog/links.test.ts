@@ -1,4 +1,4 @@
-/** Which link a list belongs to, and when it is read again: on the connection of all and on those of one session each. */
+/** Which link a list belongs to, and when it is read again: on the shared connection and on those of single sessions. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { type Caller, createRuntime, type Runtime, type ServerInput } from 'turnbuckle';
@@ -19,10 +19,10 @@ const names = (runtime: Runtime): string[] => runtime.tools().map(({ name }) => 
 const caller: Caller = { id: 'agent', capabilities: ['mcp_integration'], run: '1' };
 
 describe.each(['shared', 'session'] as const)('a list that changes (share: %s)', (share) => {
-  /** The link whose list this is about: that of all, or the one of the session. */
+  /** The link under test: the shared one, or that of the session. */
   const own = share === 'shared' ? 0 : 1;
 
-  it('while its connection opens is read once more', async () => {
+  it('while its connection opens is read again', async () => {
     const first = gate();
     const server = new LinkServer(async (link) => {
       if (link.index !== own || link.lists > 1) return only('t', 'late');
@@ -35,7 +35,7 @@ describe.each(['shared', 'session'] as const)('a list that changes (share: %s)',
     const call = share === 'session' ? runtime.callTool('s', 't', {}, { caller }) : undefined;
     await waitUntil(() => server.links[own]?.lists === 1);
     server.links[own]?.announce();
-    // Longer than the moment for which changes are gathered.
+    // Longer than the time for which changes are collected.
     await delay(300);
     first.open();
     await Promise.all([opening, call]);
@@ -46,26 +46,26 @@ describe.each(['shared', 'session'] as const)('a list that changes (share: %s)',
     });
   });
 
-  it('again and again, and is dear to read, is read ever more slowly', async () => {
+  it('again and again, and is expensive to read, is read ever more slowly', async () => {
     const many = Array.from({ length: 4_000 }, (_, index) => `v${index}`);
-    const dear = only('t', 'a', 'b', 'c', 'd', 'e', 'f').map((tool) => ({
+    const costlyTools = only('t', 'a', 'b', 'c', 'd', 'e', 'f').map((tool) => ({
       ...tool,
       inputSchema: { type: 'object', properties: { value: { enum: many } } },
     }));
     const server = new LinkServer((link) => {
       setTimeout(link.announce, 5).unref();
-      return dear;
+      return costlyTools;
     });
     const runtime = await open({ s: server.config({ share }) });
     await runtime.connect('s');
     await runtime.callTool('s', 't', {}, { caller });
     await waitUntil(() => (server.links[own]?.lists ?? 0) > 1);
     await delay(3_000);
-    // One at the start, one at once, and then after a second, two and four. It was thirty, as fast as they could be read.
+    // One at the start, one immediately, then after one, two and four seconds. Without the backoff there are thirty.
     expect(server.links[own]?.lists).toBeLessThan(7);
   });
 
-  it('again and again, however small it is, is read ever more slowly', async () => {
+  it('repeatedly, however small it is, is read less and less often', async () => {
     const server = new LinkServer((link) => {
       setTimeout(link.announce, 1).unref();
       return only('t');
@@ -79,7 +79,7 @@ describe.each(['shared', 'session'] as const)('a list that changes (share: %s)',
 });
 
 describe('a list that is being read', () => {
-  it('when the connection is made anew has whoever waits for it wait no longer, and counts for nothing', async () => {
+  it('is discarded when the connection is reopened, and those who wait for it get the new one', async () => {
     const never = gate();
     const server = new LinkServer(async (link) => {
       if (link.index === 0 && link.lists > 1) await never.opened;
@@ -98,7 +98,7 @@ describe('a list that is being read', () => {
     expect(names(runtime)).toEqual(['of-1']);
   });
 
-  it('is that of the last of three servers of one name', async () => {
+  it('belongs to the last of three servers with the same name', async () => {
     const gates = [gate(), gate(), gate()] as const;
     const servers = gates.map(
       (held, at) =>
@@ -122,7 +122,7 @@ describe('a list that is being read', () => {
     expect(names(runtime)).toEqual(['of-2']);
   });
 
-  it('is not shown when the server has been switched off meanwhile, and is when it is on again', async () => {
+  it('is hidden if the server is disabled meanwhile, and shown when it is enabled again', async () => {
     const held = gate();
     const server = new LinkServer(async (link) => {
       if (link.lists > 1) await held.opened;
@@ -140,7 +140,7 @@ describe('a list that is being read', () => {
     expect(names(runtime)).toEqual(['new']);
   });
 
-  it('and fails at first is read by the next who connects', async () => {
+  it('is read by the next connection if it fails on the first', async () => {
     const server = new LinkServer((link) => {
       if (link.index === 0) throw new Error('not yet');
       return only('t');
@@ -153,8 +153,8 @@ describe('a list that is being read', () => {
   });
 });
 
-describe('what is heard of a list', () => {
-  it('from a server that has been replaced does not take the turn of the other', async () => {
+describe('a list notification', () => {
+  it('from a replaced link is ignored', async () => {
     const before = new LinkServer(() => only('before'));
     let now = 'after';
     const after = new LinkServer(() => only(now));
@@ -172,7 +172,7 @@ describe('what is heard of a list', () => {
     const server = new LinkServer((link) => only(...(link.index === 0 ? ['t'] : ['t', 'own'])));
     const runtime = await open({ s: server.config({ share: 'session' }) });
     await runtime.connect('s');
-    // "What you know of my tools is old": they are read again, on the link that it said so on.
+    // The header mismatch error: the tools are read again, on the link that reported it.
     server.refusals.push(-32020);
     const { content } = await runtime.callTool('s', 't', {}, { caller });
     expect(content).toEqual([{ type: 'text', text: '1' }]);

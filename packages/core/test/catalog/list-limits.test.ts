@@ -1,4 +1,4 @@
-/** How long lists and connections are waited for: as long as their server may take, and no longer than whoever asks says. */
+/** How long a caller waits for lists and connections: at most the limit of the server, and at most its own limit. */
 
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -12,7 +12,7 @@ async function open(servers: NonNullable<RuntimeOptions['servers']>, now?: () =>
   return runtime;
 }
 
-/** A port that takes connections and says nothing. */
+/** A port that accepts connections and never responds. */
 async function silentUrl(): Promise<string> {
   const server = createServer((socket) => void socket.on('error', () => {}));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -31,11 +31,11 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     () => 'OK',
     (error) => error.code,
   );
-/** Its own would be much longer than the test may take. */
+/** Server limits that are far longer than the test may take. */
 const SLOW = { listTimeoutMs: 600_000, connectTimeoutMs: 600_000 };
 
 it.each(Object.entries(KINDS))(
-  '%s of a silent server end with the limits of who asks',
+  'listing %s of a silent server ends at the time limit of the caller',
   async (_, [method, list]) => {
     const [silent, good] = [new TinyServer([toolNamed('x')]), new TinyServer([toolNamed('x')])];
     silent.silentAbout = method;
@@ -49,7 +49,7 @@ it.each(Object.entries(KINDS))(
     expect(await cancelled).toBe('CALL_CANCELLED');
     for (const limits of [{ timeoutMs: 50 }, { maxTotalMs: 50 }]) {
       expect(await codeOf(runtime[list]('silent', undefined, limits))).toBe('CALL_TIMEOUT');
-      // Of all, those that are there are given.
+      // A list of all servers contains the available ones.
       expect(await runtime[list](undefined, undefined, limits)).toMatchObject([{ server: 'good' }]);
       expect(await runtime[list](undefined, caller, limits)).toMatchObject([{ server: 'good' }]);
     }
@@ -59,7 +59,7 @@ it.each(Object.entries(KINDS))(
   },
 );
 
-it('a connection is waited for within the limits of who asks', async () => {
+it('a connection is awaited within the limits of the caller', async () => {
   const runtime = await open({ far: { type: 'http', url: await silentUrl(), start: 'lazy', ...SLOW } });
   expect(await codeOf(runtime.connect('far', { timeoutMs: 50 }))).toBe('CALL_TIMEOUT');
   expect(await codeOf(runtime.connect('far', { maxTotalMs: 50 }))).toBe('CALL_TIMEOUT');
@@ -67,7 +67,7 @@ it('a connection is waited for within the limits of who asks', async () => {
   expect(await codeOf(runtime.connect('far', { timeoutMs: -1 }))).toBe('REQUEST_INVALID');
 });
 
-it('a server that did not give its list keeps the others waiting once, not each time', async () => {
+it('a server that does not answer a list delays the others once, not each time', async () => {
   let now = 1_000_000;
   const silent = new TinyServer([toolNamed('x')]);
   silent.silentAbout = 'resources/list';
@@ -84,11 +84,11 @@ it('a server that did not give its list keeps the others waiting once, not each 
     return performance.now() - from;
   };
   expect(await timed()).toBeGreaterThan(350);
-  // While it is asked again behind the scenes, nobody waits.
+  // The server is queried again in the background, and nobody waits.
   const reads: number[] = [];
   for (let count = 0; count < 5; count += 1) reads.push(await timed());
   expect(Math.min(...reads)).toBeLessThan(350);
-  // It is there as soon as it answers.
+  // Its list appears as soon as it responds.
   silent.silentAbout = undefined;
   silent.answers['resources/list'] = { resources: [{ name: 'two', uri: 'c:d' }] };
   await expect.poll(async () => (await runtime.listResources(undefined, caller)).length).toBe(2);

@@ -26,16 +26,17 @@ afterAll(async () => {
   await home.remove();
 });
 
+// requirement T8
 describe('resources and prompts as tools', () => {
   const nobody = { id: 'nobody', capabilities: [] };
-  const stranger = { id: 'stranger', capabilities: ['mcp:elsewhere'] };
+  const unrelated = { id: 'stranger', capabilities: ['mcp:elsewhere'] };
   const reader = { id: 'reader', capabilities: ['mcp_echo'] };
 
-  it('show a caller what it may know, and nothing else', async () => {
+  it('show a caller what it can see, and nothing else', async () => {
     const [resource] = await runtime.listResources('echo');
     const uri = String(resource?.uri);
     for (const [caller, sees] of [
-      [stranger, false],
+      [unrelated, false],
       [reader, true],
     ] as const) {
       const listed = await runtime.execute('list_mcp_resources', {}, { caller });
@@ -45,14 +46,15 @@ describe('resources and prompts as tools', () => {
       const prompts = await runtime.execute('list_mcp_prompts', { server: 'echo' }, { caller });
       expect((prompts.result as { prompts: unknown[] }).prompts.length > 0).toBe(sees);
     }
-    const hidden = await runtime.execute('list_mcp_resources', { server: 'echo' }, { caller: stranger });
-    const missing = await runtime.execute('list_mcp_resources', { server: 'no-such' }, { caller: stranger });
+    const hidden = await runtime.execute('list_mcp_resources', { server: 'echo' }, { caller: unrelated });
+    const missing = await runtime.execute('list_mcp_resources', { server: 'no-such' }, { caller: unrelated });
     expect(hidden.result).toEqual(missing.result);
     const none = await runtime.execute('list_mcp_resources', {}, { caller: nobody });
     expect(none.failure?.code).toBe('TOOL_UNKNOWN');
   });
 });
 
+// requirement T3
 describe('native tools', () => {
   it.each([
     [[], 'no', 'no'],
@@ -63,7 +65,7 @@ describe('native tools', () => {
     [['mcp:native/own_tool'], 'own', 'public'],
     [['mcp_native_own_tool'], 'own', 'public'],
     [['mcp:native/other'], 'no', 'public'],
-  ])('show to a caller with %j: %s, %s', async (capabilities, own, open) => {
+  ])('are visible to a caller with %j: %s, %s', async (capabilities, own, open) => {
     const local = await createRuntime({ stateDir: home.path, rules: [{ action: 'allow' }] });
     try {
       const inputSchema = { type: 'object' };
@@ -86,7 +88,7 @@ describe('native tools', () => {
     }
   });
 
-  it('live in the same catalog under their own name', () => {
+  it('are in the same catalog under their own name', () => {
     const names = runtime.tools().map((tool) => tool.name);
     expect(names).toContain('echo_add');
     expect(names).toContain('echo_echo');
@@ -96,7 +98,7 @@ describe('native tools', () => {
     expect(names).toEqual([...names].sort());
   });
 
-  it('keep their name; the tool of the server gets another that still leads to it', async () => {
+  it("keep their name; a server's tool with the same name gets another one that still resolves to it", async () => {
     await expect(runtime.execute('echo_add')).resolves.toMatchObject({ result: 'native' });
     const moved = runtime.catalog.listByServer('echo').find(({ tool }) => tool === 'add');
     expect(moved?.name).toMatch(/^echo_add_x/);
@@ -105,7 +107,7 @@ describe('native tools', () => {
     });
   });
 
-  it('fail as tools do when they throw', async () => {
+  it('return an error result when they throw', async () => {
     runtime.registerTool({
       name: 'broken',
       inputSchema: { type: 'object' },
@@ -122,7 +124,7 @@ describe('native tools', () => {
   });
 
   it.each([['echo_add'], ['with space'], ['x'.repeat(65)], ['tool_x0123456789abc']])(
-    'refuse the name %s',
+    'reject the name %s',
     (name) => {
       const register = (): void =>
         runtime.registerTool({ name, inputSchema: { type: 'object' }, run: () => null });
@@ -153,7 +155,7 @@ describe('resources as tools', () => {
     await expect(runtime.execute('list_mcp_prompts')).resolves.toMatchObject({ success: true });
   });
 
-  it('say which server is unknown', async () => {
+  it('name the unknown server', async () => {
     const read = await runtime.execute('read_mcp_resource', { server: 'nonesuch', uri: 'x:' });
     expect(read).toMatchObject({ success: false, failure: { code: 'SERVER_UNKNOWN' } });
   });

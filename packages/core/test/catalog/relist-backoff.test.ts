@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { RelistPace } from '../../src/catalog/relist-pace.js';
-import { isSameJson } from '../../src/catalog/same-json.js';
+import { RelistBackoff } from '../../src/catalog/relist-backoff.js';
+import { isSameJson } from '../../src/json/same-json.js';
 
-function pace() {
+function createPace() {
   let time = 0;
-  const made = new RelistPace({ now: () => time, minMs: 100 });
+  const made = new RelistBackoff({ now: () => time, minMs: 100 });
   return {
     made,
-    /** A change is told at once; the list is read as soon as it may be. How long that took. */
-    readAgain(isDear: boolean): number {
+    /** After an immediate change notification, reads the list as soon as allowed. Returns the wait in ms. */
+    readAgain(isExpensive: boolean): number {
       const waited = made.delayMs;
       time += waited;
-      made.note(isDear);
+      made.recordRead(isExpensive);
       return waited;
     },
     rest: (ms: number) => {
@@ -20,19 +20,19 @@ function pace() {
   };
 }
 
-it('makes who calls for dear readings wait twice as long each time, up to a minute', () => {
-  const { readAgain } = pace();
+it('doubles the wait after each expensive reading, up to a minute', () => {
+  const { readAgain } = createPace();
   const waits = Array.from({ length: 10 }, () => readAgain(true));
   expect(waits).toEqual([100, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
 });
 
-it('holds up nobody whose lists are read in a moment', () => {
-  const { readAgain } = pace();
+it('delays no list that is cheap to read', () => {
+  const { readAgain } = createPace();
   expect(Array.from({ length: 5 }, () => readAgain(false))).toEqual([100, 100, 100, 100, 100]);
 });
 
-it('forgets after a quiet time', () => {
-  const { readAgain, rest } = pace();
+it('resets after a time without changes', () => {
+  const { readAgain, rest } = createPace();
   for (let round = 0; round < 5; round += 1) readAgain(true);
   rest(100_000);
   expect(readAgain(true)).toBe(100);
@@ -46,6 +46,6 @@ it.each<[unknown, unknown, boolean]>([
   [{ a: [] }, { a: {} }, false],
   [{ toString: 1 }, {}, false],
   [null, {}, false],
-])('%j and %j: the same is %s', (left, right, expected) => {
+])('%j and %j are the same: %s', (left, right, expected) => {
   expect(isSameJson(left, right)).toBe(expected);
 });

@@ -1,7 +1,7 @@
-/** Whatever a schema is made of and whatever is checked against it: nobody waits for the check. */
+/** Checking any value against any schema never blocks the event loop for long. */
 import { expect, it } from 'vitest';
 import { rounds, timeBound } from '../../../../testing/src/time-bound.js';
-import { SchemaChecks } from '../../src/catalog/check.js';
+import { SchemaChecks } from '../../src/catalog/schemas/schema-checks.js';
 import type { CatalogTool } from '../../src/catalog/tool.js';
 
 type Json = Record<string, unknown>;
@@ -21,7 +21,7 @@ function multiplied(levels: number, wide: number, key = 'allOf'): Json {
   return $defs;
 }
 
-/** One for each keyword that can hold much, of a size. All let nearly everything pass: what fails ends the check early. */
+/** A schema of the given size for each keyword that can be large. All accept nearly every value: a failure would end the check early. */
 const KEYWORDS: Record<string, (size: number) => { item: Json; $defs?: Json }> = {
   'enum of objects': (size) => ({ item: { anyOf: [{ enum: many(size, nest) }, {}] } }),
   'enum of texts': (size) => ({ item: { anyOf: [{ enum: many(size, (at) => `e${at}`) }, {}] } }),
@@ -119,7 +119,7 @@ const KEYWORDS: Record<string, (size: number) => { item: Json; $defs?: Json }> =
 
 const chain = (depth: number): unknown => (depth === 0 ? 1 : { a: chain(depth - 1) });
 
-/** Of a number of parts, more or less. */
+/** Values with roughly the given number of parts. */
 const VALUES: Record<string, (parts: number) => unknown[]> = {
   'objects like those in the schema': (parts) => Array(parts >> 2).fill(nest(9_999)),
   'empty objects': (parts) => Array(parts).fill({}),
@@ -129,8 +129,8 @@ const VALUES: Record<string, (parts: number) => unknown[]> = {
     many(1 + Math.floor(parts / 4_000), (at) => ({ [`${'a'.repeat(60_000)}${at}`]: 1 })),
   numbers: (parts) => Array(parts).fill(7),
   'short texts': (parts) => Array(parts).fill('e99999'),
-  'texts that nearly match': (parts) => many(parts >> 7, () => `${'a'.repeat(3_100)}b`),
-  'shorter texts that nearly match': (parts) => many(parts >> 3, () => `${'a'.repeat(200)}b`),
+  'strings that nearly match': (parts) => many(parts >> 7, () => `${'a'.repeat(3_100)}b`),
+  'shorter strings that nearly match': (parts) => many(parts >> 3, () => `${'a'.repeat(200)}b`),
   'long lists': (parts) => Array(1 + Math.floor(parts / 1_000)).fill(many(1_000, (at) => at)),
   'lists in lists': (parts) => Array(parts >> 4).fill([[[1, 2, 3]], [[[4], [5]]]]),
   'deep objects': (parts) => Array(1 + Math.floor(parts / 20)).fill(chain(20)),
@@ -145,15 +145,11 @@ function made(kind: string, parts: number): readonly unknown[] {
   return known;
 }
 
-/** The stages of a run: the first is far below what is bounded, the last is as much as a message can hold. */
+/** From far below the limits up to as much as a message can hold. */
 const PARTS = [300, 2_000, 10_000, 60_000, 400_000];
 const SIZES = [20, 150, 600, 1_200];
 
-async function longestCheck(
-  item: Json,
-  $defs: Json | undefined,
-  values: readonly unknown[],
-): Promise<number> {
+async function checkCpuMs(item: Json, $defs: Json | undefined, values: readonly unknown[]): Promise<number> {
   const checks = new SchemaChecks();
   await checks.load();
   const tool = toolWith({
@@ -161,9 +157,9 @@ async function longestCheck(
     properties: { l: { type: 'array', items: item } },
     ...($defs && { $defs }),
   });
-  // Compiled here: that takes its time once for a schema.
+  // Compiles the schema, which costs time only once.
   checks.checkOutput(tool, { l: [] });
-  // Of the processor: whoever else has work on this machine does not count.
+  // CPU time: other processes on this machine do not count.
   const started = process.cpuUsage();
   checks.checkOutput(tool, { l: values });
   const { user, system } = process.cpuUsage(started);
@@ -182,7 +178,7 @@ it.each(Object.entries(KEYWORDS))(
           at += 1;
           if (at % every !== 0) continue;
           const { item, $defs } = make(size);
-          const took = await longestCheck(item, $defs, made(kind, parts));
+          const took = await checkCpuMs(item, $defs, made(kind, parts));
           if (took > timeBound(250)) found.push(`${size} x ${parts} ${kind}: ${Math.round(took)} ms`);
         }
     expect(found).toEqual([]);
@@ -190,7 +186,7 @@ it.each(Object.entries(KEYWORDS))(
   120_000,
 );
 
-it('a large result of ordinary rows is checked to the last of them', async () => {
+it('a large result of ordinary rows is checked to the last row', async () => {
   const checks = new SchemaChecks();
   await checks.load();
   const row = {
@@ -205,8 +201,8 @@ it('a large result of ordinary rows is checked to the last of them', async () =>
   expect(checks.checkOutput(tool, { l: [...rows, { p0: 'x' }] })).not.toEqual([]);
 });
 
-it('the names of an object are not matched with a pattern for longer than others wait', async () => {
-  const took = await longestCheck({ patternProperties: { '[a]+$': {} } }, undefined, [
+it('matching the names of an object with a pattern does not block other work', async () => {
+  const took = await checkCpuMs({ patternProperties: { '[a]+$': {} } }, undefined, [
     { [`${'a'.repeat(200_000)}b`]: 1 },
   ]);
   expect(took).toBeLessThan(timeBound(250));

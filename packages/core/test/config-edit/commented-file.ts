@@ -6,7 +6,7 @@ export type Form = 'map' | 'list' | 'mcpServers';
 export interface CommentedFile {
   readonly text: string;
   readonly form: Form;
-  /** Each comment with the keys it is about; list entries go by their server's name. */
+  /** Each comment with the path of the keys it belongs to; a list entry is identified by its server's name. */
   readonly comments: readonly { readonly text: string; readonly about: readonly string[] }[];
 }
 

@@ -12,9 +12,9 @@ import {
 import { join } from 'node:path';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { expect, it as plain } from 'vitest';
-import { replaceFile } from '../../src/config/edit/atomic-file.js';
 import { editConfig, editServers } from '../../src/config/edit/config-editor.js';
 import { setKey } from '../../src/config/edit/edit-servers.js';
+import { replaceFile } from '../../src/files/atomic-file.js';
 
 const it = plain.extend<{ directory: string }>({
   // biome-ignore lint/correctness/noEmptyPattern: the runner reads the names of the fixtures from here
@@ -81,14 +81,14 @@ it('keeps the mode of the file and the links that lead to it', async ({ director
   expect(readdirSync(join(directory, 'dots')).sort()).toEqual(['middle.json', 'real.json']);
 });
 
-it('creates the target of a link that leads nowhere yet', async ({ directory }) => {
+it('creates the target of a dangling link', async ({ directory }) => {
   symlinkSync('later/real.json', join(directory, 'link.json'));
   await editServers(join(directory, 'link.json'), [SERVER]);
   expect(lstatSync(join(directory, 'link.json')).isSymbolicLink()).toBe(true);
   expect(readFileSync(join(directory, 'later', 'real.json'), 'utf8')).toContain('"a"');
 });
 
-it('refuses loops of links, directories and devices by name', async ({ directory }) => {
+it('rejects loops of links, directories and devices, and names the file', async ({ directory }) => {
   const loop = join(directory, 'one');
   symlinkSync('two', loop);
   symlinkSync('one', join(directory, 'two'));
@@ -106,7 +106,7 @@ it.for([
   { title: 'a list', bytes: Buffer.from('[1]'), data: { line: 1, column: 1 } },
   { title: 'UTF-16', bytes: Buffer.from('\uFEFF{}', 'utf16le'), data: {} },
   { title: 'not UTF-8', bytes: Buffer.from([0x7b, 0xff, 0x7d]), data: {} },
-])('leaves a file alone that is $title, and says where', async ({ bytes, data }, { directory }) => {
+])('does not change a file that is $title, and reports where', async ({ bytes, data }, { directory }) => {
   const file = join(directory, 'c.json');
   writeFileSync(file, bytes);
   await expect(editServers(file, [SERVER])).rejects.toMatchObject({
@@ -131,7 +131,7 @@ it('does not write what would not be valid, nor when the change fails', async ({
   expect(readdirSync(directory)).toEqual(['c.json']);
 });
 
-it('an editor that saves between reading and replacing loses nothing', async ({ directory }) => {
+it('a save by an editor between reading and replacing is not lost', async ({ directory }) => {
   const file = join(directory, 'c.json');
   writeFileSync(file, '{ "mine": 1 }');
   let saved = false;
@@ -143,7 +143,7 @@ it('an editor that saves between reading and replacing loses nothing', async ({ 
   expect(readFileSync(file, 'utf8')).toBe('{ "mine": 2, "ours": 1 } // saved');
 });
 
-it('a failed replacement leaves no temporary file; those of the living stay, those of the dead go', async ({
+it('a failed replacement leaves no temporary file and keeps files of other processes', async ({
   directory,
 }) => {
   const file = join(directory, 'c.json');
@@ -158,7 +158,7 @@ it('a failed replacement leaves no temporary file; those of the living stay, tho
   expect(readdirSync(directory).sort()).toEqual([foreign, '.c.json.mine.tmp', 'c.json'].sort());
 });
 
-it('says what is wrong when nothing can be written', async ({ directory }) => {
+it('reports why nothing can be written', async ({ directory }) => {
   const file = join(directory, 'file', 'c.json');
   writeFileSync(join(directory, 'file'), '');
   await expect(editServers(file, [SERVER])).rejects.toMatchObject({

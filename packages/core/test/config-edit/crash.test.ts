@@ -9,7 +9,7 @@ import { startWriter } from './writer-process.js';
 
 const KILLS = Number(process.env.TURNBUCKLE_EDIT_KILLS ?? 40);
 const LANES = 2;
-/** Long enough that a file written in pieces would be seen in pieces. */
+/** Long enough that a partial write would be observed. */
 const padding = Array.from({ length: 3_000 }, (_, line) => `  // ${line} is a line that stays\n`).join('');
 const content = (counter: number): string => `{\n${padding}  "counter": ${counter}, // counts\n${padding}}\n`;
 
@@ -44,25 +44,26 @@ async function killAndRecover(directory: string, file: string, left: Leftovers):
   expect(await readdir(directory)).toEqual(['turnbuckle.jsonc']);
 }
 
+// requirement F4
 it(`${KILLS} writers killed at random moments: old or new content, the lock is taken over, nothing is left behind`, {
   timeout: 20_000 + KILLS * 5_000,
 }, async () => {
   const left: Leftovers = { locks: 0, temporaries: 0 };
   let kills = 0;
-  // The kills that count, and as many more (up to a bound) as it takes to have hit a writer while it wrote.
-  const goOn = (): boolean => kills < KILLS || (left.temporaries === 0 && kills < KILLS * 5);
+  // At least KILLS, and more (up to a bound) until a writer was killed while writing.
+  const shouldContinue = (): boolean => kills < KILLS || (left.temporaries === 0 && kills < KILLS * 5);
   const lane = async (): Promise<void> => {
     const directory = await temporaryDirectory();
     const file = directory.file('turnbuckle.jsonc');
     await writeFile(file, content(0));
-    while (goOn()) {
+    while (shouldContinue()) {
       kills += 1;
       await killAndRecover(directory.path, file, left);
     }
     await directory.remove();
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  // Otherwise no writer was killed while it wrote, and the test shows nothing.
+  // Otherwise no writer was killed while writing, and the test proves nothing.
   expect(left.locks).toBeGreaterThan(KILLS / 10);
   expect(left.temporaries).toBeGreaterThan(0);
 });

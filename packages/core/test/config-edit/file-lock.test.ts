@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { expect, it as plain } from 'vitest';
-import { withFileLock } from '../../src/config/edit/file-lock.js';
+import { withFileLock } from '../../src/files/file-lock.js';
 
 const it = plain.extend<{ file: string; lock: string; directory: string }>({
   // biome-ignore lint/correctness/noEmptyPattern: the runner reads the names of the fixtures from here
@@ -21,7 +21,7 @@ const it = plain.extend<{ file: string; lock: string; directory: string }>({
 const linux = it.skipIf(process.platform !== 'linux');
 const TOKEN = '0123456789abcdef';
 
-/** The record this process writes, to be changed and put in place of one. */
+/** The lock record that this process writes, as a template for other records. */
 async function ownRecord(file: string): Promise<Record<string, unknown>> {
   return withFileLock(file, () => JSON.parse(readFileSync(`${file}.lock`, 'utf8')));
 }
@@ -34,7 +34,7 @@ async function deadPid(): Promise<number> {
 
 const timesOut = { code: 'OVERLOADED', message: expect.stringContaining('c.json') };
 
-it('holds the lock while the work runs and gives it back, failure or not', async ({ file, lock }) => {
+it('holds the lock while the work runs and releases it, failure or not', async ({ file, lock }) => {
   expect(await withFileLock(file, () => existsSync(lock))).toBe(true);
   expect(existsSync(lock)).toBe(false);
   const failing = withFileLock(file, () => Promise.reject(new Error('mine')));
@@ -49,9 +49,7 @@ it('a record names this process', async ({ file }) => {
   });
 });
 
-it('queues within a process, in order; who waits too long gives up and lets nobody past', async ({
-  file,
-}) => {
+it('queues within a process, in order, even if a waiter times out', async ({ file }) => {
   const order: string[] = [];
   const first = withFileLock(file, async () => {
     await sleep(150);
@@ -64,7 +62,7 @@ it('queues within a process, in order; who waits too long gives up and lets nobo
   expect(order).toEqual(['first', 'third']);
 });
 
-it('waits for a living owner and says who it is', async ({ file, lock }) => {
+it('waits for a live owner and names it', async ({ file, lock }) => {
   writeFileSync(lock, JSON.stringify({ ...(await ownRecord(file)), token: TOKEN }));
   await expect(withFileLock(file, () => 0, { timeoutMs: 60 })).rejects.toMatchObject({
     ...timesOut,
@@ -80,12 +78,15 @@ it('takes the lock of a process that is gone', async ({ file, lock }) => {
   expect(existsSync(lock)).toBe(false);
 });
 
-linux('takes the lock of a process whose pid another one has now', async ({ file, lock }) => {
+linux('takes the lock of an ended process whose pid was reused', async ({ file, lock }) => {
   writeFileSync(lock, JSON.stringify({ ...(await ownRecord(file)), start: '1', token: TOKEN }));
   expect(await withFileLock(file, () => 'mine', { timeoutMs: 500 })).toBe('mine');
 });
 
-it('judges what it cannot see by its age: another container, an unreadable lock', async ({ file, lock }) => {
+it('judges a lock by its age if its owner is unknown: in another container, unreadable', async ({
+  file,
+  lock,
+}) => {
   const foreign = JSON.stringify({
     ...(await ownRecord(file)),
     pid: await deadPid(),
@@ -100,14 +101,18 @@ it('judges what it cannot see by its age: another container, an unreadable lock'
   }
 });
 
-it('leaves a lock alone that somebody else took meanwhile', async ({ file, lock }) => {
+it('does not touch a lock that another process took meanwhile', async ({ file, lock }) => {
   const record = await ownRecord(file);
   const other = JSON.stringify({ ...record, token: TOKEN });
   await withFileLock(file, () => writeFileSync(lock, other));
   expect(readFileSync(lock, 'utf8')).toBe(other);
 });
 
-it('goes on where another one died while it took a dead lock over', async ({ file, lock, directory }) => {
+it('takes over a stale lock even if another process died while doing so', async ({
+  file,
+  lock,
+  directory,
+}) => {
   const dead = { ...(await ownRecord(file)), pid: await deadPid() };
   writeFileSync(lock, JSON.stringify({ ...dead, token: TOKEN }));
   writeFileSync(`${lock}.${TOKEN}`, JSON.stringify({ ...dead, token: 'aaaaaaaaaaaaaaaa' }));
@@ -117,7 +122,11 @@ it('goes on where another one died while it took a dead lock over', async ({ fil
   expect(readdirSync(directory)).toEqual(['c.json.lock.bak']);
 });
 
-it('is never seen without its record, and leaves no draft behind', async ({ file, lock, directory }) => {
+it('never exists without its record, and leaves no temporary file behind', async ({
+  file,
+  lock,
+  directory,
+}) => {
   const seen: string[] = [];
   let over = false;
   const watching = (async () => {
@@ -134,7 +143,7 @@ it('is never seen without its record, and leaves no draft behind', async ({ file
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it('a draft that a process left when it died is removed', async ({ file, lock, directory }) => {
+it('a temporary file of a process that died is removed', async ({ file, lock, directory }) => {
   const pid = await deadPid();
   const record = { ...(await ownRecord(file)), pid, token: TOKEN };
   writeFileSync(`${lock}.${pid}-${TOKEN}.new`, JSON.stringify(record));
@@ -143,7 +152,7 @@ it('a draft that a process left when it died is removed', async ({ file, lock, d
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it('who waits may find the work done: asked once for each holder, without a turn of its own', async ({
+it('a waiter returns early if the work is already done, which is checked once per holder', async ({
   file,
   lock,
 }) => {
@@ -155,7 +164,7 @@ it('who waits may find the work done: asked once for each holder, without a turn
   const waiting = withFileLock(file, () => 'worked', {
     isDone: async () => {
       asked += 1;
-      // Long enough for several looks at the same holder.
+      // Long enough to check the same holder several times.
       if (asked < holders.length) setTimeout(hold, 100, holders[asked]);
       return asked === holders.length;
     },
@@ -166,7 +175,7 @@ it('who waits may find the work done: asked once for each holder, without a turn
   expect(await withFileLock(file, () => 'worked', { isDone: async () => true })).toBe('worked');
 });
 
-it('says so when there is no place for a lock', async ({ directory }) => {
+it('reports that a lock cannot be created', async ({ directory }) => {
   await expect(withFileLock(join(directory, 'no', 'c.json'), () => 0)).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     data: { reason: 'ENOENT' },

@@ -23,7 +23,7 @@ const FRESH = `{
 
 const cases: Case[] = [
   { title: 'a missing or empty file becomes a fresh one', before: '', edit: add, after: FRESH },
-  { title: 'so does one of white space', before: ' \n\n', edit: add, after: FRESH },
+  { title: 'a file of white space becomes a fresh one', before: ' \n\n', edit: add, after: FRESH },
   { title: 'a file of comments keeps them', before: '// mine', edit: add, after: `// mine\n${FRESH}` },
   {
     title: 'an empty object gets a map of servers and keeps having no final newline',
@@ -38,7 +38,7 @@ const cases: Case[] = [
     after: `{\n    "x": 1,\n    "servers": {\n        "b": ${spread('    ', '\n', 2)}\n    }\n}\n`,
   },
   {
-    title: 'a comment in an empty map stays, with the spaces at its end, apart from what comes',
+    title: 'a comment in an empty map stays, including trailing spaces, on its own line',
     before: '{\n  "servers": {\n    // none yet  \n  }\n}\n',
     edit: add,
     after: `{\n  "servers": {\n    // none yet  \n\n    "b": ${spread('  ', '\n', 2)}\n  }\n}\n`,
@@ -70,7 +70,7 @@ const cases: Case[] = [
       '    "b": { "command": "node", "args": ["s.js"] }\n    // the end\n  }\n}\n',
   },
   {
-    title: 'trailing commas are kept as a habit',
+    title: 'trailing commas are kept as a style',
     before: '{\n  "servers": {\n    "a": { "url": "http://x" }, // about a\n  },\n}\n',
     edit: add,
     after:
@@ -98,7 +98,7 @@ const cases: Case[] = [
     after: '{ "servers": [{ "id": "theirs", "name": "b", "baseUrl": "http://y" }] }',
   },
   {
-    title: 'mcpServers is used where it is there',
+    title: 'mcpServers is used if it exists',
     before: '{\n  "mcpServers": {\n    "a": { "url": "http://x" }\n  }\n}',
     edit: add,
     after:
@@ -120,13 +120,13 @@ const cases: Case[] = [
       '{\n  "servers": {\n    "b": {\n      // why\n      "command": "node", // which\n      "args": [\n        "s.js" // the script\n      ]\n    }\n  }\n}\n',
   },
   {
-    title: 'an item in the middle of a list leaves the comments of the others alone',
+    title: 'an item in the middle of a list keeps the comments of the others',
     before: '{\n  "list": [\n    1, // one\n    // about three\n    3 // three\n  ]\n}',
     edit: (text) => setKey(text, ['list'], [1, 2, 3]),
     after: '{\n  "list": [\n    1, // one\n    2,\n    // about three\n    3 // three\n  ]\n}',
   },
   {
-    title: 'a first item does not come between the next one and the comments above it',
+    title: 'a new first item does not separate the next one from its comments',
     before: '{\n  "list": [ // all\n    // apart\n\n    // about two\n    /* and more */ 2 // two\n  ]\n}',
     edit: (text) => setKey(text, ['list'], [1, 2]),
     after:
@@ -146,7 +146,7 @@ const cases: Case[] = [
     after: '{\n  "list": []\n}',
   },
   {
-    title: 'what comes into an empty map and goes again takes no comment along',
+    title: 'adding to an empty map and removing again keeps its comment',
     before: '{\n  "servers": {\n    // none yet\n  }\n}\n',
     edit: (text) => drop(add(text)),
     after: '{\n  "servers": {\n    // none yet\n  }\n}\n',
@@ -195,7 +195,7 @@ const cases: Case[] = [
     after: '{\r\n  "servers": {\r\n    "a": {}\r\n  }\r\n}\r\n',
   },
   {
-    title: 'a server that is there twice is removed twice',
+    title: 'both entries of a duplicate server are removed',
     before: '{\n  "servers": {\n    "b": {},\n    "a": {},\n    "b": {}\n  }\n}\n',
     edit: drop,
     after: '{\n  "servers": {\n    "a": {}\n  }\n}\n',
@@ -207,13 +207,13 @@ const cases: Case[] = [
     after: '{\n  "servers": {\n      "a": {} // a\n    , "b": {},\n    "c": {}\n  }\n}\n',
   },
   {
-    title: 'null stands for nothing yet',
+    title: 'null counts as an empty map',
     before: '{ "servers": null }',
     edit: (text) => setServer(text, 'b', {}),
     after: '{ "servers": { "b": {} } }',
   },
   {
-    title: 'names that mean something to JavaScript are only names',
+    title: 'names of JavaScript object members are ordinary names',
     before: '{ "servers": { "constructor": {} } }',
     edit: (text) => setServer(text, '__proto__', { url: 'http://x' }),
     after: '{ "servers": { "constructor": {}, "__proto__": { "url": "http://x" } } }',
@@ -226,6 +226,7 @@ const cases: Case[] = [
   },
 ];
 
+// requirement F4
 it.each(cases)('$title', ({ before, edit, after }) => {
   expect(edit(before)).toBe(after);
 });
@@ -236,13 +237,13 @@ it.each([
   { text: '{ /* open', line: 1, column: 3 },
   { text: '[]', line: 1, column: 1 },
   { text: '{\n  "servers": "x"\n}', line: 2, column: 14 },
-])('refuses $text and says where', ({ text, line, column }) => {
+])('rejects $text and reports where', ({ text, line, column }) => {
   expect(() => setServer(text, 'b', {})).toThrow(
     expect.objectContaining({ code: 'CONFIG_INVALID', data: { line, column } }),
   );
 });
 
-it('refuses what cannot be in a file, and keys that cannot be there', () => {
+it('rejects values that JSON cannot hold, and invalid paths', () => {
   const loop: Record<string, unknown> = {};
   loop.self = loop;
   for (const attempt of [
@@ -255,7 +256,7 @@ it('refuses what cannot be in a file, and keys that cannot be there', () => {
     expect(attempt).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
 });
 
-it('removing what is not there changes nothing', () => {
+it('removing what does not exist changes nothing', () => {
   for (const text of ['', '// x\n', '{ }', '{ "servers": [ ] }']) {
     expect(removeServer(text, 'b')).toBe(text);
     expect(setKey(text, ['a', 'b'], undefined)).toBe(text);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type ParseError, parse } from 'jsonc-parser';
 import { expect, it } from 'vitest';
-import { removeServer, setKey, setServer, writtenServers } from '../../src/config/edit/edit-servers.js';
+import { listServers, removeServer, setKey, setServer } from '../../src/config/edit/edit-servers.js';
 import {
   type CommentedFile,
   type Contents,
@@ -66,21 +66,21 @@ interface Model {
   readonly others: Map<string, Json>;
 }
 
-function follow({ servers, others }: Model, edit: Step): void {
+function applyToModel({ servers, others }: Model, edit: Step): void {
   if (edit.kind === 'set') servers.set(edit.name, edit.config);
   else if (edit.kind === 'remove') servers.delete(edit.name);
   else if (edit.value === undefined) others.delete(edit.key);
   else others.set(edit.key, edit.value);
 }
 
-/** What a reader finds, in the order of the model; throws for what is not JSON with comments. */
+/** The content as a reader sees it, in the order of the model; fails if it is not JSON with comments. */
 function readModel(text: string, form: Form): { servers: unknown; others: unknown } {
   const errors: ParseError[] = [];
   const whole: Record<string, unknown> = parse(text.replace(/^\uFEFF/, ''), errors, {
     allowTrailingComma: true,
   });
   expect(errors, text).toEqual([]);
-  const servers = writtenServers(text).map(({ name, entry }) => {
+  const servers = listServers(text).map(({ name, entry }) => {
     const { name: _, id: __, ...config } = entry as Record<string, unknown>;
     return [name, config];
   });
@@ -107,7 +107,7 @@ function expectUntouchedKept(file: CommentedFile, result: string, steps: readonl
   }
 }
 
-it('random edits of random files: valid, as the model says, and every comment of what was not touched is there', () => {
+it('random edits of random files match the model and keep every comment of unedited entries', () => {
   fc.assert(
     fc.property(
       contents,
@@ -122,7 +122,7 @@ it('random edits of random files: valid, as the model says, and every comment of
         let text = file.text;
         for (const edit of steps) {
           text = apply(text, edit);
-          follow(model, edit);
+          applyToModel(model, edit);
           expect(readModel(text, file.form), text).toEqual({
             servers: [...model.servers],
             others: [...model.others],
@@ -140,7 +140,7 @@ it('random edits of random files: valid, as the model says, and every comment of
 
 const bare = (text: string): string => text.replaceAll(/[ \t\r\n]/g, '');
 
-it('a server that comes and goes leaves the file as it was, up to white space', () => {
+it('adding and removing a server leaves the file unchanged, except for white space', () => {
   fc.assert(
     fc.property(
       contents,

@@ -28,7 +28,7 @@ function valid(text: string): Record<string, Record<string, unknown>> {
   return value;
 }
 
-it('two processes, 200 sequences of edits: nothing lost, comments kept, never invalid for a reader', async () => {
+it('two processes, 200 sequences of edits: no edit is lost, comments are kept, and readers never see an invalid file', async () => {
   const directory = await temporaryDirectory();
   const file = directory.file('turnbuckle.jsonc');
   await writeFile(file, START);
@@ -55,7 +55,7 @@ it('two processes, 200 sequences of edits: nothing lost, comments kept, never in
   await directory.remove();
 });
 
-it('several processes at once take a dead lock over once', async () => {
+it('several concurrent processes take over a stale lock once', async () => {
   const directory = await temporaryDirectory();
   const file = directory.file('turnbuckle.jsonc');
   await writeFile(file, START);

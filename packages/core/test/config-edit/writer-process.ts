@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 
 export interface Writer {
   readonly child: ChildProcess;
-  /** What it acknowledged so far, in order. */
+  /** The edits acknowledged so far, in order. */
   readonly acknowledged: unknown[];
-  /** Resolves when it ended by itself; rejects with what it said when it failed. */
+  /** Resolves when it ends normally; rejects with its stderr when it fails. */
   readonly done: Promise<void>;
 }
 

@@ -33,13 +33,13 @@ function randomEdit(turn) {
 }
 
 const tasks = {
-  /** Sequences of edits of servers of its own; acknowledges what these servers are now. */
+  /** Sequences of edits of its own servers; acknowledges the resulting servers. */
   async sequences(turn) {
     const edits = Array.from({ length: 1 + below(4) }, () => randomEdit(turn));
     await editServers(file, edits, options);
     acknowledge(Object.fromEntries(known));
   },
-  /** Adds one to a number that all writers share: two writers at once would lose some. */
+  /** Increments a number that all writers share: without a lock, increments would be lost. */
   async increments() {
     let value = 0;
     await editConfig(

@@ -1,5 +1,5 @@
 // A process that agrees to servers one by one. Arguments: state directory, prefix of their names, how many.
-import { TrustStore } from '../../dist/config/trust.js';
+import { TrustStore } from '../../dist/config/trust/trust.js';
 
 const [stateDir, prefix, count] = process.argv.slice(2);
 const trust = new TrustStore(stateDir);

@@ -1,8 +1,9 @@
 /**
- * Does all that touches a path which somebody named while the drive of that path does not answer, and prints how each of it
- * ended and for how long at a time nothing else could be done.
+ * Runs every operation that touches a user-supplied path, on a drive that does not respond. Prints the outcome of each,
+ * and for how long the event loop was blocked.
  */
-import { createConfiguredRuntime, createRuntime, editServers, loadConfiguration } from 'turnbuckle';
+import { createConfiguredRuntime, createRuntime } from 'turnbuckle';
+import { editServers, loadConfiguration } from 'turnbuckle/host';
 
 const [drive, home] = process.argv.slice(2);
 let [longestMs, last] = [0, performance.now()];
@@ -45,6 +46,6 @@ const WAYS = {
 const entries = Object.entries(WAYS).map(async ([name, way]) => [name, await settle(way())]);
 const outcomes = Object.fromEntries(await Promise.all(entries));
 process.stdout.write(`${JSON.stringify({ outcomes, longestMs })}\n`, () => {
-  // The threads that wait for the drive would be waited for.
+  // A normal exit would wait for the threads that wait for the drive.
   process.kill(process.pid, 'SIGKILL');
 });

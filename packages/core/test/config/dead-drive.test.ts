@@ -1,4 +1,4 @@
-/** A drive that does not answer holds up nobody but who asks for something on it, and that one not for long. */
+/** A drive that does not respond delays only operations on that drive, and those not for long. */
 import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -7,14 +7,14 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const run = promisify(execFile);
 const SCRIPT = new URL('dead-drive.mjs', import.meta.url).pathname;
-/** A file system whose program never says a word, in a name space that only its processes see. */
+/** A FUSE file system whose program never responds, in its own mount namespace. */
 const MOUNT = `exec 3<>/dev/fuse && mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 none "$1" || exit 77
   shift; "$@"`;
 
 async function onDeadDrive(drive: string, ...command: string[]): Promise<string> {
   const args = ['-rm', 'bash', '-c', MOUNT, 'bash', drive, ...command];
   const { stdout } = await run('unshare', args, { timeout: 60_000, killSignal: 'SIGKILL' }).catch((error) => {
-    // It ends itself, so as not to wait for its threads.
+    // The script kills itself instead of waiting for its threads.
     if (error.stdout === '') throw error;
     return error as { stdout: string };
   });
@@ -35,10 +35,10 @@ it('a dead drive stops no server of another, no reload and no edit', { timeout: 
   if (!(await canMount(drive))) return context.skip('no such drive can be mounted here');
   const { outcomes, longestMs } = JSON.parse(await onDeadDrive(drive, process.execPath, SCRIPT, drive, home));
   expect(outcomes).toEqual({
-    cwd: expect.stringMatching(/^CONNECT_FAILED .*the drive that it is on may be away/),
-    command: expect.stringMatching(/^CONNECT_FAILED .*the drive that it is on may be away/),
-    path: expect.stringMatching(/^CONNECT_FAILED .*the drive that it is on may be away/),
-    load: expect.stringMatching(/^CONFIG_INVALID .*may be away/),
+    cwd: expect.stringMatching(/^CONNECT_FAILED .*The drive may not be available/),
+    command: expect.stringMatching(/^CONNECT_FAILED .*The drive may not be available/),
+    path: expect.stringMatching(/^CONNECT_FAILED .*The drive may not be available/),
+    load: expect.stringMatching(/^CONFIG_INVALID .*may not be available/),
     follow: 'done',
     edit: expect.stringMatching(/^CONFIG_INVALID .*ETIMEDOUT/),
   });

@@ -1,13 +1,13 @@
-/** Of what is written in a configuration the validator looks at each entry: so all of them are counted before. */
+/** The validator checks every entry of a configuration, so entries are counted before. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { temporaryDirectory, timeBound } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { editServers } from '../../src/config/edit/config-editor.js';
-import { MAX_FILE_BYTES, MAX_SERVERS } from '../../src/config/file-limits.js';
-import { FILE_SCHEMAS } from '../../src/config/file-schema.js';
-import { jsonSchema } from '../../src/config/json-schema.js';
-import { parseServer } from '../../src/config/parse.js';
-import { ADJUSTMENT_SCHEMA, SERVER_SCHEMAS } from '../../src/config/schema.js';
+import { parseServer } from '../../src/config/layers/parse.js';
+import { MAX_FILE_BYTES, MAX_SERVERS } from '../../src/config/schema/file-limits.js';
+import { FILE_SCHEMAS } from '../../src/config/schema/file-schema.js';
+import { jsonSchema } from '../../src/config/schema/json-schema.js';
+import { ADJUSTMENT_SCHEMA, SERVER_SCHEMAS } from '../../src/config/schema/schema.js';
 
 interface Definition {
   readonly type: string;
@@ -28,11 +28,11 @@ function uncounted({ _zod: { def } }: Part, path: string, isCounted = false): st
   const inner = [def.element, def.valueType, def.innerType, ...(def.options ?? [])].filter(
     (one) => one !== undefined,
   );
-  const isMany = def.type === 'array' || def.type === 'record';
+  const isCollection = def.type === 'array' || def.type === 'record';
   return [
-    ...(isMany && !isCounted ? [path] : []),
+    ...(isCollection && !isCounted ? [path] : []),
     ...(def.type === 'pipe' && def.out ? uncounted(def.out, path, def.in?._zod.def.type === 'custom') : []),
-    ...inner.flatMap((part) => uncounted(part, `${path}${isMany ? '[]' : ''}`)),
+    ...inner.flatMap((part) => uncounted(part, `${path}${isCollection ? '[]' : ''}`)),
     ...Object.entries(def.shape ?? {}).flatMap(([key, part]) => uncounted(part, `${path}.${key}`)),
   ];
 }
@@ -49,7 +49,7 @@ const map = (value: unknown) => Object.fromEntries(NAMES.map((name) => [name, va
 const url = 'http://127.0.0.1:1/';
 const ENTRIES: Readonly<Record<string, object>> = {
   env: { command: 'node', env: map('x') },
-  'env, of the wrong kind': { command: 'node', env: map(7) },
+  'env, with values of a wrong type': { command: 'node', env: map(7) },
   args: { command: 'node', args: NAMES },
   inheritEnv: { command: 'node', inheritEnv: NAMES },
   labels: { command: 'node', labels: map(['private']) },
@@ -62,24 +62,24 @@ const ENTRIES: Readonly<Record<string, object>> = {
   'auth.scopes': { url, auth: { type: 'oauth', scopes: NAMES } },
 };
 
-it.each(Object.entries(ENTRIES))('100,000 entries are refused by their number: %s', (_what, entry) => {
+it.each(Object.entries(ENTRIES))('100,000 entries are rejected by their number: %s', (_what, entry) => {
   const from = performance.now();
-  expect(() => parseServer('a', entry)).toThrow(/100000 entries, and at most \d+ are allowed/);
+  expect(() => parseServer('a', entry)).toThrow(/100000 entries \(maximum \d+\)/);
   expect(performance.now() - from).toBeLessThan(timeBound(250));
 });
 
-it('as many as are allowed are taken, and told to editors', () => {
+it('the maximum number of entries is accepted, and part of the JSON Schema', () => {
   const env = Object.fromEntries(NAMES.slice(0, 1_000).map((name) => [name, 'x']));
   expect(parseServer('a', { command: 'node', env, args: NAMES.slice(0, 1_000) })).toMatchObject({ env });
   expect(() => parseServer('a', { command: 'node', env: { ...env, more: 'x' } })).toThrow(
-    '1001 entries, and at most 1000',
+    '1001 entries (maximum 1000)',
   );
   const text = JSON.stringify(jsonSchema());
   expect(text).toContain('"env":{"default":{},"type":"object","propertyNames"');
   expect(text).toContain('"maxItems":1000');
 });
 
-it('a file is not made larger than it can be read', async () => {
+it('an edit does not make a file too large to be read', async () => {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const file = directory.file('mcp.json');
@@ -96,11 +96,11 @@ it('a file is not made larger than it can be read', async () => {
     [
       before,
       () => add(1, { description: 'y'.repeat(200) }),
-      /it would have \d+ bytes, and at most 524288 are read/,
+      /the file would have \d+ bytes \(maximum 524288\)/,
     ],
     ['', () => add(1, { args: Array(20).fill('x'.repeat(32_000)) }), /more than \d+ characters/],
-    ['', () => add(40, { args: Array(900).fill('a') }), /more than 60000 names, values and signs/],
-    ['', () => add(MAX_SERVERS + 1, {}), /501 servers, and at most 500 are read/],
+    ['', () => add(40, { args: Array(900).fill('a') }), /more than 60000 JSON tokens/],
+    ['', () => add(MAX_SERVERS + 1, {}), /501 servers \(maximum 500\)/],
   ];
   for (const [text, adding, why] of cases) {
     writeFileSync(file, text);
@@ -110,7 +110,7 @@ it('a file is not made larger than it can be read', async () => {
     });
     expect(readFileSync(file, 'utf8')).toBe(text);
   }
-  // What is too large already can be made smaller, though it still is.
+  // A file that is already too large may be made smaller, even if it is still too large.
   const large = `{ "servers": { "a": { "command": "a" } } } // ${'x'.repeat(MAX_FILE_BYTES)}`;
   writeFileSync(file, large);
   expect(await editServers(file, [{ action: 'remove', name: 'a' }])).toBe(true);

@@ -6,14 +6,15 @@ import { createSetting } from './setting.js';
 const ON = ['true', '1', 'on', 'TRUE', ' On '];
 const OFF = ['false', '0', 'off', 'FALSE', 'Off'];
 
+// requirement F5
 describe.each([
   ['MCP_AUTO_DISCOVERY', 'autoDiscoveryEnabled'],
   ['MCP_TOOL_APPROVAL', 'toolApprovalRequired'],
 ] as const)('%s', (variable, key) => {
   const origin = { scope: 'environment', file: `the environment variable ${variable}`, line: 0, column: 0 };
 
-  it.each([...ON.map((word) => [word, true]), ...OFF.map((word) => [word, false])] as const)(
-    'says %j: above the files, and where it comes from',
+  it.each([...ON.map((word) => [word, true] as const), ...OFF.map((word) => [word, false] as const)])(
+    'is set to %j: overrides the files, with its origin',
     async (word, value) => {
       const setting = await createSetting();
       await setting.write(setting.userFile, { [key]: !value });
@@ -25,7 +26,7 @@ describe.each([
     },
   );
 
-  it.each([undefined, '', ' '])('says nothing when it is %j', async (word) => {
+  it.each([undefined, '', ' '])('has no effect when it is %j', async (word) => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { [key]: false });
     const { settings, problems } = await setting.load({
@@ -42,14 +43,12 @@ describe.each([
       const { problems } = await setting.load({ environment: { ...setting.environment, [variable]: word } });
       expect(problems).toMatchObject([{ code: 'CONFIG_INVALID', data: { variable } }]);
       expect(problems[0]?.message).toMatch(
-        new RegExp(
-          `^The environment variable ${variable} is ".{1,60}", which is not understood: expected true, `,
-        ),
+        new RegExp(`^Invalid value ".{1,60}" for environment variable ${variable}: expected "true", `),
       );
     },
   );
 
-  it('gives way to the administrator', async () => {
+  it('is overridden by the administrator', async () => {
     const setting = await createSetting();
     const file = await setting.write('pd/turnbuckle/managed-mcp.json', { [key]: true });
     const { settings, settingOrigins } = await loadConfig({
@@ -64,7 +63,7 @@ describe.each([
   });
 });
 
-it('a word for MCP_AUTO_DISCOVERY that is not understood leaves what the files say', async () => {
+it('an invalid MCP_AUTO_DISCOVERY keeps the value from the files', async () => {
   const setting = await createSetting();
   await setting.write(setting.userFile, { autoDiscoveryEnabled: true });
   const environment = { ...setting.environment, MCP_AUTO_DISCOVERY: 'yes' };
@@ -77,7 +76,7 @@ it.each([
   ['on', 'APPROVAL_NEEDED'],
   ['what', 'APPROVAL_NEEDED'],
   [undefined, 'APPROVAL_NEEDED'],
-])('agents are asked for unless MCP_TOOL_APPROVAL says otherwise: %s', async (word, code) => {
+])('agent calls require approval unless MCP_TOOL_APPROVAL says otherwise: %s', async (word, code) => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', { servers: { one: fixture('echo') } });
   const environment = { ...setting.environment, MCP_TOOL_APPROVAL: word };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
-import type { LoadedConfig, RuntimeEvents } from 'turnbuckle';
+import type { RuntimeEvents } from 'turnbuckle';
+import type { LoadedConfig } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 import { type Followed, follow } from './followed.js';
 import { markingServer, startsIn } from './marking-server.js';
@@ -26,10 +27,10 @@ describe('an entry that becomes unusable', () => {
   it.each<[string, unknown, string]>([
     ['has a typo', { comand: 'x' }, 'comand'],
     ['has a wrong value', { ...echo, callTimeoutMs: 'soon' }, 'callTimeoutMs'],
-    ['has a malformed placeholder', { ...echo, env: { KEY: '${KEY' } }, 'a placeholder is not understood'],
-    ['is no object', 7, 'expected an object'],
+    ['has a malformed placeholder', { ...echo, env: { KEY: '${KEY' } }, 'invalid placeholder'],
+    ['is not an object', 7, 'expected an object'],
   ])(
-    'keeps its server running on what it said last, and says so until it is right: %s',
+    'keeps its server running with the previous entry, and reports it until it is valid: %s',
     async (_, bad, word) => {
       const setting = await createSetting();
       const file = await setting.write('mine.json', { servers: { one: echo, two: echo } });
@@ -58,7 +59,7 @@ describe('an entry that becomes unusable', () => {
         { server: 'one', problem: { message: expect.stringContaining(`${file}:1:`) } },
       ]);
 
-      // Said still, but not again, while it stays wrong.
+      // The problem stays, but is not reported again while the entry stays invalid.
       await setting.write(file, { servers: { one: bad, two: echo } });
       await waitUntil(() => reloads.length === 2);
       expect(reloads[1]).toMatchObject({ removed: ['three'], errors: { one: expect.any(String) } });
@@ -76,7 +77,7 @@ describe('an entry that becomes unusable', () => {
     },
   );
 
-  it('goes when it is removed, and is not brought back by being wrong again', async () => {
+  it('is removed with its entry, and not restored by a new invalid entry', async () => {
     const setting = await createSetting();
     const file = await setting.write('mine.json', { servers: { one: echo } });
     const { runtime, reloads } = await follow(setting, { files: [file] });
@@ -95,7 +96,7 @@ describe('an entry that becomes unusable', () => {
     });
   });
 
-  it('is taken over when it is right again and different', async () => {
+  it('is applied when it is valid again and different', async () => {
     const setting = await createSetting();
     const file = await setting.write('mine.json', { servers: { one: echo } });
     const { runtime, reloads } = await follow(setting, { files: [file] });
@@ -109,7 +110,7 @@ describe('an entry that becomes unusable', () => {
     expect(runtime.serverStatus('one').config).toMatchObject({ pingMs: 1_000 });
   });
 
-  it('may be one that adjusts another file’s server, or newly stands before it', async () => {
+  it('may override another file’s server, or newly take precedence over it', async () => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { servers: { one: echo, two: echo } });
     const { runtime, reloads } = await follow(setting, {});
@@ -123,7 +124,7 @@ describe('an entry that becomes unusable', () => {
     expect(pids()).toEqual(before);
   });
 
-  it('does not keep what another file no longer says', async () => {
+  it('does not keep a server that another file no longer has', async () => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { servers: { one: echo } });
     const { runtime, reload } = await setting.open({});
@@ -137,7 +138,7 @@ describe('an entry that becomes unusable', () => {
     });
   });
 
-  it('may have lost its name in a list, or the list its right key', async () => {
+  it('may be a list entry without its name, or be in a list with a misspelt key', async () => {
     const setting = await createSetting();
     const both = [
       { name: 'one', ...echo },
@@ -162,7 +163,7 @@ describe('an entry that becomes unusable', () => {
 });
 
 describe('an unusable entry of a project', () => {
-  it('keeps what was agreed to, and only while it is agreed to', async () => {
+  it('keeps the trusted server running, and only while it is trusted', async () => {
     const setting = await createSetting();
     const { home, projectFile, write } = setting;
     const [good, other] = [join(home, 'good'), join(home, 'other')];
@@ -177,12 +178,12 @@ describe('an unusable entry of a project', () => {
     expect([startsIn(good), startsIn(other)]).toEqual([2, 0]);
 
     await trust.withdraw([agreed]);
-    expect((await reload()).errors.one).toContain('not been agreed to');
+    expect((await reload()).errors.one).toContain('needs your agreement');
     await expect(runtime.callTool('one', 'pid')).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
     expect([startsIn(good), startsIn(other)]).toEqual([2, 0]);
   });
 
-  it('has nothing to keep after a change that nobody agreed to', async () => {
+  it('has nothing to keep after a change without agreement', async () => {
     const setting = await createSetting();
     const { home, projectFile, write } = setting;
     const [good, other] = [join(home, 'good'), join(home, 'other')];

@@ -14,7 +14,7 @@ describe('a file that is empty', () => {
     ['no bytes', ''],
     ['white space', ' \r\n\t\n'],
     ['a byte order mark', '\uFEFF'],
-  ])('because it is being saved keeps what it said last: %s', async (_, text) => {
+  ])('because it is being saved keeps its previous content: %s', async (_, text) => {
     const setting = await createSetting();
     const file = await setting.write(setting.userFile, { naming: 'server_tool', servers: { one: echo } });
     const { runtime, reloads, config } = await follow(setting);
@@ -23,7 +23,7 @@ describe('a file that is empty', () => {
     await waitUntil(() => reloads.length === 1);
     expect(reloads[0]).toMatchObject({ added: [], removed: [], changed: [] });
     expect(config().problems.map(({ message }) => message)).toEqual([
-      `The configuration file ${file} cannot be used: it is empty.`,
+      `Cannot use configuration file ${file}: it is empty.`,
     ]);
     expect(config().settings.naming).toBe('server_tool');
     expect(runtime.serverStatus('one')).toMatchObject({ status: 'connected', pid });
@@ -33,7 +33,7 @@ describe('a file that is empty', () => {
     expect(runtime.serverStatus('one').pid).toBe(pid);
   });
 
-  it('from the beginning has no servers, and that is no problem', async () => {
+  it('from the start has no servers, and is not a problem', async () => {
     const setting = await createSetting();
     const file = await setting.write(setting.userFile, '');
     const followed = await follow(setting);
@@ -45,7 +45,7 @@ describe('a file that is empty', () => {
     await waitUntil(() => namesOf(followed).join() === 'one');
   });
 
-  it('of servers but not of text says that there are none', async () => {
+  it('except for {} has no servers', async () => {
     const setting = await createSetting();
     const file = await setting.write(setting.userFile, lazyServers('one'));
     const followed = await follow(setting);
@@ -55,8 +55,8 @@ describe('a file that is empty', () => {
   });
 });
 
-describe('a file that goes away', () => {
-  it('takes its servers with it', async () => {
+describe('a file that disappears', () => {
+  it('removes its servers', async () => {
     const setting = await createSetting();
     const file = await setting.write(setting.userFile, { servers: { one: echo } });
     const { runtime, reloads } = await follow(setting);
@@ -67,7 +67,7 @@ describe('a file that goes away', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it.each(['user', 'project'])('for a moment, while an editor saves it, takes nothing: %s', async (scope) => {
+  it.each(['user', 'project'])('briefly, while an editor saves it, removes nothing: %s', async (scope) => {
     const setting = await createSetting();
     const place = scope === 'user' ? setting.userFile : setting.projectFile;
     const file = await setting.write(place, { servers: { one: echo } });
@@ -81,7 +81,7 @@ describe('a file that goes away', () => {
     expect(runtime.serverStatus('one').pid).toBe(pid);
   });
 
-  it('again and again, by a program that deletes and creates, takes nothing and loses no call', async () => {
+  it('repeatedly, deleted and created by a program, removes nothing and loses no call', async () => {
     const setting = await createSetting();
     const servers = (count: number) => ({ servers: { one: echo }, naming: NAMINGS[count % NAMINGS.length] });
     const file = await setting.write(setting.userFile, servers(0));
@@ -97,7 +97,7 @@ describe('a file that goes away', () => {
     })();
     for (let round = 1; round <= 40; round += 1) {
       await rm(file);
-      // Somebody may ask for it at the worst moment.
+      // A reload may be requested while the file does not exist.
       if (round % 8 === 0) void reload().catch(() => {});
       await delay((round * 37) % 61);
       await writeFile(file, JSON.stringify(servers(round)));
@@ -111,7 +111,7 @@ describe('a file that goes away', () => {
     expect(runtime.serverStatus('one')).toMatchObject({ status: 'connected', pid });
   });
 
-  it('and is a directory, or a link in a circle, keeps what it said last', async () => {
+  it('and becomes a directory or a circular link keeps its previous content', async () => {
     const setting = await createSetting();
     const file = await setting.write(setting.projectFile, { servers: { one: echo } });
     const { runtime, reloads, config } = await follow(setting, { trustProject: true });
@@ -121,7 +121,7 @@ describe('a file that goes away', () => {
     await waitUntil(() => config().problems[0]?.message.includes('it is a directory'));
     await rm(file, { recursive: true });
     await symlink(file, file);
-    await waitUntil(() => config().problems[0]?.message.includes('in a circle'));
+    await waitUntil(() => config().problems[0]?.message.includes('form a loop'));
     expect(runtime.serverStatus('one')).toMatchObject({ status: 'connected', pid });
     await rm(file);
     await setting.write(file, { servers: { one: echo, two: { ...echo, start: 'lazy' } } });
@@ -132,7 +132,7 @@ describe('a file that goes away', () => {
   });
 });
 
-it('two files that change at once are one change', async () => {
+it('two files that change together are one change', async () => {
   const setting = await createSetting();
   const [first, second] = [join(setting.home, 'first.json'), join(setting.home, 'second.json')];
   await setting.write(first, lazyServers('moves', 'a'));
@@ -147,7 +147,7 @@ it('two files that change at once are one change', async () => {
   expect(followed.config().servers.get('moves')?.origin.file).toBe(second);
 });
 
-it('one of two files that breaks does not keep the other from being taken over', async () => {
+it('one of two files that breaks does not prevent the other from being applied', async () => {
   const setting = await createSetting();
   const [first, second] = [join(setting.home, 'first.json'), join(setting.home, 'second.json')];
   await setting.write(first, lazyServers('a'));
@@ -158,7 +158,7 @@ it('one of two files that breaks does not keep the other from being taken over',
   expect(followed.config().problems[0]?.message).toContain(first);
 });
 
-it('a volume whose files are swapped behind a link is noticed each time', async () => {
+it('a volume whose files are replaced through a link is noticed each time', async () => {
   const setting = await createSetting();
   const volume = join(setting.home, 'volume');
   const publish = async (version: number, content: unknown): Promise<void> => {
@@ -179,7 +179,7 @@ it('a volume whose files are swapped behind a link is noticed each time', async 
   expect(followed.reloads.flatMap(({ config }) => config.problems)).toEqual([]);
 });
 
-it('a directory of configuration that is a link is noticed when it leads elsewhere', async () => {
+it('a configuration directory that is a link is noticed when its target changes', async () => {
   const setting = await createSetting();
   await setting.write('dotfiles/one/mcp.json', lazyServers('first'));
   await setting.write('dotfiles/two/mcp.json', lazyServers('second'));
@@ -194,7 +194,7 @@ it('a directory of configuration that is a link is noticed when it leads elsewhe
   await waitUntil(() => namesOf(followed).join() === 'third');
 });
 
-it('a directory that is deleted and made again is followed on', async () => {
+it('a directory that is deleted and created again is still followed', async () => {
   const setting = await createSetting();
   const directory = join(setting.project, '.turnbuckle');
   await setting.write(setting.projectFile, lazyServers('start'));
@@ -209,7 +209,7 @@ it('a directory that is deleted and made again is followed on', async () => {
   }
 });
 
-it('a project that gets its first directory of configuration is noticed', async () => {
+it('the first configuration directory of a project is noticed', async () => {
   const setting = await createSetting();
   const followed = await follow(setting, { trustProject: true });
   await setting.write(setting.projectFile, lazyServers('fresh'));

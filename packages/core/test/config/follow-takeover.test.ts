@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { fixture, waitUntil } from '@turnbuckle/testing';
-import type { Reload } from 'turnbuckle';
+import type { Reload } from 'turnbuckle/host';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { TrustStore } from '../../src/config/trust.js';
+import { TrustStore } from '../../src/config/trust/trust.js';
 import { follow, lazyServers, namesOf } from './followed.js';
 import { createSetting } from './setting.js';
 
@@ -24,7 +24,7 @@ it.each<[string, (file: string) => Promise<unknown>, string[]]>([
   expect(namesOf(configured)).toEqual(names);
 });
 
-it('what has not changed before it was followed is not told', async () => {
+it('a file that is unchanged since loading is not reported', async () => {
   const setting = await createSetting();
   await setting.write(setting.userFile, lazyServers('one'));
   const { reloads } = await follow(setting);
@@ -33,7 +33,7 @@ it('what has not changed before it was followed is not told', async () => {
   expect(reloads[0]?.added).toEqual(['two']);
 });
 
-it('a file that is saved without a change is not told', async () => {
+it('a file that is saved without a change is not reported', async () => {
   const setting = await createSetting();
   await setting.write(setting.userFile, lazyServers('one'));
   const { reloads } = await follow(setting);
@@ -49,7 +49,7 @@ it('a file that is saved without a change is not told', async () => {
   ]);
 });
 
-it('an agreement that is given or taken back elsewhere is taken over', async () => {
+it('an agreement that is given or withdrawn by another process is applied', async () => {
   const setting = await createSetting();
   await setting.write(setting.projectFile, { servers: { one: echo } });
   const { runtime, config } = await follow(setting);
@@ -62,7 +62,7 @@ it('an agreement that is given or taken back elsewhere is taken over', async () 
   await waitUntil(() => runtime.serverStatus('one').error?.code === 'TRUST_REQUIRED');
 });
 
-it('a server that does not come up does not hold up the next change', async () => {
+it('a server that does not start does not delay the next change', async () => {
   const setting = await createSetting();
   const hanging = { ...fixture('slow', '--hang-at', 'discover'), connectTimeoutMs: 600_000 };
   await setting.write(setting.userFile, { servers: { one: echo } });
@@ -80,7 +80,7 @@ it('a server that does not come up does not hold up the next change', async () =
   ]);
 });
 
-it('a server is made anew when the default of an input that it uses changes, and only then', async () => {
+it('a server is restarted when the default of an input that it uses changes, and only then', async () => {
   const setting = await createSetting();
   const content = (used: string, unused: string) => ({
     inputs: [
@@ -102,7 +102,7 @@ it('a server is made anew when the default of an input that it uses changes, and
   expect(JSON.parse(part?.type === 'text' ? part.text : '')).toMatchObject({ KEY: 'b' });
 });
 
-it('a setting that becomes wrong keeps its last value', async () => {
+it('a setting that becomes invalid keeps its last value', async () => {
   const setting = await createSetting();
   await setting.write(setting.userFile, { secretCommand: ['echo'], naming: 'server_tool' });
   const { reload } = await setting.open();
@@ -114,7 +114,7 @@ it('a setting that becomes wrong keeps its last value', async () => {
   expect((await reload()).config.settings).toEqual({});
 });
 
-it('a host that changes its directory keeps the configuration it was started with', async () => {
+it('a host that changes its working directory keeps the configuration it was started with', async () => {
   const setting = await createSetting();
   await setting.write(setting.projectFile, lazyServers('one'));
   const cwd = vi.spyOn(process, 'cwd').mockReturnValue(setting.project);

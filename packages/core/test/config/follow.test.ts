@@ -2,12 +2,13 @@ import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
-import type { Reload } from 'turnbuckle';
+import type { Reload } from 'turnbuckle/host';
 import { expect, it } from 'vitest';
 import { follow, namesOf, lazyServers as servers } from './followed.js';
 import { createSetting } from './setting.js';
 
-it('touches one of 20 servers when one is changed', { timeout: 60_000 }, async () => {
+// requirement C8
+it('restarts one of 20 servers if only that one changed', { timeout: 60_000 }, async () => {
   const setting = await createSetting();
   const names = Array.from({ length: 20 }, (_, index) => `server-${index}`);
   const all = Object.fromEntries(
@@ -35,10 +36,10 @@ it('touches one of 20 servers when one is changed', { timeout: 60_000 }, async (
 });
 
 it.each([
-  ['is no JSON', '{ "servers": { "one": '],
+  ['is not JSON', '{ "servers": { "one": '],
   ['holds a list', '[]'],
   ['has servers of a wrong type', '{ "servers": 7 }'],
-])('keeps what it had when the file %s, tells why, and recovers', async (_, text) => {
+])('keeps the previous content when the file %s, reports why, and recovers', async (_, text) => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', { servers: { one: fixture('echo') } });
   const followed = await follow(setting, { files: [file] });
@@ -57,7 +58,7 @@ it.each([
   expect(followed.runtime.serverStatus('two').status).toBe('connected');
 });
 
-it('keeps a named file that went away, and stops what a file no longer says', async () => {
+it('keeps the servers of a named file that disappeared, and stops a server that is removed from it', async () => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', { servers: { one: fixture('echo'), two: fixture('echo') } });
   const followed = await follow(setting, { files: [file] });
@@ -73,7 +74,7 @@ it('keeps a named file that went away, and stops what a file no longer says', as
   expect(namesOf(followed)).toEqual(['one']);
 });
 
-it('takes a burst of 20 writes as few changes, and ends with the last', async () => {
+it('treats a burst of 20 writes as few changes, and ends with the last', async () => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', servers('start'));
   const followed = await follow(setting, { files: [file] });
@@ -104,13 +105,13 @@ it.each<[string, (file: string, text: string) => Promise<void>]>([
     },
   ],
   [
-    'with a copy kept aside',
+    'with a backup copy',
     async (file, text) => {
       await rename(file, `${file}~`);
       await writeFile(file, text);
     },
   ],
-])('notices what is saved %s, again and again', async (_, save) => {
+])('notices a file that is saved %s, repeatedly', async (_, save) => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', servers('start'));
   const followed = await follow(setting, { files: [file] });
@@ -120,7 +121,7 @@ it.each<[string, (file: string, text: string) => Promise<void>]>([
   }
 });
 
-it('notices what is saved behind a link, also by a rename', async () => {
+it('notices a file that is saved through a link, also by a rename', async () => {
   const setting = await createSetting();
   const real = await setting.write('dotfiles/mcp.json', servers('start'));
   const link = join(setting.home, 'linked.json');
@@ -148,7 +149,7 @@ it.each(['mcp.json', 'mcp.local.json'])('notices that a project gets its %s', as
   await waitUntil(() => namesOf(followed).join() === '');
 });
 
-it('notices the user’s own file and mcp-servers.json, also when their directory comes later', async () => {
+it('notices the user’s own file and mcp-servers.json, even if their directory is created later', async () => {
   const setting = await createSetting();
   const followed = await follow(setting, { trustProject: true });
   await setting.write(join(setting.project, 'mcp-servers.json'), servers('listed'));
@@ -157,7 +158,7 @@ it('notices the user’s own file and mcp-servers.json, also when their director
   await waitUntil(() => namesOf(followed).join() === 'listed,own');
 });
 
-it('is not woken by other files beside its own', async () => {
+it('is not triggered by other files in its directory', async () => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', servers('one'));
   const followed = await follow(setting, { files: [file] });
@@ -167,7 +168,7 @@ it('is not woken by other files beside its own', async () => {
   expect(followed.reloads).toEqual([]);
 });
 
-it('ends when it is told to', async () => {
+it('stops when it is closed', async () => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', servers('one'));
   const configured = await setting.open({ files: [file] });
@@ -180,7 +181,7 @@ it('ends when it is told to', async () => {
   expect(await readFile(file, 'utf8')).toContain('two');
 });
 
-it('of two reloads at once the later one counts', async () => {
+it('the later of two concurrent reloads wins', async () => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', servers('one'));
   const configured = await setting.open({ files: [file] });
@@ -191,7 +192,7 @@ it('of two reloads at once the later one counts', async () => {
   expect(namesOf(configured)).toEqual(['two']);
 });
 
-it('waits for the servers of a change, whoever took it over', async () => {
+it('waits for the servers of a change, whichever reload applied it', async () => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', { servers: {} });
   const configured = await setting.open({ files: [file] });

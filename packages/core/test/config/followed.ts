@@ -1,9 +1,10 @@
 import { fixture } from '@turnbuckle/testing';
-import type { ConfiguredRuntime, Reload } from 'turnbuckle';
+import type { ConfiguredRuntime } from 'turnbuckle';
+import type { Reload } from 'turnbuckle/host';
 import { onTestFinished } from 'vitest';
 import type { Setting } from './setting.js';
 
-/** A runtime that is up and follows its files, and what it told of them. */
+/** A connected runtime that follows its files, and the reloads it reported. */
 export interface Followed extends ConfiguredRuntime {
   readonly reloads: Reload[];
 }
@@ -20,7 +21,7 @@ export async function follow(
   return { ...configured, reloads };
 }
 
-/** The content of a file with servers of these names, none of which starts by itself. */
+/** The content of a file with lazy servers of these names. */
 export const lazyServers = (...names: string[]) => ({
   servers: Object.fromEntries(names.map((name) => [name, { ...fixture('echo'), start: 'lazy' }])),
 });

@@ -1,10 +1,10 @@
-/** A variable that is empty or relative must not make a project's directory its user's own. */
+/** An empty or relative variable must not turn a project's directory into the user's own. */
 import { execFileSync } from 'node:child_process';
 import { homedir, userInfo } from 'node:os';
 import { posix, win32 } from 'node:path';
-import { defaultStateDirectory, homeDirectory } from 'turnbuckle';
+import { defaultStateDirectory, homeDirectory } from 'turnbuckle/host';
 import { expect, it } from 'vitest';
-import { findLayers } from '../../src/config/layers.js';
+import { findLayers } from '../../src/config/layers/layers.js';
 
 const VARIABLES = [
   'HOME',
@@ -18,7 +18,7 @@ const VARIABLES = [
 const VALUES = ['', '.', '..', 'relative', './relative', '~'];
 
 it.each(VARIABLES.flatMap((name) => VALUES.map((value) => [name, value] as const)))(
-  '%s=%j is as if it were unset',
+  '%s=%j counts as unset',
   (name, value) => {
     const places = (environment: Record<string, string>): string[] => {
       const home = homeDirectory(environment);
@@ -38,7 +38,7 @@ it.each(VARIABLES.flatMap((name) => VALUES.map((value) => [name, value] as const
 it('takes the one that is set, else that of the process, else that of the system', () => {
   expect(homeDirectory({ HOME: '/some/where' })).toBe('/some/where');
   expect(homeDirectory({})).toBe(homedir());
-  const module = new URL('../../dist/index.js', import.meta.url).href;
+  const module = new URL('../../dist/host/index.js', import.meta.url).href;
   const ask = `import { homeDirectory } from ${JSON.stringify(module)}; console.log(homeDirectory(process.env));`;
   for (const HOME of ['', 'relative']) {
     const env = { PATH: process.env.PATH, HOME };

@@ -1,20 +1,20 @@
-/** No file, whoever wrote it, keeps others waiting, and nothing but a fault with its place comes of it. */
+/** No file blocks other work, whatever it contains. Its faults are reported with their place. */
 import { sampled, timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { TurnbuckleError } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
-import { interpolate } from '../../src/config/interpolate.js';
-import type { LayerScope } from '../../src/config/layers.js';
-import { readLayer } from '../../src/config/read-layer.js';
+import type { LayerScope } from '../../src/config/layers/layers.js';
+import { readLayer } from '../../src/config/layers/read-layer.js';
+import { interpolate } from '../../src/config/placeholders/interpolate.js';
 import { HOSTILE_TEXTS } from './hostile-texts.js';
 import { createSetting } from './setting.js';
 
 const MAX_BYTES = 512 * 1_024;
-/** The longest that anything else has to wait for reading one file. */
+/** The longest time that reading one file may block the event loop. */
 const BLOCK_MS = 250;
 
-/** The longest that something else had to wait while this was done. */
-async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+/** The longest time that the work blocked the event loop. */
+async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
   let worst = 0;
   let last = performance.now();
   let isOver = false;
@@ -48,7 +48,7 @@ describe.each(sampled(Object.entries(HOSTILE_TEXTS), 3))('a file of %s', (_what,
     for (const scope of scopes) {
       const layer = { scope, file: named, required: true, directory: project };
       let problems: readonly unknown[] = [];
-      const ms = await longestTurn(async () => {
+      const ms = await longestBlockMs(async () => {
         ({ problems } = await readLayer(layer));
       });
       expect(ms, scope).toBeLessThan(timeBound(BLOCK_MS));
@@ -56,7 +56,7 @@ describe.each(sampled(Object.entries(HOSTILE_TEXTS), 3))('a file of %s', (_what,
     }
     for (const file of [userFile, projectFile, localFile, `${project}/mcp-servers.json`]) {
       await write(file, text);
-      const ms = await longestTurn(async () => {
+      const ms = await longestBlockMs(async () => {
         const { problems, servers } = await load({ trustProject: true });
         expectFaults(problems, file);
         for (const { problem } of servers.values())
@@ -68,14 +68,14 @@ describe.each(sampled(Object.entries(HOSTILE_TEXTS), 3))('a file of %s', (_what,
   });
 });
 
-it('the first faults are told, and how many more there are', async () => {
+it('the first errors are reported, and the number of the rest', async () => {
   const { write, load } = await createSetting();
   const keys = Array.from({ length: 150 }, (_, index) => `"ke${index}": 1`).join(',\n');
   const file = await write('many.json', `{\n${keys}\n}`);
   const { problems } = await load({ files: [file] });
   expect(problems).toHaveLength(51);
   expect(problems[49]?.message).toBe(`${file}:51:1: ke49: unknown key "ke49".`);
-  expect(problems[50]?.message).toBe(`${file}:1:1: and 100 more faults in this file.`);
+  expect(problems[50]?.message).toBe(`${file}:1:1: 100 more errors in this file.`);
   const server = await write('server.json', `{ "servers": { "a": { "command": "x",\n${keys} } } }`);
   const { servers } = await load({ files: [server] });
   expect(servers.get('a')?.problem?.message).toMatch(/server\.json:2:1: .*; and 140 more\.$/);
@@ -88,11 +88,8 @@ it.each([
   ],
   ['keys', `{ ${Array.from({ length: 201 }, (_, index) => `"k${index}": 1`)} }`],
   ['placeholders', `{ "servers": { "a": { "command": "${'${A}'.repeat(5_001)}" } } }`],
-  [
-    'names, values and signs',
-    `{ "servers": { "a": { "command": "x", "args": [${'1,'.repeat(40_000)}1] } } }`,
-  ],
-])('a file of the administrator with too many %s lets nothing through', async (word, text) => {
+  ['JSON tokens', `{ "servers": { "a": { "command": "x", "args": [${'1,'.repeat(40_000)}1] } } }`],
+])('a managed file with too many %s allows nothing', async (word, text) => {
   const { write, project } = await createSetting();
   const file = await write('managed.json', text);
   const read = await readLayer({ scope: 'managed', file, required: true, directory: project });
@@ -101,7 +98,7 @@ it.each([
   expect(read.problems[0]?.message).toContain(word);
 });
 
-it('too many rules are one that asks, or denies, everything', async () => {
+it('too many rules count as one rule that asks for every call', async () => {
   const { write, load } = await createSetting();
   const rules = Array.from({ length: 2_001 }, () => ({ action: 'allow' }));
   const file = await write('rules.json', { rules });
@@ -110,13 +107,13 @@ it('too many rules are one that asks, or denies, everything', async () => {
   expect(config.problems[0]?.message).toContain('more than 2000 rules');
 });
 
-it('placeholders are understood ten deep, and no deeper', async () => {
+it('placeholders may be nested ten deep, and no deeper', async () => {
   const nested = (depth: number): string => `${'${A:-'.repeat(depth)}x${'}'.repeat(depth)}`;
   const source = { environment: {}, workspaceFolder: '/', userHome: '/' };
   expect(await interpolate(nested(10), source, { server: 'a' })).toBe('x');
   await expect(interpolate(nested(11), source, { server: 'a' })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
-    message: expect.stringContaining('a placeholder that is not understood: ${A:-'),
+    message: expect.stringContaining('${A:-'),
   });
 });
 

@@ -1,4 +1,4 @@
-/** Files that a stranger could write to keep whoever reads them busy; each as large as `bytes` lets it be. */
+/** Files that an attacker could write to keep a reader busy; each is up to `bytes` long. */
 type Make = (bytes: number) => string;
 
 const times = (piece: string, bytes: number): string => piece.repeat(Math.floor(bytes / piece.length));

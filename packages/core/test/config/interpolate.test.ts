@@ -2,9 +2,9 @@ import { fixture } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import type { Runtime } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
-import { interpolate, type Placeholders } from '../../src/config/interpolate.js';
-import { findMalformed } from '../../src/config/placeholders.js';
-import { trustHash } from '../../src/config/trust.js';
+import { interpolate, type Placeholders } from '../../src/config/placeholders/interpolate.js';
+import { trustHash } from '../../src/config/trust/trust.js';
+import { findMalformed } from '../../src/text/placeholders.js';
 import { createSetting } from './setting.js';
 
 const SOURCE: Placeholders = {
@@ -16,6 +16,7 @@ const SOURCE: Placeholders = {
 };
 const fill = <T>(value: T): Promise<T> => interpolate(value, SOURCE, { server: 'demo', file: '/f.json' });
 
+// requirement K3
 describe('a text with placeholders', () => {
   it.each([
     ['${A}', 'a'],
@@ -51,7 +52,7 @@ describe('a text with placeholders', () => {
     ['${NONE:-$${A}}', '${A}'],
     ['$A $ {A} $', '$A $ {A} $'],
     ['a}b{c}', 'a}b{c}'],
-    // What a variable holds is a value, not a text to look into.
+    // The value of a variable is not interpolated again.
     ['${CYCLE}', '${CYCLE}'],
     ['${TRICK}', '${A}$${B}'],
   ])('%s is %s', async (text, expected) => {
@@ -59,7 +60,7 @@ describe('a text with placeholders', () => {
     expect(findMalformed(text)).toBeUndefined();
   });
 
-  it('is filled in wherever it stands, and nothing else is touched', async () => {
+  it('is resolved wherever it occurs, and nothing else changes', async () => {
     class Own {
       text = '${A}';
     }
@@ -83,7 +84,7 @@ describe('a text with placeholders', () => {
     '${${A}}',
     '${input:}',
     '${env:}',
-  ])('that is malformed says so: %s', async (text) => {
+  ])('that is malformed is reported: %s', async (text) => {
     await expect(fill({ args: [text] })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       server: 'demo',
@@ -93,20 +94,20 @@ describe('a text with placeholders', () => {
   });
 
   it.each([
-    ['${NONE}', 'the environment variable NONE', { variable: 'NONE', kind: 'env' }],
-    ['${env:NONE}', 'the environment variable NONE', { variable: 'NONE', kind: 'env' }],
-    ['${A:-x}${NONE}', 'the environment variable NONE', { variable: 'NONE', kind: 'env' }],
-    ['${OTHER:-${NONE}}', 'the environment variable NONE', { variable: 'NONE', kind: 'env' }],
+    ['${NONE}', 'environment variable NONE', { variable: 'NONE', kind: 'env' }],
+    ['${env:NONE}', 'environment variable NONE', { variable: 'NONE', kind: 'env' }],
+    ['${A:-x}${NONE}', 'environment variable NONE', { variable: 'NONE', kind: 'env' }],
+    ['${OTHER:-${NONE}}', 'environment variable NONE', { variable: 'NONE', kind: 'env' }],
     ['${input:none}', 'the input "none"', { variable: 'none', kind: 'input' }],
     ['${secret:none}', 'the secret "none"', { variable: 'none', kind: 'secret' }],
-    ['${constructor}', 'the environment variable constructor', { variable: 'constructor', kind: 'env' }],
-    ['${__proto__}', 'the environment variable __proto__', { variable: '__proto__', kind: 'env' }],
+    ['${constructor}', 'environment variable constructor', { variable: 'constructor', kind: 'env' }],
+    ['${__proto__}', 'environment variable __proto__', { variable: '__proto__', kind: 'env' }],
   ])('that lacks a value names variable, server, key and file: %s', async (text, what, data) => {
     await expect(fill({ env: { KEY: text } })).rejects.toMatchObject({
       code: 'VARIABLE_MISSING',
       server: 'demo',
       message: expect.stringMatching(
-        `^Server "demo" needs ${what}, which .* \\(env\\.KEY in /f\\.json\\)\\.$`,
+        `^Server "demo" requires ${what}, which .* \\(env\\.KEY in /f\\.json\\)\\.$`,
       ),
       data: { ...data, path: 'env.KEY', file: '/f.json' },
     });
@@ -123,7 +124,7 @@ describe('any text', () => {
     await fc.assert(property, { numRuns: 10_000 });
   });
 
-  it('comes back when every ${ is escaped', async () => {
+  it('is unchanged when every ${ is escaped', async () => {
     const pieces = fc.array(fc.constantFrom('${', '}', 'A', ':-', ' ', 'x', '{'), { maxLength: 12 });
     const property = fc.asyncProperty(pieces, async (parts) => {
       const text = parts.join('');
@@ -132,7 +133,7 @@ describe('any text', () => {
     await fc.assert(property, { numRuns: 2_000 });
   });
 
-  it('is understood at once or refused in the way that loading refuses it', async () => {
+  it('is accepted immediately or rejected as when loading', async () => {
     const pieces = fc.array(fc.constantFrom('${', '$${', '}', 'A', ':-', ':', ' ', '$', 'input:one', '{'), {
       maxLength: 14,
     });
@@ -208,7 +209,7 @@ describe('a server from a file', () => {
     ]);
   });
 
-  it('shows and hashes its placeholders, never what they stand for', async () => {
+  it('shows and hashes its placeholders, never their values', async () => {
     const { write, open, environment } = await createSetting();
     const { command, args } = fixture('echo', '--label');
     const entry = { command, args: [...args, 'x${TOKEN}'], env: { KEY: '${TOKEN}' } };
@@ -232,7 +233,7 @@ describe('a server from a file', () => {
     expect(JSON.stringify([runtime.status(), [...config().servers]])).not.toContain('hunter2');
   });
 
-  it('asks again each time it is connected', async () => {
+  it('asks for inputs again each time it is connected', async () => {
     const { write, open } = await createSetting();
     const file = await write('mine.json', {
       servers: { demo: { ...fixture('echo'), env: { N: '${input:n}' } } },
@@ -250,7 +251,7 @@ describe('a server from a file', () => {
     expect((await environmentOf(runtime)).N).toBe('2');
   });
 
-  it('fails alone when a variable is missing, and comes up once it is there', async () => {
+  it('fails without affecting others if a variable is missing, and connects once it is set', async () => {
     const { write, open, environment } = await createSetting();
     const demo = { ...fixture('echo'), env: { KEY: '${LATER}' } };
     const file = await write('mine.json', { servers: { demo, other: fixture('echo') } });
@@ -272,7 +273,7 @@ describe('a server from a file', () => {
       '(3)',
     ],
     ['does not exist', ['/nonexistent/hunter2', '{name}'], '(ENOENT)'],
-  ])('tells that the command for a secret %s, not what it printed', async (_, secretCommand, status) => {
+  ])('reports that the command for a secret %s, not what it printed', async (_, secretCommand, status) => {
     const { write, open } = await createSetting();
     const demo = { ...fixture('echo'), env: { KEY: '${secret:api}' } };
     const file = await write('mine.json', { secretCommand, servers: { demo } });
@@ -284,7 +285,7 @@ describe('a server from a file', () => {
     expect(error?.message).not.toContain('hunter2');
   });
 
-  it('does not tell a value that made it wrong', async () => {
+  it('does not reveal a value that made it invalid', async () => {
     const { write, open, environment } = await createSetting();
     const file = await write('mine.json', { servers: { demo: { url: '${ADDRESS}' } } });
     const { runtime } = await open({ files: [file], environment: { ...environment, ADDRESS: 'hunter2' } });
@@ -296,7 +297,7 @@ describe('a server from a file', () => {
     expect(JSON.stringify(runtime.status())).not.toContain('hunter2');
   });
 
-  it('takes the defaults of inputs from its own file alone', async () => {
+  it('takes the defaults of inputs only from its own file', async () => {
     const { write, open, userFile, projectFile } = await createSetting();
     const env = { HOST: '${input:host:-none}' };
     await write(userFile, { servers: { demo: { ...fixture('echo'), env } } });

@@ -1,4 +1,4 @@
-/** What a validation says to people: plain words, at every depth, and one full stop. */
+/** Validation messages are plain English, at every depth. */
 import { describeIssue } from 'turnbuckle/issue-text';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
@@ -10,7 +10,7 @@ const SCHEMA = z.strictObject({
   inside: z.optional(z.strictObject({ servers: z.optional(z.int()), tools: z.optional(z.boolean()) })),
 });
 
-const said = (value: unknown): string[] =>
+const messagesFor = (value: unknown): string[] =>
   (z.safeParse(SCHEMA, value, { error: describeIssue }).error?.issues ?? []).map(({ message }) => message);
 
 describe('a fault', () => {
@@ -23,11 +23,13 @@ describe('a fault', () => {
     [{ action: 'ask', name: 'x', inside: { tools: 1 } }, 'expected true or false, found a number'],
     [{ action: 'ask', name: 'x', nam: 1 }, 'unknown key "nam" (did you mean "name"?)'],
     [{ action: 'ask', name: 'x', inside: { severs: 1 } }, 'unknown key "severs" (did you mean "servers"?)'],
-  ])('%j says %j', (value, text) => {
-    expect(said(value)).toEqual([text]);
+  ])('%j results in %j', (value, text) => {
+    expect(messagesFor(value)).toEqual([text]);
   });
 
   it('never repeats a value that may be a secret', () => {
-    expect(said({ action: 'tbk_secret', name: 7, list: 'tbk_secret' }).join()).not.toContain('tbk_secret');
+    expect(messagesFor({ action: 'tbk_secret', name: 7, list: 'tbk_secret' }).join()).not.toContain(
+      'tbk_secret',
+    );
   });
 });

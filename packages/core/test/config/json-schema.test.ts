@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'jsonc-parser';
-import { jsonSchema } from 'turnbuckle';
+import { jsonSchema } from 'turnbuckle/host';
 import { Compile } from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/is-record.js';
+import { isRecord } from '../../src/json/is-record.js';
 import { createSetting } from './setting.js';
 
 const validator = Compile(await jsonSchema());
@@ -56,7 +56,7 @@ const GOOD: Record<string, unknown> = {
   },
   'a list of mcpServers': { mcpServers: [{ name: 'one', command: 'x' }] },
   'an adjustment': { servers: { weak: { enabled: false } } },
-  'an adjustment of more': { servers: { weak: { callTimeoutMs: 5, excludeTools: ['a'] } } },
+  'an adjustment of several keys': { servers: { weak: { callTimeoutMs: 5, excludeTools: ['a'] } } },
   'an adjustment in a list': { servers: [{ name: 'weak', start: 'lazy' }] },
   settings: { naming: 'server_tool', describePrefix: true, subAgentEnabled: false },
   'settings of a user': {
@@ -71,11 +71,11 @@ const GOOD: Record<string, unknown> = {
 
 const BAD: Record<string, unknown> = {
   'a list at the root': [],
-  'a text at the root': 'x',
+  'a string at the root': 'x',
   'an unknown key': { serverz: {} },
-  'servers as a text': { servers: 'x' },
+  'servers as a string': { servers: 'x' },
   'servers as null': { servers: null },
-  'a server as a text': server('npx'),
+  'a server as a string': server('npx'),
   'a server as null': server(null),
   'an unknown key of a server': server({ command: 'x', argz: [] }),
   'a key of another transport': server({ url: 'https://h', args: [] }),
@@ -86,7 +86,7 @@ const BAD: Record<string, unknown> = {
   'a server in process': server({ type: 'in-process', server: {} }),
   'a command of a wrong type': server({ command: ['x'] }),
   'an empty command': server({ command: '' }),
-  'arguments as a text': server({ command: 'x', args: 'a' }),
+  'arguments as a string': server({ command: 'x', args: 'a' }),
   'an argument as a number': server({ command: 'x', args: [1] }),
   'a variable as a number': server({ command: 'x', env: { K: 1 } }),
   'no address': server({ url: 'nowhere' }),
@@ -100,7 +100,7 @@ const BAD: Record<string, unknown> = {
   'an unknown key further down': server({ command: 'x', reconnect: { retries: 1 } }),
   'a list without names': { servers: [{ command: 'x' }] },
   'a list with name and id': { servers: [{ name: 'a', id: 'b', command: 'x' }] },
-  'a list of texts': { servers: ['x'] },
+  'a list of strings': { servers: ['x'] },
   'a list with an unknown key': { servers: [{ name: 'a', command: 'x', argz: [] }] },
   'an unknown naming': { naming: 'dots' },
   'an input without an id': { inputs: [{}] },
@@ -109,7 +109,7 @@ const BAD: Record<string, unknown> = {
   'an empty command for secrets': { secretCommand: [] },
 };
 
-/** Whether loading finds nothing wrong; a weaker file has the server `weak`, so that it can be adjusted. */
+/** Whether loading finds no fault. A file of lower precedence has the server `weak`, so that it can be adjusted. */
 async function isLoadable(document: unknown): Promise<boolean> {
   const setting = await createSetting();
   await setting.write(setting.userFile, { servers: { weak: { command: 'x' } } });
@@ -118,13 +118,14 @@ async function isLoadable(document: unknown): Promise<boolean> {
   return problems.length === 0 && parsed.problems.size === 0;
 }
 
-describe('the JSON Schema and the loading of files agree', () => {
-  it.each(Object.entries(GOOD))('that this is right: %s', async (_, document) => {
+// requirement F4
+describe('the JSON Schema and the loader agree', () => {
+  it.each(Object.entries(GOOD))('that this is valid: %s', async (_, document) => {
     expect(validator.Errors(document)).toEqual([true, []]);
     expect(await isLoadable(document)).toBe(true);
   });
 
-  it.each(Object.entries(BAD))('that this is wrong: %s', async (_, document) => {
+  it.each(Object.entries(BAD))('that this is invalid: %s', async (_, document) => {
     expect(validator.Check(document)).toBe(false);
     expect(await isLoadable(document)).toBe(false);
   });

@@ -1,20 +1,21 @@
 import { join } from 'node:path';
 import { fixture } from '@turnbuckle/testing';
 import { expect, it } from 'vitest';
-import { findLayers, type LayerPlace, possibleProjectFiles } from '../../src/config/layers.js';
+import { findLayers, type LayerContext, possibleProjectFiles } from '../../src/config/layers/layers.js';
 import { createSetting, type Setting } from './setting.js';
 
-const PLACE: LayerPlace = {
+const PLACE: LayerContext = {
   cwd: '/home/me/work/app',
   home: '/home/me',
   platform: 'linux',
   environment: {},
   exists: (path) => path === '/home/me/work/.turnbuckle/mcp.json',
 };
-const files = (place: Partial<LayerPlace>): string[] =>
+const files = (place: Partial<LayerContext>): string[] =>
   findLayers({ ...PLACE, ...place }).map(({ scope, file }) => `${scope} ${file}`);
 
-it('finds the layers from the weakest to the strongest', () => {
+// requirement F1
+it('finds the layers from the lowest precedence to the highest', () => {
   const environment = { MCP_CONFIG_PATH: 'named.json' };
   expect(files({ environment, files: ['/x//a/../one.json', 'two.json'] })).toEqual([
     'user /home/me/.config/turnbuckle/mcp.json',
@@ -28,7 +29,7 @@ it('finds the layers from the weakest to the strongest', () => {
   ]);
 });
 
-it('gives each layer the directory that its paths mean, and asks for the files that somebody named', () => {
+it('gives each layer the base directory of its paths, and requires explicitly named files', () => {
   const layers = findLayers({ ...PLACE, files: ['one.json'] });
   expect(layers.map(({ directory, required }) => [directory, required])).toEqual([
     ['/home/me/work/app', false],
@@ -67,7 +68,7 @@ it.each([
     '/app/turnbuckle/mcp.json',
     '/pd/turnbuckle/managed-mcp.json',
   ],
-] as const)('knows the places of %s with %j', (platform, environment, user, managed) => {
+] as const)('knows the file locations on %s with %j', (platform, environment, user, managed) => {
   const layers = findLayers({ ...PLACE, platform, environment });
   expect([layers.at(0)?.file, layers.at(-1)?.file]).toEqual([user, managed]);
 });
@@ -83,13 +84,13 @@ it('walks up to the home directory and no further', () => {
   expect(seen.at(-1)).toBe('/.turnbuckle/mcp.local.json');
 });
 
-it('takes the nearest project, also one that has only a local file', () => {
+it('takes the nearest project, even if it has only a local file', () => {
   const exists = (path: string): boolean =>
     path === '/home/me/work/app/.turnbuckle/mcp.local.json' || PLACE.exists(path);
   expect(files({ exists })).toContain('project /home/me/work/app/.turnbuckle/mcp.json');
 });
 
-it('knows which files of a project may still come', () => {
+it('knows which files of a project may be created later', () => {
   const exists = (path: string): boolean => path === '/home/me/work/.turnbuckle';
   expect(possibleProjectFiles({ ...PLACE, exists })).toEqual([
     '/home/me/work/app/.turnbuckle/mcp.json',
@@ -99,7 +100,7 @@ it('knows which files of a project may still come', () => {
   ]);
 });
 
-/** The layers that files can make, from the weakest to the strongest. */
+/** Writes a file for each layer, from the lowest precedence to the highest. */
 async function writeLayers(setting: Setting): Promise<string[]> {
   const { home, project, write } = setting;
   const paths = [
@@ -121,7 +122,7 @@ async function writeLayers(setting: Setting): Promise<string[]> {
   return paths;
 }
 
-it('lets the stronger file win, and tells what it shadows, the strongest first', async () => {
+it('lets the file of higher precedence win, and reports what it shadows, highest precedence first', async () => {
   const setting = await createSetting();
   const paths = await writeLayers(setting);
   const config = await setting.load({
@@ -141,7 +142,7 @@ it('lets the stronger file win, and tells what it shadows, the strongest first',
   expect(config.problems).toEqual([]);
 });
 
-it('puts servers of the program above all of these files, in the directory of the run', async () => {
+it('ranks servers of the program above all of these files, with the working directory as their directory', async () => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', { servers: { one: { command: 'file' } } });
   const extra = new Map([['one', { command: 'extra', args: ['${workspaceFolder}'] }]]);
@@ -185,7 +186,7 @@ it.each([
   expect(problems).toEqual([]);
 });
 
-it('gives a hosted server in a list its name beside its id', async () => {
+it('gives a hosted server in a list its name in addition to its id', async () => {
   const setting = await createSetting();
   const hosted = { name: 'mine', type: 'proxy', baseUrl: 'https://host.example', id: 'abc' };
   await setting.write(setting.userFile, { servers: [hosted] });
@@ -193,7 +194,7 @@ it('gives a hosted server in a list its name beside its id', async () => {
   expect(parsed.servers.get('mine')).toMatchObject({ id: 'abc', scope: 'claudeai' });
 });
 
-it('adjusts a server of a weaker file without taking it over', async () => {
+it('adjusts a server of a file with lower precedence without replacing it', async () => {
   const setting = await createSetting();
   const { userFile, localFile, write } = setting;
   await write(userFile, { servers: { one: { command: 'x', args: ['a'] }, two: { command: 'y' } } });
@@ -215,7 +216,7 @@ it('adjusts a server of a weaker file without taking it over', async () => {
   expect(servers.get('new')?.problem?.message).toContain(`${localFile}:1:`);
 });
 
-it('lets a project narrow a server of its user, never widen it', async () => {
+it('lets a project restrict a server of its user, never extend it', async () => {
   const setting = await createSetting();
   const { userFile, projectFile, write } = setting;
   const guarded = { command: 'x', includeTools: ['a', 'b'], excludeTools: ['rm'], requires: ['admin'] };
@@ -235,7 +236,7 @@ it('lets a project narrow a server of its user, never widen it', async () => {
   });
 });
 
-it('blames the right file when an adjusted server is wrong', async () => {
+it('reports the right file if an adjusted server is invalid', async () => {
   const setting = await createSetting();
   const { userFile, localFile, write } = setting;
   await write(userFile, '{ "servers": {\n  "one": { "command": 5 },\n  "two": { "command": "x" } } }');
@@ -245,7 +246,7 @@ it('blames the right file when an adjusted server is wrong', async () => {
   expect(servers.get('two')?.problem?.message).toContain(`${localFile}:3:11: servers.two.enabled: `);
 });
 
-it('replaces a server as a whole when what to run is written again', async () => {
+it('replaces a server as a whole if the command is set again', async () => {
   const setting = await createSetting();
   await setting.write(setting.userFile, {
     servers: { one: { command: 'x', args: ['a'], callTimeoutMs: 5 } },
@@ -255,7 +256,7 @@ it('replaces a server as a whole when what to run is written again', async () =>
   expect(config).toMatchObject({ command: 'y', args: [], callTimeoutMs: 60_000 });
 });
 
-it('takes each setting from the strongest file that has it, and tells which', async () => {
+it('takes each setting from the file of highest precedence that has it, and reports which', async () => {
   const setting = await createSetting();
   const { userFile, projectFile, write } = setting;
   await write(userFile, { naming: 'server_tool', describePrefix: true, toolApprovalRequired: false });
@@ -270,7 +271,7 @@ it('takes each setting from the strongest file that has it, and tells which', as
   expect(problems).toEqual([]);
 });
 
-it('tells the line and column of each server and setting', async () => {
+it('reports the line and column of each server and setting', async () => {
   const setting = await createSetting();
   await setting.write(
     setting.userFile,
@@ -289,7 +290,7 @@ it('tells the line and column of each server and setting', async () => {
   expect(Object.fromEntries(settingOrigins)).toEqual({ naming: at(2, 26), describePrefix: at(6, 14) });
 });
 
-it('means by ${workspaceFolder} the project in its own files, and where the run began in others', async () => {
+it('resolves ${workspaceFolder} to the project in its own files, and to the working directory in others', async () => {
   const setting = await createSetting();
   const { project, write } = setting;
   const cwd = join(project, 'deep', 'inside');
@@ -324,7 +325,7 @@ it.each(['trusted', 'inheritEnv', 'scope'])('a server of a project cannot set %s
     );
     const { servers, parsed } = await setting.load({ trustProject: true });
     expect(servers.get('one')?.problem?.message).toBe(
-      `${file}:2:40: servers.one.${key}: "${key}" may not be set by a project's file.`,
+      `${file}:2:40: servers.one.${key}: "${key}" cannot be set in a project file.`,
     );
     expect(parsed.servers.size).toBe(0);
   }
@@ -345,7 +346,7 @@ it.each([
   const { settings, problems, parsed } = await setting.load({ trustProject: true });
   expect(settings).toEqual({});
   expect(problems.map(({ message }) => message)).toEqual([
-    `${projectFile}:1:2: ${key}: "${key}" may not be set by a project's file.`,
+    `${projectFile}:1:2: ${key}: "${key}" cannot be set in a project file.`,
   ]);
   expect(parsed.servers.has('one')).toBe(true);
 });

@@ -1,13 +1,13 @@
-/** Stands where people keep secrets: no complaint may repeat it. */
+/** Occurs where people write secrets: no error message may repeat it. */
 export const SECRET = 'hunter2-very-secret';
 
 export interface MalformedText {
-  /** Of the file, with `good` in it where the rest can still be understood. */
+  /** The content of the file, with the server `good` if the rest can still be parsed. */
   readonly text: string;
-  /** `line:column` of the first complaint, and words in it. */
+  /** `line:column` of the first error, and words in its message. */
   readonly at: string;
   readonly words: readonly string[];
-  /** False: nothing of the file can be used. */
+  /** False if nothing in the file can be used. */
   readonly good?: false;
 }
 
@@ -17,7 +17,7 @@ const broken = (text: string, at: string, ...words: string[]): MalformedText => 
   words,
   good: false,
 });
-/** A bad entry on line 3 beside a good one. */
+/** A bad entry on line 3 next to a good one. */
 const server = (entry: string, column: number, ...words: string[]): MalformedText => ({
   text: `{ "servers": {\n  "good": { "command": "x" },\n  "bad": ${entry}\n} }`,
   at: `3:${column}`,
@@ -30,19 +30,19 @@ const setting = (member: string, column: number, ...words: string[]): MalformedT
   words,
 });
 
-/** Files that are wrong in one way each. */
+/** Files with one fault each. */
 export const MALFORMED: Record<string, MalformedText> = {
-  'truncated after the brace': broken('{', '1:2', '"}" is missing'),
-  'truncated in a key': broken('{\n  "serv', '2:3', 'double quote is missing'),
-  'truncated after a key': broken('{\n  "servers"', '2:12', 'a colon is expected'),
-  'truncated after a colon': broken('{\n  "servers":', '2:13', 'a value is expected'),
+  'truncated after the brace': broken('{', '1:2', 'missing "}"'),
+  'truncated in a key': broken('{\n  "serv', '2:3', 'missing double quote'),
+  'truncated after a key': broken('{\n  "servers"', '2:12', 'expected a colon'),
+  'truncated after a colon': broken('{\n  "servers":', '2:13', 'expected a value'),
   'truncated in a text': broken(
     `{ "servers": {\n "a": { "command": "${SECRET}`,
     '2:20',
-    'a double quote is missing',
+    'missing double quote',
   ),
-  'truncated in a list': broken('{ "servers": {\n "a": { "args": ["x",', '2:22', 'a value is expected'),
-  'truncated after an entry': broken('{ "servers": {\n "a": { "command": "x" }', '2:25', '"}" is missing'),
+  'truncated in a list': broken('{ "servers": {\n "a": { "args": ["x",', '2:22', 'expected a value'),
+  'truncated after an entry': broken('{ "servers": {\n "a": { "command": "x" }', '2:25', 'missing "}"'),
   'a comma too few': broken(
     `{ "servers": {\n "a": { "command": "x" "env": { "K": "${SECRET}" } } } }`,
     '2:24',
@@ -54,9 +54,9 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a value without quotes': broken(
     `{ "servers": { "a": { "command":\n ${SECRET} } } }`,
     '2:2',
-    'neither a value nor a key',
+    'unexpected word',
   ),
-  'a key without quotes': broken('{\n servers: {} }', '2:2', 'neither a value nor a key'),
+  'a key without quotes': broken('{\n servers: {} }', '2:2', 'unexpected word'),
   'a line break in a text': broken(
     `{ "servers": { "a": { "command":\n "${SECRET}\n" } } }`,
     '2:2',
@@ -65,13 +65,13 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a bad escape': broken(`{ "servers": { "a": { "command":\n "${SECRET}\\q" } } }`, '2:2', 'escape'),
   'a bad \\u': broken('{ "a":\n "\\u12" }', '2:2', '\\u sequence'),
   'half a number': broken('{ "a":\n 1. }', '2:2', 'number'),
-  'text behind the end': broken('{ }\n trailing', '2:2', 'neither a value nor a key'),
-  'an unclosed comment': broken('{ }\n/* forgotten', '2:1', 'the comment is not closed'),
-  'binary at the start': broken('\u0000\u0001\u0002ELF', '1:1', 'neither a value nor a key'),
+  'text behind the end': broken('{ }\n trailing', '2:2', 'unexpected word'),
+  'an unclosed comment': broken('{ }\n/* forgotten', '2:1', 'unclosed comment'),
+  'binary at the start': broken('\u0000\u0001\u0002ELF', '1:1', 'unexpected word'),
   'a list at the root': broken('[\n]', '1:1', 'one object'),
   'a text at the root': broken('// a comment\n"servers"', '2:1', 'one object'),
   'null at the root': broken('null', '1:1', 'one object'),
-  'fifty thousand brackets': broken(`{ "servers": ${'['.repeat(50_000)}`, '1:1', 'more than 100 deep'),
+  'fifty thousand brackets': broken(`{ "servers": ${'['.repeat(50_000)}`, '1:1', 'more than 100 levels deep'),
   'servers as a text': broken('{\n  "servers": "x" }', '2:3', 'servers: expected a map or a list'),
   'servers as null': broken('{\n  "servers": null }', '2:3', 'servers: expected a map or a list'),
   'mcpServers as a number': setting('"mcpServers": 7', 3, 'mcpServers: expected a map or a list'),
@@ -100,18 +100,18 @@ export const MALFORMED: Record<string, MalformedText> = {
     3,
     'secretCommand: expected a list',
   ),
-  'a managed key': setting('"forbid": []', 3, `forbid: "forbid" may not be set by a user's file`),
+  'a managed key': setting('"forbid": []', 3, `forbid: "forbid" cannot be set in a user file`),
   'a key that is there twice': setting(
     '"naming": "server_tool", "naming": "x"',
     28,
-    'naming: the key "naming" is there twice',
+    'naming: duplicate key "naming"',
   ),
   '__proto__ as a key': setting('"__proto__": { "forbid": [] }', 3, '__proto__: this key is not allowed'),
   'constructor as a key': setting('"constructor": { }', 3, 'constructor: unknown key "constructor"'),
   'nested too deep': setting(
     `"inputs": ${'['.repeat(200)}${']'.repeat(200)}`,
     113,
-    'nested more than 100 deep',
+    'nested more than 100 levels deep',
   ),
   'a server as a text': server(`"npx ${SECRET}"`, 3, 'servers.bad: expected an object, found "npx …"'),
   'a server as a list': server(`["npx", "${SECRET}"]`, 3, 'servers.bad: expected an object, found a list'),
@@ -119,16 +119,16 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a server with a command and an address': server(
     '{ "command": "x", "url": "https://x/mcp" }',
     28,
-    'servers.bad.url: a server has "command" or "url", not both',
+    'servers.bad.url: a server cannot have both "command" and "url"',
   ),
   'a server with an address of two kinds': server(
     '{ "url": "https://x/mcp", "baseUrl": "https://y", "id": "z" }',
     12,
-    'servers.bad.url: a server has "baseUrl" or "url", not both',
+    'servers.bad.url: a server cannot have both "baseUrl" and "url"',
   ),
   'a server as null': server('null', 3, 'servers.bad: expected an object, found null'),
-  'a server of nothing': server('{}', 3, 'servers.bad: has neither "command"'),
-  'a misspelt command': server('{ "comand": "x" }', 3, '"comand" may be meant as "command"'),
+  'an empty server': server('{}', 3, 'servers.bad: the server has neither "command"'),
+  'a misspelt command': server('{ "comand": "x" }', 3, '"comand" may be a misspelling of "command"'),
   'a misspelt key': server(
     '{ "command": "x", "argz": [] }',
     28,
@@ -163,11 +163,7 @@ export const MALFORMED: Record<string, MalformedText> = {
     45,
     'servers.bad.headers.K: expected a string',
   ),
-  'no address': server(
-    '{ "url": "nowhere" }',
-    12,
-    'servers.bad.url: expected an http:// or https:// address',
-  ),
+  'no address': server('{ "url": "nowhere" }', 12, 'servers.bad.url: expected an http:// or https:// URL'),
   'a wrong scheme': server(
     `{ "url": "ftp://me:${SECRET}@host" }`,
     12,
@@ -187,7 +183,7 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a transport as a number': server(
     '{ "type": 5, "url": "https://h" }',
     12,
-    "servers.bad.type: expected a transport's name, found 5",
+    'servers.bad.type: expected a transport name, found 5',
   ),
   'a negative time': server(
     '{ "command": "x", "callTimeoutMs": -1 }',
@@ -208,12 +204,12 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a server key that is there twice': server(
     `{ "command": "x", "command": "${SECRET}" }`,
     28,
-    'servers.bad.command: the key "command" is there twice',
+    'servers.bad.command: duplicate key "command"',
   ),
   'an unclosed placeholder': server(
     '{ "command": "x", "args": ["${HOME"] }',
     37,
-    'servers.bad.args[0]: a placeholder is not understood: ${HOME…',
+    'servers.bad.args[0]: invalid placeholder: ${HOME…',
   ),
   'an unclosed placeholder before a secret': server(
     `{ "command": "x", "env": { "K": "\${A ${SECRET}" } }`,
@@ -221,7 +217,12 @@ export const MALFORMED: Record<string, MalformedText> = {
     'servers.bad.env.K:',
     '${A…',
   ),
-  'a placeholder in a name of one': server('{ "command": "${${A}}" }', 12, 'servers.bad.command:', '${$…'),
+  'a placeholder in the name of a placeholder': server(
+    '{ "command": "${${A}}" }',
+    12,
+    'servers.bad.command:',
+    '${$…',
+  ),
   'an unknown kind of placeholder': server(
     '{ "command": "${vault:x}" }',
     12,
@@ -248,21 +249,21 @@ export const MALFORMED: Record<string, MalformedText> = {
   'a name that is there twice in a list': {
     text: '{ "servers": [ { "name": "good", "command": "x" },\n { "id": "good", "command": "y" } ] }',
     at: '2:2',
-    words: ['servers[1]: the name "good" is there twice'],
+    words: ['servers[1]: duplicate name "good"'],
   },
   'a bad entry of a list': {
     text: '{ "servers": [ { "name": "good", "command": "x" },\n { "name": "bad", "command": "y", "args": [1] } ] }',
     at: '2:44',
     words: ['servers[1].args[0]: expected a string'],
   },
-  'a name that is kept': {
+  'a reserved name': {
     text: '{ "servers": { "good": { "command": "x" },\n "native": { "command": "y" } } }',
     at: '2:2',
-    words: ['servers.native: the name "native" is kept'],
+    words: ['servers.native: the name "native" is reserved'],
   },
   'a name with spaces around it': {
     text: '{ "servers": { "good": { "command": "x" },\n " a ": { "command": "y" } } }',
     at: '2:2',
-    words: ['a name without spaces around it'],
+    words: ['a server name cannot be empty or start or end with a space'],
   },
 };

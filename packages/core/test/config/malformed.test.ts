@@ -1,25 +1,26 @@
 import { chmod, mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fixture } from '@turnbuckle/testing';
-import type { LoadedConfig } from 'turnbuckle';
+import type { LoadedConfig } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 import { MALFORMED, SECRET } from './malformed-texts.js';
 import { createSetting } from './setting.js';
 
-/** Everything that a loaded configuration complains about. */
-const complaints = ({ problems, parsed }: LoadedConfig) => [...problems, ...parsed.problems.values()];
+/** All problems of a loaded configuration. */
+const problemsOf = ({ problems, parsed }: LoadedConfig) => [...problems, ...parsed.problems.values()];
 
-describe('a file that is wrong', () => {
-  it('is tried in many ways', () => expect(Object.keys(MALFORMED).length).toBeGreaterThan(60));
+// requirement F3
+describe('a malformed file', () => {
+  it('has many variants in this test', () => expect(Object.keys(MALFORMED).length).toBeGreaterThan(60));
 
   it.each(Object.entries(MALFORMED))(
-    'tells where and what, no secret, and leaves the rest alone: %s',
+    'is reported with place and fault, without secrets, and does not affect the rest: %s',
     async (_, row) => {
       const { write, load, userFile } = await createSetting();
       const file = await write('bad.json', row.text);
       await write(userFile, { servers: { other: { command: 'y' } } });
       const config = await load({ files: [file] });
-      const [first, ...more] = complaints(config);
+      const [first, ...more] = problemsOf(config);
       expect(first?.code).toBe('CONFIG_INVALID');
       expect(first?.message.split(': ')[0]).toBe(`${file}:${row.at}`);
       for (const word of row.words) expect(first?.message).toContain(word);
@@ -30,7 +31,7 @@ describe('a file that is wrong', () => {
       expect(config.parsed.servers.get('other')).toMatchObject({ command: 'y' });
       expect(config.parsed.servers.has('good')).toBe(row.good ?? true);
       expect(config.parsed.servers.get('bad')).toEqual(
-        row.words.some((word) => word.includes('twice')) && row.text.includes('"bad"')
+        row.words.some((word) => word.includes('duplicate')) && row.text.includes('"bad"')
           ? expect.objectContaining({ command: 'x' })
           : undefined,
       );
@@ -38,19 +39,19 @@ describe('a file that is wrong', () => {
   );
 
   it.each([
-    ['with a mark, low byte first', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
-    ['without one', (text: string) => Buffer.from(text, 'utf16le')],
-    ['high byte first', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()],
-  ])('is UTF-16 %s: told once, in words', async (_, encode) => {
+    ['with a byte order mark, little-endian', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+    ['without a byte order mark', (text: string) => Buffer.from(text, 'utf16le')],
+    ['big-endian', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()],
+  ])('is UTF-16 %s: reported once', async (_, encode) => {
     const { write, load, userFile } = await createSetting();
     const file = await write(userFile, encode('{\n  "servers": { "a": { "command": "x" } }\n}\n'));
     const { problems } = await load();
     expect(problems.map(({ message }) => message)).toEqual([
-      `${file}:1:1: the file is not UTF-8 text, it looks like UTF-16: save it as UTF-8.`,
+      `${file}:1:1: the file looks like UTF-16 and must be saved as UTF-8.`,
     ]);
   });
 
-  it('keeps the good server of the same file and of another one running', async () => {
+  it('keeps the valid server of the same file and of another one running', async () => {
     const { write, open } = await createSetting();
     const good = { ...fixture('echo') };
     const first = await write('a.json', { servers: { good, bad: { comand: 'x' } } });
@@ -68,7 +69,7 @@ describe('a file that is wrong', () => {
 });
 
 describe('a fault in the settings of the daemon', () => {
-  it('takes the part or the view with it, says so, and nothing else', async () => {
+  it('disables the part or the view, reports it, and affects nothing else', async () => {
     const { write, load, userFile } = await createSetting();
     const good = {
       port: 7461,
@@ -79,14 +80,14 @@ describe('a fault in the settings of the daemon', () => {
     const { settings, problems } = await load();
     expect(settings.daemon).toEqual({ ...good, views: { small: { servers: ['a'] } } });
     expect(problems.map(({ message }) => message.slice(message.indexOf(' ') + 1))).toEqual([
-      expect.stringContaining('"keepdays" (did you mean "keepDays"?); "log" is left out'),
-      expect.stringContaining('"hsot" (did you mean "host"?); "hsot" is left out'),
-      expect.stringContaining('"origins" is left out'),
-      expect.stringContaining('"capabilites" (did you mean "capabilities"?); "tight" is left out'),
+      expect.stringContaining('"keepdays" (did you mean "keepDays"?); "log" is ignored'),
+      expect.stringContaining('"hsot" (did you mean "host"?); "hsot" is ignored'),
+      expect.stringContaining('"origins" is ignored'),
+      expect.stringContaining('"capabilites" (did you mean "capabilities"?); "tight" is ignored'),
     ]);
   });
 
-  it('is no matter of where it may not be set', async () => {
+  it('is not reported where it cannot be set', async () => {
     const { write, load, projectFile } = await createSetting();
     await write(projectFile, { daemon: { port: 1, host: '0.0.0.0' } });
     const { settings, problems } = await load({ trustProject: true });
@@ -95,7 +96,7 @@ describe('a fault in the settings of the daemon', () => {
   });
 });
 
-describe('a file that is fine', () => {
+describe('a valid file', () => {
   const ENTRY = '"one": { "command": "x" }';
 
   it.each([
@@ -104,12 +105,12 @@ describe('a file that is fine', () => {
     ['with trailing commas', `{ "servers": { ${ENTRY}, }, }`],
     ['with comments', `// a\n{ /* b */ "servers": { ${ENTRY} } } // c`],
     ['without an end of line', `{"servers":{${ENTRY}}}`],
-    ['with names that every object has', `{ "servers": { ${ENTRY}, "constructor": { "command": "y" } } }`],
+    ['with names of object members', `{ "servers": { ${ENTRY}, "constructor": { "command": "y" } } }`],
     ['with a number as a name', `{ "servers": { ${ENTRY}, "7": { "command": "y" } } }`],
   ])('has no problems %s', async (_, text) => {
     const { write, load } = await createSetting();
     const config = await load({ files: [await write('fine.json', text)] });
-    expect(complaints(config)).toEqual([]);
+    expect(problemsOf(config)).toEqual([]);
     expect(config.parsed.servers.get('one')).toMatchObject({ command: 'x' });
   });
 
@@ -119,10 +120,10 @@ describe('a file that is fine', () => {
     ['a byte order mark', '\uFEFF'],
     ['a comment', '// { "servers": {} }\n'],
     ['an empty object', '{}'],
-  ])('may hold nothing: %s', async (_, text) => {
+  ])('may be empty: %s', async (_, text) => {
     const { write, load } = await createSetting();
     const config = await load({ files: [await write('fine.json', text)] });
-    expect(complaints(config)).toEqual([]);
+    expect(problemsOf(config)).toEqual([]);
     expect(config.servers.size).toBe(0);
   });
 
@@ -136,7 +137,7 @@ describe('a file that is fine', () => {
         ['{', '  "servers": {', '    "äö": { "command": "x", "oops": 1 }', '}}'].join(end),
       );
       const config = await load({ files: [first, second] });
-      expect(complaints(config).map(({ data }) => [data?.line, data?.column])).toEqual([
+      expect(problemsOf(config).map(({ data }) => [data?.line, data?.column])).toEqual([
         [1, 3],
         [3, 29],
       ]);
@@ -148,50 +149,52 @@ describe('a file that cannot be read', () => {
   it.each<[string, (path: string, directory: string) => Promise<unknown>, string]>([
     ['missing', async () => {}, 'it does not exist'],
     ['a directory', (path) => mkdir(path), 'it is a directory'],
-    ['a loop of links', (path) => symlink(path, path), 'its symbolic links go round in a circle'],
+    ['a loop of links', (path) => symlink(path, path), 'its symbolic links form a loop'],
     [
       'a dangling link',
       (path, directory) => symlink(join(directory, 'nowhere'), path),
-      'a symbolic link on the way to it leads nowhere; the drive that it leads to may be away',
+      'a symbolic link in its path is broken, or points to a drive that is not available',
     ],
-    ['a device', (path) => symlink('/dev/zero', path), 'it is not a file, but a pipe, a socket or a device'],
-  ])('is named, and the rest is used: %s', async (_, make, reason) => {
+    [
+      'a device',
+      (path) => symlink('/dev/zero', path),
+      'it is a pipe, a socket or a device, not a regular file',
+    ],
+  ])('is reported, and the rest is used: %s', async (_, make, reason) => {
     const { home, write, load, userFile } = await createSetting();
     const file = join(home, 'bad.json');
     await make(file, home);
     await write(userFile, { servers: { other: { command: 'y' } } });
     const config = await load({ files: [file] });
     expect(config.problems.map(({ code, message }) => [code, message])).toEqual([
-      ['CONFIG_INVALID', `The configuration file ${file} cannot be used: ${reason}.`],
+      ['CONFIG_INVALID', `Cannot use configuration file ${file}: ${reason}.`],
     ]);
     expect(config.parsed.servers.has('other')).toBe(true);
   });
 
-  it('is named when a part of its path is a file', async () => {
+  it('is reported if a part of its path is a file', async () => {
     const { write, load } = await createSetting();
     const file = join(await write('plain', ''), 'mcp.json');
     const { problems } = await load({ files: [file] });
-    expect(problems[0]?.message).toContain('a part of its path is no directory');
+    expect(problems[0]?.message).toContain('a part of its path is not a directory');
   });
 
-  it.skipIf(process.getuid?.() === 0)('is named when there is no permission', async () => {
+  it.skipIf(process.getuid?.() === 0)('is reported if permission is denied', async () => {
     const { write, load } = await createSetting();
     const file = await write('secret.json', '{}');
     await chmod(file, 0);
     const { problems } = await load({ files: [file] });
-    expect(problems[0]?.message).toBe(
-      `The configuration file ${file} cannot be used: there is no permission to read it.`,
-    );
+    expect(problems[0]?.message).toBe(`Cannot use configuration file ${file}: permission denied.`);
   });
 
-  it('is named when it is too large', async () => {
+  it('is reported if it is too large', async () => {
     const { write, load } = await createSetting();
     const file = await write('large.json', `{ "servers": {} }${' '.repeat(5_000_000)}`);
     const { problems } = await load({ files: [file] });
     expect(problems[0]?.message).toContain('larger than');
   });
 
-  it('is named when it is a program', async () => {
+  it('is reported if it is a program', async () => {
     const { write, load } = await createSetting();
     const file = await write('binary.json', (await readFile(process.execPath)).subarray(0, 100_000));
     const { problems } = await load({ files: [file] });
@@ -199,10 +202,10 @@ describe('a file that cannot be read', () => {
     expect(problems.length).toBeLessThanOrEqual(10);
   });
 
-  it('of the usual places may be missing', async () => {
+  it('in a default location may be missing', async () => {
     const { load } = await createSetting();
     const config = await load();
-    expect(complaints(config)).toEqual([]);
+    expect(problemsOf(config)).toEqual([]);
     expect(config.layers.filter(({ present }) => present)).toEqual([]);
   });
 });
@@ -218,10 +221,10 @@ describe('a file that is large but allowed', () => {
       'keys of a server',
       `{ "servers": { "a": { "command": "x", ${many(50_000, (index) => `"k${index}": 1`)} } } }`,
     ],
-  ])('is understood in time: %s', { timeout: 60_000 }, async (_, text) => {
+  ])('is parsed in time: %s', { timeout: 60_000 }, async (_, text) => {
     const { write, load } = await createSetting();
     const file = await write('large.json', text);
     const config = await load({ files: [file] });
-    for (const { message } of complaints(config)) expect(message.length).toBeLessThan(1_000);
+    for (const { message } of problemsOf(config)) expect(message.length).toBeLessThan(1_000);
   });
 });

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { findLayers } from '../../src/config/layers.js';
+import { findLayers } from '../../src/config/layers/layers.js';
 import { loadConfig } from '../../src/config/load.js';
 import { createSetting, type Setting } from './setting.js';
 
 const trust = { isTrusted: async () => true };
 
-/** Loads with a managed file of the test's own: on this platform alone its place can be chosen. */
+/** Loads with a managed file of this test: only on Windows can its location be set. */
 async function loadManaged(setting: Setting, managed: unknown, more: object = {}) {
   await setting.write('pd/turnbuckle/managed-mcp.json', managed);
   return loadConfig({
@@ -22,6 +22,7 @@ const SERVERS = Object.fromEntries(
   ['corp-a', 'corp-b', 'a.b', 'axb', 'notes'].map((name) => [name, { command: name }]),
 );
 
+// requirement F1
 it.each([
   [{ forbid: ['corp-*'] }, ['a.b', 'axb', 'notes']],
   [{ forbid: ['*'] }, []],
@@ -30,7 +31,7 @@ it.each([
   [{ allowOnly: ['corp-*', 'notes'] }, ['corp-a', 'corp-b', 'notes']],
   [{ allowOnly: [] }, []],
   [{ allowOnly: ['corp-*'], forbid: ['corp-b'] }, ['corp-a']],
-])('what the administrator forbids cannot be used: %j', async (managed, usable) => {
+])('a server that the administrator forbids cannot be used: %j', async (managed, usable) => {
   const setting = await createSetting();
   await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
   const { parsed } = await loadManaged(setting, managed);
@@ -39,7 +40,7 @@ it.each([
     expect(problem).toMatchObject({ code: 'CALL_DENIED', server: name });
 });
 
-it('stands above files and servers that the program names', async () => {
+it('takes precedence over files and servers that the program names', async () => {
   const setting = await createSetting();
   const file = await setting.write('mine.json', {
     servers: { one: { command: 'file' }, two: { command: 'file' } },
@@ -75,10 +76,10 @@ it('keeps forbidding when the file becomes unreadable', async () => {
 });
 
 it.each([
-  ['is no JSON', '{ "forbid": ['],
+  ['is not JSON', '{ "forbid": ['],
   ['has a wrong rule', '{ "forbid": "corp-*" }'],
   ['has a misspelt rule', '{ "forbidd": ["corp-*"] }'],
-])('allows nothing as long as it cannot be told what is forbidden: the file %s', async (_, text) => {
+])('allows nothing as long as it is unknown what is forbidden: the file %s', async (_, text) => {
   const setting = await createSetting();
   await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
   const { parsed, problems } = await loadManaged(setting, text);
@@ -90,7 +91,7 @@ it.each([
 it.each([
   ['forbade nothing', {}, Object.keys(SERVERS)],
   ['forbade something', { forbid: ['corp-*'] }, ['a.b', 'axb', 'notes']],
-])('goes on as it was when it breaks and %s', async (_, managed, usable) => {
+])('keeps its previous content if it becomes invalid and %s', async (_, managed, usable) => {
   const setting = await createSetting();
   await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
   let previous = await loadManaged(setting, managed);
@@ -100,7 +101,7 @@ it.each([
   }
 });
 
-it('allows nothing after a rule that cannot be understood, until it can', async () => {
+it('allows nothing after an invalid rule, until it is valid', async () => {
   const setting = await createSetting();
   await setting.write('app/turnbuckle/mcp.json', { servers: SERVERS });
   let previous = await loadManaged(setting, {});
@@ -112,7 +113,7 @@ it('allows nothing after a rule that cannot be understood, until it can', async 
   expect([...parsed.servers.keys()]).toEqual(Object.keys(SERVERS));
 });
 
-it('is the last of the layers whatever else there is', () => {
+it('is always the last layer', () => {
   const layers = findLayers({
     cwd: '/a',
     home: '/h',

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fixture } from '@turnbuckle/testing';
 
-/** A working server that leaves a line in a file the moment its process starts. */
+/** A working server that appends a line to a file when its process starts. */
 export function markingServer(marker: string): { command: string; args: string[] } {
   const { command, args } = fixture('echo');
   const code = `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(marker)}, 'started\\n');`;

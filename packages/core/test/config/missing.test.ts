@@ -1,21 +1,21 @@
-/** A file that cannot be reached is not one that says nothing: its rules may be what guards. */
+/** An unreachable file is not an empty one: it may contain rules that protect the user. */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
-import { whyUnreadable } from '../../src/config/read-file.js';
+import { whyUnreadable } from '../../src/files/read-file.js';
 import { follow, lazyServers, namesOf } from './followed.js';
 import { createSetting, type Setting } from './setting.js';
 
 const NOWHERE = whyUnreadable(Object.assign(new Error(), { code: 'EDANGLING' }));
-const NO_DIRECTORY = 'a part of its path is no directory';
+const NO_DIRECTORY = 'a part of its path is not a directory';
 
-/** What happens to a file that was there. */
+/** What happens to an existing file. */
 const LOST: ReadonlyArray<readonly [what: string, why: string, lose: (file: string) => Promise<unknown>]> = [
-  ['a link that leads nowhere', NOWHERE, (file) => replace(file, (path) => symlink(`${path}.away`, path))],
+  ['a dangling link', NOWHERE, (file) => replace(file, (path) => symlink(`${path}.away`, path))],
   [
-    'a directory that is a link that leads nowhere',
+    'a directory that is a dangling link',
     NOWHERE,
     (file) => replace(dirname(file), (path) => symlink(join(path, '..', 'away'), path)),
   ],
@@ -32,7 +32,7 @@ async function replace(path: string, make: (path: string) => Promise<unknown>): 
   await make(path);
 }
 
-/** The place of each layer's file, as on the one platform on which all of them can be chosen. */
+/** The file of each layer, on Windows: only there can all locations be set. */
 const LAYERS: ReadonlyArray<readonly [scope: string, file: (setting: Setting) => string]> = [
   ['user', ({ home }) => join(home, 'app', 'turnbuckle', 'mcp.json')],
   ['project', ({ projectFile }) => projectFile],
@@ -45,20 +45,20 @@ const LAYERS: ReadonlyArray<readonly [scope: string, file: (setting: Setting) =>
 const load = (setting: Setting, previous?: Awaited<ReturnType<typeof loadConfig>>) => {
   const { home, project: cwd } = setting;
   const named = Object.fromEntries(LAYERS.map(([scope, file]) => [scope, file(setting)]));
-  const isAmong = (scope: string): boolean => setting.environment[scope] === 'yes';
+  const isUsed = (scope: string): boolean => setting.environment[scope] === 'yes';
   return loadConfig({
     ...{ cwd, home, platform: 'win32', trust: { isTrusted: async () => true }, previous },
     environment: {
       ...{ APPDATA: `${home}/app`, PROGRAMDATA: `${home}/pd` },
-      ...(isAmong('environment') && { MCP_CONFIG_PATH: named.environment }),
+      ...(isUsed('environment') && { MCP_CONFIG_PATH: named.environment }),
     },
-    ...(isAmong('flags') && { files: [String(named.flags)] }),
+    ...(isUsed('flags') && { files: [String(named.flags)] }),
   });
 };
 
 describe.skipIf(process.platform === 'win32').each(LOST)('%s', (_what, why, lose) => {
   it.each(LAYERS)(
-    'is a problem of the %s file, and what it said before still holds',
+    'is a problem of the %s file, and its previous content stays in effect',
     async (scope, place) => {
       const setting = await createSetting();
       setting.environment[scope] = 'yes';
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32').each(LOST)('%s', (_what, why, lose
     },
   );
 
-  it('takes nothing from a runtime that follows its files, until it is gone or there again', async () => {
+  it('changes nothing in a runtime that follows its files, until the file is removed or restored', async () => {
     const setting = await createSetting();
     const { write, userFile } = setting;
     await write(userFile, { ...lazyServers('kept'), rules: [{ action: 'deny', tool: 'echo' }] });
@@ -97,8 +97,11 @@ describe.skipIf(process.platform === 'win32').each(LOST)('%s', (_what, why, lose
   }, 60_000);
 });
 
-it.skipIf(process.platform === 'win32')('who has no home at all has no file, and no problem', async () => {
-  const { load: loadFrom, environment } = await createSetting();
-  for (const HOME of ['/dev/null', '/nonexistent/home'])
-    expect((await loadFrom({ environment: { ...environment, HOME } })).problems).toEqual([]);
-});
+it.skipIf(process.platform === 'win32')(
+  'without a home directory there is no file, and no problem',
+  async () => {
+    const { load: loadFrom, environment } = await createSetting();
+    for (const HOME of ['/dev/null', '/nonexistent/home'])
+      expect((await loadFrom({ environment: { ...environment, HOME } })).problems).toEqual([]);
+  },
+);

@@ -2,9 +2,9 @@ import { chmod, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:f
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fixture, timeBound, waitUntil } from '@turnbuckle/testing';
-import type { ConfiguredServer, LoadedConfig } from 'turnbuckle';
+import type { ConfiguredServer, LoadedConfig } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
-import { TrustStore, trustHash } from '../../src/config/trust.js';
+import { TrustStore, trustHash } from '../../src/config/trust/trust.js';
 import { startsIn } from './marking-server.js';
 import { createSetting, type Setting } from './setting.js';
 
@@ -14,25 +14,25 @@ function serverIn(config: LoadedConfig, name: string): ConfiguredServer {
   return server;
 }
 
-/** How an entry can name a file, the file's path from the project, and which file is changed then. */
+/** How an entry can name a file, the path of the file in the project, and the file that the test changes. */
 const NAMED: ReadonlyArray<
-  readonly [what: string, entry: (project: string) => object, named: string, changed?: string]
+  [what: string, entry: (project: string) => object, named: string, changed?: string]
 > = [
   ['the command', () => ({ command: './run.sh' }), 'run.sh'],
   ['the command, from the project', (project) => ({ command: join(project, 'run.sh') }), 'run.sh'],
   ['an argument', () => ({ command: 'node', args: ['server.mjs'] }), 'server.mjs'],
   ['an argument of a runner', () => ({ command: 'npx', args: ['tsx', './x.ts', '--fast'] }), 'x.ts'],
   ['the value of an option', () => ({ command: 'node', args: ['--import', './x.mjs', 'y'] }), 'x.mjs'],
-  ['the value behind an equals sign', () => ({ command: 'node', args: ['--import=./x.mjs'] }), 'x.mjs'],
-  ['an option with its value in one', () => ({ command: 'node', args: ['-r./x.cjs'] }), 'x.cjs'],
-  ['a line of a shell', () => ({ command: 'sh', args: ['-c', './run.sh --quick'] }), 'run.sh'],
+  ['the value after an equals sign', () => ({ command: 'node', args: ['--import=./x.mjs'] }), 'x.mjs'],
+  ['an option and its value in one argument', () => ({ command: 'node', args: ['-r./x.cjs'] }), 'x.cjs'],
+  ['a shell command line', () => ({ command: 'sh', args: ['-c', './run.sh --quick'] }), 'run.sh'],
   [
-    'a longer line of a shell',
+    'a longer shell command line',
     () => ({ command: 'sh', args: ['-c', 'cd . && A=1 exec "lib/run.sh"'] }),
     'lib/run.sh',
   ],
   [
-    'a file address',
+    'a file URL',
     (project) => ({ command: 'node', args: ['--import', pathToFileURL(join(project, 'x.mjs')).href] }),
     'x.mjs',
   ],
@@ -42,11 +42,7 @@ const NAMED: ReadonlyArray<
   ['a path from its directory', () => ({ command: 'python', args: ['s.py'], cwd: 'sub' }), 'sub/s.py'],
   ['the scripts of a package', () => ({ command: 'npm', args: ['run', 'serve'] }), 'package.json'],
   ['a name without its ending', () => ({ command: 'node', args: ['server'] }), 'server.js'],
-  [
-    'the same behind options',
-    () => ({ command: 'node', args: ['-r', './a', '--x', 'server'] }),
-    'server.cjs',
-  ],
+  ['the same after options', () => ({ command: 'node', args: ['-r', './a', '--x', 'server'] }), 'server.cjs'],
   ['a directory with an index', () => ({ command: 'node', args: ['./srv'] }), 'srv/index.js'],
   ['the directory itself', () => ({ command: 'node', args: ['.'] }), 'index.js'],
   ['a program called like data', () => ({ command: 'node', args: ['start.db'] }), 'start.db'],
@@ -54,15 +50,15 @@ const NAMED: ReadonlyArray<
   ['a module', () => ({ command: 'python3', args: ['-m', 'mod'] }), 'mod.py'],
   ['a module in a package', () => ({ command: 'python', args: ['-u', '-ma.b'] }), 'a/b.py'],
   ['a package', () => ({ command: 'python', args: ['-m', 'a.b'] }), 'a/b/__main__.py'],
-  ['a name in a line of a shell', () => ({ command: 'sh', args: ['-c', 'node server'] }), 'server.js'],
-  ['one behind a cd', () => ({ command: 'sh', args: ['-c', 'cd sub && node server'] }), 'sub/server.js'],
+  ['a name in a shell command line', () => ({ command: 'sh', args: ['-c', 'node server'] }), 'server.js'],
+  ['a file after a cd', () => ({ command: 'sh', args: ['-c', 'cd sub && node server'] }), 'sub/server.js'],
   ['a script of Node', () => ({ command: 'node', args: ['--run', 'serve'] }), 'package.json'],
   ['a script by its name alone', () => ({ command: 'yarn', args: ['serve'] }), 'package.json'],
   ['scripts elsewhere', () => ({ command: 'npm', args: ['--prefix', 'sub', 'start'] }), 'sub/package.json'],
   ['scripts elsewhere, in one', () => ({ command: 'yarn', args: ['--cwd=sub', 'x'] }), 'sub/package.json'],
   ['scripts of a line', () => ({ command: 'sh', args: ['-c', 'pnpm -C sub x'] }), 'sub/package.json'],
   ['a link', () => ({ command: './link' }), 'link', 'target.sh'],
-  ['a link that leads out', () => ({ command: './outside-link' }), 'outside-link', '../outside.sh'],
+  ['a link to the outside', () => ({ command: './outside-link' }), 'outside-link', '../outside.sh'],
 ];
 
 async function stageFor(named: string, changed = named): Promise<{ setting: Setting; touched: string }> {
@@ -92,7 +88,7 @@ describe("the content of a project's file is agreed to when it is named as", () 
     expect(await trust.isTrusted(subject)).toBe(true);
   });
 
-  it('the main file of a package, with the package', async () => {
+  it('the main file of a package, together with its package.json', async () => {
     const { write, project, stateDir } = await createSetting();
     await write(join(project, 'srv/package.json'), '{"main":"lib/go"}');
     await write(join(project, 'srv/lib/go.js'), '');
@@ -113,7 +109,7 @@ describe("the content of a project's file is agreed to when it is named as", () 
     expect(await trust.changedFiles(subject)).toEqual(['link']);
   });
 
-  it('one that was not there', async () => {
+  it('a file that did not exist', async () => {
     const { write, project, stateDir } = await createSetting();
     const trust = new TrustStore(stateDir);
     const subject = { name: 'one', directory: project, entry: { command: 'node', args: ['later.mjs'] } };
@@ -123,7 +119,7 @@ describe("the content of a project's file is agreed to when it is named as", () 
   });
 });
 
-it('what is no program of the project is not part of it: data, directories, files elsewhere', async () => {
+it('an agreement does not cover data, directories and files outside the project', async () => {
   const { write, project, home, stateDir } = await createSetting();
   const trust = new TrustStore(stateDir);
   const files = [join(project, 'notes.sqlite3'), join(project, 'data', 'x'), join(home, 'mine.sh')];
@@ -136,7 +132,7 @@ it('what is no program of the project is not part of it: data, directories, file
   expect(await trust.isTrusted(subject)).toBe(true);
 });
 
-it('an agreement from before files were part of it is asked for again where there are some', async () => {
+it('an agreement without file hashes is void if the entry names files', async () => {
   const { write, project, stateDir } = await createSetting();
   const trust = new TrustStore(stateDir);
   await write(join(project, 'run.sh'), '');
@@ -152,7 +148,7 @@ it('an agreement from before files were part of it is asked for again where ther
   expect(await Promise.all(subjects.map((subject) => trust.isTrusted(subject)))).toEqual([false, true]);
 });
 
-it('very large files count by size and time', async () => {
+it('very large files are compared by size and time', async () => {
   const { project, stateDir } = await createSetting();
   const file = join(project, 'huge.bin');
   await writeFile(file, '');
@@ -166,8 +162,8 @@ it('very large files count by size and time', async () => {
 });
 
 describe('a script that changed', () => {
-  /** A project whose server is a script of its own that leaves a line in a file when it runs. */
-  async function scripted(settings: object = {}) {
+  /** A project whose server is its own script, which appends a line to a file when it runs. */
+  async function openScripted(settings: object = {}) {
     const setting = await createSetting();
     const { project, home, projectFile, userFile, write } = setting;
     const marks = { first: join(home, 'first'), second: join(home, 'second') };
@@ -187,8 +183,8 @@ describe('a script that changed', () => {
     return { setting, configured, marks, put };
   }
 
-  it('is not started again before its user agreed: by a reconnect, a call, a reload, another program', async () => {
-    const { setting, configured, marks, put } = await scripted();
+  it('is not started before the user agrees: by a reconnect, a call, a reload, another program', async () => {
+    const { setting, configured, marks, put } = await openScripted();
     const { runtime, trust, config, reload } = configured;
     await put(marks.second);
     const refused = {
@@ -205,13 +201,13 @@ describe('a script that changed', () => {
     await waitUntil(async () => (await runtime.execute('mcp__own__echo', { text: 'x' })).success, 20_000);
     expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 1]);
     await put(marks.first);
-    expect((await reload()).errors.own).toContain('changed since it was agreed to');
+    expect((await reload()).errors.own).toContain('changed since you agreed to run the server');
     await expect(runtime.callTool('own', 'echo', { text: 'x' })).rejects.toMatchObject(refused);
     expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 1]);
   });
 
-  it('is not started by the healing of a server that died', async () => {
-    const { configured, marks, put } = await scripted();
+  it('is not started by the automatic reconnect after a crash', async () => {
+    const { configured, marks, put } = await openScripted();
     const { runtime } = configured;
     await put(marks.second);
     const [part] = (await runtime.callTool('own', 'pid')).content;
@@ -220,8 +216,8 @@ describe('a script that changed', () => {
     expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 0]);
   });
 
-  it('is started and told of where its user wants no more', async () => {
-    const { setting, configured, marks, put } = await scripted({ changedScripts: 'warn' });
+  it('is started with a warning if the user chose that', async () => {
+    const { setting, configured, marks, put } = await openScripted({ changedScripts: 'warn' });
     const { runtime } = configured;
     await put(marks.second);
     await runtime.reconnect('own');
@@ -231,8 +227,8 @@ describe('a script that changed', () => {
     expect(problems).toMatchObject([{ server: 'own', message: expect.stringContaining('"run.sh" changed') }]);
   });
 
-  it('cannot be said to be no matter by the project itself', async () => {
-    const { setting, marks, put } = await scripted();
+  it('cannot be excluded by the project itself', async () => {
+    const { setting, marks, put } = await openScripted();
     const { projectFile, write, load } = setting;
     await write(projectFile, { changedScripts: 'warn', servers: { own: { command: './run.sh' } } });
     await put(marks.second);
@@ -242,8 +238,8 @@ describe('a script that changed', () => {
     expect(servers.get('own')?.problem).toMatchObject({ code: 'TRUST_REQUIRED' });
   });
 
-  it('is no matter for who answers for the whole checkout', async () => {
-    const { setting, marks, put } = await scripted();
+  it('does not matter if the whole checkout is trusted', async () => {
+    const { setting, marks, put } = await openScripted();
     await put(marks.second);
     const { runtime } = await setting.open({ trustProject: true });
     await runtime.connect('own');
@@ -251,7 +247,7 @@ describe('a script that changed', () => {
   });
 });
 
-it('a directory that cannot be read ends nothing', async () => {
+it('an unreadable directory does not break the check', async () => {
   const { project, stateDir } = await createSetting();
   await mkdir(join(project, 'closed'), { mode: 0o000 });
   const trust = new TrustStore(stateDir);
@@ -268,7 +264,7 @@ describe('a command that could mean very many files', () => {
     return line;
   };
   const base36 = (index: number): string => index.toString(36);
-  /** In one argument, or each word an argument. */
+  /** Used as one argument, and with each word as an argument. */
   const LINES: Readonly<Record<string, string>> = {
     'programs in many directories': `${many((index) => `cd d${index}`, 40)}${many((index) => `sh ${base36(index)}`, 32_000)}`,
     'modules in modules': many((index) => `-m ${base36(index)}${'.a'.repeat(250)}`, 100_000),
@@ -280,7 +276,7 @@ describe('a command that could mean very many files', () => {
   };
 
   it.each(Object.entries(LINES))(
-    'is looked at, or refused, in time: %s',
+    'is checked, or rejected, in time: %s',
     async (_what, line) => {
       const { project, stateDir } = await createSetting();
       const trust = new TrustStore(stateDir);
@@ -297,7 +293,7 @@ describe('a command that could mean very many files', () => {
     120_000,
   );
 
-  it('has no word behind which a script is not looked at', async () => {
+  it('has no option that hides a script from the check', async () => {
     const { write, project, stateDir } = await createSetting();
     await write(join(project, 'run.sh'), '');
     const args = [...Array.from({ length: 5_000 }, (_, index) => `-${index}`), './run.sh'];
@@ -305,7 +301,7 @@ describe('a command that could mean very many files', () => {
     expect(Object.keys(await new TrustStore(stateDir).namedFiles(subject))).toEqual(['run.sh']);
   });
 
-  it.each(['ask', 'warn'])('is not started on an agreement from before (%s)', async (changedScripts) => {
+  it.each(['ask', 'warn'])('is not started on an earlier agreement (%s)', async (changedScripts) => {
     const { write, load, project, projectFile, userFile, stateDir } = await createSetting();
     const entry = { command: 'sh', args: ['-c', LINES['programs in many directories']] };
     await write(projectFile, { servers: { one: entry } });
@@ -315,7 +311,7 @@ describe('a command that could mean very many files', () => {
     expect(subject.problem).toMatchObject({ code: 'TRUST_REQUIRED' });
     await expect(trust.agree([subject])).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringContaining('too much to look at'),
+      message: expect.stringContaining('too many files to check'),
     });
     const agreement = { hash: trustHash(subject), agreedAt: '2026-01-01T00:00:00.000Z' };
     await write(trust.file, { [JSON.stringify([subject.directory, 'one'])]: agreement });

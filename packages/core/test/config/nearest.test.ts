@@ -1,22 +1,25 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nearest } from '../../src/config/nearest.js';
+import { nearest } from '../../src/text/nearest.js';
 
-/** As anybody would write it: all of both texts. */
+/** The textbook algorithm, over the full length of both texts. */
 function distanceOf(left: string, right: string): number {
-  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  const rows = [Array.from({ length: right.length + 1 }, (_, index) => index)];
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;
   for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
+    rows.push([row]);
     for (let column = 1; column <= right.length; column += 1) {
-      const same = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
-      current.push(Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, same));
+      const same = at(row - 1, column - 1) + (left[row - 1] === right[column - 1] ? 0 : 1);
+      const isSwapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const swapped = isSwapped ? at(row - 2, column - 2) + 1 : Infinity;
+      rows[row]?.push(Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, same, swapped));
     }
-    previous = current;
   }
-  return previous[right.length] ?? 0;
+  return at(left.length, right.length);
 }
 
-it('finds the same one as a comparison of everything with everything', () => {
+it('finds the same candidate as the textbook algorithm', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '_'), maxLength: 20 });
   fc.assert(
     fc.property(word, fc.array(word, { maxLength: 12 }), (given, candidates) => {
@@ -31,18 +34,23 @@ it('finds the same one as a comparison of everything with everything', () => {
 });
 
 it.each([
-  ['names as long as they may be', 250, 250],
-  ['a word as long as it may be', 512, 40],
-  ['the longest that are compared', 64, 64],
-  ['short ones', 12, 12],
-])('does little for %s, however many there are', (_what, wordLength, length) => {
+  ['names of maximum length', 250, 250],
+  ['a word of maximum length', 512, 40],
+  ['the longest names that are compared', 64, 64],
+  ['short names', 12, 12],
+])('does little work for %s, however many there are', (_what, wordLength, length) => {
   const candidates = Array.from({ length: 20_000 }, (_, index) => `${index}`.padStart(length, 'qx'));
   const work = { pairs: 0 };
   nearest('q'.repeat(wordLength), candidates, work);
   expect(work.pairs).toBeLessThan(210_000);
 });
 
-it('suggests nothing for what nobody types', () => {
+it('prefers a word with two swapped letters', () => {
+  expect(nearest('evn', ['era', 'env', 'type'])).toBe('env');
+  expect(nearest('agrs', ['auth', 'args'])).toBe('args');
+});
+
+it('suggests nothing for very long words', () => {
   const long = 'q'.repeat(65);
   expect(nearest(`${long}x`, [long])).toBeUndefined();
   expect(nearest(long.slice(2), [long.slice(1)])).toBe(long.slice(1));

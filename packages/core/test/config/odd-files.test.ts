@@ -1,19 +1,21 @@
-/** What is no ordinary file, and what never answers: told at once, and what follows the files goes on. */
+/** Paths that are not regular files, or that never respond: reported immediately, and watching continues. */
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fixture, temporaryDirectory, timeBound, waitUntil } from '@turnbuckle/testing';
-import { createRuntime, editServers, readFileText, whyUnreadable } from 'turnbuckle';
+import { createRuntime } from 'turnbuckle';
+import { editServers, readFileText, whyUnreadable } from 'turnbuckle/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { codeOf, inTime, openFile } from '../../src/config/read-file.js';
+import { errorCode } from '../../src/errors.js';
+import { openFile, withTimeout } from '../../src/files/read-file.js';
 import { listFiles, readText } from '../docs/repository.js';
 import { follow } from './followed.js';
 import { createSetting } from './setting.js';
 
 const makePipe = (path: string): void => void execFileSync('mkfifo', [path]);
-const NO_FILE = 'it is not a file, but a pipe, a socket or a device';
+const NO_FILE = 'it is a pipe, a socket or a device, not a regular file';
 
 async function makeSocket(path: string): Promise<void> {
   const server = createServer();
@@ -21,7 +23,7 @@ async function makeSocket(path: string): Promise<void> {
   onTestFinished(() => void server.close());
 }
 
-/** A file by what it says of itself, and one that is read for ever. */
+/** Whether /proc/kmsg is readable: it looks like a regular file, but reading it never ends. */
 const isEndlessReadable = (): boolean => {
   try {
     accessSync('/proc/kmsg', constants.R_OK);
@@ -46,7 +48,7 @@ const ODD: ReadonlyArray<readonly [what: string, make: (path: string) => unknown
   ['a terminal', (path) => symlink('/dev/tty', path), NO_FILE],
   ['a directory', (path) => mkdir(path), 'it is a directory'],
   [
-    'too much',
+    'a file that is too large',
     async (path) => {
       await writeFile(path, '');
       await truncate(path, 20_000_000);
@@ -54,7 +56,7 @@ const ODD: ReadonlyArray<readonly [what: string, make: (path: string) => unknown
     'it is too large',
   ],
   ...(isEndlessReadable()
-    ? [['what is read for ever', (path: string) => symlink('/proc/kmsg', path), ''] as const]
+    ? [['a file that never ends', (path: string) => symlink('/proc/kmsg', path), ''] as const]
     : []),
 ];
 
@@ -76,7 +78,7 @@ describe.skipIf(process.platform === 'win32').each(ODD)('%s in the place of a fi
     expect(performance.now() - began).toBeLessThan(timeBound(1_000));
   });
 
-  it('is a problem of a configuration, of which the rest is used', async () => {
+  it('is a problem of the configuration, and the rest is used', async () => {
     const file = await place();
     const { load, write, userFile } = await createSetting();
     await write(userFile, { servers: { other: { command: 'y' } } });
@@ -91,7 +93,7 @@ describe.skipIf(process.platform === 'win32').each(ODD)('%s in the place of a fi
     await expect(edit).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
-  it('is no token of a server', async () => {
+  it('is not accepted as a token file', async () => {
     const file = await place();
     const runtime = await createRuntime({
       servers: {
@@ -101,11 +103,11 @@ describe.skipIf(process.platform === 'win32').each(ODD)('%s in the place of a fi
     onTestFinished(() => runtime.close());
     await expect(runtime.connect('web')).rejects.toMatchObject({
       code: 'AUTH_REQUIRED',
-      message: expect.stringContaining('The token file of server "web" cannot be used'),
+      message: expect.stringContaining('Cannot use the token file of server "web"'),
     });
   });
 
-  it('is no script that a project can be agreed to with, and no manifest', async () => {
+  it('is not accepted as a script or a package.json of a trusted project', async () => {
     const { load, write, projectFile, project } = await createSetting();
     await make(join(project, 'run.js'));
     await make(join(project, 'package.json'));
@@ -116,7 +118,7 @@ describe.skipIf(process.platform === 'win32').each(ODD)('%s in the place of a fi
 });
 
 it.skipIf(process.platform === 'win32')(
-  'a file that becomes a pipe keeps what it said, and is followed on',
+  'a file that becomes a pipe keeps its previous content, and is still watched',
   async () => {
     const setting = await createSetting();
     const echo = fixture('echo');
@@ -134,8 +136,8 @@ it.skipIf(process.platform === 'win32')(
   },
 );
 
-describe('what does not end', () => {
-  it('is left alone after its time, and not begun again before it has ended', async () => {
+describe('work that does not end', () => {
+  it('is abandoned after its timeout, and not started again before it has ended', async () => {
     let begun = 0;
     let end = (): void => {};
     const work = (): Promise<string> => {
@@ -144,55 +146,75 @@ describe('what does not end', () => {
         end = () => resolve('late');
       });
     };
-    const error = await inTime('/a/drive/that/is/away', work, 20).catch((thrown: unknown) => thrown);
-    expect(codeOf(error)).toBe('ETIMEDOUT');
-    expect(whyUnreadable(error)).toContain('may be away');
-    await expect(inTime('/a/drive/that/is/away', work, 20)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    const error = await withTimeout('/a/drive/that/is/away', work, 20).catch((thrown: unknown) => thrown);
+    expect(errorCode(error)).toBe('ETIMEDOUT');
+    expect(whyUnreadable(error)).toContain('may not be available');
+    await expect(withTimeout('/a/drive/that/is/away', work, 20)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
     expect(begun).toBe(1);
-    // Another file is not kept waiting.
-    expect(await inTime('/another', async () => 'read', 1_000)).toBe('read');
+    // Another file is not delayed.
+    expect(await withTimeout('/another', async () => 'read', 1_000)).toBe('read');
     end();
     await waitUntil(
-      async () => (await inTime('/a/drive/that/is/away', async () => 'again').catch(() => '')) !== '',
+      async () => (await withTimeout('/a/drive/that/is/away', async () => 'again').catch(() => '')) !== '',
     );
   });
 
-  it('leaves no file open', async () => {
+  it.skipIf(process.platform !== 'linux')('leaves no file open', async () => {
     const home = await temporaryDirectory();
     onTestFinished(home.remove);
-    await writeFile(home.file('a'), 'text');
-    const handle = await openFile(home.file('a'));
-    expect(String(await readFile(handle))).toBe('text');
+    const file = home.file('a');
+    await writeFile(file, 'text');
+    const timesOpen = async (): Promise<number> => {
+      const descriptors = await readdir('/proc/self/fd');
+      const targets = descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''));
+      return (await Promise.all(targets)).filter((target) => target === file).length;
+    };
+    const handle = await openFile(file);
+    expect([String(await readFile(handle)), await timesOpen()]).toEqual(['text', 1]);
     await handle.close();
+    expect(await timesOpen()).toBe(0);
+
+    expect(await readFileText(file, { maxBytes: 100 })).toBe('text');
+    await expect(readFileText(file, { maxBytes: 1 })).rejects.toMatchObject({ code: 'EFBIG' });
+    expect(await timesOpen()).toBe(0);
+
+    // Of work that was abandoned, too, as soon as it ends.
+    let end = (): void => {};
+    const mayStart = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const work = mayStart.then(() => readFileText(file, { maxBytes: 100 }));
+    await expect(withTimeout(`${file}.slow`, () => work, 20)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    end();
+    expect(await work).toBe('text');
+    expect(await timesOpen()).toBe(0);
   });
 });
 
-/** Who reads files by other means, and why that is in order. */
+/** Files that read files by other means, and why they may. */
 const OTHERS: Readonly<Record<string, string>> = {
-  'packages/core/src/config/read-file.ts': 'the one place',
-  'packages/core/src/config/edit/atomic-file.ts': 'opens what it has just made itself',
-  'packages/core/src/config/edit/lock-record.ts': 'its own locks',
-  'packages/core/src/config/edit/process-identity.ts': '/proc',
-  'packages/core/src/config/trust.ts': 'state directory',
-  'packages/core/src/connection/era-verdicts.ts': 'state directory',
-  'packages/core/src/connection/proc.ts': '/proc',
-  'packages/core/src/connection/descriptors.ts': '/proc',
-  'packages/core/src/connection/processes.ts': '/dev/null',
-  'packages/core/src/connection/sandbox/support.ts': '/proc',
-  'packages/gateway/src/instance/private-file.ts': 'state directory',
-  'packages/gateway/src/instance/process-identity.ts': '/proc',
-  'packages/gateway/src/instance/process-lock.ts': 'state directory',
+  'packages/core/src/files/read-file.ts': 'the one place',
+  'packages/core/src/files/atomic-file.ts': 'opens what it has just made itself',
+  'packages/core/src/files/lock-record.ts': 'its own locks',
+  'packages/core/src/files/private-file.ts': 'only ordinary files, in the state directory',
+  'packages/core/src/files/process-identity.ts': '/proc',
+  'packages/core/src/config/trust/trust.ts': 'state directory',
+  'packages/core/src/connection/handshake/era-verdicts.ts': 'state directory',
+  'packages/core/src/connection/processes/proc.ts': '/proc',
+  'packages/core/src/connection/processes/inherited-descriptors.ts': '/proc',
+  'packages/core/src/connection/processes/process-table.ts': '/dev/null',
+  'packages/core/src/connection/sandbox/sandbox-support.ts': '/proc',
   'packages/store/src/database.ts': 'state directory',
   'packages/store/src/ingest.ts': 'state directory',
   'packages/store/src/journal.ts': 'state directory',
-  'packages/store/src/segment.ts': '/proc',
-  'packages/cli/src/arguments-file.ts': 'what its user names for one call: `<(command)` of a shell is a pipe',
+  'packages/cli/src/calls/arguments-file.ts':
+    'what its user names for one call: `<(command)` of a shell is a pipe',
   'packages/cli/src/commands/setup.ts': 'opens to write, after it was read',
-  'packages/cli/src/daemon/background.ts': 'opens its own log to write',
+  'packages/cli/src/serve/daemon-process.ts': 'opens its own log to write',
   'packages/cli/src/daemon/find-daemon.ts': 'state directory',
-  'packages/cli/src/daemon/leads-here.ts': 'state directory, and what this program is installed as',
-  'packages/cli/src/daemon/started-with.ts': 'state directory',
-  'packages/cli/src/how-called.ts': 'what this program is started as',
+  'packages/cli/src/setup/self-reference.ts': 'state directory, and what this program is installed as',
+  'packages/cli/src/daemon/start-options.ts': 'state directory',
+  'packages/cli/src/terminal/command-prefix.ts': 'what this program is started as',
   'packages/cli/src/imports/read-discovered.ts': 'bounded, and never waits for a pipe',
 };
 

@@ -6,7 +6,7 @@ import { createSetting } from './setting.js';
 
 const SCRIPT = fileURLToPath(new URL('without-permission.mjs', import.meta.url));
 
-it('what may not be read for a moment goes on as it was', async () => {
+it('a temporarily unreadable file keeps its previous content', async () => {
   const { home } = await createSetting();
   const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, home]);
   const kept = { servers: 1, removed: [], changed: [] };

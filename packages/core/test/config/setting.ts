@@ -1,16 +1,11 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { temporaryDirectory } from '@turnbuckle/testing';
-import {
-  type ConfiguredOptions,
-  type ConfiguredRuntime,
-  createConfiguredRuntime,
-  type LoadedConfig,
-  loadConfiguration,
-} from 'turnbuckle';
+import { type ConfiguredOptions, type ConfiguredRuntime, createConfiguredRuntime } from 'turnbuckle';
+import { type LoadedConfig, loadConfiguration } from 'turnbuckle/host';
 import { onTestFinished } from 'vitest';
 
-/** A home, a project in it and a state directory, all of a test's own. */
+/** A home directory, a project in it and a state directory, for one test. */
 export interface Setting {
   readonly home: string;
   readonly project: string;
@@ -20,7 +15,7 @@ export interface Setting {
   readonly userFile: string;
   readonly projectFile: string;
   readonly localFile: string;
-  /** Writes a file, with its directories, at one blow; an object as JSON. */
+  /** Writes a file atomically, with its directories; an object as JSON. */
   write(file: string, content: unknown): Promise<string>;
   load(options?: ConfiguredOptions): Promise<LoadedConfig>;
   open(options?: ConfiguredOptions): Promise<ConfiguredRuntime>;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
-import type { ConfiguredServer, LoadedConfig } from 'turnbuckle';
+import type { ConfiguredServer, LoadedConfig } from 'turnbuckle/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { TrustStore, type TrustSubject, trustHash } from '../../src/config/trust.js';
+import { TrustStore, type TrustSubject, trustHash } from '../../src/config/trust/trust.js';
 import { markingServer, startsIn } from './marking-server.js';
 import { createSetting } from './setting.js';
 
@@ -16,7 +16,8 @@ function serverIn(config: LoadedConfig, name: string): ConfiguredServer {
   return server;
 }
 
-describe('a server that a project brings along', () => {
+// requirement P4
+describe('a server of a project', () => {
   it.each(['.turnbuckle/mcp.json', '.turnbuckle/mcp.local.json', 'mcp-servers.json'])(
     'is not started before its user agreed, whatever is tried: %s',
     async (name) => {
@@ -42,7 +43,7 @@ describe('a server that a project brings along', () => {
       await runtime.refresh();
       runtime.tools();
       await runtime.setServers(config().parsed);
-      expect((await reload()).errors.evil).toContain('not been agreed to');
+      expect((await reload()).errors.evil).toContain('needs your agreement');
       const reloads: unknown[] = [];
       const stop = await follow((result) => reloads.push(result));
       await write(file, { servers: { evil: { ...markingServer(marker), description: 'touched' } } });
@@ -63,7 +64,7 @@ describe('a server that a project brings along', () => {
     },
   );
 
-  it('is not what is started when the host sets one of the same name', async () => {
+  it('is not started if the host sets a server with the same name', async () => {
     const { home, projectFile, write, open } = await createSetting();
     const marker = join(home, 'marker');
     await write(projectFile, { servers: { evil: markingServer(marker) } });
@@ -82,7 +83,9 @@ describe('a server that a project brings along', () => {
     await trust.agree([serverIn(config(), 'one')]);
     await reload();
     await write(projectFile, { servers: { one: markingServer(second) } });
-    expect((await reload()).errors.one).toMatch(/whose (args|env|args, env) changed since it was agreed to/);
+    expect((await reload()).errors.one).toMatch(
+      /its entry \((args|env|args, env)\) changed since you agreed to run the server/,
+    );
     await expect(runtime.callTool('one', 'pid')).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
     expect([startsIn(first), startsIn(second)]).toEqual([1, 0]);
     await trust.agree([serverIn(config(), 'one')]);
@@ -98,7 +101,7 @@ describe('a server that a project brings along', () => {
     expect((await runtime.callTool('one', 'cwd')).content).toMatchObject([{ text: project }]);
   });
 
-  it('is started without asking when the run says so, and nothing is remembered of it', async () => {
+  it('is started without asking if the run allows it, and nothing is remembered', async () => {
     const { home, projectFile, write, open, load } = await createSetting();
     const marker = join(home, 'marker');
     await write(projectFile, { servers: { one: markingServer(marker) } });
@@ -108,7 +111,7 @@ describe('a server that a project brings along', () => {
     expect(serverIn(await load(), 'one').problem?.code).toBe('TRUST_REQUIRED');
   });
 
-  it('is asked for again in another directory', async () => {
+  it('needs agreement again in another directory', async () => {
     const { home, stateDir, projectFile, write, load } = await createSetting();
     const content = { servers: { one: { command: 'x' } } };
     await write(projectFile, content);
@@ -120,7 +123,7 @@ describe('a server that a project brings along', () => {
   });
 
   it.each(['program', 'pro"gram', 'back\\slash', 'new\nline'])(
-    'is asked for again when the default of an input that it uses changes: %j',
+    'needs agreement again when the default of an input that it uses changes: %j',
     async (id) => {
       const { stateDir, projectFile, write, load } = await createSetting();
       const one = { command: 'x', args: [`\${input:${id}}`] };
@@ -174,7 +177,7 @@ describe('an agreement', () => {
     ['baseUrl', 'https://x'],
     ['id', 'x'],
     ['token', 'x'],
-  ])('is void when %s changes, comes or goes', async (key, value) => {
+  ])('is void when %s changes, is added or is removed', async (key, value) => {
     const { trust } = await openStore();
     const { [key]: _, ...without } = ENTRY as Record<string, unknown>;
     expect(await trust.isTrusted(SUBJECT)).toBe(true);
@@ -208,7 +211,7 @@ describe('an agreement', () => {
     expect(await trust.isTrusted({ ...SUBJECT, name: 'two' })).toBe(true);
   });
 
-  it('is kept in a file of the user alone, without the entry', async () => {
+  it('is stored in a file that only the user can read, without the entry', async () => {
     const { file } = await openStore();
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
@@ -229,7 +232,7 @@ describe('an agreement', () => {
     '\u0000',
     '{"[\\"/p\\",\\"one\\"]": true}',
     '{"[\\"/p\\",\\"one\\"]": {"hash": 7}}',
-  ])('is none when the file says %j, and can be given again', async (text) => {
+  ])('does not exist when the file contains %j, and can be given again', async (text) => {
     const { trust, file } = await openStore();
     await writeFile(file, text);
     expect(await trust.isTrusted(SUBJECT)).toBe(false);
@@ -237,7 +240,7 @@ describe('an agreement', () => {
     expect(await trust.isTrusted(SUBJECT)).toBe(true);
   });
 
-  it('of several processes at once is not lost', async () => {
+  it('of several concurrent processes is not lost', async () => {
     const directory = await temporaryDirectory();
     onTestFinished(() => directory.remove());
     const script = fileURLToPath(new URL('agreeing.mjs', import.meta.url));

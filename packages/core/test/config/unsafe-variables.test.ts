@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TrustStore } from '../../src/config/trust.js';
+import { TrustStore } from '../../src/config/trust/trust.js';
 import { markingServer, startsIn } from './marking-server.js';
 import { createSetting } from './setting.js';
 
@@ -18,8 +18,8 @@ const REFUSED = [
   'PYTHONPATH',
 ];
 
-describe('a variable that makes programs run something else', () => {
-  it.each(REFUSED)('is not for a project to set, whoever agreed: %s', async (name) => {
+describe('an unsafe environment variable', () => {
+  it.each(REFUSED)("cannot be set by a project, even with the user's agreement: %s", async (name) => {
     const { stateDir, projectFile, userFile, write, load } = await createSetting();
     const text = `{ "servers": {\n  "evil": {\n    "command": "x",\n    "env": {\n      "OWN": "1",\n      "${name}": "a value"\n    }\n  }\n} }`;
     await write(projectFile, text);
@@ -41,20 +41,20 @@ describe('a variable that makes programs run something else', () => {
     expect(parsed.servers.size).toBe(0);
   });
 
-  it.each(['.turnbuckle/mcp.local.json', 'mcp-servers.json'])('is refused in %s too', async (file) => {
+  it.each(['.turnbuckle/mcp.local.json', 'mcp-servers.json'])('is rejected in %s too', async (file) => {
     const { project, write, load } = await createSetting();
     await write(join(project, file), { servers: [{ name: 'evil', command: 'x', env: { PATH: '.' } }] });
     expect((await load()).servers.get('evil')?.problem?.message).toContain('servers[0].env.PATH');
   });
 
-  it('is refused also where another file adjusts the server', async () => {
+  it('is rejected even if another file overrides the server', async () => {
     const { projectFile, localFile, write, load } = await createSetting();
     await write(projectFile, { servers: { evil: { command: 'x', env: { PATH: '.' } } } });
     await write(localFile, { servers: { evil: { callTimeoutMs: 5 } } });
     expect((await load()).servers.get('evil')?.problem?.message).toContain(`${projectFile}:1:`);
   });
 
-  it('stops a running server when it comes, and nothing is started with it', async () => {
+  it('stops a running server when it is added, and no server starts with it', async () => {
     const { home, stateDir, projectFile, write, open } = await createSetting();
     const marker = join(home, 'marker');
     await write(projectFile, { servers: { one: markingServer(marker) } });
@@ -75,7 +75,7 @@ describe('a variable that makes programs run something else', () => {
     expect(startsIn(marker)).toBe(1);
   });
 
-  it('is the word of who says that the whole project is trusted for this run', async () => {
+  it('is accepted if the whole project is trusted for this run', async () => {
     const { home, projectFile, write, open } = await createSetting();
     const marker = join(home, 'marker');
     const env = { NODE_OPTIONS: '--no-warnings' };

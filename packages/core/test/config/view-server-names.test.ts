@@ -5,10 +5,10 @@ import { createSetting } from './setting.js';
 const servers = { github: fixture('echo'), files: fixture('echo') };
 
 it.each([
-  ['one that is nearly another', ['files', 'gitub'], ['"gitub" (did you mean "github"?)']],
-  ['one that is like no other, where nothing else is there', ['elsewhere'], ['"elsewhere".']],
-  ['one of another project beside one that is there', ['files', 'elsewhere'], []],
-  ['those that there are', ['files', 'github', 'native'], []],
+  ['a misspelt server', ['files', 'gitub'], ['"gitub" (did you mean "github"?)']],
+  ['only an unknown server', ['elsewhere'], ['"elsewhere".']],
+  ['an unknown server next to a known one', ['files', 'elsewhere'], []],
+  ['known servers', ['files', 'github', 'native'], []],
 ])('a view names %s', async (_, named, told) => {
   const setting = await createSetting();
   const text = JSON.stringify({ servers, daemon: { views: { code: { servers: named } } } }, null, 2);
@@ -24,7 +24,7 @@ it.each([
   }
 });
 
-it('tells no more of a thousand names than anybody reads, in no time', async () => {
+it('reports only a few of a thousand names, quickly', async () => {
   const setting = await createSetting();
   const named = Array.from({ length: 1_000 }, (_, index) => `gitub${index}`);
   await setting.write(setting.userFile, { servers, daemon: { views: { code: { servers: named } } } });

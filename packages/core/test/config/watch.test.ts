@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { pathsTo } from '../../src/config/paths-to.js';
-import { watchFiles } from '../../src/config/watch.js';
+import { pathsBehindLinks } from '../../src/files/link-paths.js';
+import { watchFiles } from '../../src/files/watch-files.js';
 
 async function ownDirectory(): Promise<string> {
   const directory = await temporaryDirectory();
@@ -12,7 +12,7 @@ async function ownDirectory(): Promise<string> {
   return directory.path;
 }
 
-it('notices by looking what no watch tells: a directory far above that is moved', async () => {
+it('notices by polling what no watch reports: a moved ancestor directory', async () => {
   const root = await ownDirectory();
   const file = join(root, 'a', 'b', 'c', 'mcp.json');
   await mkdir(join(root, 'a', 'b', 'c'), { recursive: true });
@@ -22,7 +22,7 @@ it('notices by looking what no watch tells: a directory far above that is moved'
   let rounds = 0;
   const stop = await watchFiles({
     files: () => [file],
-    lookMs: 20,
+    pollMs: 20,
     onChange: async () => {
       rounds += 1;
     },
@@ -37,7 +37,7 @@ it('notices by looking what no watch tells: a directory far above that is moved'
   });
 });
 
-it('does not wait for the end of changes that never end', async () => {
+it('does not wait for endless changes to end', async () => {
   const root = await ownDirectory();
   const file = join(root, 'mcp.json');
   let rounds = 0;
@@ -60,7 +60,7 @@ it('does not wait for the end of changes that never end', async () => {
   await writer;
 });
 
-it('rounds do not overlap, and those that wait are one', async () => {
+it('rounds do not overlap, and pending ones are merged', async () => {
   const root = await ownDirectory();
   const file = join(root, 'mcp.json');
   let running = 0;
@@ -94,7 +94,7 @@ it('rounds do not overlap, and those that wait are one', async () => {
   expect(rounds).toBeLessThan(4);
 });
 
-it('knows every link on the way to a file', async () => {
+it('finds every link in the path of a file', async () => {
   const root = await ownDirectory();
   const at = (...names: string[]): string => join(root, ...names);
   await mkdir(at('real', 'deep'), { recursive: true });
@@ -102,9 +102,9 @@ it('knows every link on the way to a file', async () => {
   await symlink('real', at('directory'));
   await symlink(join('..', 'directory', 'deep', 'file'), at('real', 'link'));
   await symlink('circle', at('circle'));
-  expect(await pathsTo(at('plain'))).toEqual([at('plain')]);
-  expect((await pathsTo(at('directory', 'link'))).sort()).toEqual(
+  expect(await pathsBehindLinks(at('plain'))).toEqual([at('plain')]);
+  expect((await pathsBehindLinks(at('directory', 'link'))).sort()).toEqual(
     [at('directory', 'link'), at('directory'), at('real', 'link'), at('real', 'deep', 'file')].sort(),
   );
-  expect(await pathsTo(at('circle'))).toEqual([at('circle')]);
+  expect(await pathsBehindLinks(at('circle'))).toEqual([at('circle')]);
 });

@@ -1,5 +1,5 @@
-// A reload while a file, then its directory, may not be read. Prints what it found as JSON. Argument: a directory.
-// Run by root, it becomes somebody else first: root may read everything.
+// Reloads while a file, then its directory, is unreadable. Prints the results as JSON. Argument: a directory.
+// If run by root, it becomes another user first: root may read everything.
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConfiguredRuntime } from '../../dist/index.js';
@@ -39,8 +39,8 @@ async function reloadWithoutPermission(project, owner) {
 }
 
 const isRoot = process.getuid() === 0;
-// The library loads parts of itself when they are first needed, and somebody else may not be allowed to read them where
-// root keeps this repository: everything that the reloads need is loaded by playing them once as root.
+// The library loads some modules lazily, and the other user may not be allowed to read them where root keeps this
+// repository: a first run as root loads everything that the reloads need.
 if (isRoot) await reloadWithoutPermission(join(home, 'rehearsal'));
 const found = await reloadWithoutPermission(join(home, 'project'), isRoot ? NOBODY : undefined);
 process.stdout.write(JSON.stringify(found));

@@ -5,7 +5,7 @@ import { textOf } from './text-of.js';
 
 const SERVER_INFO = { name: 'fixture-echo', version: '1.0.0', title: 'Fixture echo' };
 
-/** `EVERY_CONTENT` as a server of the era puts it on the wire, but for `resultType`. */
+/** `EVERY_CONTENT` as a server of the era sends it, without `resultType`. */
 function onTheWire(era: 'legacy' | 'modern'): unknown {
   if (era === 'legacy') return EVERY_CONTENT;
   return {
@@ -14,9 +14,9 @@ function onTheWire(era: 'legacy' | 'modern'): unknown {
   };
 }
 
-/** What a call answers: results as they are, failures as codes. */
+/** Results are passed on unchanged, errors have codes. */
 export function answersContract(cell: () => Cell): void {
-  it('answers text, structured content and the failure of a tool', async () => {
+  it('returns text, structured content and the failure of a tool', async () => {
     const { runtime } = cell();
     const text = 'zażółć 🦀 "\\ \u2028';
     expect(textOf(await runtime.callTool('main', 'echo', { text }))).toBe(text);
@@ -37,15 +37,15 @@ export function answersContract(cell: () => Cell): void {
     });
   });
 
-  it('brings every kind of content, _meta and unknown members back byte for byte', async () => {
+  it('returns every kind of content, _meta and unknown members byte for byte', async () => {
     const { runtime, setting } = cell();
-    // The SDK takes `resultType: "complete"` off; it says nothing that its absence does not say.
+    // The SDK removes `resultType: "complete"`, which is the default.
     const { resultType: _, ...result } = await runtime.callTool('main', 'content');
     expect(result).toStrictEqual(onTheWire(setting.era));
     expect(JSON.stringify(result.content)).toBe(JSON.stringify(EVERY_CONTENT.content));
   });
 
-  it("passes a server's JSON-RPC error on, whole", async () => {
+  it("passes on a server's complete JSON-RPC error", async () => {
     await expect(cell().runtime.callTool('main', 'rpc_error', { code: -32050 })).rejects.toMatchObject({
       code: 'SERVER_ERROR',
       server: 'main',
@@ -54,7 +54,7 @@ export function answersContract(cell: () => Cell): void {
     });
   });
 
-  it('refuses unknown tools and wrong arguments before anything is sent', async () => {
+  it('rejects unknown tools and wrong arguments before anything is sent', async () => {
     const { runtime } = cell();
     await expect(runtime.callTool('main', 'ecco')).rejects.toMatchObject({
       code: 'TOOL_UNKNOWN',
@@ -65,7 +65,7 @@ export function answersContract(cell: () => Cell): void {
     });
   });
 
-  it("carries the caller's _meta and mirrored arguments", async () => {
+  it("sends the caller's _meta and mirrored arguments", async () => {
     const { runtime } = cell();
     const meta = { 'example.com/trace': { a: [1] } };
     const seen: unknown = JSON.parse(textOf(await runtime.callTool('main', 'meta', {}, { meta })));
@@ -74,7 +74,7 @@ export function answersContract(cell: () => Cell): void {
     expect(JSON.parse(textOf(await runtime.callTool('main', 'header', args)))).toEqual(args);
   });
 
-  it('gives each of 50 concurrent callers its own answer', async () => {
+  it('returns to each of 50 concurrent callers its own result', async () => {
     const { runtime } = cell();
     const calls = Array.from({ length: 50 }, (_, index) =>
       index % 2 === 0

@@ -2,13 +2,13 @@ import type { Runtime, ServerRequestAnswers } from 'turnbuckle';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { answersContract } from './answers-contract.js';
 import { clockContract } from './clock-contract.js';
+import { itemsContract } from './items-contract.js';
 import { listContract } from './list-contract.js';
-import { offeringsContract } from './offerings-contract.js';
-import { questionsContract } from './questions-contract.js';
+import { serverRequestsContract } from './server-requests-contract.js';
 import type { Setting } from './setting.js';
 import { Stage } from './stage.js';
 
-/** The runtimes of a cell: one that answers its servers' questions, and one that offers nothing. */
+/** The runtimes of a cell: one that answers server requests, and one without handlers. */
 export interface Cell {
   readonly setting: Setting;
   readonly runtime: Runtime;
@@ -21,7 +21,7 @@ const ANSWERS: ServerRequestAnswers = {
   roots: () => ({ roots: [{ uri: 'file:///tmp', name: 'tmp' }] }),
 };
 
-/** Everything a call promises, held in one cell of the matrix. */
+/** Everything that a call guarantees, tested in one cell of the matrix. */
 export function callContract(setting: Setting): void {
   const lane = setting.expressLane ? 'express lane' : 'SDK lane';
   describe(`${setting.transport}, ${setting.era}, ${lane}`, () => {
@@ -43,7 +43,7 @@ export function callContract(setting: Setting): void {
     listContract(opened);
     answersContract(opened);
     clockContract(opened);
-    questionsContract(opened);
-    offeringsContract(opened);
+    serverRequestsContract(opened);
+    itemsContract(opened);
   });
 }

@@ -7,14 +7,14 @@ import { textOf } from './text-of.js';
 const cancellations = async (runtime: Runtime): Promise<number> =>
   Number(textOf(await runtime.callTool('main', 'cancelled')));
 
-/** Progress, time limits, cancellation and broken lines. */
+/** Progress, time limits, cancellation and broken connections. */
 export function clockContract(cell: () => Cell): void {
   describe.concurrent('the clock', () => {
     it('reports progress', async ({ skip }) => {
       const { runtime, setting } = cell();
       if (!setting.carriesProgress) skip();
       const seen: unknown[] = [];
-      // Long enough before the answer, where nothing else keeps the two in order.
+      // Long enough before the result if nothing else guarantees their order.
       const total = setting.progressApart ? 1_000 : 100;
       const [first, second] = [total * 0.4, total * 0.8];
       const result = await runtime.callTool(
@@ -30,7 +30,7 @@ export function clockContract(cell: () => Cell): void {
       ]);
     });
 
-    it('loses no progress that comes together with the answer', async ({ skip }) => {
+    it('loses no progress that arrives together with the result', async ({ skip }) => {
       const { runtime, setting } = cell();
       if (!setting.carriesProgress || setting.progressApart) skip();
       const seen: unknown[] = [];
@@ -39,7 +39,7 @@ export function clockContract(cell: () => Cell): void {
       expect(seen).toEqual([{ progress: 1, total: 1, message: '1 of 1' }]);
     });
 
-    it('starts the clock anew at each progress', async ({ skip }) => {
+    it('restarts the timeout at each progress notification', async ({ skip }) => {
       const { runtime, setting } = cell();
       if (!setting.carriesProgress) skip();
       const options = { timeoutMs: 700, onProgress: () => {} };
@@ -47,7 +47,7 @@ export function clockContract(cell: () => Cell): void {
       expect(textOf(result)).toBe('slept 1000 ms');
     });
 
-    it('ends a silent call with a code', async () => {
+    it('ends a silent call with an error code', async () => {
       const options = { timeoutMs: 150 };
       const call = cell().runtime.callTool('main', 'sleep', { ms: 20_000, everyMs: 20_000 }, options);
       await expect(call).rejects.toMatchObject({ code: 'CALL_TIMEOUT', server: 'main', tool: 'sleep' });
@@ -62,7 +62,7 @@ export function clockContract(cell: () => Cell): void {
     });
   });
 
-  it('lets a cancellation reach the server', async () => {
+  it('sends a cancellation to the server', async () => {
     const { runtime } = cell();
     // Calls that timed out above are cancelled at the server too: let those arrive first.
     let before = await cancellations(runtime);
@@ -79,7 +79,7 @@ export function clockContract(cell: () => Cell): void {
     await waitUntil(async () => (await cancellations(runtime)) === before + 1);
   });
 
-  it('resumes a broken stream, or says that the outcome is unknown and heals', async () => {
+  it('resumes a broken stream, or reports that the outcome is unknown and reconnects', async () => {
     const { bare, setting } = cell();
     const call = bare.callTool('main', 'drop', {}, { timeoutMs: 6_000 });
     if (setting.outlivesDrop) expect(textOf(await call)).toBe('answered after the break');

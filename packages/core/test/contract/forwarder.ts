@@ -14,7 +14,7 @@ export interface Refused {
   readonly headers?: Record<string, string>;
 }
 
-/** Says which requests are refused, and how; the others go through. */
+/** Decides which requests are refused, and how; the others are forwarded. */
 export type Refuse = (request: ForwardedRequest) => Refused | undefined;
 
 /** A real HTTP proxy in front of one endpoint. */
@@ -53,7 +53,7 @@ async function forward(
   try {
     const answer = await fetch(target, {
       method,
-      headers: passedOn(headers),
+      headers: forwardedHeaders(headers),
       body: method === 'POST' ? body : null,
       signal: abort.signal,
     });
@@ -68,12 +68,14 @@ async function forward(
   }
 }
 
-/** The credential is the proxy's own; the rest of what is left out belongs to the connection. */
-const KEPT_BACK = new Set(['authorization', 'host', 'connection', 'content-length', 'transfer-encoding']);
+/** The credential is for the proxy; the other headers belong to the connection. */
+const NOT_FORWARDED = new Set(['authorization', 'host', 'connection', 'content-length', 'transfer-encoding']);
 
-function passedOn(headers: IncomingMessage['headers']): Record<string, string> {
+function forwardedHeaders(headers: IncomingMessage['headers']): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (KEPT_BACK.has(name) ? [] : [[name, String(value)]])),
+    Object.entries(headers).flatMap(([name, value]) =>
+      NOT_FORWARDED.has(name) ? [] : [[name, String(value)]],
+    ),
   );
 }
 

@@ -4,7 +4,7 @@ import { temporaryDirectory } from '@turnbuckle/testing';
 import { createRuntime } from 'turnbuckle';
 import { expect, it } from 'vitest';
 
-it.each(['http', 'sse'])('a name and password in the address go into a header (%s)', async (type) => {
+it.each(['http', 'sse'])('a user name and password in the URL are sent in a header (%s)', async (type) => {
   const seen = new Set<string | undefined>();
   const web = createServer((request, response) => {
     seen.add(request.headers.authorization);

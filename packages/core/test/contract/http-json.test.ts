@@ -11,4 +11,5 @@ const settings = everyLane(
     outlivesDrop: false,
   }),
 );
+// requirement C1
 for (const setting of settings) callContract(setting);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Forwarder, type Refused } from './forwarder.js';
 import { textOf } from './text-of.js';
 
-/** An HTTP server whose first `times` calls of a tool are refused; everything else goes through. */
+/** An HTTP server whose first `times` tool calls are refused; everything else is forwarded. */
 async function withRefusals(
   { refused, times, expressLane }: { refused: Refused; times: number; expressLane: boolean },
   check: (runtime: Runtime, refusals: () => number) => Promise<void>,
@@ -30,7 +30,7 @@ async function withRefusals(
   }
 }
 
-describe.each([true, false])('calls that are refused for a while (express lane: %s)', (expressLane) => {
+describe.each([true, false])('rate-limited calls (express lane: %s)', (expressLane) => {
   it.each([
     [429, '1', 900],
     [503, '1', 900],
@@ -48,7 +48,7 @@ describe.each([true, false])('calls that are refused for a while (express lane: 
     },
   );
 
-  it('says so at once when the wait would be too long', async () => {
+  it('fails immediately if the wait would be too long', async () => {
     const refused = { status: 429, headers: { 'retry-after': '3600' } };
     await withRefusals({ refused, times: 99, expressLane }, async (runtime, refusals) => {
       await expect(runtime.callTool('web', 'echo', { text: 'x' })).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe.each([true, false])('calls that are refused for a while (express lane: 
     });
   });
 
-  it('needs a sign-in when a call is refused with 401, and forgets the link', async () => {
+  it('needs a sign-in when a call is refused with 401, and drops the link', async () => {
     await withRefusals({ refused: { status: 401 }, times: 99, expressLane }, async (runtime, refusals) => {
       await expect(runtime.callTool('web', 'echo', { text: 'x' })).rejects.toMatchObject({
         code: 'AUTH_REQUIRED',

@@ -43,7 +43,8 @@ describe.each([true, false])('HTTP sessions (express lane: %s)', (expressLane) =
     }
   });
 
-  it('falls back to SSE in front of a server that knows nothing else', async () => {
+  // requirement C2
+  it('falls back to SSE for a server that supports nothing else', async () => {
     const home = await temporaryDirectory();
     const old = await startFixture('echo', { transport: 'sse', flags: ['--era', 'legacy'] });
     const servers = { old: { type: 'http', url: old.url } };

@@ -17,7 +17,7 @@ interface Wall {
 
 const SECRET = 'Bearer secret';
 
-/** Connects to an HTTP server behind a wall, with or without the credential, and shows who came to the wall. */
+/** Connects to an HTTP server that requires a credential, with or without it, and reports the requests that the server received. */
 async function behindWall(
   { flags, expressLane, authorization }: { flags: string[]; expressLane: boolean; authorization?: string },
   check: (wall: Wall) => Promise<void>,
@@ -50,8 +50,8 @@ async function behindWall(
 const echo = async (runtime: Runtime): Promise<string> =>
   textOf(await runtime.callTool('web', 'echo', { text: 'in' }, { timeoutMs: 8_000 }));
 
-describe.each([true, false])('walls in front of HTTP servers (express lane: %s)', (expressLane) => {
-  it.each(['401', '403'])('needs a sign-in after %s, and does not knock again by itself', async (status) => {
+describe.each([true, false])('HTTP responses other than success (express lane: %s)', (expressLane) => {
+  it.each(['401', '403'])('needs a sign-in after %s, and does not retry by itself', async (status) => {
     await behindWall({ flags: ['--status', status], expressLane }, async ({ runtime, visits }) => {
       const { status: word, error } = runtime.serverStatus('web');
       expect(word).toBe('needs-auth');
@@ -62,7 +62,7 @@ describe.each([true, false])('walls in front of HTTP servers (express lane: %s)'
     });
   });
 
-  it.each(['401', '403'])('gets past %s with the credential, which the server alone sees', async (status) => {
+  it.each(['401', '403'])('avoids %s with the credential, which only the server receives', async (status) => {
     const wall = { flags: ['--status', status], expressLane, authorization: SECRET };
     await behindWall(wall, async ({ runtime }) => {
       expect(await echo(runtime)).toBe('in');
@@ -75,7 +75,7 @@ describe.each([true, false])('walls in front of HTTP servers (express lane: %s)'
     ['429', new Date(Date.now() + 2_000).toUTCString()],
     ['503', '1'],
     ['429', 'soon, maybe'],
-  ])('comes back after %s with Retry-After: %s', async (status, retryAfter) => {
+  ])('reconnects after %s with Retry-After: %s', async (status, retryAfter) => {
     const flags = ['--status', status, '--times', '1', '--retry-after', retryAfter];
     await behindWall({ flags, expressLane }, async ({ runtime, visits }) => {
       expect(await echo(runtime)).toBe('in');

@@ -5,7 +5,8 @@ import type { Cell } from './call-contract.js';
 const RESOURCE = { _meta: { 'example.com/at': 'resource' }, server: 'main' };
 
 /** Resources, templates and prompts. */
-export function offeringsContract(cell: () => Cell): void {
+export function itemsContract(cell: () => Cell): void {
+  // requirement T8
   it('lists and reads resources and templates', async () => {
     const { runtime } = cell();
     expect(await runtime.listResources('main')).toEqual([
@@ -31,7 +32,7 @@ export function offeringsContract(cell: () => Cell): void {
     });
   });
 
-  it('tells when a watched resource changes, until it is not watched', async () => {
+  it('reports changes of a watched resource until it is unwatched', async () => {
     const { runtime } = cell();
     let updates = 0;
     const stop = await runtime.subscribeResource('main', 'fixture://watched', (uri) => {

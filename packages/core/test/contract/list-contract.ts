@@ -24,9 +24,9 @@ const TOOLS = [
   'touch',
 ];
 
-/** What is listed, as it was written, and how a change of it arrives. */
+/** Lists are passed on unchanged, and their changes are noticed. */
 export function listContract(cell: () => Cell): void {
-  it('is connected and says how', () => {
+  it('is connected and reports how', () => {
     const { runtime, setting } = cell();
     expect(runtime.serverStatus('main')).toMatchObject({
       status: 'connected',
@@ -65,7 +65,7 @@ export function listContract(cell: () => Cell): void {
     });
   });
 
-  it('learns of a tool that comes and one that goes', async () => {
+  it('notices added and removed tools', async () => {
     const { runtime } = cell();
     const changes: string[] = [];
     const stop = runtime.on('catalog.changed', ({ server, added, removed }) => {

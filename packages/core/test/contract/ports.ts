@@ -15,7 +15,7 @@ export function openNetwork(transport: StartFixtureOptions['transport'], ...alwa
   };
 }
 
-/** An endpoint as a host has it in its own process: an object with `fetch`, here with a real server behind it. */
+/** An in-process endpoint: an object with `fetch`, here backed by a real server. */
 export const openFetch: OpenPort = async (name, ...flags) => {
   const running = await startFixture(name, { transport: 'http', flags });
   const server = {
@@ -36,7 +36,7 @@ interface InMemory {
   close(): Promise<void>;
 }
 
-/** A server object in this process: what it is connected to is carried on to a fixture, line by line. */
+/** An in-process server object that forwards its messages to a fixture, line by line. */
 export const openServerObject: OpenPort = async (name, ...flags) => {
   const children = new Set<ReturnType<typeof spawn>>();
   const { command, args } = fixture(name, ...flags);
@@ -45,7 +45,7 @@ export const openServerObject: OpenPort = async (name, ...flags) => {
       const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
       children.add(child);
       child.stdin.on('error', () => {});
-      // By hand: newer readline also breaks lines at U+2028, which JSON may hold.
+      // Not with readline: newer versions also break lines at U+2028, which JSON may contain.
       let text = '';
       child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
         const lines = (text + chunk).split('\n');
@@ -68,7 +68,7 @@ export const openServerObject: OpenPort = async (name, ...flags) => {
 
 const TOKEN = 'proxy-token';
 
-/** A hosted proxy that knows the server `the-id` and wants its own token. */
+/** A hosted proxy that knows the server `the-id` and requires its own token. */
 export const openProxy: OpenPort = async (name, ...flags) => {
   const running = await startFixture(name, { transport: 'http', flags });
   const proxy = await Forwarder.start(running.url, ({ headers, url }) => {

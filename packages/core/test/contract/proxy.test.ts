@@ -9,4 +9,5 @@ const settings = everyLane(
     outlivesDrop: era === 'legacy',
   }),
 );
+// requirement C1
 for (const setting of settings) callContract(setting);

@@ -13,8 +13,9 @@ const WAYS: Record<string, OpenPort> = {
   websocket: openNetwork('websocket'),
 };
 
+// requirement C2
 describe.each(Object.entries(WAYS))('handshake revisions over %s', (transport, open) => {
-  it.each([true, false])('speaks each one (express lane: %s)', async (expressLane) => {
+  it.each([true, false])('supports each one (express lane: %s)', async (expressLane) => {
     const facts = { reportedTransport: transport, carriesProgress: true, outlivesDrop: false };
     const stage = new Stage({ transport, era: 'legacy', expressLane, open, ...facts });
     try {

@@ -4,9 +4,9 @@ import { textOf } from './text-of.js';
 
 const ACCEPTED = { action: 'accept', content: { name: 'Ada' } };
 
-/** Servers that ask back, in the way of their era. */
-export function questionsContract(cell: () => Cell): void {
-  it('answers what a server asks, round by round', async () => {
+/** Server requests, in the form of each era. */
+export function serverRequestsContract(cell: () => Cell): void {
+  it('answers server requests, round by round', async () => {
     const { runtime } = cell();
     const ask = async (kind: string, rounds: number): Promise<unknown> =>
       JSON.parse(textOf(await runtime.callTool('main', 'ask', { kind, rounds }, { timeoutMs: 10_000 })));
@@ -15,12 +15,12 @@ export function questionsContract(cell: () => Cell): void {
     expect(await ask('roots', 1)).toMatchObject([{ roots: [{ uri: 'file:///tmp' }] }]);
   });
 
-  it('says that input is required when nobody answers', async () => {
+  it('reports that input is required if there is no handler', async () => {
     const call = cell().bare.callTool('main', 'ask', {}, { timeoutMs: 10_000 });
     await expect(call).rejects.toMatchObject({ code: 'INPUT_REQUIRED', server: 'main', tool: 'ask' });
   });
 
-  it('hands the question to the caller, who goes on with the answer', async ({ skip }) => {
+  it('passes the request to the caller, which continues with the answer', async ({ skip }) => {
     const { runtime, setting } = cell();
     if (setting.era === 'legacy') skip();
     const asked = await runtime.callTool('main', 'ask', { rounds: 2 }, { inputRequired: 'return' });

@@ -1,7 +1,7 @@
 import type { FixtureName } from '@turnbuckle/testing';
 import type { ServerInput } from 'turnbuckle';
 
-/** A fixture that can be reached, and how a runtime is told to reach it. */
+/** A running fixture, and its configuration for a runtime. */
 export interface Port {
   readonly config: ServerInput;
   close(): Promise<void>;
@@ -9,23 +9,23 @@ export interface Port {
 
 export type OpenPort = (fixture: FixtureName, ...flags: string[]) => Promise<Port>;
 
-/** One cell of the matrix: the way to a server, the revision it speaks, and the lane that is taken. */
+/** One cell of the matrix: a transport, an era and a lane. */
 export interface Setting {
   readonly transport: string;
   readonly era: 'legacy' | 'modern';
   readonly expressLane: boolean;
   readonly open: OpenPort;
-  /** What `status()` calls the transport. */
+  /** The transport in `status()`. */
   readonly reportedTransport: string;
-  /** A server that answers in plain JSON has no way to report progress in the modern era. */
+  /** In the modern era, a server that answers in plain JSON cannot report progress. */
   readonly carriesProgress: boolean;
-  /** Progress and the answer come over two connections, in whatever order. */
+  /** Progress and the result arrive over two connections, in any order. */
   readonly progressApart?: boolean;
-  /** The answer still comes after the fixture broke the line: a stream is resumed, and a pipe cannot be broken so. */
+  /** The result still arrives after the fixture breaks the connection: a stream is resumed, and a pipe cannot be broken like this. */
   readonly outlivesDrop: boolean;
 }
 
-/** Both eras and both lanes of one way to reach a server. */
+/** Both eras and both lanes of one transport. */
 export function everyLane(
   way: Pick<Setting, 'transport' | 'open' | 'reportedTransport'>,
   facts: (era: Setting['era']) => Pick<Setting, 'carriesProgress' | 'progressApart' | 'outlivesDrop'>,

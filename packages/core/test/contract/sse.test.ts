@@ -6,4 +6,5 @@ const settings = everyLane({ transport: 'sse', reportedTransport: 'sse', open: o
   carriesProgress: true,
   outlivesDrop: false,
 }));
+// requirement C1
 for (const setting of settings) callContract(setting);

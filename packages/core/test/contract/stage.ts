@@ -2,7 +2,7 @@ import { type TemporaryDirectory, temporaryDirectory } from '@turnbuckle/testing
 import { createRuntime, type Runtime, type RuntimeOptions, type ServerInput } from 'turnbuckle';
 import type { Port, Setting } from './setting.js';
 
-/** Runtimes and servers of one cell, and their common end. */
+/** The runtimes and servers of one cell, closed together. */
 export class Stage {
   readonly #setting: Setting;
   readonly #ports: Port[] = [];

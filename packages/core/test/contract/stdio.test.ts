@@ -6,4 +6,5 @@ const settings = everyLane({ transport: 'stdio', reportedTransport: 'stdio', ope
   carriesProgress: true,
   outlivesDrop: true,
 }));
+// requirement C1
 for (const setting of settings) callContract(setting);

@@ -18,43 +18,45 @@ function occurrences(pattern: RegExp, where: (file: string) => boolean = () => t
 const aboveConnection = (file: string): boolean => !file.startsWith('connection/');
 
 describe('one call path', () => {
-  it('looks at real files', () => {
+  it('finds the source files', () => {
     expect(source.size).toBeGreaterThan(40);
-    expect(source.has('call.ts')).toBe(true);
+    expect(source.has('calls/call.ts')).toBe(true);
   });
 
-  it('names the request of a tool in one place above the connection', () => {
-    expect(occurrences(/(['"`])tools\/call\1/g, aboveConnection)).toEqual(['call.ts']);
-    // Below it, only the table of headers knows the word.
+  it('has `tools/call` in one place above the connection', () => {
+    expect(occurrences(/(['"`])tools\/call\1/g, aboveConnection)).toEqual(['calls/call.ts']);
+    // Below it, only the table of headers has it.
     expect(occurrences(/(['"`])tools\/call\1/g, (file) => !aboveConnection(file))).toEqual([
-      'connection/http-lane.ts',
+      'connection/lanes/http-lane.ts',
     ]);
   });
 
   it('sends from one place', () => {
-    expect(new Set(occurrences(/\bsender\.send\(/g))).toEqual(new Set(['call.ts']));
-    expect(occurrences(/\bnew Sender\(/g)).toEqual(['runtime.ts']);
-    expect(occurrences(/\bnew Calls\(/g)).toEqual(['runtime.ts']);
-    expect(occurrences(/\brequestWithInput\(/g, aboveConnection)).toEqual(['send.ts']);
+    expect(new Set(occurrences(/\bsender\.send\(/g))).toEqual(new Set(['calls/call.ts']));
+    expect(occurrences(/\bnew Sender\(/g)).toEqual(['runtime/wire.ts']);
+    expect(occurrences(/\bnew Calls\(/g)).toEqual(['runtime/wire.ts']);
+    expect(occurrences(/\brequestWithInput\(/g, aboveConnection)).toEqual(['calls/sending/send.ts']);
   });
 
   it('uses a lane above the connection only to send calls and to read lists', () => {
     expect(occurrences(/\blane\.request\(/g, aboveConnection)).toEqual(['catalog/listing.ts']);
     expect(new Set(occurrences(/\.lane\b/g, aboveConnection))).toEqual(
-      new Set(['catalog/discovery.ts', 'send.ts']),
+      new Set(['catalog/discovery.ts', 'calls/sending/send.ts']),
     );
-    // A list reader cannot be talked into a call: its methods are a closed union.
+    // A list reader cannot send a call: its methods are a closed union.
     expect(source.get('catalog/listing.ts')).toMatch(/readonly method: ('[a-z/]+\/list'( \| )?)+;/);
   });
 
   it('uses the client of the SDK for requests only in the SDK lane', () => {
     expect(occurrences(/\bclient\.(request|callTool|readResource|getPrompt)\(/gi)).toEqual([
-      'connection/sdk-lane.ts',
+      'connection/lanes/sdk-lane.ts',
     ]);
   });
 
   it('runs native tools from the same place', () => {
-    expect(occurrences(/[^#\w]runNative\(/g, (file) => file !== 'native-call.ts')).toEqual(['call.ts']);
+    expect(occurrences(/[^#\w]runNative\(/g, (file) => file !== 'calls/native-call.ts')).toEqual([
+      'calls/call.ts',
+    ]);
   });
 });
 
@@ -82,14 +84,18 @@ describe('AGENTS.md and docs/architecture.md', () => {
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  it('names every room of the library', () => {
-    const rooms = new Set([...source.keys()].map((file) => file.split('/')).map(([room = '']) => room));
+  it('names every directory of the library', () => {
+    const directories = new Set(
+      [...source.keys()].map((file) => file.split('/')).map(([topDirectory = '']) => topDirectory),
+    );
     const page = readText('docs/architecture.md');
-    const missing = [...rooms].filter((room) => !page.includes(room.endsWith('.ts') ? room : `${room}/`));
+    const missing = [...directories].filter(
+      (topDirectory) => !page.includes(topDirectory.endsWith('.ts') ? topDirectory : `${topDirectory}/`),
+    );
     expect(missing).toEqual([]);
   });
 
-  it('stays short where it is read by everybody', () => {
+  it('AGENTS.md stays short', () => {
     expect(readText('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(100);
   });
 });
@@ -118,12 +124,29 @@ describe('file names', () => {
     'manager service handler helper helpers util utils common misc base impl types legacy new'.split(' '),
   );
 
-  it('say what is inside', () => {
+  it('describe their content', () => {
     const files = ['packages', 'testing', 'e2e', 'bench', 'examples', 'scripts'].flatMap((directory) =>
       listFiles(directory, /\.(ts|tsx|mjs|js)$/),
     );
     expect(files.length).toBeGreaterThan(50);
     const bad = files.filter((file) => file.split(/[/.-]/).some((word) => BANNED.has(word.toLowerCase())));
     expect(bad).toEqual([]);
+  });
+});
+
+describe('lists of tests', () => {
+  /** `a/{b,c}.ts` as `a/b.ts` and `a/c.ts`. */
+  const expand = (pattern: string): string[] => {
+    const [, before = '', names, after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
+    return names === undefined ? [pattern] : names.split(',').map((name) => `${before}${name}${after}`);
+  };
+
+  it.each(['e2e/long-suites.ts', 'e2e/soak/vitest.config.ts'])('%s names files that exist', (list) => {
+    const patterns = [...readText(list).matchAll(/'((?:packages|e2e)\/[^']+)'/g)].map(
+      ([, path = '']) => path,
+    );
+    const paths = patterns.flatMap(expand).map((path) => path.replace(/\/\*[^/]*$/, ''));
+    expect(paths.length).toBeGreaterThan(5);
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });

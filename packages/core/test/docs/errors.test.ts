@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode } from 'turnbuckle';
+import type { ErrorCode } from 'turnbuckle';
+import { ERRORS } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 import { readText } from './repository.js';
 
@@ -27,7 +28,7 @@ describe('docs/errors.md', () => {
     expect(statedFacts(section?.text ?? '')).toEqual(ERRORS[code]);
   });
 
-  it.each(codes)('says of %s what it means, when it comes and what to do', (code) => {
+  it.each(codes)('says what %s means, when it occurs and what to do', (code) => {
     const text = sections.find((one) => one.code === code)?.text ?? '';
     expect(text).toMatch(/\*\*When:\*\* \S/);
     expect(text).toMatch(/\*\*Do:\*\* \S/);

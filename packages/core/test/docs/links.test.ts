@@ -10,7 +10,7 @@ interface Link {
   readonly target: string;
 }
 
-/** Links inside the repository; addresses of other places are not followed. */
+/** Links inside the repository; external links are not followed. */
 function findLinks(page: string): Link[] {
   const text = withoutFences(readText(page)).replace(/`[^`\n]*`/g, '');
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) =>
@@ -53,7 +53,7 @@ describe('links in the pages of the repository', () => {
     expect(links.map(faultOf).filter((fault) => fault !== undefined)).toEqual([]);
   });
 
-  it('are refused when they lead nowhere', () => {
+  it('are reported if they are broken', () => {
     expect(faultOf({ page: 'README.md', target: 'docs/no-such-page.md' })).toContain('leads nowhere');
     expect(faultOf({ page: 'README.md', target: 'docs/errors.md#no-such-code' })).toContain('no heading');
   });

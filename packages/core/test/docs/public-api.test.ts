@@ -3,52 +3,14 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { listFiles, readText } from './repository.js';
 
+const PUBLIC = 'packages/core/src/index.ts';
+const HOST = 'packages/core/src/host/index.ts';
+const LIGHT = 'packages/core/src/host/light.ts';
+
 const VALUES = [
-  'Cancellation',
-  'ERRORS',
-  'FLAGS',
-  'GrowingBuffer',
-  'MAX_NAME',
   'TurnbuckleError',
-  'callerKey',
-  'checkSandbox',
   'createConfiguredRuntime',
-  'createGuardedFetch',
-  'createRedactor',
   'createRuntime',
-  'createVault',
-  'dangersOf',
-  'defaultStateDirectory',
-  'editConfig',
-  'editServers',
-  'escapeHidden',
-  'exactInteger',
-  'findHidden',
-  'firstKeys',
-  'homeDirectory',
-  'identityOf',
-  'inSlices',
-  'jsonSchema',
-  'keepSpelling',
-  'keepSpellingOfCopy',
-  'loadConfiguration',
-  'makeDirectory',
-  'offAbort',
-  'onAbort',
-  'openBrowser',
-  'parseInSlices',
-  'parseStrictly',
-  'preload',
-  'readFileText',
-  'redactConfig',
-  'relativeWords',
-  'scanHeaderParameters',
-  'setKey',
-  'setServer',
-  'shortened',
-  'showLine',
-  'showText',
-  'spelled',
   'toAiSdkModelOutput',
   'toAiSdkTools',
   'toAnthropicToolResult',
@@ -59,76 +21,36 @@ const VALUES = [
   'toOpenAiToolMessage',
   'toOpenAiTools',
   'toToolCall',
-  'toTurnbuckleError',
-  'weighJson',
-  'whyUnreadable',
-  'wideMembers',
-  'writeInSlices',
-  'writeJson',
-  'writeShown',
 ];
 
 const TYPES = [
-  'AdaptableTool',
   'ApprovalAnswer',
   'ApprovalRequest',
   'Approve',
   'CallOptions',
   'CallRequest',
   'Caller',
-  'CancelSignal',
-  'CatalogItem',
   'CatalogTool',
   'ConfiguredOptions',
   'ConfiguredRuntime',
-  'ConfiguredServer',
-  'DaemonSettings',
   'Decision',
-  'DecisionRequest',
-  'ElicitationRequest',
   'ErrorCode',
   'Execution',
-  'Explanation',
-  'LoadedConfig',
   'NativeTool',
-  'Permit',
-  'PinStatus',
-  'PlacedRule',
   'Progress',
-  'ReadRequest',
-  'Redactor',
-  'Reload',
-  'Respondent',
-  'RootsRequest',
   'Rule',
   'Runtime',
   'RuntimeEvents',
   'RuntimeOptions',
-  'SamplingRequest',
-  'ServerConfig',
-  'ServerEdit',
   'ServerInput',
   'ServerRequestAnswers',
   'ServerStatus',
-  'ServersInput',
-  'SetServersResult',
-  'SignInMethod',
-  'SignInPage',
   'SignInPrompts',
-  'SignInRequest',
-  'SignInStatus',
-  'Steps',
-  'TrustStore',
-  'Vault',
 ];
 
-/** What index.ts exports by name, values and types apart. */
-function exportedNames(): { values: string[]; types: string[] } {
-  const source = ts.createSourceFile(
-    'index.ts',
-    readText('packages/core/src/index.ts'),
-    ts.ScriptTarget.Latest,
-  );
+/** The exports of a module, values and types separately. */
+function exportedNames(path: string): { values: string[]; types: string[] } {
+  const source = ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest);
   const names = { values: [] as string[], types: [] as string[] };
   for (const statement of source.statements) {
     if (!ts.isExportDeclaration(statement) || !statement.exportClause) throw new Error('No export by name');
@@ -142,16 +64,36 @@ function exportedNames(): { values: string[]; types: string[] } {
 describe('the public names of turnbuckle', () => {
   it('are these values', () => {
     expect(Object.keys(turnbuckle).sort()).toEqual(VALUES);
-    expect(exportedNames().values.sort()).toEqual(VALUES);
+    expect(exportedNames(PUBLIC).values.sort()).toEqual(VALUES);
+  });
+
+  it('are few enough to learn', () => {
+    expect(VALUES.length + TYPES.length).toBeLessThanOrEqual(35);
   });
 
   it('are these types', () => {
-    expect(exportedNames().types.sort()).toEqual(TYPES);
+    expect(exportedNames(PUBLIC).types.sort()).toEqual(TYPES);
   });
 
   it.each([...VALUES, ...TYPES])('are explained: %s', (name) => {
     const pages = ['README.md', 'packages/core/README.md', ...listFiles('docs', /\.md$/)];
     const mentions = pages.filter((page) => new RegExp(`\\b${name}\\b`).test(readText(page)));
     expect(mentions).not.toEqual([]);
+  });
+});
+
+describe.each([HOST, LIGHT])('the names for hosts in %s', (file) => {
+  const { values, types } = exportedNames(file);
+  const hosts = ['packages/store', 'packages/gateway', 'packages/cli', 'testing', 'e2e', 'bench'].flatMap(
+    (directory) => listFiles(directory, /\.(ts|mjs)$/),
+  );
+  const texts = [...hosts, ...listFiles('packages/core/test', /\.ts$/)].map(readText);
+
+  it.each([...values, ...types])('are used: %s', (name) => {
+    expect(texts.some((text) => new RegExp(`\\b${name}\\b`).test(text))).toBe(true);
+  });
+
+  it('are exported only once', () => {
+    expect([...values, ...types].filter((name) => [...VALUES, ...TYPES].includes(name))).toEqual([]);
   });
 });

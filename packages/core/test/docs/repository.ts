@@ -1,4 +1,4 @@
-/** The repository as files: where it is, what is in it, and its pages without their code. */
+/** Access to the files of the repository, and to its pages without their code. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ export function withoutFences(markdown: string): string {
   return markdown.replace(/^( *)(`{3,}).*\n[\s\S]*?^\1\2 *$/gm, '');
 }
 
-/** Source text without comments, so that prose about a thing is not taken for the thing. */
+/** Source text without comments, so that a comment does not count as code. */
 export function withoutComments(source: string): string {
   return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Runs the block as a module in a process of its own, on the built packages; answers what it printed. */
+/** Runs the block as a module in a separate process, on the built packages; returns its output. */
 async function runSnippet({ page, line, language, code }: Snippet): Promise<string> {
   const file = join(directory, `${page.replace(/\W/g, '-')}-${line}.mjs`);
   const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
@@ -37,7 +37,7 @@ async function runSnippet({ page, line, language, code }: Snippet): Promise<stri
   return stdout;
 }
 
-/** Lines without white space at their end, which editors of pages remove. */
+/** Lines without trailing white space, which editors remove. */
 const toLines = (text: string): string[] =>
   text
     .trimEnd()
@@ -45,14 +45,14 @@ const toLines = (text: string): string[] =>
     .map((line) => line.trimEnd());
 
 describe('the code in the documentation', () => {
-  it('is found, in every guide', () => {
+  it('exists in every guide', () => {
     expect(snippets.length).toBeGreaterThan(0);
     const without = GUIDES.filter((guide) => !snippets.some(({ page }) => page === `docs/${guide}.md`));
     expect(without).toEqual([]);
     expect(snippets.some(({ page }) => page === 'README.md')).toBe(true);
   });
 
-  it('has no mark that belongs to no block', () => {
+  it('has no mark without a block', () => {
     for (const page of pages) {
       const found = findSnippets(page, readText(page));
       const withOutput = found.filter(({ output }) => output !== undefined).length;
@@ -85,7 +85,7 @@ describe('the code in the documentation', () => {
 });
 
 describe('the quickstart example', () => {
-  it('is what the guide shows', () => {
+  it('is the code in the guide', () => {
     const shown = readText('docs/quickstart.md');
     expect(shown).toContain(readText('examples/quickstart/quickstart.mjs').trimEnd());
   });

@@ -1,4 +1,4 @@
-/** The blocks of a page that are marked to be run, and what each is said to print. */
+/** The blocks of a page that are marked to be run, and the expected output of each. */
 
 export interface Snippet {
   readonly page: string;
@@ -22,7 +22,7 @@ export function findSnippets(page: string, markdown: string): Snippet[] {
   });
 }
 
-/** Marks that belong to no block found: a stray mark would be a block that silently is not run. */
+/** Counts the marks: a mark without a block would be a block that is silently not run. */
 export function countMarks(markdown: string): { readonly run: number; readonly output: number } {
   const count = (mark: RegExp): number => [...markdown.matchAll(mark)].length;
   return { run: count(/^<!-- run -->$/gm), output: count(/^<!-- output -->$/gm) };

@@ -1,8 +1,8 @@
-/** Phrases that readers had to read twice do not come back: on pages, in messages, in help. */
+/** Unclear phrases that were removed do not return: on pages, in messages, in help. */
 import { expect, it } from 'vitest';
 import { listFiles, readText, withoutComments } from './repository.js';
 
-/** What was written, and what says it plainly. */
+/** The plain text, and a pattern of the unclear one. */
 const PLAIN: Readonly<Record<string, RegExp>> = {
   'requires authentication': /wants to know who asks/i,
   'agent calls require approval': /(agents|calls of agents|its calls|every call) (are|is) asked for/i,

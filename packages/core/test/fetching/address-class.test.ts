@@ -3,7 +3,7 @@ import { addressClass } from '../../src/fetching/address-class.js';
 import { INSIDE, INSIDE_ANSWERS } from './inside-addresses.js';
 
 it.each([
-  // First and last of each range, and their neighbours.
+  // The first and the last address of each range, and their neighbours.
   ['0.255.255.255', 'reserved', '1.0.0.0', 'public'],
   ['9.255.255.255', 'public', '10.0.0.0', 'private'],
   ['10.255.255.255', 'private', '11.0.0.0', 'public'],
@@ -70,7 +70,7 @@ it.each([
   '1.2.3.4%eth0',
   '::1\0',
   ' ::1',
-])('what is no address (%j) is of no class', (text) => {
+])('an invalid address (%j) has no class', (text) => {
   expect(addressClass(text)).toBe('invalid');
 });
 

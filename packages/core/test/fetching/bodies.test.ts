@@ -3,8 +3,8 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import { describe, expect, it } from 'vitest';
 import {
   createGuardedFetch,
+  type GuardedFetchOptions,
   type GuardedRequest,
-  type GuardOptions,
 } from '../../src/fetching/guarded-fetch.js';
 import { startServer } from './canary.js';
 
@@ -12,7 +12,7 @@ const MEBIBYTE = 1024 * 1024;
 
 async function fetched(
   answer: (response: ServerResponse) => void,
-  options: GuardOptions & GuardedRequest = {},
+  options: GuardedFetchOptions & GuardedRequest = {},
 ) {
   const server = await startServer((_request, response) => answer(response));
   const fetch = createGuardedFetch({ ...options, allowedOrigins: [server.origin] });
@@ -21,7 +21,7 @@ async function fetched(
 
 const refusedFor = (reason: string): object => ({ code: 'FETCH_REFUSED', data: { reason } });
 
-/** Writes without end, as fast as the other side takes it; tells how much went out. */
+/** Writes endlessly, as fast as the other side reads; reports how much was sent. */
 function endless(response: ServerResponse, chunk: Buffer): { sent(): number; closed: Promise<void> } {
   let bytes = 0;
   const pump = (): void => {
@@ -38,18 +38,18 @@ function endless(response: ServerResponse, chunk: Buffer): { sent(): number; clo
 }
 
 describe('sizes', () => {
-  it('an endless body ends, and so does its connection', async () => {
+  it('an endless body is rejected, and its connection is closed', async () => {
     let flow: ReturnType<typeof endless> | undefined;
     const outcome = fetched((response) => {
       flow = endless(response, Buffer.alloc(64 * 1024, 'x'));
     });
     await expect(outcome).rejects.toMatchObject(refusedFor('size'));
     await flow?.closed;
-    // The limit and what the sockets of both sides hold.
+    // The limit and the socket buffers of both sides.
     expect(flow?.sent()).toBeLessThan(32 * MEBIBYTE);
   });
 
-  it('a body that says it is too large is not read', async () => {
+  it('a body with a too large content-length is not read', async () => {
     const outcome = fetched((response) => {
       response.writeHead(200, { 'content-length': MEBIBYTE + 1 }).flushHeaders();
     });
@@ -81,7 +81,7 @@ describe('sizes', () => {
   });
 });
 
-/** Zeros, packed below the limit of the wire: a gigabyte by gzip. */
+/** Zeros, compressed to less than the limit: a gigabyte with gzip. */
 const BOMBS: Record<string, () => Buffer> = {
   gzip: () => {
     const piece = gzipSync(Buffer.alloc(16 * MEBIBYTE), { level: 9 });
@@ -94,7 +94,7 @@ const BOMBS: Record<string, () => Buffer> = {
   },
 };
 
-describe.each(Object.entries(BOMBS))('a bomb packed by %s', (encoding, pack) => {
+describe.each(Object.entries(BOMBS))('a decompression bomb with %s', (encoding, pack) => {
   it('is not unpacked beyond the limit', async () => {
     const bomb = pack();
     expect(bomb.length).toBeLessThan(MEBIBYTE);
@@ -129,7 +129,7 @@ describe('encodings', () => {
     ['identity', Buffer.from(text)],
     ['identity, gzip', gzipSync(text)],
     ['', Buffer.from(text)],
-  ])('%s is unpacked', async (encoding, body) => {
+  ])('%s is decompressed', async (encoding, body) => {
     const response = await fetched((answer) =>
       answer.writeHead(200, { 'content-encoding': encoding }).end(body),
     );
@@ -139,7 +139,7 @@ describe('encodings', () => {
 
   const nested = (layers: number): Buffer =>
     layers === 0 ? Buffer.from(text) : gzipSync(nested(layers - 1));
-  it.each([2, 5, 100])('%s layers are not unpacked', async (layers) => {
+  it.each([2, 5, 100])('%s layers are not decompressed', async (layers) => {
     const encoding = Array<string>(layers).fill('gzip').join(', ');
     const outcome = fetched((answer) =>
       answer.writeHead(200, { 'content-encoding': encoding }).end(nested(layers)),
@@ -147,7 +147,7 @@ describe('encodings', () => {
     await expect(outcome).rejects.toMatchObject(refusedFor('encoding'));
   });
 
-  it('layers in headers of their own are layers too', async () => {
+  it('encodings in separate headers count as layers too', async () => {
     const outcome = fetched((answer) => {
       answer.writeHead(200, [
         ['content-encoding', 'gzip'],
@@ -158,12 +158,12 @@ describe('encodings', () => {
     await expect(outcome).rejects.toMatchObject(refusedFor('encoding'));
   });
 
-  it.each(['zstd', 'compress', 'gzip;q=1', 'toString'])('%s is not known', async (encoding) => {
+  it.each(['zstd', 'compress', 'gzip;q=1', 'toString'])('%s is not supported', async (encoding) => {
     const outcome = fetched((answer) => answer.writeHead(200, { 'content-encoding': encoding }).end(text));
     await expect(outcome).rejects.toMatchObject(refusedFor('encoding'));
   });
 
-  it.each(['gzip', 'deflate', 'br'])('what only claims to be %s is refused', async (encoding) => {
+  it.each(['gzip', 'deflate', 'br'])('a body that only claims to be %s is rejected', async (encoding) => {
     const outcome = fetched((answer) =>
       answer.writeHead(200, { 'content-encoding': encoding }).end('\x00text'),
     );
@@ -174,17 +174,17 @@ describe('encodings', () => {
 describe('time', () => {
   const timeoutMs = 300;
   it.each<[string, (response: ServerResponse) => void]>([
-    ['no answer', () => {}],
-    ['an answer without a body', (response) => response.flushHeaders()],
+    ['no response', () => {}],
+    ['a response without a body', (response) => response.flushHeaders()],
     [
-      'a body that drips',
+      'a slow body',
       (response) => {
         const drip = setInterval(() => response.write('x'), 20);
         response.on('close', () => clearInterval(drip));
       },
     ],
     [
-      'headers that drip',
+      'slow headers',
       (response) => {
         response.socket?.write('HTTP/1.1 200 OK\r\n');
         const drip = setInterval(() => response.socket?.write('x: y\r\n'), 20);
@@ -192,13 +192,13 @@ describe('time', () => {
       },
     ],
     [
-      'promises of an answer',
+      'endless 102 responses',
       (response) => {
         const drip = setInterval(() => response.writeProcessing(), 20);
         response.on('close', () => clearInterval(drip));
       },
     ],
-  ])('%s is waited for only so long, then the connection is closed', async (_what, answer) => {
+  ])('%s: the request times out and the connection is closed', async (_what, answer) => {
     let closed: Promise<unknown> | undefined;
     const outcome = fetched(
       (response) => {
@@ -211,7 +211,7 @@ describe('time', () => {
     await closed;
   });
 
-  it('slow redirects share one clock', async () => {
+  it('slow redirects share one time limit', async () => {
     const server = await startServer((request, response) => {
       setTimeout(() => response.writeHead(302, { location: `${request.url}x` }).end(), 120);
     });
@@ -219,12 +219,12 @@ describe('time', () => {
     await expect(fetch(server.origin)).rejects.toMatchObject(refusedFor('time'));
   });
 
-  it('a resolver that never answers is not waited for', async () => {
+  it('a resolver that never answers causes a timeout', async () => {
     const fetch = createGuardedFetch({ lookup: () => new Promise(() => {}), timeoutMs });
     await expect(fetch('https://name.example')).rejects.toMatchObject(refusedFor('time'));
   });
 
-  it('the caller may end it', async () => {
+  it('the caller can abort the request', async () => {
     const controller = new AbortController();
     const reason = new Error('changed my mind');
     const outcome = fetched(
@@ -251,7 +251,7 @@ describe('content types', () => {
     );
 
   it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON', 'application/jwt'])(
-    '%s is taken',
+    '%s is accepted',
     async (type) => {
       expect((await answered(type)).status).toBe(200);
     },
@@ -264,12 +264,12 @@ describe('content types', () => {
     },
   );
 
-  it('an answer that says no may be of any type', async () => {
+  it('an error response may have any type', async () => {
     expect((await answered('text/html', 404)).status).toBe(404);
   });
 });
 
-it('a network that fails is no refusal', async () => {
+it('a network failure is not a refusal', async () => {
   const server = await startServer((request) => request.socket.destroy());
   const fetch = createGuardedFetch({
     allowedOrigins: [server.origin, 'https://name.example'],

@@ -5,15 +5,15 @@ import { afterAll } from 'vitest';
 
 export interface Canary {
   readonly port: number;
-  /** Connections so far, by the address that they were made to. */
+  /** The connections so far, by their destination address. */
   readonly hits: readonly string[];
-  /** What was sent to it. */
+  /** How many bytes it received. */
   bytes(): number;
-  /** A socket to it, whatever the target. */
+  /** A socket to it, for any target. */
   dial(): Socket;
 }
 
-/** Listens on loopback and counts who comes; nobody should. Closed after the test file. */
+/** Listens on loopback and counts connections: there should be none. Closed after the test file. */
 export async function startCanary(host = '127.0.0.1', port = 0): Promise<Canary> {
   const hits: string[] = [];
   let bytes = 0;

@@ -1,10 +1,10 @@
-/** Whenever a server ends, resets or cuts off an answer, also while nobody reads it, nothing throws where nobody can catch it. */
+/** A server may end, reset or truncate a response at any time, also while reading is paused: this never causes an uncaught exception. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createRandom } from '@turnbuckle/testing';
 import undici from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withPatientSockets } from '../../src/fetching/patient-socket.js';
+import { withDeferredSocketEnd } from '../../src/fetching/defer-socket-end.js';
 
 const ENDS = ['end', 'reset', 'destroy'] as const;
 const FRAMES = ['until-close', 'chunked', 'length', 'length-too-much'] as const;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const connect = withPatientSockets(undici.buildConnector({ timeout: 10_000 }));
+  const connect = withDeferredSocketEnd(undici.buildConnector({ timeout: 10_000 }));
   pool = new undici.Pool(`http://127.0.0.1:${port}`, { connections: 64, connect });
 });
 afterAll(async () => {
@@ -37,7 +37,7 @@ interface Plan {
   readonly frame: (typeof FRAMES)[number];
   readonly end: (typeof ENDS)[number];
   readonly parts: readonly string[];
-  /** How long nobody reads after each part. */
+  /** How long reading is paused after each part. */
   readonly pauses: readonly number[];
 }
 
@@ -54,7 +54,7 @@ function play(socket: Socket, { frame, end, parts }: Plan): void {
   else setTimeout(() => socket.destroy(), 3);
 }
 
-/** All that came, and whether it ended well. */
+/** The text received, and whether the response ended without an error. */
 function read(plan: Plan): Promise<{ text: string; ended: boolean }> {
   let resolve: (read: { text: string; ended: boolean }) => void = () => {};
   const promise = new Promise<{ text: string; ended: boolean }>((done) => {
@@ -75,7 +75,7 @@ function read(plan: Plan): Promise<{ text: string; ended: boolean }> {
       onResponseStart: (controller) => pause(controller),
       onResponseData(controller, chunk) {
         text += chunk.toString();
-        // After a pause at the end of a part it tells of nothing once more.
+        // After a pause at the end of a part, an empty chunk follows.
         if (chunk.length > 0) pause(controller);
       },
       onResponseEnd: () => resolve({ text, ended: true }),
@@ -86,7 +86,7 @@ function read(plan: Plan): Promise<{ text: string; ended: boolean }> {
 }
 
 describe.each(FRAMES.flatMap((frame) => ENDS.map((end) => ({ frame, end }))))(
-  'an answer framed by $frame that the server leaves by $end',
+  'a response framed by $frame that the server ends by $end',
   ({ frame, end }) => {
     it('comes to an end, whole where it was sent whole', async () => {
       const random = createRandom(7);

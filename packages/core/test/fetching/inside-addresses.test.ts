@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createGuardedFetch, type GuardOptions } from '../../src/fetching/guarded-fetch.js';
+import { createGuardedFetch, type GuardedFetchOptions } from '../../src/fetching/guarded-fetch.js';
 import type { Target } from '../../src/fetching/target.js';
 import { startCanary, startServer } from './canary.js';
 import { INSIDE, INSIDE_ANSWERS, PUBLIC_ADDRESS } from './inside-addresses.js';
 
-// Whatever is dialled ends at the canary: a hit is a connection that a real network might have made.
+// Every connection leads to the canary: a hit is a connection that a real network might have made.
 const canary = await startCanary();
 const redirecting = await startServer((request, response) => {
   const to = new URL(request.url ?? '', 'http://own').searchParams.get('to') ?? '';
-  // The bytes of a header are sent as they are.
+  // Header values are sent as latin1.
   response.writeHead(302, { location: Buffer.from(to).toString('latin1') }).end();
 });
 
-async function refusalOf(url: string, options: GuardOptions = {}): Promise<unknown> {
+async function refusalOf(url: string, options: GuardedFetchOptions = {}): Promise<unknown> {
   const dialled: Target[] = [];
   const dial = (target: Target) => {
     if (target.url.origin === redirecting.origin) return connect(redirecting.port, '127.0.0.1');
@@ -35,7 +35,7 @@ async function refusalOf(url: string, options: GuardOptions = {}): Promise<unkno
 const refusedFor = (reason: string): object =>
   expect.objectContaining({ code: 'FETCH_REFUSED', data: expect.objectContaining({ reason }) });
 
-/** Each answer is for one question, as a server of names for a domain of an attacker may do. */
+/** One answer per lookup, as the DNS server of an attacker may give. */
 function answering(...answers: readonly string[][]) {
   let asked = 0;
   const lookup = async () => {
@@ -46,7 +46,7 @@ function answering(...answers: readonly string[][]) {
   return { lookup, asked: () => asked };
 }
 
-it('the canary would sing: what is allowed reaches it', async () => {
+it('control: an allowed request reaches the canary', async () => {
   const before = canary.hits.length;
   const origin = 'http://10.0.0.1:1234';
   const fetch = createGuardedFetch({ dial: canary.dial, allowedOrigins: [origin] });
@@ -71,7 +71,7 @@ describe.each(INSIDE)('%s', (host) => {
   });
 });
 
-describe.each(INSIDE_ANSWERS)('a name for %s', (address) => {
+describe.each(INSIDE_ANSWERS)('a name that resolves to %s', (address) => {
   it('is not fetched', async () => {
     const { lookup } = answering([address]);
     expect(await refusalOf('https://name.example/', { lookup })).toEqual(refusedFor('address'));
@@ -82,7 +82,7 @@ describe.each(INSIDE_ANSWERS)('a name for %s', (address) => {
     expect(await refusalOf(`https://name${ending}/`, { lookup })).toEqual(refusedFor('address'));
   });
 
-  it('is not fetched because of public addresses beside it', async () => {
+  it('is not fetched even if it has public addresses too', async () => {
     const { lookup } = answering([PUBLIC_ADDRESS, '2606:4700::1111', address]);
     expect(await refusalOf('https://name.example/', { lookup })).toEqual(refusedFor('address'));
   });
@@ -94,7 +94,7 @@ describe.each(INSIDE_ANSWERS)('a name for %s', (address) => {
     expect(error).toEqual(refusedFor('address'));
   });
 
-  it('is not asked for again once the name was public', async () => {
+  it('is not looked up again after it resolved to a public address', async () => {
     const { lookup, asked } = answering([PUBLIC_ADDRESS], [address]);
     const dialled: Target[] = [];
     const dial = (target: Target) => {
@@ -102,7 +102,7 @@ describe.each(INSIDE_ANSWERS)('a name for %s', (address) => {
       return canary.dial();
     };
     const fetch = createGuardedFetch({ lookup, dial });
-    // The socket of this test does not lead where it was told to: the guard sees that before a byte is sent.
+    // The socket of this test leads to another address: the guard notices that before a byte is sent.
     await expect(fetch('https://name.example/')).rejects.toEqual(refusedFor('address'));
     expect(asked()).toBe(1);
     expect(dialled.map((target) => target.addresses)).toEqual([[{ address: PUBLIC_ADDRESS, family: 4 }]]);
@@ -139,7 +139,7 @@ it.each([
   'https://user:secret@example.com/',
   'https://:secret@example.com/',
   'https://example.com@127.0.0.1/',
-])('an address with credentials in it is not fetched: %s', async (url) => {
+])('a URL with credentials is not fetched: %s', async (url) => {
   const error = await refusalOf(url);
   expect(error).toEqual(refusedFor('credentials'));
   expect(JSON.stringify(error)).not.toContain('secret');
@@ -152,7 +152,7 @@ it.each([
   'javascript:alert(1)',
   'ws://example.com/',
   'blob:https://example.com/1',
-])('of other schemes nothing is fetched: %s', async (url) => {
+])('a URL with another scheme is not fetched: %s', async (url) => {
   expect(await refusalOf(url)).toEqual(refusedFor('scheme'));
 });
 
@@ -164,7 +164,7 @@ it.each([
   'https://a\0b/',
   'https://[::1%25lo]/',
   'https://1.2.3.256/',
-])('what is no address is not fetched: %j', async (url) => {
+])('an invalid URL is not fetched: %j', async (url) => {
   expect(await refusalOf(url)).toEqual(refusedFor('url'));
 });
 

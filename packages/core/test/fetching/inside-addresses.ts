@@ -1,4 +1,4 @@
-/** Spellings of hosts that lead inside, as they stand in a URL, with the address that a socket would see. */
+/** Spellings of internal hosts in a URL, with the address that a socket would connect to. */
 export const INSIDE: readonly (readonly [host: string, address: string])[] = [
   ['127.0.0.1', '127.0.0.1'],
   ['127.1', '127.0.0.1'],
@@ -76,7 +76,7 @@ export const INSIDE: readonly (readonly [host: string, address: string])[] = [
   ['4294967295', '255.255.255.255'],
 ];
 
-/** Answers that only a resolver can give. */
+/** Addresses that only a resolver can return. */
 export const INSIDE_ANSWERS: readonly string[] = [
   ...new Set(INSIDE.map(([, address]) => address)),
   'fe80::1%lo',
@@ -85,5 +85,5 @@ export const INSIDE_ANSWERS: readonly string[] = [
   '::ffff:169.254.169.254%2',
 ];
 
-/** An address that belongs to somebody out there. Tests never connect to it outside of a network of their own. */
+/** A real public address. Tests connect to it only inside their own network namespace. */
 export const PUBLIC_ADDRESS = '93.184.215.14';

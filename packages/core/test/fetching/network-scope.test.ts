@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { createGuardedFetch, type GuardOptions } from '../../src/fetching/guarded-fetch.js';
-import { isWithin } from '../../src/fetching/reach.js';
+import { createGuardedFetch, type GuardedFetchOptions } from '../../src/fetching/guarded-fetch.js';
+import { isInScope } from '../../src/fetching/network-scope.js';
 import { startCanary, startServer } from './canary.js';
 
 const server = await startServer((_request, response) => response.end('server'));
 const beside = await startServer((_request, response) => response.end('beside'));
 const away = await startCanary();
 
-async function fetched(url: string, options: GuardOptions): Promise<string> {
+async function fetched(url: string, options: GuardedFetchOptions): Promise<string> {
   const lookup = async () => [{ address: '127.0.0.1', family: 4 }];
   const fetch = createGuardedFetch({ lookup, ...options });
   return fetch(url).then(
@@ -16,14 +16,19 @@ async function fetched(url: string, options: GuardOptions): Promise<string> {
   );
 }
 
-const besideAllowed = { allowedOrigins: [server.origin], insideIfServerInside: 'loopback' } as const;
-/** For addresses that are not on this machine: without the guard they would lead to the canary. */
+const besideAllowed = { allowedOrigins: [server.origin], localServerMayReach: 'loopback' } as const;
+/** For addresses of other machines: without the guard, a connection to them would lead to the canary. */
 const farAllowed = { ...besideAllowed, dial: away.dial };
 
-it.each<[what: string, url: string, options: GuardOptions, outcome: string]>([
+it.each<[what: string, url: string, options: GuardedFetchOptions, outcome: string]>([
   ['nothing is allowed', server.origin, {}, 'scheme'],
   ['the origin is allowed', server.origin, { allowedOrigins: [server.origin] }, 'server'],
-  ['a path of it is named', `${server.origin}/a?b`, { allowedOrigins: [`${server.origin}/mcp`] }, 'server'],
+  [
+    'the allowed origin has a path',
+    `${server.origin}/a?b`,
+    { allowedOrigins: [`${server.origin}/mcp`] },
+    'server',
+  ],
   ['another port is allowed', beside.origin, { allowedOrigins: [server.origin] }, 'scheme'],
   [
     'another scheme is allowed',
@@ -38,34 +43,49 @@ it.each<[what: string, url: string, options: GuardOptions, outcome: string]>([
     'scheme',
   ],
   [
-    'the name is allowed and leads inside',
+    'the name is allowed and resolves to an internal address',
     `http://server.example:${server.port}`,
     { allowedOrigins: [`http://server.example:${server.port}`] },
     'server',
   ],
-  ['it runs beside an allowed one', beside.origin, besideAllowed, 'beside'],
-  ['it runs beside, as localhost', `http://localhost:${beside.port}`, besideAllowed, 'beside'],
-  ['it runs beside, below localhost', `http://auth.localhost:${beside.port}`, besideAllowed, 'beside'],
-  ['it runs beside, mapped', `http://[::ffff:127.0.0.1]:${beside.port}`, besideAllowed, 'beside'],
-  ['a name from outside leads beside', `https://auth.example:${away.port}`, besideAllowed, 'address'],
-  ['a name from outside leads beside, http', `http://auth.example:${away.port}`, besideAllowed, 'scheme'],
-  ['private beside loopback', `http://10.0.0.1:${away.port}`, farAllowed, 'scheme'],
-  ['private beside loopback, https', `https://10.0.0.1:${away.port}`, farAllowed, 'address'],
-  ['link-local beside loopback', `https://169.254.169.254:${away.port}`, farAllowed, 'address'],
-  ['"this host" beside loopback', `https://0.0.0.0:${away.port}`, farAllowed, 'address'],
+  ['another port on this machine, by address', beside.origin, besideAllowed, 'beside'],
+  ['another port on this machine, as localhost', `http://localhost:${beside.port}`, besideAllowed, 'beside'],
+  [
+    'another port on this machine, as a subdomain of localhost',
+    `http://auth.localhost:${beside.port}`,
+    besideAllowed,
+    'beside',
+  ],
+  [
+    'another port on this machine, as a mapped address',
+    `http://[::ffff:127.0.0.1]:${beside.port}`,
+    besideAllowed,
+    'beside',
+  ],
+  ['a public name resolves to this machine', `https://auth.example:${away.port}`, besideAllowed, 'address'],
+  [
+    'a public name resolves to this machine, http',
+    `http://auth.example:${away.port}`,
+    besideAllowed,
+    'scheme',
+  ],
+  ['private, with loopback allowed', `http://10.0.0.1:${away.port}`, farAllowed, 'scheme'],
+  ['private, with loopback allowed, https', `https://10.0.0.1:${away.port}`, farAllowed, 'address'],
+  ['link-local, with loopback allowed', `https://169.254.169.254:${away.port}`, farAllowed, 'address'],
+  ['"this host", with loopback allowed', `https://0.0.0.0:${away.port}`, farAllowed, 'address'],
   [
     'the option, but the server is not on this machine',
     beside.origin,
-    { allowedOrigins: ['http://10.0.0.1', 'https://example.com'], insideIfServerInside: 'loopback' },
+    { allowedOrigins: ['http://10.0.0.1', 'https://example.com'], localServerMayReach: 'loopback' },
     'scheme',
   ],
   [
-    'the option, but only the name of the server leads here',
+    'the option, but only the name of the server resolves to this machine',
     `https://127.0.0.1:${away.port}`,
-    { allowedOrigins: ['https://server.example'], insideIfServerInside: 'loopback' },
+    { allowedOrigins: ['https://server.example'], localServerMayReach: 'loopback' },
     'address',
   ],
-  ['the option alone', beside.origin, { insideIfServerInside: 'loopback' }, 'scheme'],
+  ['the option alone', beside.origin, { localServerMayReach: 'loopback' }, 'scheme'],
 ])('%s', async (_what, url, options, outcome) => {
   expect(await fetched(url, options)).toBe(outcome);
   expect(away.hits.length).toBe(0);
@@ -85,10 +105,10 @@ it.each([
     'reserved',
     'invalid',
   ] as const;
-  expect(classes.filter((found) => isWithin(reach, found))).toEqual(expected);
+  expect(classes.filter((found) => isInScope(reach, found))).toEqual(expected);
 });
 
-it('localhost is this machine, whatever a resolver says', async () => {
+it('localhost is this machine, without a lookup', async () => {
   const lookup = async () => {
     throw new Error('was asked');
   };
@@ -102,7 +122,7 @@ it('reaches a localhost that listens on IPv6 only', async () => {
   expect(await fetched(origin, { allowedOrigins: [origin] })).toBe('six');
 });
 
-it('does not use proxies of the environment', async () => {
+it('does not use proxies from the environment', async () => {
   const proxy = await startCanary();
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY'];
   const before = names.map((name) => process.env[name]);
@@ -119,6 +139,6 @@ it('does not use proxies of the environment', async () => {
   expect(proxy.hits.length).toBe(0);
 });
 
-it('an allowed origin that is no address is a mistake of the caller', () => {
+it('an allowed origin that is not a URL throws a TypeError', () => {
   expect(() => createGuardedFetch({ allowedOrigins: ['localhost'] })).toThrow(TypeError);
 });

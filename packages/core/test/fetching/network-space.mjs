@@ -1,5 +1,5 @@
-// Runs in a network of its own in which every address leads to this machine. One canary stands behind all of them
-// and writes down by which address it was found. Argument: the table. Answer: one line of JSON.
+// Runs in its own network namespace in which every address leads to this machine. One canary listens on all of them
+// and records by which address it was reached. Argument: the table. Answer: one line of JSON.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const redirecting = createHttp((request, response) => {
 }).listen(8080, '127.0.0.1');
 await once(redirecting, 'listening');
 
-/** What happened to a fetch, and by which addresses the canary was found meanwhile. */
+/** The outcome of a fetch, and the addresses by which the canary was reached. */
 async function attempt(url, options = {}) {
   found.length = 0;
   let outcome = 'answered';
@@ -48,7 +48,7 @@ function rebinding(...steps) {
 }
 const redirect = (url) => `http://127.0.0.1:8080/?to=${encodeURIComponent(url)}`;
 const allowedOrigins = ['http://127.0.0.1:8080'];
-const besides = { allowedOrigins, insideIfServerInside: 'loopback' };
+const besides = { allowedOrigins, localServerMayReach: 'loopback' };
 
 /** Without the guard: which addresses of this network lead to the canary at all. */
 async function reachable(address) {

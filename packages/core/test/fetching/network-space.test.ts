@@ -55,7 +55,7 @@ describe.skipIf(!hasSpace)(`in a network where every address answers${reason}`, 
   });
   const attempts = (way: Way): Attempt[] => report?.[way] ?? [];
 
-  it('the canary can be found inside', () => {
+  it('control: internal addresses reach the canary', () => {
     expect(report?.reachable).toEqual(
       expect.arrayContaining([
         '127.0.0.1',
@@ -70,14 +70,14 @@ describe.skipIf(!hasSpace)(`in a network where every address answers${reason}`, 
     expect(report?.reachable.length).toBeGreaterThan(40);
   });
 
-  it.each(['direct', 'redirected', 'named'] as const)('nobody is talked into finding it: %s', (way) => {
+  it.each(['direct', 'redirected', 'named'] as const)('no address reaches it: %s', (way) => {
     expect(attempts(way).length).toBeGreaterThanOrEqual(40);
     expect(attempts(way).filter(({ found }) => found.length > 0)).toEqual([]);
     const refusals = attempts(way).map(({ outcome }) => outcome);
     expect(refusals.filter((outcome) => outcome !== 'address' && outcome !== 'scheme')).toEqual([]);
   });
 
-  it('a name that changes its mind leads to what was checked', () => {
+  it('a name that resolves differently later leads to the address that was checked', () => {
     expect(attempts('rebound').length).toBeGreaterThanOrEqual(80);
     for (const { found } of attempts('rebound')) expect(found).toEqual([PUBLIC_ADDRESS]);
   });

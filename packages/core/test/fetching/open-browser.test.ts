@@ -8,7 +8,7 @@ const directory = await temporaryDirectory();
 const record = join(directory.path, 'record');
 const marker = join(directory.path, 'marker');
 const before = process.env.PATH;
-// One line for each argument, and one at the end: a script as the real openers are.
+// A script, like the real openers. Writes one line for each argument, and one at the end.
 const opener = join(directory.path, 'xdg-open');
 await writeFile(
   opener,
@@ -32,7 +32,7 @@ async function argumentsOf(url: string | URL): Promise<string[]> {
 }
 
 describe.skipIf(process.platform === 'win32')('with an opener that records', () => {
-  it('hands over the address as its only argument', async () => {
+  it('passes the address as its only argument', async () => {
     const url = 'https://example.com/authorize?client_id=a%20b&scope=c+d&state=x-y_z~1#top';
     expect(await argumentsOf(url)).toEqual([url]);
     await writeFile(record, '');
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === 'win32')('with an opener that records', () 
     'https://example.com/?a={{1+1}}&b=!x!&c=%PATH%&d=^&e=*',
     '  https://example.com/\u202e\u0007  ',
     'HTTPS:\\\\example.com\\a',
-  ])('hands over one harmless word for %j', async (url) => {
+  ])('passes one harmless argument for %j', async (url) => {
     const words = await argumentsOf(url);
     expect(words).toEqual([expect.stringMatching(/^https:\/\/example\.com\/[\w/:?#&=%.,~@+-]*$/)]);
     expect(new URL(words[0] ?? '').origin).toBe('https://example.com');
@@ -87,13 +87,13 @@ describe.skipIf(process.platform === 'win32')('with an opener that records', () 
   });
 });
 
-it('says so where there is no opener', async () => {
+it('fails if there is no opener', async () => {
   const path = process.env.PATH;
   process.env.PATH = join(directory.path, 'nothing');
   try {
     await expect(openBrowser('https://example.com/', linux)).rejects.toMatchObject({
       code: 'COMMAND_NOT_FOUND',
-      message: 'No browser could be opened: "xdg-open" does not run.',
+      message: 'Cannot open a browser because "xdg-open" failed to start.',
     });
   } finally {
     process.env.PATH = path;

@@ -2,12 +2,12 @@ import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { addressClass } from '../../src/fetching/address-class.js';
-import { createGuardedFetch, type GuardOptions } from '../../src/fetching/guarded-fetch.js';
+import { createGuardedFetch, type GuardedFetchOptions } from '../../src/fetching/guarded-fetch.js';
 import type { Target } from '../../src/fetching/target.js';
 
 const RUNS = 10_000;
 
-/** Does not connect anywhere: tells what would have been connected to. */
+/** Does not connect: reports the target of the connection. */
 class Dialled extends Error {
   readonly target: Target;
   constructor(target: Target) {
@@ -22,7 +22,7 @@ const dial = (target: Target): Socket => {
 };
 
 /** The addresses that a fetch would have connected to, or undefined if it was refused for its address. */
-async function dialledBy(url: string, options: GuardOptions = {}): Promise<string[] | undefined> {
+async function dialledBy(url: string, options: GuardedFetchOptions = {}): Promise<string[] | undefined> {
   try {
     await createGuardedFetch({ dial, ...options })(url);
   } catch (error) {
@@ -35,7 +35,7 @@ async function dialledBy(url: string, options: GuardOptions = {}): Promise<strin
 }
 
 const byte = fc.nat(255);
-/** Ranges that mean something come up as often as the rest. */
+/** Special ranges occur as often as the others. */
 const ipv4 = fc.oneof(
   fc.tuple(byte, byte, byte, byte),
   fc
@@ -122,7 +122,7 @@ async function agrees(host: string, address: string): Promise<void> {
   expect(await dialledBy(`https://${host}/`)).toEqual(expected);
 }
 
-it('an IPv4 address is judged by what it is, however it is spelled', async () => {
+it('an IPv4 address is classified by its value, however it is spelled', async () => {
   const spelling = fc.constantFrom(...SPELLINGS);
   await fc.assert(
     fc.asyncProperty(ipv4, spelling, bases, async (octets, spell, chosen) => {
@@ -134,7 +134,7 @@ it('an IPv4 address is judged by what it is, however it is spelled', async () =>
   );
 }, 120_000);
 
-it('an IPv6 address is judged by what it is, however it is spelled', async () => {
+it('an IPv6 address is classified by its value, however it is spelled', async () => {
   await fc.assert(
     fc.asyncProperty(ipv6, fc.constantFrom(...SPELLINGS_6), async (groups, spell) => {
       const text = spell(groups);

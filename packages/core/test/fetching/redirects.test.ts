@@ -5,7 +5,7 @@ import { startServer } from './canary.js';
 
 type Seen = { method: string; url: string; body: string; headers: Record<string, string> };
 
-/** `/<status>?<where>` redirects there; everything else answers with the request that arrived. */
+/** `/<status>?<where>` redirects there; every other path returns the received request as JSON. */
 async function startEcho() {
   return startServer((request, response) => {
     let body = '';
@@ -53,7 +53,7 @@ describe.each([301, 302, 303, 307, 308])('a redirect by %s', (status) => {
     expect(seen).toMatchObject({ method: 'GET', url: '/next', headers: KEYS });
   });
 
-  it('takes no key along to another origin', async () => {
+  it('sends no credential to another origin', async () => {
     const seen = await fetched(to(status, `${second.origin}/next`), { headers: KEYS });
     expect(seen).toMatchObject({ method: 'GET', url: '/next', headers: { accept: 'application/json' } });
     expect(JSON.stringify(seen)).not.toContain('canary');
@@ -65,7 +65,7 @@ describe.each([301, 302, 303, 307, 308])('a redirect by %s', (status) => {
     expect(second.requests.length).toBe(before);
   });
 
-  it('is handed to a caller who wants to see it', async () => {
+  it('is returned to a caller that handles redirects itself', async () => {
     const before = second.requests.length;
     const url = to(status, `${second.origin}/next`);
     const response = await createGuardedFetch({ allowedOrigins })(url, { redirect: 'manual' });
@@ -73,7 +73,7 @@ describe.each([301, 302, 303, 307, 308])('a redirect by %s', (status) => {
     expect(second.requests.length).toBe(before);
   });
 
-  it('fails for a caller who wants none', async () => {
+  it('fails for a caller that allows none', async () => {
     await expect(fetched(to(status, '/next'), { redirect: 'error' })).rejects.toMatchObject(refusedRedirect);
   });
 });
@@ -94,7 +94,7 @@ it.each([307, 308])('a POST is sent again within its origin for a %s', async (st
   expect(await fetched(to(status, '/next'), post)).toMatchObject({ method: 'POST', body: 'effect' });
 });
 
-it('endless redirects end', async () => {
+it('endless redirects are limited', async () => {
   const around = await startServer((request, response) => {
     response.writeHead(302, { location: `${request.url}x` }).end();
   });
@@ -103,7 +103,7 @@ it('endless redirects end', async () => {
   expect(around.requests.length).toBe(6);
 });
 
-it('by default three are followed', async () => {
+it('by default three redirects are followed', async () => {
   const chain = (length: number): string =>
     length === 0 ? '/end' : `/302?${encodeURIComponent(chain(length - 1))}`;
   const fetch = createGuardedFetch({ allowedOrigins });
@@ -113,14 +113,14 @@ it('by default three are followed', async () => {
 });
 
 it.each(['http://', 'https://[', 'https://1.2.3.256/'])(
-  'a redirect to nowhere is refused: %s',
+  'a redirect to an invalid address is rejected: %s',
   async (where) => {
     await expect(fetched(to(302, where))).rejects.toMatchObject(refusedRedirect);
   },
 );
 
 it.each(['javascript:alert(1)', 'file:///etc/passwd', 'data:,x'])(
-  'nor to another scheme: %s',
+  'a redirect to another scheme is rejected: %s',
   async (where) => {
     await expect(fetched(to(302, where))).rejects.toMatchObject({
       code: 'FETCH_REFUSED',
@@ -129,7 +129,7 @@ it.each(['javascript:alert(1)', 'file:///etc/passwd', 'data:,x'])(
   },
 );
 
-it('a redirect without a place is an answer', async () => {
+it('a redirect without a location is returned as a response', async () => {
   const silent = await startServer((_request, response) => response.writeHead(302).end('text'));
   const response = await createGuardedFetch({ allowedOrigins: [silent.origin] })(silent.origin);
   expect([response.status, await response.text()]).toEqual([302, 'text']);
@@ -142,7 +142,7 @@ it('never leads from https to http', () => {
   expect(nextHop(hop, 304, 'https://example.com/')).toBeUndefined();
 });
 
-it('sends forms the way sign-in needs them', async () => {
+it('sends forms as application/x-www-form-urlencoded', async () => {
   const seen = await fetched(`${first.origin}/token`, {
     method: 'POST',
     body: new URLSearchParams({ a: 'b c' }),
@@ -153,7 +153,7 @@ it('sends forms the way sign-in needs them', async () => {
   });
 });
 
-it('does not let a header choose the host', async () => {
+it('ignores a host header of the caller', async () => {
   const seen = await fetched(`${first.origin}/`, { headers: { host: 'inside.example' } });
   expect(seen.headers.host).toBe(`127.0.0.1:${first.port}`);
 });

@@ -42,23 +42,23 @@ describe('good tools among bad ones', () => {
     expect(tools).toEqual(expect.arrayContaining(['echo', 'good_first', 'good_last']));
     for (const name of NEVER) expect(tools).not.toContain(name);
     for (const name of NEVER) expect(dropped.get(name)).toMatch(/schema/);
-    // Entries without a usable name are named by their place in the list.
+    // Entries without a usable name are reported by their position in the list.
     expect([...dropped.keys()].filter((item) => /^entry \d+$/.test(item))).toHaveLength(7);
-    expect(dropped.get('odd_duplicate')).toContain('twice');
+    expect(dropped.get('odd_duplicate')).toContain('duplicate');
     expect([...dropped.keys()].some((item) => item.includes('red'))).toBe(true);
     expect([...dropped.values()].every((reason) => reason.length > 5 && reason.length < 200)).toBe(true);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
   });
 
-  it('are kept where a header declaration is invalid, which matters over HTTP in the newer revision', async () => {
+  it('do not include tools with an invalid header declaration, over HTTP in the modern era', async () => {
     const running = await startFixture('bad-tools', { transport: 'http', flags: ['--era', 'modern'] });
     const { tools, dropped } = await list({ type: 'http', url: running.url }).finally(() => running.stop());
     for (const name of HEADERS) expect(tools).not.toContain(name);
     for (const name of HEADERS) expect(dropped.get(name)).toContain('header');
   });
 
-  it('keep odd names callable, those of object members included', async () => {
+  it('may have odd names, including those of object members', async () => {
     const runtime = await createOwnRuntime({ servers: { bad: fixture('bad-tools', '--only', 'names') } });
     try {
       await runtime.connectAll();
@@ -71,7 +71,7 @@ describe('good tools among bad ones', () => {
     }
   });
 
-  it('do not hide a tool whose schema has an unknown dialect: its call says why', async () => {
+  it('include a tool whose schema has an unknown dialect: its call reports why', async () => {
     const runtime = await createOwnRuntime({
       servers: { bad: fixture('bad-tools', '--only', 'unknown-dialect') },
     });

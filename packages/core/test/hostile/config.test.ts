@@ -1,12 +1,12 @@
 import { fixture } from '@turnbuckle/testing';
-import type { ServersInput } from 'turnbuckle';
+import type { ServersInput } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 import { createOwnRuntime } from './own-runtime.js';
 import { say } from './with-runtime.js';
 
 const SECRET = 'hunter2-very-secret';
 
-/** What a bad entry is, and what its error has to name. */
+/** A bad entry, and the words that its error must contain. */
 const BAD: Record<string, readonly [entry: unknown, ...words: string[]]> = {
   'not an object': ['npx', 'servers.bad', '"npx"'],
   null: [null, 'servers.bad', 'null'],
@@ -64,9 +64,9 @@ const BAD: Record<string, readonly [entry: unknown, ...words: string[]]> = {
   'credential in a wrong url': [{ type: 'http', url: `ftp://user:${SECRET}@host/x` }, 'servers.bad.url'],
 };
 
-describe('a configuration that is wrong in one place', () => {
+describe('a configuration with one invalid entry', () => {
   it.each(Object.entries(BAD))(
-    'names key and value, no secret, and leaves the rest alone: %s',
+    'reports key and value, no secret, and does not affect the rest: %s',
     async (_, row) => {
       const [bad, ...words] = row;
       const good = { ...fixture('echo'), start: 'lazy' };
@@ -92,7 +92,7 @@ describe('a configuration that is wrong in one place', () => {
     },
   );
 
-  it('still serves the good ones', async () => {
+  it('still serves the valid servers', async () => {
     const servers = { bad: { comand: 'npx' }, good: fixture('echo') } as unknown as ServersInput;
     const runtime = await createOwnRuntime({ servers });
     try {
@@ -105,7 +105,7 @@ describe('a configuration that is wrong in one place', () => {
 
   it.each([['a text'], [7], [null], [true]])('is a failed entry when servers is %j', async (servers) => {
     const runtime = await createOwnRuntime({ servers: servers as unknown as ServersInput });
-    // Null stands for nothing configured as much as for a mistake; both must leave the runtime usable.
+    // Null may mean no configuration or a mistake; in both cases the runtime must stay usable.
     expect(runtime.status().every(({ error }) => error?.code === 'CONFIG_INVALID')).toBe(true);
     await runtime.connectAll();
     await runtime.close();

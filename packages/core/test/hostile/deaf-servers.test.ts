@@ -1,7 +1,8 @@
 import { collectGarbage, waitUntil } from '@turnbuckle/testing';
-import type { Runtime, ServersInput, TurnbuckleError } from 'turnbuckle';
+import type { Runtime, TurnbuckleError } from 'turnbuckle';
+import type { ServersInput } from 'turnbuckle/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Outbox } from '../../src/connection/outbox.js';
+import { Outbox } from '../../src/connection/transports/outbox.js';
 import { ownServer, startOwnServer } from './own-server.js';
 import { withRuntime } from './with-runtime.js';
 
@@ -19,18 +20,18 @@ async function deaf(way: string, ...forMs: string[]): Promise<Entry> {
   return { type: way, url: way === 'websocket' ? url.replace('http:', 'ws:') : url, ...more } as Entry;
 }
 
-interface Eaten {
+interface EatOutcome {
   readonly code?: string;
   readonly error?: TurnbuckleError;
   readonly text?: string;
 }
 
-/** What comes of a call with so many characters. */
-async function feed(
+/** The outcome of a call whose text has `length` characters. */
+async function callEat(
   runtime: Runtime,
   name: string,
   { length = 0, ...options }: { length?: number; timeoutMs?: number; signal?: AbortSignal },
-): Promise<Eaten> {
+): Promise<EatOutcome> {
   try {
     const result = await runtime.callTool('deaf', 'eat', { name, text: 'x'.repeat(length) }, options);
     const [part] = result.content;
@@ -41,7 +42,7 @@ async function feed(
   }
 }
 
-/** In bytes: what is in use after everything that nobody holds is gone. */
+/** The memory in use after a garbage collection, in bytes. */
 function held(): number {
   collectGarbage();
   const { heapUsed, external, arrayBuffers } = process.memoryUsage();
@@ -50,18 +51,18 @@ function held(): number {
 
 describe('a server that reads nothing', () => {
   it.each(WAYS.flatMap((way) => [true, false].map((expressLane) => ({ way, expressLane }))))(
-    'leaves nothing here of calls that have timed out ($way, express lane: $expressLane)',
+    'keeps nothing of calls that timed out ($way, express lane: $expressLane)',
     async ({ way, expressLane }) => {
       await withRuntime({ servers: { deaf: await deaf(way) }, expressLane }, async (runtime) => {
-        await feed(runtime, 'first', { length: 2 * MB, timeoutMs: 100 });
+        await callEat(runtime, 'first', { length: 2 * MB, timeoutMs: 100 });
         const before = held();
         for (let round = 0; round < 10; round += 1)
           await Promise.all(
             Array.from({ length: 5 }, (_, at) =>
-              feed(runtime, `${round} ${at}`, { length: 2 * MB, timeoutMs: 20 }),
+              callEat(runtime, `${round} ${at}`, { length: 2 * MB, timeoutMs: 20 }),
             ),
           );
-        // Some of it may be on its way out of the process: nothing like all.
+        // Some of it may still be in the output buffers, but far from all.
         await waitUntil(() => held() - before < 25 * MB, 10_000);
       });
     },
@@ -69,13 +70,13 @@ describe('a server that reads nothing', () => {
   );
 
   it.each(CHANNELS)(
-    'has lost its connection after a while, and its status says so (%s)',
+    'is disconnected after a while, and its status says so (%s)',
     async (way) => {
       const limits = { maxUnreadMs: 300 };
       const servers = { deaf: await deaf(way) };
       await withRuntime({ servers, limits }, async (runtime) => {
         const calls = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) =>
-          feed(runtime, name, { length: 2 * MB, timeoutMs: 30_000 }),
+          callEat(runtime, name, { length: 2 * MB, timeoutMs: 30_000 }),
         );
         const isTold = (): boolean =>
           runtime
@@ -90,14 +91,14 @@ describe('a server that reads nothing', () => {
   );
 
   it.each(CHANNELS)(
-    'is not sent more than may wait for it, and small calls are not refused for large ones (%s)',
+    'has a limited outbox, in which large calls do not displace small ones (%s)',
     async (way) => {
       const limits = { maxUnsentBytes: 3 * MB };
       await withRuntime({ servers: { deaf: await deaf(way) }, limits }, async (runtime) => {
         const calls = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) =>
-          feed(runtime, name, { length: 1 * MB, timeoutMs: 5_000 }),
+          callEat(runtime, name, { length: 1 * MB, timeoutMs: 5_000 }),
         );
-        const small = feed(runtime, 'small', { timeoutMs: 5_000 });
+        const small = callEat(runtime, 'small', { timeoutMs: 5_000 });
         const refused = (await Promise.all(calls)).filter(({ code }) => code === 'OVERLOADED');
         expect(refused.length).toBeGreaterThanOrEqual(1);
         for (const { error } of refused)
@@ -114,20 +115,20 @@ describe('a server that reads nothing', () => {
 
 describe('a server that reads again after a while', () => {
   it.each(CHANNELS)(
-    'gets all that somebody still waits for, in order, and nothing else (%s)',
+    'gets every request that is still pending, in order, and nothing else (%s)',
     async (way) => {
       await withRuntime({ servers: { deaf: await deaf(way, '1500') } }, async (runtime) => {
         const length = 1 * MB;
         const names = Array.from({ length: 12 }, (_, at) => `n${at}`);
         const abort = new AbortController();
         const given = { signal: abort.signal, timeoutMs: 30_000 };
-        // The first ones may have left already; those behind them have not.
+        // The first ones may have been sent already; the later ones have not.
         const calls = names.map((name, at) =>
-          feed(runtime, name, { length, ...(at >= 8 ? given : { timeoutMs: 30_000 }) }),
+          callEat(runtime, name, { length, ...(at >= 8 ? given : { timeoutMs: 30_000 }) }),
         );
         await new Promise((resolve) => setTimeout(resolve, 200));
         abort.abort();
-        const last = feed(runtime, 'last', { timeoutMs: 30_000 });
+        const last = callEat(runtime, 'last', { timeoutMs: 30_000 });
         const ends = await Promise.all(calls);
         expect(ends.slice(8).map(({ code }) => code)).toEqual(Array(4).fill('CALL_CANCELLED'));
         expect(ends.slice(0, 8).map(({ text }) => text?.split(' ').at(-1))).toEqual(names.slice(0, 8));
@@ -138,7 +139,7 @@ describe('a server that reads again after a while', () => {
   );
 });
 
-describe('what waits to be written', () => {
+describe('the outbox', () => {
   const box = (): {
     outbox: Outbox;
     written: string[];
@@ -151,7 +152,7 @@ describe('what waits to be written', () => {
     const outbox = new Outbox({
       server: 'deaf',
       limits: { maxUnsentBytes: 100_000, maxUnreadMs: 60_000 },
-      unsent: () => stream.unsent,
+      bufferedBytes: () => stream.unsent,
       write: (text) => written.push(text),
     });
     outbox.onStuck = (error) => stuck.push(error);
@@ -159,27 +160,27 @@ describe('what waits to be written', () => {
     return { outbox, written, stream, stuck };
   };
 
-  it('is bounded for answers and notices too: a server that asks on and never reads is let go', async () => {
+  it('is bounded for responses and notifications too: a server that keeps asking and never reads is disconnected', async () => {
     const { outbox, stuck } = box();
     for (let count = 0; count < 1_000; count += 1) await outbox.add('{"result":{}}', undefined);
     expect(stuck).toMatchObject([{ code: 'CONNECTION_LOST' }]);
   });
 
-  it('goes in the order in which it came as soon as there is room, without what was withdrawn', async () => {
+  it('sends messages in order as soon as there is room, without withdrawn ones', async () => {
     const { outbox, written, stream } = box();
     for (let id = 0; id < 5; id += 1) await outbox.add(`request ${id}`, id);
     await outbox.add('notice', undefined);
     expect([outbox.withdraw(3), outbox.withdraw(3), outbox.withdraw(9)]).toEqual([true, false, false]);
-    outbox.moved();
+    outbox.onDrain();
     expect(written).toEqual([]);
     stream.unsent = 0;
     expect(outbox.isFree).toBe(false);
-    outbox.moved();
+    outbox.onDrain();
     expect(written).toEqual(['request 0', 'request 1', 'request 2', 'request 4', 'notice']);
     expect(outbox.isFree).toBe(true);
   });
 
-  it('is told apart at the end: what never left can be made again', async () => {
+  it('returns at the end the requests that were never sent and can be repeated', async () => {
     const { outbox } = box();
     await outbox.add('request', 1);
     await outbox.add('notice', undefined);

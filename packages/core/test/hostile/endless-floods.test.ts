@@ -1,7 +1,8 @@
 import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
-import type { Runtime, ServersInput } from 'turnbuckle';
+import type { Runtime } from 'turnbuckle';
+import type { ServersInput } from 'turnbuckle/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FloodMeter } from '../../src/connection/flood-meter.js';
+import { FloodMeter } from '../../src/connection/protocol/flood-meter.js';
 import { ownServer, startOwnServer } from './own-server.js';
 import { say, withRuntime } from './with-runtime.js';
 
@@ -32,17 +33,17 @@ const FLOODS: Array<[string, string]> = [
   ['comments', 'sse'],
 ];
 
-/** So little that a flood is one at once, also on a slow machine. */
+/** So low that a flood is detected immediately, even on a slow machine. */
 const TIGHT = { unaskedBytesPerSecond: 64 * 1_024, maxFloodMs: 1_000 };
 
-/** The share of its time that this thread is busy. */
+/** The share of the time in which this thread is busy. */
 async function loadFor(ms: number): Promise<number> {
   const before = performance.eventLoopUtilization();
   await new Promise((resolve) => setTimeout(resolve, ms));
   return performance.eventLoopUtilization(before).utilization;
 }
 
-const toldOf = (runtime: Runtime): string[] => {
+const failuresOf = (runtime: Runtime): string[] => {
   const told: string[] = [];
   runtime.on('server.failed', ({ server, error }) => told.push(`${server} ${error.code}`));
   return told;
@@ -54,7 +55,7 @@ describe('a server that floods without an end', () => {
     async (kind, way) => {
       const servers = { wet: await flooding(kind, way), dry: fixture('echo') };
       await withRuntime({ servers, limits: TIGHT }, async (runtime) => {
-        const told = toldOf(runtime);
+        const told = failuresOf(runtime);
         const { pid } = runtime.serverStatus('wet');
         await waitUntil(() => runtime.serverStatus('wet').status === 'failed', 30_000);
         expect(runtime.serverStatus('wet')).toMatchObject({
@@ -66,7 +67,7 @@ describe('a server that floods without an end', () => {
         expect(told).toEqual(['wet SERVER_FLOODED']);
         if (pid !== undefined) await waitUntil(() => !isAlive(pid), 20_000);
         expect(await say(runtime, 'dry', 'meanwhile')).toBe('meanwhile');
-        // Whoever wants it back gets it, until it floods again.
+        // A manual connect brings it back, until it floods again.
         const back = new Promise((resolve) =>
           runtime.on('server.state', ({ server, to }) => server === 'wet' && to === 'ready' && resolve(true)),
         );
@@ -84,13 +85,13 @@ describe('a server that floods without an end', () => {
     ['notices', 'websocket'],
     ['notices', 'http'],
   ])(
-    'costs a small part of a core until then, and answers (%s, %s)',
+    'uses little CPU time until then, and other servers respond (%s, %s)',
     async (kind, way) => {
       const servers = { wet: await flooding(kind, way), dry: fixture('echo') };
       const limits = { unaskedBytesPerSecond: 1_024 * 1_024, maxFloodMs: 600_000 };
       await withRuntime({ servers, limits }, async (runtime) => {
         runtime.on('server.stderr', () => {});
-        // Once what may come at once has come. Measured: below 0.04; without a bound 0.6 to 0.9, for ever.
+        // After the allowed burst. Measured: below 0.04; without a limit 0.6 to 0.9, permanently.
         await expect.poll(() => loadFor(1_000), { timeout: 40_000, interval: 10 }).toBeLessThan(0.3);
         expect(await say(runtime, 'dry', 'meanwhile')).toBe('meanwhile');
         expect(runtime.serverStatus('wet').status).toBe('connected');
@@ -100,8 +101,8 @@ describe('a server that floods without an end', () => {
   );
 });
 
-describe('what is no flood', () => {
-  it('is 10,000 messages of progress of a call on its way', async () => {
+describe('not a flood', () => {
+  it('are 10,000 progress notifications of a pending call', async () => {
     await withRuntime(
       { servers: { busy: { ...ownServer('flooding', 'none'), era: 'legacy' } } },
       async (runtime) => {
@@ -120,7 +121,7 @@ describe('what is no flood', () => {
   }, 90_000);
 
   it.each([true, false])(
-    'are large answers, one after the other (express lane: %s)',
+    'are large results, one after the other (express lane: %s)',
     async (expressLane) => {
       const limits = { unaskedBytesPerSecond: 64 * 1_024, maxFloodMs: 500 };
       await withRuntime({ servers: { big: fixture('oversized') }, limits, expressLane }, async (runtime) => {
@@ -144,19 +145,19 @@ describe('FloodMeter', () => {
     return { meter, floods, clock };
   };
 
-  it('lets a burst pass, then asks for as long a wait as brings it down to the rate', () => {
+  it('lets a burst pass, then asks for a wait that brings the average down to the rate', () => {
     const { meter, clock } = metered();
-    expect(meter.take(8_000)).toBe(0);
-    expect(meter.take(500)).toBe(500);
+    expect(meter.record(8_000)).toBe(0);
+    expect(meter.record(500)).toBe(500);
     clock.now += 500;
-    expect(meter.take(0)).toBe(0);
-    expect(meter.take(100_000)).toBe(1_000);
+    expect(meter.record(0)).toBe(0);
+    expect(meter.record(100_000)).toBe(1_000);
   });
 
-  it('reports a flood once, when it has lasted too long; a pause in it begins anew', () => {
+  it('reports a flood once, when it has lasted too long; a pause resets it', () => {
     const { meter, floods, clock } = metered();
     const flood = (ms: number): void => {
-      for (const until = clock.now + ms; clock.now < until; clock.now += 100) meter.take(5_000);
+      for (const until = clock.now + ms; clock.now < until; clock.now += 100) meter.record(5_000);
     };
     flood(9_000);
     clock.now += 600_000;
@@ -168,18 +169,19 @@ describe('FloodMeter', () => {
     expect(floods.length).toBe(1);
   });
 
-  it('never reports who keeps to the rate', () => {
+  it('never reports a server that keeps to the rate', () => {
     const { meter, floods, clock } = metered();
-    for (let second = 0; second < 10_000; second += 1, clock.now += 1_000) expect(meter.take(1_000)).toBe(0);
+    for (let second = 0; second < 10_000; second += 1, clock.now += 1_000)
+      expect(meter.record(1_000)).toBe(0);
     expect(floods).toEqual([]);
   });
 
-  it('takes back what turned out to be an answer, as far as an answer may go', () => {
+  it('refunds bytes that turned out to be a response, up to a limit', () => {
     const { meter } = metered();
-    expect(meter.take(8_000)).toBe(0);
+    expect(meter.record(8_000)).toBe(0);
     meter.refund(8_000);
-    expect(meter.take(8_000)).toBe(0);
+    expect(meter.record(8_000)).toBe(0);
     meter.refund(1_000);
-    expect(meter.take(2_000)).toBe(1_000);
+    expect(meter.record(2_000)).toBe(1_000);
   });
 });

@@ -1,22 +1,22 @@
 import { sampled, timeBound } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { EventLines } from '../../src/connection/event-lines.js';
-import { EventReader } from '../../src/connection/event-reader.js';
+import { EventLines } from '../../src/connection/transports/http/event-lines.js';
+import { EventReader } from '../../src/connection/transports/http/event-reader.js';
 import { startOwnServer } from './own-server.js';
 import { expectCalm, strainOf } from './strain.js';
 import { withRuntime } from './with-runtime.js';
 
 const SIZE = 65_536;
 
-/** What a server may fill a stream with that says nothing. */
+/** Lines without content that a server may fill a stream with. */
 const BLOCKS: Readonly<Record<string, string>> = {
   returns: '\r',
   'line feeds': '\n',
   pairs: '\r\n',
-  'a return at the end': `${'\n'.repeat(SIZE - 2)}\rx`,
-  'a return at the start': `\r${'x\n'.repeat(SIZE / 2)}`,
+  'a carriage return at the end': `${'\n'.repeat(SIZE - 2)}\rx`,
+  'a carriage return at the start': `\r${'x\n'.repeat(SIZE / 2)}`,
   'lines of one character': 'x\n',
-  'lines of one character, returns': 'x\r',
+  'lines of one character, with carriage returns': 'x\r',
   comments: ':\n',
   'comments, pairs': ':\r\n',
   data: 'data:\n',
@@ -25,18 +25,18 @@ const BLOCKS: Readonly<Record<string, string>> = {
   'events without data': 'data\n\n',
   ids: 'id:\n',
   retries: 'retry:1\n',
-  'retries that are none': 'retry:\n',
+  'retries without a number': 'retry:\n',
   colons: '::\n',
 };
 
 const all = Object.keys(BLOCKS);
 
-/** On the stream of an answer, on the one that is held open beside, and on the only one that there is. */
-const ON_THE_WAY = all.flatMap((name) =>
+/** On the stream of a response, on the separate GET stream, and on the only stream of SSE. */
+const STREAMS = all.flatMap((name) =>
   (['answer', 'stream', 'sse'] as const).map((where) => [name, where] as const),
 );
 
-describe('a stream of lines that say nothing', () => {
+describe('a stream of empty lines', () => {
   it.each(all)('is read in a time that grows with its length: %s', (name) => {
     const block = BLOCKS[name] ?? '';
     const chunk = Buffer.from(block.repeat(Math.ceil(SIZE / block.length)).slice(0, SIZE));
@@ -47,12 +47,12 @@ describe('a stream of lines that say nothing', () => {
       const whole = lines.push(chunk);
       if (whole !== undefined) reader.read(whole);
     }
-    // A megabyte. It was a second with a search to the end of it for each line, and five with an Error for each.
+    // A megabyte. It took a second with a full search for each line, and five with an Error for each.
     expect(performance.now() - begun).toBeLessThan(timeBound(120));
   });
 
-  it.each(sampled(ON_THE_WAY, 5))(
-    'holds nobody up: %s, %s',
+  it.each(sampled(STREAMS, 5))(
+    'does not block other work: %s, %s',
     async (name, where) => {
       const type = where === 'sse' ? 'sse' : 'http';
       const { url, stop } = await startOwnServer('pouring', type);
@@ -66,7 +66,7 @@ describe('a stream of lines that say nothing', () => {
             { block: BLOCKS[name], where },
             { timeoutMs: 1_000 },
           );
-          // It is heard in the end, or nobody waits for it any more.
+          // The call succeeds in the end, or has timed out.
           await called.catch((error: unknown) => expect(error).toMatchObject({ code: 'CALL_TIMEOUT' }));
         });
         expect(strain.stallMs).toBeLessThan(timeBound(250));

@@ -7,7 +7,7 @@ const MB = 1024 * 1024;
 
 describe('floods', () => {
   it.each(['stdout_flood', 'stderr_flood', 'notification_flood'])(
-    'of %s leave the host calm',
+    'of %s do not block the host',
     async (tool) => {
       const servers = { wet: fixture('oversized'), dry: fixture('echo') };
       await withRuntime({ servers }, async (runtime) => {
@@ -24,7 +24,7 @@ describe('floods', () => {
     },
   );
 
-  it('of an endless line end with the call, and the memory stays', async () => {
+  it('of an endless line end with the call, and use bounded memory', async () => {
     await withRuntime({ servers: { wet: fixture('oversized') } }, async (runtime) => {
       const strain = await strainOf(async () => {
         const endless = runtime.callTool('wet', 'endless_line', { size: 100 * MB }, { timeoutMs: 1_500 });
@@ -40,7 +40,7 @@ describe('floods', () => {
     ['http', 'legacy'],
     ['http', 'modern'],
   ])(
-    'of "the list changed" become a few readings, and the last state is right (%s, %s)',
+    'of list_changed notifications cause few reads, and the last state is correct (%s, %s)',
     async (way, era) => {
       const flags = ['--flood', '5000', '--era', era];
       const running =

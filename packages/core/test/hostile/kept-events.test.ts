@@ -1,22 +1,22 @@
 /**
- * Large events that nobody ever takes: of another type, with an id that nobody could have asked with, on a stream that is
- * given up. Nothing of them may be kept.
+ * Large events without a receiver: of another type, with an id of no request, on a stream that was abandoned. None of
+ * them may be kept in memory.
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectGarbage, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { IgnoredMessages } from '../../src/connection/ignored-messages.js';
-import { limitBody } from '../../src/connection/limited-body.js';
-import { StandIns } from '../../src/connection/stand-ins.js';
+import { LargeMessages } from '../../src/connection/handshake/large-messages.js';
+import { IgnoredMessages } from '../../src/connection/protocol/ignored-messages.js';
+import { limitBody } from '../../src/connection/transports/http/limited-body.js';
 import { createOwnRuntime } from './own-runtime.js';
 
 const MB = 1_024 * 1_024;
-/** Each is a list of so many empty lists: some 10 MB when it is read. */
+/** A list of 250,000 empty lists: about 10 MB when parsed. */
 const VALUE = `[${'[],'.repeat(250_000)}[]]`;
 const TIMES = 12;
-/** Half of what they would take. */
+/** Half of the memory that all of them would take. */
 const MAX_GROWTH = 60 * MB;
 
 const answer = (id: string): string => `{"jsonrpc":"2.0","id":${id},"result":{"x":${VALUE}}}`;
@@ -25,11 +25,11 @@ const question = (id: string): string => `{"jsonrpc":"2.0","id":${id},"method":"
 const EVENTS: Readonly<Record<string, string>> = {
   'of another type': `event: x\ndata: ${answer('5')}\n\n`,
   'of another type, with an id': `id: 7\nevent: ping\ndata: ${question('5')}\n\n`,
-  'answers to half a number': `data: ${answer('1.5')}\n\n`,
-  'answers to a number beyond all': `data: ${answer('1e300')}\n\n`,
-  'questions by half a number': `event: message\ndata: ${question('0.5')}\n\n`,
-  'answers that nobody asked for': `data: ${answer('12345')}\n\n`,
-  'answers to a text': `data: ${answer('"nobody"')}\n\n`,
+  'responses to a fractional id': `data: ${answer('1.5')}\n\n`,
+  'responses to a huge id': `data: ${answer('1e300')}\n\n`,
+  'requests with a fractional id': `event: message\ndata: ${question('0.5')}\n\n`,
+  'responses to an unknown id': `data: ${answer('12345')}\n\n`,
+  'responses to a string id': `data: ${answer('"nobody"')}\n\n`,
   'batches, too': `data: [${answer('1.5')},${answer('2.5')}]\n\n`,
 };
 
@@ -41,7 +41,7 @@ const growthOf = async (work: () => Promise<void>): Promise<number> => {
   return process.memoryUsage().heapUsed - before;
 };
 
-/** A server whose stream says what the test wants, and which counts how often its tools are listed. */
+/** A server whose stream the test writes, and which counts how often its tools are listed. */
 async function streaming(): Promise<{
   url: string;
   stream: () => ServerResponse | undefined;
@@ -97,7 +97,7 @@ describe.each([true, false])('on the stream of a server, express lane %s', (expr
         for (let time = 0; time < TIMES; time += 1) stream()?.write(event);
         const before = lists();
         stream()?.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
-        // What came before it has been read.
+        // By then the events before it have been read.
         await waitUntil(() => lists() > before, 30_000);
       });
       expect(growth).toBeLessThan(MAX_GROWTH);
@@ -107,7 +107,7 @@ describe.each([true, false])('on the stream of a server, express lane %s', (expr
   );
 });
 
-/** A body that brings one large event, and no end. */
+/** A body with one large event, and no end. */
 function bodyOf(event: string): { body: Response; fail: () => void } {
   let fail = (): void => {};
   const stream = new ReadableStream<Uint8Array>({
@@ -122,12 +122,12 @@ function bodyOf(event: string): { body: Response; fail: () => void } {
 describe.each(['the reader leaves', 'the connection breaks'])('when %s', (why) => {
   it('what was on its way is forgotten', async () => {
     const rules = { server: 'a', maxDepth: 100 };
-    const standIns = new StandIns(rules, new IgnoredMessages(() => {}));
+    const largeMessages = new LargeMessages(rules, new IgnoredMessages(() => {}));
     const growth = await growthOf(async () => {
       for (let time = 0; time < TIMES; time += 1) {
         const { body, fail } = bodyOf(`data: ${answer('5')}\n\n`);
         const onExceeded = (): Error => new Error('too large');
-        const limited = limitBody(body, { maxBytes: 10 * MB, onExceeded, standIns });
+        const limited = limitBody(body, { maxBytes: 10 * MB, onExceeded, largeMessages });
         const reader = limited.body?.getReader();
         const { value } = (await reader?.read()) ?? {};
         expect(Buffer.from(value ?? []).toString()).toContain('stands-for');
@@ -140,7 +140,7 @@ describe.each(['the reader leaves', 'the connection breaks'])('when %s', (why) =
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     });
     expect(growth).toBeLessThan(MAX_GROWTH);
-    // The rest of it is in use all the while.
-    expect(standIns.take({ jsonrpc: '2.0', id: 1, result: {} })).toBeUndefined();
+    // Keeps `largeMessages` reachable during the measurement.
+    expect(largeMessages.resolve({ jsonrpc: '2.0', id: 1, result: {} })).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
-/** Batches of very many messages: handing each of them on would take as long as reading them. */
+/** Batches of very many messages: passing each of them on would take as long as reading them. */
 import { timeBound, waitUntil } from '@turnbuckle/testing';
 import { expect, it } from 'vitest';
-import { MessageReader } from '../../src/connection/message-reader.js';
+import { MessageReader } from '../../src/connection/protocol/message-reader.js';
 import { strainOf } from './strain.js';
 
 const RULES = { server: 'big', maxDepth: 100 };
@@ -11,7 +11,7 @@ it.each([
   ['notices', NOTICE],
   ['nothing', '{}'],
   ['numbers', '1'],
-])('of %s are not handed on, and nobody waits for them', async (_what, one) => {
+])('of %s are not passed on, and no request waits for them', async (_what, one) => {
   const seen: unknown[] = [];
   const ignored: unknown[] = [];
   const reader = new MessageReader(RULES, {
@@ -28,7 +28,7 @@ it.each([
   expect(ignored).toEqual([expect.stringMatching(/^(?:unasked|too-large)$/)]);
 });
 
-it('an answer among very many is told to have been too large', async () => {
+it('a response in a very large batch fails as too large', async () => {
   const seen: unknown[] = [];
   const reader = new MessageReader(RULES, {
     onmessage: (message) => seen.push(message),

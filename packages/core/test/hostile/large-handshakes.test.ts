@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fixture, sampled, temporaryDirectory, timeBound } from '@turnbuckle/testing';
-import { preload, type Runtime, type ServerInput } from 'turnbuckle';
+import type { Runtime, ServerInput } from 'turnbuckle';
+import { preload } from 'turnbuckle/host';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createOwnRuntime } from './own-runtime.js';
 import { type RawTransport, rawServer } from './raw-server.js';
@@ -14,7 +15,7 @@ const STALL_MS = 250;
 const many = (unit: string, bytes: number): string =>
   Array.from({ length: Math.floor(bytes / (unit.length + 6)) }, (_, at) => unit.replace('#', `${at}`)).join();
 
-/** Members of a handshake's answer, as they are written. */
+/** Members of a handshake result, as JSON text. */
 const LARGE: Readonly<Record<string, () => string>> = {
   'a text of 4.5 MB': () => `"x":"${'x'.repeat(4.5 * MB)}"`,
   'a name of 4.5 MB': () => `"serverInfo":{"name":"${'x'.repeat(4.5 * MB)}","version":"1"}`,
@@ -30,32 +31,32 @@ const LARGE: Readonly<Record<string, () => string>> = {
   'lists in lists': () => `"x":${'['.repeat(100_000)}${']'.repeat(100_000)}`,
 };
 
-/** The answer to either handshake. */
-const hello = (members: string): string =>
+/** The result of a handshake of either era. */
+const handshakeResult = (members: string): string =>
   `{"protocolVersion":"2025-11-25","supportedVersions":["2026-07-28"],"resultType":"complete","ttlMs":0,
     "cacheScope":"private","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"},${members}}`.replace(
     /\n\s*/,
     '',
   );
 
-type Way = readonly [transport: RawTransport, ...options: string[]];
+type Way = [transport: RawTransport, ...options: string[]];
 const WAYS: readonly Way[] = [['stdio'], ['websocket'], ['http'], ['http', '--stream'], ['sse']];
 
 interface Setting {
   readonly way: Way;
   readonly era: 'legacy' | 'modern';
   readonly expressLane: boolean;
-  /** Of the handshake's answer. */
+  /** Additional members of the handshake result. */
   readonly members: string;
 }
 
-/** A server with such a handshake beside one that is as it should be. */
-async function beside(
+/** A server with such a handshake next to a well-behaved one. */
+async function withServers(
   { way: [transport, ...options], era, expressLane, members }: Setting,
   work: (runtime: Runtime) => Promise<void>,
 ): Promise<void> {
   const directory = await temporaryDirectory();
-  await writeFile(directory.file('hello.json'), hello(members));
+  await writeFile(directory.file('hello.json'), handshakeResult(members));
   const server = await rawServer(transport, [...options, '--hello', directory.file('hello.json')]);
   const big = { ...server.config, era, connectTimeoutMs: 30_000 } as ServerInput;
   const runtime = await createOwnRuntime({ expressLane, servers: { big, good: fixture('echo') } });
@@ -70,7 +71,7 @@ async function beside(
   }
 }
 
-/** How long the neighbour, which is called all the while, found nobody at home. */
+/** Calls the other server during the work. Returns how long the event loop was blocked. */
 async function stallOf(runtime: Runtime, work: Promise<unknown>): Promise<number> {
   let isOver = false;
   const over = work.finally(() => {
@@ -95,19 +96,19 @@ const CASES = WAYS.flatMap((way) =>
 );
 
 describe('a handshake', () => {
-  // What is loaded at first use takes time of its own.
+  // Loading modules lazily would count as a stall.
   beforeAll(() => preload());
 
-  // Of all combinations every third, in which each transport, era and shape is.
+  // Every third combination: this covers each transport, era and shape.
   it.each(
     sampled(
       CASES.filter((_, at) => at % 3 === 0),
       5,
     ),
   )(
-    'that is too large is refused, and holds nobody up: $title, $era, lane $expressLane, $shape',
+    'that is too large is rejected, and does not block other work: $title, $era, lane $expressLane, $shape',
     async ({ shape, ...setting }) => {
-      await beside({ ...setting, members: LARGE[shape]?.() ?? '' }, async (runtime) => {
+      await withServers({ ...setting, members: LARGE[shape]?.() ?? '' }, async (runtime) => {
         const connecting = runtime.connect('big').then(
           () => 'connected',
           (error) => error.code,
@@ -122,14 +123,14 @@ describe('a handshake', () => {
   );
 
   it.each(WAYS)(
-    'may be large, but what is kept of it is not: %s %s',
+    'may be large, but only a bounded part of it is kept: %s %s',
     async (...way) => {
       const words = 'Be good. '.repeat(40_000);
       const info = `{"name":"${'n'.repeat(300_000)}","version":"${'1'.repeat(1_000)}","title":"kept"}`;
       const members = `"instructions":"${words}","serverInfo":${info},"_meta":{"io.modelcontextprotocol/serverInfo":${info}}`;
       for (const expressLane of [true, false]) {
         const setting: Setting = { way, era: 'legacy', expressLane, members };
-        await beside(setting, async (runtime) => {
+        await withServers(setting, async (runtime) => {
           expect(await stallOf(runtime, runtime.connect('big'))).toBeLessThan(timeBound(STALL_MS));
           const { instructions = '', serverInfo } = runtime.serverStatus('big');
           expect(instructions).toHaveLength(65_536);
@@ -144,9 +145,9 @@ describe('a handshake', () => {
   );
 
   it.each(WAYS.filter(([transport]) => transport === 'http'))(
-    'is followed by large answers that the SDK hands on without reading them: %s %s',
+    'is followed by large responses that the SDK passes on without parsing them: %s %s',
     async (...way) => {
-      await beside({ way, era: 'legacy', expressLane: false, members: '"x":1' }, async (runtime) => {
+      await withServers({ way, era: 'legacy', expressLane: false, members: '"x":1' }, async (runtime) => {
         await runtime.connect('big');
         const unit = '{"id":12,"name":"abc def ghi","tags":["a","b"],"ok":true},';
         const large = { kind: 'answer', bytes: 10 * MB - 2_000, unit };
@@ -155,7 +156,7 @@ describe('a handshake', () => {
         const { content, structuredContent } = await call;
         expect(content).toEqual([{ type: 'text', text: 'big' }]);
         expect(JSON.stringify(structuredContent).length).toBeGreaterThan(9 * MB);
-        // In slices too, and told to who waits.
+        // This is parsed in slices too, and fails the call.
         const tooMany = { ...large, unit: '{},' };
         await expect(runtime.callTool('big', 'say', { big: tooMany })).rejects.toMatchObject({
           code: 'RESPONSE_TOO_LARGE',

@@ -1,4 +1,4 @@
-/** Lists of servers that are larger than anybody needs: what fits is there, the rest is told of and not held. */
+/** Very large lists of servers: entries within the limit are kept, the rest is reported and discarded. */
 import { fileURLToPath } from 'node:url';
 import { fixture } from '@turnbuckle/testing';
 import type { RuntimeOptions, ServerInput } from 'turnbuckle';
@@ -25,15 +25,15 @@ async function open(servers: NonNullable<RuntimeOptions['servers']>, limits: Run
 const FORMS = ['meta', 'schema', 'props', 'text', 'spelled'];
 
 describe('one definition', () => {
-  it.each(FORMS)('that is too large in any part is left out, the others stay: %s', async (form) => {
+  it.each(FORMS)('that is too large in any part is left out, the others are kept: %s', async (form) => {
     const limits = { maxDefinitionBytes: 10_000, maxSchemaBytes: 100_000, maxSchemaNodes: 100_000 };
     const { runtime, dropped } = await open({ large: large('tools', 2, 1, form, 20_000) }, limits);
     expect(runtime.tools().map(({ tool }) => tool)).toEqual(['t1']);
-    expect(runtime.serverStatus('large').leftOut).toEqual(['tools: 1 of 2 entries cannot be used']);
+    expect(runtime.serverStatus('large').leftOut).toEqual(['tools: 1 of 2 entries are unusable']);
     expect(dropped).toEqual(['t0: its definition is larger than 10000 bytes']);
   });
 
-  it.each(['resources', 'prompts'])('also of %s', async (kind) => {
+  it.each(['resources', 'prompts'])('of %s that is too large is left out too', async (kind) => {
     const { runtime, dropped } = await open(
       { large: large(kind, 2, 2, 'text', 20_000) },
       { maxDefinitionBytes: 10_000 },
@@ -53,14 +53,14 @@ describe('the lists of one server', () => {
     expect(count).toBeGreaterThan(3);
     expect(count).toBeLessThan(7);
     expect(runtime.serverStatus('large').leftOut).toEqual([
-      'tools: the rest is left out: the lists of this server are larger than 100000 bytes',
+      'tools: the rest of the list is ignored because the lists from this server exceed 100000 bytes in total',
     ]);
     expect(dropped).toEqual([
-      'tools: the rest of the list is left out: the lists of this server are larger than 100000 bytes',
+      'tools: the rest of the list is ignored because the lists from this server exceed 100000 bytes in total',
     ]);
   });
 
-  it('take the place of what was listed before', async () => {
+  it('replace the previous lists in the count', async () => {
     const limits = { maxListBytes: 100_000 };
     const { runtime, dropped } = await open({ large: large('tools', 30, 3, 'text', 3_000) }, limits);
     expect(runtime.tools()).toHaveLength(30);
@@ -69,7 +69,7 @@ describe('the lists of one server', () => {
     expect(dropped).toEqual([]);
   });
 
-  it('end with a cursor that is too long to be remembered', async () => {
+  it('end at a cursor that is too long', async () => {
     const { runtime, dropped } = await open({ large: large('tools', 5, 1, 'cursor', 100_000) });
     expect(runtime.tools()).toHaveLength(1);
     expect(dropped).toEqual([expect.stringContaining('cursor')]);
@@ -82,11 +82,11 @@ it('the lists of all servers end where they are too large together, and each may
   const { runtime, dropped } = await open(servers, { maxCatalogBytes: 4_000_000 });
   const bytes = JSON.stringify(runtime.tools().map(({ definition }) => definition)).length;
   expect(bytes).toBeLessThan(5_000_000);
-  expect(dropped.some((text) => text.includes('of all servers'))).toBe(true);
+  expect(dropped.some((text) => text.includes('from all servers'))).toBe(true);
   expect(runtime.catalog.listByServer('honest').length).toBeGreaterThan(0);
   for (const name of ['one', 'two', 'three'])
     expect(runtime.catalog.listByServer(name).length, name).toBeGreaterThan(4);
-  // What goes makes room.
+  // A removed server makes room.
   await runtime.setServers({ one: servers.one, honest: servers.honest });
   await runtime.refresh('one');
   expect(runtime.catalog.listByServer('one')).toHaveLength(100);

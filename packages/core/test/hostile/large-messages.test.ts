@@ -10,7 +10,7 @@ import { say } from './with-runtime.js';
 const MB = 1_024 * 1_024;
 const BYTES = 10 * MB - 2_000;
 
-/** What JSON of 10 MB can be made of. */
+/** Shapes of 10 MB of JSON. */
 const SHAPES: Readonly<Record<string, object>> = {
   'one text': { unit: 'x', before: '"', after: '"' },
   'escaped text': { unit: '\\"', before: '"', after: '"' },
@@ -19,7 +19,7 @@ const SHAPES: Readonly<Record<string, object>> = {
   texts: { unit: '"abcdefgh",' },
   'lists of lists': { unit: '[[1234,5678,9012],["abcdefghijkl","mnopqrst"],["abcdefgh"]],' },
 };
-/** More parts than anybody can look at in time. */
+/** Too many parts to be parsed in time. */
 const TOO_MANY: Readonly<Record<string, object>> = {
   zeros: { unit: '0,' },
   'empty objects': { unit: '{},' },
@@ -34,7 +34,7 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
     server = await rawServer(transport);
     runtime = await createOwnRuntime({ servers: { big: server.config, good: fixture('echo') } });
     await runtime.connectAll();
-    // Whatever is compiled or loaded at first use is so by now.
+    // Warm-up: everything that is compiled or loaded lazily.
     await call({ kind: 'answer', bytes: 300_000, ...SHAPES['rows of a table'] });
     await say(runtime, 'good', 'warm');
   });
@@ -44,8 +44,8 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
   });
   const call = (big: object) => runtime.callTool('big', 'say', { big }, { timeoutMs: 60_000 });
 
-  /** The neighbour is called for as long as the work takes: how long the loop stood still, and how often it answered. */
-  async function beside(work: Promise<unknown>): Promise<{ stallMs: number; answers: number }> {
+  /** Calls the other server during the work. Returns how long the event loop was blocked, and the number of calls. */
+  async function stallDuring(work: Promise<unknown>): Promise<{ stallMs: number; answers: number }> {
     let isOver = false;
     let answers = 0;
     const over = work.finally(() => {
@@ -64,10 +64,10 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
   }
 
   it.each(sampled(Object.entries(SHAPES), 3))(
-    'come through, and the neighbour is served meanwhile: %s',
+    'arrive, and another server is served meanwhile: %s',
     async (_, shape) => {
       const large = call({ kind: 'answer', bytes: BYTES, ...shape });
-      const { stallMs, answers } = await beside(large);
+      const { stallMs, answers } = await stallDuring(large);
       const { content, structuredContent } = await large;
       expect(content).toEqual([{ type: 'text', text: 'big' }]);
       expect(JSON.stringify(structuredContent).length).toBeGreaterThan(BYTES * 0.9);
@@ -78,10 +78,12 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
   );
 
   it.each(sampled(Object.entries(TOO_MANY), 3))(
-    'are refused when they have too many parts: %s',
+    'are rejected if they have too many parts: %s',
     async (_, shape) => {
       const large = call({ kind: 'answer', bytes: BYTES, ...shape });
-      const { stallMs } = await beside(expect(large).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' }));
+      const { stallMs } = await stallDuring(
+        expect(large).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' }),
+      );
       expectCalm(stallMs);
       expect(runtime.serverStatus('big').status).toBe('connected');
     },
@@ -90,15 +92,15 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
 
   // `times` makes it an event stream over HTTP.
   const UNREADABLE = [
-    ['an answer in a batch', { kind: 'batch', bytes: 8 * MB }],
-    ['an answer in a batch, on a stream', { kind: 'batch', bytes: 8 * MB, times: 2 }],
-    ['an answer whose id stands in its middle', { kind: 'middle', bytes: 4.5 * MB }],
+    ['a response in a batch', { kind: 'batch', bytes: 8 * MB }],
+    ['a response in a batch, on a stream', { kind: 'batch', bytes: 8 * MB, times: 2 }],
+    ['a response with its id in the middle', { kind: 'middle', bytes: 4.5 * MB }],
   ] as const;
   it.each(sampled(UNREADABLE, 3))(
-    'fail at once when they cannot be read, and nothing else does: %s',
+    'fail immediately if they cannot be parsed, and nothing else fails: %s',
     async (_, big) => {
       const shape = { ...TOO_MANY['empty objects'], ...big };
-      // The time-out is a minute.
+      // The timeout is a minute.
       const others = runtime.callTool('big', 'say', { lines: [], text: 'other' }, { timeoutMs: 60_000 });
       await expect(call(shape)).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' });
       expect((await others).content).toEqual([{ type: 'text', text: 'other' }]);
@@ -107,10 +109,12 @@ describe.each(['stdio', 'websocket', 'http', 'sse'] as const)('large messages ov
     40_000,
   );
 
-  it('are not even read when nobody asked for them', async () => {
+  it('are not parsed if they were not requested', async () => {
     const before = runtime.serverStatus('big').ignored.unasked;
     for (const kind of ['notice', 'late']) {
-      const { stallMs } = await beside(call({ kind, bytes: BYTES, times: 3, ...TOO_MANY['empty objects'] }));
+      const { stallMs } = await stallDuring(
+        call({ kind, bytes: BYTES, times: 3, ...TOO_MANY['empty objects'] }),
+      );
       expectCalm(stallMs);
     }
     await waitUntil(() => runtime.serverStatus('big').ignored.unasked >= before + 6);

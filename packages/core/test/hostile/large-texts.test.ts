@@ -1,8 +1,8 @@
 import { createRuntime, type RuntimeEvents } from 'turnbuckle';
 import { expect, it, onTestFinished } from 'vitest';
 
-/** Answers every call with an error of some megabytes, after log messages that are not much shorter. */
-const TALKER = `
+/** Answers every call with an error of 2 MB, after log messages of almost 1 MB. */
+const VERBOSE_SERVER = `
 const big = 'key=value&'.repeat(200_000);
 const long = 'key=value&'.repeat(90_000);
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
@@ -18,9 +18,9 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   say({ id, error: { code: -32000, message: big, data: { big } } });
 });`;
 
-it('what a server says at length is kept only as far as it can be searched for secrets in time', async () => {
+it('long texts of a server are kept only as far as they can be searched for secrets in time', async () => {
   const runtime = await createRuntime({
-    servers: { talker: { command: process.execPath, args: ['-e', TALKER], era: 'legacy' } },
+    servers: { talker: { command: process.execPath, args: ['-e', VERBOSE_SERVER], era: 'legacy' } },
   });
   onTestFinished(() => runtime.close());
   const notices: RuntimeEvents['server.notice'][] = [];

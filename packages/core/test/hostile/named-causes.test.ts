@@ -7,25 +7,28 @@ import { answerAsOlder, ownHttpServer, sendJson } from '../lifecycle/own-http-se
 import { ownServer } from './own-server.js';
 
 describe('a failure names its cause', () => {
-  it.each([302, 307, 308])('a redirect to another origin, which is not asked (HTTP %s)', async (status) => {
-    let asked = 0;
-    const elsewhere = await ownHttpServer((_message, response) => {
-      asked += 1;
-      sendJson(response, {});
-    });
-    const url = await ownHttpServer((_message, response) =>
-      response.writeHead(status, { location: elsewhere }).end(),
-    );
-    const runtime = await openRuntime({
-      servers: { moved: { type: 'http', url, headers: { 'x-key': 'k' }, start: 'lazy' } },
-    });
-    await expect(runtime.connect('moved')).rejects.toMatchObject({
-      code: 'CONNECT_FAILED',
-      message: expect.stringContaining(new URL(elsewhere).origin),
-      data: { status },
-    });
-    expect(asked).toBe(0);
-  });
+  it.each([302, 307, 308])(
+    'a redirect to another origin, which is not contacted (HTTP %s)',
+    async (status) => {
+      let asked = 0;
+      const elsewhere = await ownHttpServer((_message, response) => {
+        asked += 1;
+        sendJson(response, {});
+      });
+      const url = await ownHttpServer((_message, response) =>
+        response.writeHead(status, { location: elsewhere }).end(),
+      );
+      const runtime = await openRuntime({
+        servers: { moved: { type: 'http', url, headers: { 'x-key': 'k' }, start: 'lazy' } },
+      });
+      await expect(runtime.connect('moved')).rejects.toMatchObject({
+        code: 'CONNECT_FAILED',
+        message: expect.stringContaining(new URL(elsewhere).origin),
+        data: { status },
+      });
+      expect(asked).toBe(0);
+    },
+  );
 
   it('the same for a call', async () => {
     const url = await ownHttpServer((message, response) => {
@@ -38,7 +41,7 @@ describe('a failure names its cause', () => {
     });
   });
 
-  it.each(['http', 'stdio'])('a revision that is not known here (%s)', async (way) => {
+  it.each(['http', 'stdio'])('an unsupported revision (%s)', async (way) => {
     const url = await ownHttpServer((message, response) => {
       if (message.method !== 'initialize') return answerAsOlder(message, response);
       const result = {
@@ -82,9 +85,9 @@ describe('a failure names its cause', () => {
   });
 
   it.each([
-    ['is not there', undefined, 'There is no file'],
+    ['does not exist', undefined, 'does not exist'],
     ['may not be run', { mode: 0o644, text: '#!/bin/sh\n' }, 'chmod +x'],
-    ['has a first line that leads nowhere', { mode: 0o755, text: '#!/no/such/shell\n' }, '(#!…)'],
+    ['has an invalid shebang', { mode: 0o755, text: '#!/no/such/shell\n' }, '(#!…)'],
   ])('a file that %s', async (_, made, hint) => {
     const directory = await temporaryDirectory();
     onTestFinished(() => directory.remove());
@@ -119,12 +122,12 @@ describe('a socket that answers one request late', () => {
   });
 });
 
-describe('more tools than are taken', () => {
+describe('tools above the limit', () => {
   it.each([
     [10, []],
-    [11, ['tools the rest of the list is left out: it has more than 10 entries']],
-    [1_500, ['tools the rest of the list is left out: it has more than 10 entries']],
-  ])('are told of, also on one page (%s)', async (count, expected) => {
+    [11, ['tools the rest of the list is ignored because the list has more than 10 entries']],
+    [1_500, ['tools the rest of the list is ignored because the list has more than 10 entries']],
+  ])('are reported, also on one page (%s)', async (count, expected) => {
     const tools = Array.from({ length: count }, (_, index) => `tool${index}`);
     const url = await ownHttpServer((message, response) => answerAsOlder(message, response, tools));
     const runtime = await openRuntime({

@@ -29,7 +29,7 @@ ring.self = { ring };
 const NO_JSON: ReadonlyArray<readonly [string, unknown]> = [
   ['a BigInt', 5n],
   ['a BigInt in a list', [{ a: [1n] }]],
-  ['a ring', ring],
+  ['a cycle', ring],
   ['5,000 levels', nested(5_000)],
   ['100,000 levels', nested(100_000)],
   ['600 levels', nested(600)],
@@ -48,31 +48,34 @@ const LANES = RAW_TRANSPORTS.flatMap((transport) => [
   [transport, false] as const,
 ]);
 
-describe.each(LANES)('arguments that are no JSON over %s (express lane: %s)', (transport, expressLane) => {
-  it('are refused before anything waits for an answer, and are nobody else’s trouble', async () => {
-    const runtime = await openRuntime(transport, expressLane);
-    for (let round = 0; round < 3; round += 1)
-      for (const [what, value] of NO_JSON) {
-        const error = await runtime
-          .callTool('odd', 'echo', { value }, { timeoutMs: 5_000 })
-          .catch((thrown: unknown) => thrown);
-        expect(error, what).toBeInstanceOf(TurnbuckleError);
-        expect(error, what).toMatchObject({ code: 'ARGUMENTS_INVALID', server: 'odd', tool: 'echo' });
-      }
-    // Twenty failures in a row of a caller's own: the breaker knows nothing of them, and no place is lost.
-    expect(runtime.serverStatus('odd')).toMatchObject({
-      status: 'connected',
-      breaker: 'closed',
-      inFlight: 0,
+describe.each(LANES)(
+  'arguments that JSON cannot represent, over %s (express lane: %s)',
+  (transport, expressLane) => {
+    it('are rejected before anything is sent, and affect no other call', async () => {
+      const runtime = await openRuntime(transport, expressLane);
+      for (let round = 0; round < 3; round += 1)
+        for (const [what, value] of NO_JSON) {
+          const error = await runtime
+            .callTool('odd', 'echo', { value }, { timeoutMs: 5_000 })
+            .catch((thrown: unknown) => thrown);
+          expect(error, what).toBeInstanceOf(TurnbuckleError);
+          expect(error, what).toMatchObject({ code: 'ARGUMENTS_INVALID', server: 'odd', tool: 'echo' });
+        }
+      // Twenty invalid calls in a row: the breaker does not count them, and no slot is lost.
+      expect(runtime.serverStatus('odd')).toMatchObject({
+        status: 'connected',
+        breaker: 'closed',
+        inFlight: 0,
+      });
+      expect(await runtime.callTool('odd', 'echo', { text: 'fine' })).toMatchObject({
+        content: [{ text: 'fine' }],
+      });
     });
-    expect(await runtime.callTool('odd', 'echo', { text: 'fine' })).toMatchObject({
-      content: [{ text: 'fine' }],
-    });
-  });
-});
+  },
+);
 
-describe('definitions that are nested too deep', () => {
-  it('are left out and told, and the rest is listed', async () => {
+describe('definitions that are nested too deeply', () => {
+  it('are left out and reported, and the rest is listed', async () => {
     const directory = await temporaryDirectory();
     onTestFinished(() => directory.remove());
     const deep = '['.repeat(5_000) + ']'.repeat(5_000);
@@ -103,7 +106,7 @@ describe('definitions that are nested too deep', () => {
     }
   });
 
-  it('of the host’s own tools are refused at once', async () => {
+  it('of native tools are rejected immediately', async () => {
     const runtime = await createOwnRuntime();
     onTestFinished(() => runtime.close());
     for (const value of [ring, { a: nested(600) }, { a: 1n }])

@@ -10,7 +10,7 @@ type OwnServer =
   | 'pouring'
   | 'deaf';
 
-/** Command and arguments of a server that is too odd to be a fixture. */
+/** Command and arguments of a server that is too unusual to be a fixture. */
 export function ownServer(name: OwnServer, ...args: string[]): { command: string; args: string[] } {
   const file = fileURLToPath(new URL(`./servers/${name}.mjs`, import.meta.url));
   return { command: process.execPath, args: [file, ...args] };

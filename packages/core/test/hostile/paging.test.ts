@@ -21,24 +21,24 @@ describe('lists in pages', () => {
     expect(await listed('--tools', '95', '--page', '10')).toEqual({ count: 95, distinct: 95, dropped: [] });
   });
 
-  it('may have an empty cursor', async () => {
+  it('may have an empty string as a cursor', async () => {
     const all = { count: 25, distinct: 25, dropped: [] };
     expect(await listed('--tools', '25', '--cursor-mode', 'empty-string')).toEqual(all);
   });
 
-  it('end where they go round in a circle, with every tool once', async () => {
+  it('end at a repeated cursor, with every tool once', async () => {
     const { count, distinct, dropped } = await listed('--tools', '25', '--cursor-mode', 'cyclic');
     expect([count, distinct]).toEqual([25, 25]);
-    expect(dropped.filter((text) => text.startsWith('tools:'))).toEqual([expect.stringContaining('circle')]);
+    expect(dropped.filter((text) => text.startsWith('tools:'))).toEqual([expect.stringContaining('loop')]);
   });
 
-  it('end at the limit of pages, and what was read is kept', async () => {
+  it('end at the page limit, and the pages read so far are kept', async () => {
     const { count, dropped } = await listed('--cursor-mode', 'endless', '--page', '2');
     expect(count).toBe(128);
     expect(dropped).toEqual([expect.stringContaining('64 pages')]);
   });
 
-  it('end at the limit of tools', async () => {
+  it('end at the tool limit', async () => {
     const { count, dropped } = await listed('--tools', '10000', '--page', '5000');
     expect(count).toBe(1_000);
     expect(dropped).toEqual([expect.stringContaining('1000')]);

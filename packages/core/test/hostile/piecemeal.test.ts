@@ -1,8 +1,8 @@
 import { sampled } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EventLines } from '../../src/connection/event-lines.js';
-import { LineFraming } from '../../src/connection/line-framing.js';
-import { TextRing } from '../../src/connection/text-ring.js';
+import { TextRing } from '../../src/connection/processes/text-ring.js';
+import { EventLines } from '../../src/connection/transports/http/event-lines.js';
+import { LineFraming } from '../../src/connection/transports/line-framing.js';
 import { readBoundedBody } from '../../src/fetching/bounded-body.js';
 import { GrowingBuffer } from '../../src/fetching/growing-buffer.js';
 import { startOwnServer } from './own-server.js';
@@ -10,7 +10,7 @@ import { strainOf } from './strain.js';
 import { withRuntime } from './with-runtime.js';
 
 const MB = 1024 * 1024;
-/** What two million pieces of one byte may cost at most; as a list of pieces they cost 250 MB and more. */
+/** The memory limit for two million pieces of one byte; as a list of pieces they need 250 MB and more. */
 const BOUND = 80 * MB;
 
 describe('an answer in pieces of one byte', () => {
@@ -28,10 +28,10 @@ describe('an answer in pieces of one byte', () => {
     ['lines', true],
   ];
   it.each(sampled(ANSWERS, 2))(
-    'costs about its size (%s, express lane: %s)',
+    'uses memory in proportion to its size (%s, express lane: %s)',
     async (kind, expressLane) => {
       const servers = { far: { type: 'http', url: server?.url ?? '', era: 'legacy' as const } };
-      // So many lines are a flood, which is another test's matter.
+      // So many lines would count as a flood, which other tests cover.
       const limits = { unaskedBytesPerSecond: 1_024 * MB };
       await withRuntime({ servers, expressLane, limits }, async (runtime) => {
         const strain = await strainOf(async () => {
@@ -50,7 +50,7 @@ describe('an answer in pieces of one byte', () => {
     90_000,
   );
 
-  it('breaks a WebSocket, and the next call finds a new one', async () => {
+  it('breaks a WebSocket, and the next call uses a new one', async () => {
     const url = (server?.url ?? '').replace('http:', 'ws:');
     const servers = { far: { type: 'websocket', url, era: 'legacy' as const, reconnect: { initialMs: 50 } } };
     await withRuntime({ servers }, async (runtime) => {
@@ -69,12 +69,12 @@ describe('an answer in pieces of one byte', () => {
   }, 90_000);
 });
 
-describe('whatever holds what is not whole yet', () => {
+describe('a buffer for incomplete data', () => {
   const holders: Array<[string, () => (piece: Buffer) => unknown]> = [
     ['a line', () => bound(framing())],
     ['an event', () => bound(new EventLines())],
     ['a body', () => bound(new GrowingBuffer())],
-    ['the end of stderr', () => bound(new TextRing(256 * 1_024))],
+    ['the tail of stderr', () => bound(new TextRing(256 * 1_024))],
   ];
   const framing = (): LineFraming => new LineFraming({ onLine: () => {}, onOversized: () => {} }, 10 * MB);
   const bound =
@@ -82,9 +82,9 @@ describe('whatever holds what is not whole yet', () => {
     (piece: Buffer): unknown =>
       holder.push(piece);
 
-  it.each(holders)('is held as one: %s', async (_name, open) => {
+  it.each(holders)('does not keep single pieces: %s', async (_name, open) => {
     const push = open();
-    // As a socket hands them out: many small views of one buffer.
+    // As a socket delivers them: many small views of one buffer.
     const wire = Buffer.alloc(64 * 1_024, 'x');
     const strain = await strainOf(async () => {
       for (let round = 0; round < 32; round += 1) {
@@ -95,13 +95,19 @@ describe('whatever holds what is not whole yet', () => {
     expect(strain.peakBytes).toBeLessThan(BOUND);
   });
 
-  it('is held as one: what is fetched', async () => {
+  it('does not keep single pieces: a fetched body', async () => {
     const wire = Buffer.alloc(2 * MB, 'x');
     async function* pieces(): AsyncGenerator<Uint8Array> {
-      for (let at = 0; at < wire.length; at += 1) yield wire.subarray(at, at + 1);
+      for (let at = 0; at < wire.length; at += 1) {
+        if (at % (64 * 1_024) === 0) await new Promise((resolve) => setTimeout(resolve, 21));
+        yield wire.subarray(at, at + 1);
+      }
     }
     const rules = { url: new URL('http://127.0.0.1/'), headers: new Headers(), maxBytes: 3 * MB };
-    expect((await readBoundedBody(pieces(), rules)).equals(wire)).toBe(true);
+    const strain = await strainOf(async () => {
+      expect(Buffer.compare(await readBoundedBody(pieces(), rules), wire)).toBe(0);
+    });
+    expect(strain.peakBytes).toBeLessThan(BOUND);
   });
 });
 
@@ -122,7 +128,7 @@ describe('the lines of an event stream', () => {
     expect(Buffer.concat([...read, lines.take()]).toString()).toBe(text.replaceAll(/\r\n?/g, '\n'));
   });
 
-  it('are counted anew after each event, though every byte came alone', () => {
+  it('are counted from zero after each event, even byte by byte', () => {
     const lines = new EventLines();
     let most = 0;
     for (const byte of Buffer.from('data: x\n\n'.repeat(100))) {

@@ -1,4 +1,4 @@
-/** Servers that say whatever they are told to, over every transport, beside a neighbour that is as it should be. */
+/** Servers that send whatever a test tells them to, over every transport. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -36,7 +36,7 @@ export async function rawServer(transport: RawTransport, more: readonly string[]
   };
 }
 
-/** The same server as an object: what is no JSON is not said at all, there being no text to be wrong. */
+/** The same server as an object: it skips lines that are not JSON, as it sends values and not text. */
 async function answerInProcess(transport: Transport): Promise<void> {
   const send = (message: unknown): Promise<void> => transport.send(message as JSONRPCMessage);
   transport.onmessage = (message) => {
@@ -71,7 +71,7 @@ async function answerInProcess(transport: Transport): Promise<void> {
 
 export interface SayArguments {
   readonly lines?: readonly string[];
-  /** The lines hold the answer. */
+  /** Sends no result of its own: the lines contain it. */
   readonly silent?: boolean;
   readonly text?: string;
 }

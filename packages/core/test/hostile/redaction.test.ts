@@ -4,7 +4,7 @@ import { createOwnRuntime } from './own-runtime.js';
 const SECRET = 'hunter2-very-secret';
 const lazy = { start: 'lazy' } as const;
 
-describe('what status() shows of a configuration', () => {
+describe('the configuration in status()', () => {
   it('has the names of secrets, and none of their values', async () => {
     const runtime = await createOwnRuntime({
       servers: {
@@ -42,7 +42,7 @@ describe('what status() shows of a configuration', () => {
     }
   });
 
-  it('does not lose a secret into an error either', async () => {
+  it('does not leak a secret into an error either', async () => {
     const servers = {
       remote: {
         type: 'http',

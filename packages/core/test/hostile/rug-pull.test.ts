@@ -3,7 +3,8 @@ import type { RuntimeEvents } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
 import { createOwnRuntime } from './own-runtime.js';
 
-describe('a tool that becomes another under the same name', () => {
+// requirement T7
+describe('a tool whose definition changes under the same name', () => {
   it.each(['description', 'schema', 'annotations', 'all'])('is reported as changed: %s', async (what) => {
     const runtime = await createOwnRuntime({
       servers: { shifty: fixture('schema-changing', '--what', what) },
@@ -25,7 +26,7 @@ describe('a tool that becomes another under the same name', () => {
     }
   });
 
-  it('is found at the next reading when nothing was announced', async () => {
+  it('is noticed at the next read without a notification', async () => {
     const servers = { shifty: fixture('schema-changing', '--when', 'first-list', '--silent') };
     const runtime = await createOwnRuntime({ servers });
     const changed: string[] = [];

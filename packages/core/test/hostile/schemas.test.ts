@@ -39,7 +39,7 @@ const PATTERNS = [
   '^(?=(a+))\\1+$',
 ];
 
-describe('schemas of strangers', () => {
+describe('schemas of untrusted servers', () => {
   it('cannot stall the host with a pattern', async () => {
     const schemas = Object.fromEntries(
       PATTERNS.flatMap((pattern, index) => [

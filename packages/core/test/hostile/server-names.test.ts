@@ -48,7 +48,7 @@ it.each([...NAMES, 'x'.repeat(300), '__proto__', 'a\nb'])(
       (file) => !`${file}${sep}`.startsWith(`deep${sep}`) || file.includes('outside'),
     );
     expect(strange).toEqual([]);
-    // The home itself may be given a directory for configuration, under its usual name.
+    // A configuration directory with its usual name may be created in the home directory.
     const beside = (await readdir(home.file('deep'))).filter((file) => file !== '.config');
     expect([...beside, ...(await readdir(home.file('deep/down')))]).toEqual(['down', 'state']);
   },

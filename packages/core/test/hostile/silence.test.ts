@@ -5,7 +5,7 @@ import { say, withRuntime } from './with-runtime.js';
 const QUICK = { connectTimeoutMs: 1_500, listTimeoutMs: 500, reconnect: { tries: 0, probeMs: 0 } };
 
 describe.each([true, false])('servers that fall silent (express lane: %s)', (expressLane) => {
-  it('are told apart by the step, and are no matter of the others', async () => {
+  it('fail with the name of the step they stopped at, and do not affect the others', async () => {
     const servers = {
       good: fixture('echo'),
       initialize: { ...fixture('slow', '--era', 'legacy', '--hang-at', 'initialize'), ...QUICK },
@@ -34,14 +34,14 @@ describe.each([true, false])('servers that fall silent (express lane: %s)', (exp
     });
   });
 
-  it('are used in the older way when only the question for the newer one stays unanswered', async () => {
+  it('are used with the older revision if only the probe for the newer one gets no response', async () => {
     const quiet = { ...fixture('slow', '--era', 'both', '--hang-at', 'discover'), connectTimeoutMs: 2_500 };
     await withRuntime({ servers: { quiet }, expressLane }, async (runtime) => {
       expect(runtime.serverStatus('quiet')).toMatchObject({ status: 'connected', era: 'legacy' });
     });
   });
 
-  it('cannot prolong a call for ever by reporting progress', async () => {
+  it('cannot prolong a call forever by reporting progress', async () => {
     const busy = { ...fixture('echo'), callTimeoutMs: 5_000, maxCallMs: 500 };
     await withRuntime({ servers: { busy }, expressLane }, async (runtime) => {
       const started = performance.now();

@@ -5,6 +5,7 @@ import { say, withRuntime } from './with-runtime.js';
 
 const MB = 1024 * 1024;
 
+// requirement C10
 describe('messages that are too large', () => {
   it.each(['id_first', 'id_last'])('fail their own call only, over stdio (%s)', async (tool) => {
     await withRuntime({ servers: { big: fixture('oversized') } }, async (runtime) => {
@@ -17,7 +18,7 @@ describe('messages that are too large', () => {
       });
       expect(await say(runtime, 'big', 'after')).toBe('after');
       expect(runtime.serverStatus('big')).toMatchObject({ status: 'connected', pid });
-      // Kept whole it would be there three times: as pieces, joined, and as text. The rest is not collected yet.
+      // Kept in full it would be in memory three times: as pieces, joined, and as text. The rest is garbage that is not collected yet.
       expect(strain.peakBytes).toBeLessThan(120 * MB);
       expectCalm(strain.stallMs);
     });
@@ -37,7 +38,7 @@ describe('messages that are too large', () => {
     }).finally(() => running.stop());
   });
 
-  it('do not take the other calls with them through the SDK lane either', async () => {
+  it('do not affect other calls in the SDK lane either', async () => {
     await withRuntime({ servers: { big: fixture('oversized') }, expressLane: false }, async (runtime) => {
       await expect(runtime.callTool('big', 'answer', { size: 64 * MB })).rejects.toMatchObject({
         code: 'RESPONSE_TOO_LARGE',
@@ -46,7 +47,7 @@ describe('messages that are too large', () => {
     });
   });
 
-  it('pass where the limit allows it: 20 MB', async () => {
+  it('are accepted if the limit allows it: 20 MB', async () => {
     const limits = { maxMessageBytes: 32 * MB };
     await withRuntime({ servers: { big: fixture('oversized') }, limits }, async (runtime) => {
       const { content } = await runtime.callTool('big', 'answer', { size: 20 * MB });
@@ -56,7 +57,7 @@ describe('messages that are too large', () => {
   });
 
   it.each(['stdio', 'http'])(
-    'fail as nested too deep, not with an exhausted stack (%s)',
+    'fail as nested too deeply, not with a stack overflow (%s)',
     async (transport) => {
       const running = transport === 'http' ? await startFixture('oversized', { transport }) : undefined;
       const big = running === undefined ? fixture('oversized') : { type: 'http', url: running.url };
@@ -65,7 +66,7 @@ describe('messages that are too large', () => {
           const deep = runtime.callTool('big', 'deep', { size: 200_000 });
           await expect(deep).rejects.toMatchObject({
             server: 'big',
-            message: expect.stringContaining('nested too deep'),
+            message: expect.stringContaining('nested too deeply'),
           });
         });
         expectCalm(stallMs);

@@ -3,19 +3,19 @@ import { collectGarbage } from '@turnbuckle/testing';
 import { expect } from 'vitest';
 
 export interface Strain {
-  /** Longest time in which the event loop could do nothing else. */
+  /** The longest time that the event loop was blocked. */
   readonly stallMs: number;
-  /** How much memory of this thread was in use at most, beyond what was at the beginning. */
+  /** The peak memory use of this thread, minus the use at the start. */
   readonly peakBytes: number;
 }
 
 const SAMPLE_MS = 20;
-/** Beside other tests the collector is late: more than this is looked at without what nobody holds, now and then. */
+/** Garbage collection is late while other tests run: above this, garbage is collected before measuring. */
 const DOUBTFUL_BYTES = 32 * 1_024 * 1_024;
 const COLLECT_MS = 250;
 const isStrict = process.env.TURNBUCKLE_TIMING === 'strict';
 
-/** What some work costs the process it runs in. */
+/** Measures event loop stalls and memory use during the work. */
 export async function strainOf(work: () => Promise<unknown>): Promise<Strain> {
   const inUse = (): number => {
     const { heapUsed, external } = process.memoryUsage();
@@ -44,7 +44,7 @@ export async function strainOf(work: () => Promise<unknown>): Promise<Strain> {
   return { stallMs: delay.max / 1e6, peakBytes: peak - before };
 }
 
-/** The event loop was never held up for long. A bound in time, so it only holds in the soak run. */
+/** Asserts that the event loop was never blocked for long. Only in the soak run, as it is a time bound. */
 export function expectCalm(stallMs: number): void {
   if (isStrict) expect(stallMs).toBeLessThan(250);
 }

@@ -1,12 +1,13 @@
 /**
- * What a server says unasked before and while it answers a handshake, and in calls by the SDK: on every transport, in both
- * eras, as many messages and as one batch. It is counted from the first message on, not from when the connection is made.
+ * Unsolicited messages before and during a handshake, and during calls in the SDK lane: on every transport, in both eras,
+ * as single messages and as a batch. They are counted from the first message on, not from the end of the handshake.
  */
 import { writeFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { fixture, sampled, temporaryDirectory, timeBound, waitUntil } from '@turnbuckle/testing';
-import { preload, type Runtime, type ServerInput } from 'turnbuckle';
+import type { Runtime, ServerInput } from 'turnbuckle';
+import { preload } from 'turnbuckle/host';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createOwnRuntime } from './own-runtime.js';
 import { type RawTransport, rawServer } from './raw-server.js';
@@ -40,8 +41,8 @@ const EACH = WAYS.flatMap((way) =>
 );
 type Setting = Omit<(typeof EACH)[number], 'name'>;
 
-/** A server that says such things beside one that is as it should be. */
-async function beside(
+/** A server that sends such messages next to a well-behaved one. */
+async function withServers(
   { way: [name, transport, ...options], era, expressLane }: Setting,
   more: readonly string[],
   work: (runtime: Runtime) => Promise<void>,
@@ -70,16 +71,16 @@ async function beside(
 
 function inProcess(config: ServerInput): ServerInput {
   const { url, era } = config as { readonly url: string; readonly era: 'legacy' };
-  const passOn = async (request: Request): Promise<Response> =>
+  const forward = async (request: Request): Promise<Response> =>
     fetch(url, {
       method: request.method,
       headers: request.headers,
       ...(request.method === 'POST' && { body: await request.text() }),
     });
-  return { server: { fetch: passOn }, era, connectTimeoutMs: 30_000 } as ServerInput;
+  return { server: { fetch: forward }, era, connectTimeoutMs: 30_000 } as ServerInput;
 }
 
-/** How long the neighbour, which is called all the while, found nobody at home. */
+/** Calls the other server during the work. Returns how long the event loop was blocked. */
 async function stallOf(runtime: Runtime, work: Promise<unknown>): Promise<number> {
   let isOver = false;
   const over = work.finally(() => {
@@ -96,25 +97,25 @@ async function stallOf(runtime: Runtime, work: Promise<unknown>): Promise<number
   return stallMs;
 }
 
-/** Answers to questions that the server has got. */
+/** The number of responses to server requests that the server has received. */
 async function answered(runtime: Runtime): Promise<number> {
   const { content } = await runtime.callTool('loud', 'say', { answered: true });
   return content[0]?.type === 'text' ? Number(content[0].text) : Number.NaN;
 }
 
-/** As many as may pass in the time, and one more second's worth at either end of it. */
+/** The number of messages allowed in the elapsed time, plus one second at each end. */
 const allowedSince = (begun: number): number =>
   PER_SECOND * (Math.ceil((performance.now() - begun) / 1_000) + 2);
 
 describe.each(EACH)('$name, $era, express lane $expressLane', ({ way, era, expressLane }) => {
-  // What is loaded at first use takes time of its own.
+  // Loading modules lazily would count as a stall.
   beforeAll(() => preload());
 
   it.each(sampled(Object.entries(TEXTS), 3))(
     '%s before a handshake are bounded, and it is made',
     async (_what, text) => {
       const more = ['--before', `${MANY}`, '--text', text];
-      await beside({ way, era, expressLane }, more, async (runtime) => {
+      await withServers({ way, era, expressLane }, more, async (runtime) => {
         const begun = performance.now();
         expect(await stallOf(runtime, runtime.connect('loud'))).toBeLessThan(timeBound(STALL_MS));
         expect(await say(runtime, 'loud', 'after')).toBe('after');
@@ -125,17 +126,17 @@ describe.each(EACH)('$name, $era, express lane $expressLane', ({ way, era, expre
   );
 
   it.each(sampled(Object.entries(TEXTS), 3))(
-    '%s in a batch with a handshake are too many, however short they are',
+    'too many %s in a batch with a handshake are rejected, however short they are',
     async (_what, text) => {
       const more = ['--before', '1500', '--text', text, '--batch'];
-      await beside({ way, era, expressLane }, more, async (runtime) => {
+      await withServers({ way, era, expressLane }, more, async (runtime) => {
         const begun = performance.now();
         const connecting = runtime.connect('loud').then(
           () => 'connected',
           (error) => error.code,
         );
         expect(await stallOf(runtime, connecting)).toBeLessThan(timeBound(STALL_MS));
-        // A function of the host's has no bodies that could be bounded, but what is in them is.
+        // The body of an in-process fetch is not limited, but the messages in it are.
         const isOwn = way[0] === 'in-process fetch';
         expect(await connecting).toBe(isOwn ? 'connected' : 'RESPONSE_TOO_LARGE');
         if (isOwn) expect(await answered(runtime)).toBeLessThanOrEqual(allowedSince(begun));
@@ -144,9 +145,9 @@ describe.each(EACH)('$name, $era, express lane $expressLane', ({ way, era, expre
     60_000,
   );
 
-  it('a few in a batch with a handshake are taken', async () => {
+  it('a few server requests in a batch with a handshake are accepted', async () => {
     const more = ['--before', '3', '--text', QUESTION, '--batch'];
-    await beside({ way, era, expressLane }, more, async (runtime) => {
+    await withServers({ way, era, expressLane }, more, async (runtime) => {
       if (way.includes('--stream')) return; // A stream of events has no batches.
       await runtime.connect('loud');
       expect(await say(runtime, 'loud', 'after')).toBe('after');
@@ -154,8 +155,8 @@ describe.each(EACH)('$name, $era, express lane $expressLane', ({ way, era, expre
     });
   });
 
-  it('questions in the middle of a call are bounded', async () => {
-    await beside({ way, era, expressLane }, [], async (runtime) => {
+  it('server requests during a call are limited', async () => {
+    await withServers({ way, era, expressLane }, [], async (runtime) => {
       await runtime.connect('loud');
       const begun = performance.now();
       const call = runtime.callTool('loud', 'say', { lines: [QUESTION], times: MANY });
@@ -166,7 +167,7 @@ describe.each(EACH)('$name, $era, express lane $expressLane', ({ way, era, expre
 });
 
 describe('in-process, an object', () => {
-  it('questions before a handshake are bounded', async () => {
+  it('server requests before a handshake are limited', async () => {
     let count = 0;
     const connect = async (transport: Transport): Promise<void> => {
       transport.onmessage = (message) => {

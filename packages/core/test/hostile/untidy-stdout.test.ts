@@ -6,7 +6,7 @@ const TEXT = 'zażółć 🦀 \u2028 end';
 const KINDS = ['banner', 'partial', 'bom', 'crlf', 'blank', 'not-rpc', 'twice', 'unknown-id', 'split', 'all'];
 
 describe.each([true, false])('an untidy stdout (express lane: %s)', (expressLane) => {
-  it('does not disturb: junk, BOM, CRLF, halves, echoes, one byte at a time', async () => {
+  it('does not affect calls: junk, BOM, CRLF, half lines, echoes, one byte at a time', async () => {
     const eras = ['legacy', 'modern'];
     const names = KINDS.flatMap((kind) => eras.map((era) => [kind, era] as const));
     const servers = Object.fromEntries(

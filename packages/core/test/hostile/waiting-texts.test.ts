@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fixture, timeBound } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MessageReader } from '../../src/connection/message-reader.js';
+import { MessageReader } from '../../src/connection/protocol/message-reader.js';
 import { createOwnRuntime } from './own-runtime.js';
 import { rawServer } from './raw-server.js';
 import { expectCalm, strainOf } from './strain.js';
@@ -13,7 +13,7 @@ const answer = (id: number, items: number): string =>
 const note = (data: number): string =>
   `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${data}}}`;
 
-describe('texts that wait behind a large one', () => {
+describe('messages that are queued behind a large one', () => {
   it('cost the same each, however many there are, and come in their order, a slice at a time', async () => {
     const seen: unknown[] = [];
     const reader = new MessageReader(RULES, {
@@ -25,7 +25,7 @@ describe('texts that wait behind a large one', () => {
     let most = 0;
     for (let index = 0; index < count; index += 1) {
       reader.push(note(index));
-      most = Math.max(most, reader.waiting);
+      most = Math.max(most, reader.queuedCharacters);
     }
     expect(most).toBeGreaterThan(count * note(0).length);
     let turns = 0;
@@ -38,22 +38,22 @@ describe('texts that wait behind a large one', () => {
     });
     expect(seen).toEqual([1, ...Array.from({ length: count }, (_, index) => index)]);
     expect(turns).toBeGreaterThan(5);
-    expect(reader.waiting).toBe(0);
+    expect(reader.queuedCharacters).toBe(0);
     expect(performance.now() - began).toBeLessThan(timeBound(2_000));
     expectCalm(stallMs);
   }, 120_000);
 
-  it('count even when there is nothing in them', async () => {
+  it('count even if they are empty', async () => {
     const reader = new MessageReader(RULES, {});
     reader.push(answer(1, 100_000));
     for (let index = 0; index < 1_000; index += 1) reader.push('');
-    expect(reader.waiting).toBeGreaterThan(1_000 * 32);
+    expect(reader.queuedCharacters).toBeGreaterThan(1_000 * 32);
     await new Promise<void>((resolve) => reader.whenIdle(resolve));
-    expect(reader.waiting).toBe(0);
+    expect(reader.queuedCharacters).toBe(0);
   });
 
   it.each(['stdio', 'websocket', 'http', 'sse'] as const)(
-    'hold up no neighbour over %s',
+    'do not block other servers over %s',
     async (transport) => {
       const server = await rawServer(transport);
       onTestFinished(() => server.stop());

@@ -1,7 +1,7 @@
 import type { Runtime, RuntimeOptions } from 'turnbuckle';
 import { createOwnRuntime } from './own-runtime.js';
 
-/** A connected runtime for the length of a test. */
+/** A connected runtime for the duration of a test. */
 export async function withRuntime(
   options: RuntimeOptions,
   test: (runtime: Runtime) => Promise<void>,
@@ -15,7 +15,7 @@ export async function withRuntime(
   }
 }
 
-/** The text of a tool's answer. */
+/** The text of a tool's result. */
 export async function say(runtime: Runtime, server: string, text: string): Promise<string> {
   const result = await runtime.callTool(server, 'echo', { text }, { timeoutMs: 10_000 });
   const [part] = result.content;

@@ -6,7 +6,7 @@ import { say, withRuntime } from './with-runtime.js';
 const textOf = ({ content: [part] }: { content: readonly unknown[] }): unknown =>
   typeof part === 'object' && part !== null ? Reflect.get(part, 'text') : undefined;
 
-describe.each([true, false])('answers nobody waits for (express lane: %s)', (expressLane) => {
+describe.each([true, false])('unexpected responses (express lane: %s)', (expressLane) => {
   it('are dropped: each call gets its own answer, once', async () => {
     await withRuntime({ servers: { odd: ownServer('wrong-answers') }, expressLane }, async (runtime) => {
       const progress: unknown[] = [];
@@ -28,7 +28,7 @@ describe.each([true, false])('answers nobody waits for (express lane: %s)', (exp
     });
   });
 
-  it('are dropped when they come after the call was given up', async () => {
+  it('are dropped when they arrive after the call has timed out', async () => {
     await withRuntime({ servers: { odd: ownServer('wrong-answers') }, expressLane }, async (runtime) => {
       const ask = (text: string, wait: number, timeoutMs: number) =>
         runtime.callTool('odd', 'ask', { text, wait }, { timeoutMs });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isDeeperThan, isTextDeeperThan } from '../../src/json/depth.js';
 
-/** The depth by the book, for values that are small enough for it. */
+/** The depth by recursion, for small values. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
@@ -17,7 +17,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).node;
 
-it('agrees with the value, whatever its strings look like', () => {
+it('agrees with a recursive count, whatever the strings contain', () => {
   fc.assert(
     fc.property(
       value,
@@ -33,7 +33,7 @@ it('agrees with the value, whatever its strings look like', () => {
   );
 });
 
-it('comes to an end over rings, a million levels and text that is no JSON', () => {
+it('terminates for cycles, a million levels and text that is not JSON', () => {
   const ring: { self?: unknown } = {};
   ring.self = [ring];
   expect(isDeeperThan(ring)).toBe(true);

@@ -1,9 +1,9 @@
 import { collectGarbage } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
+import { estimateJsonMemory } from '../../src/json/estimate-memory.js';
+import { parseLosslessInSlices } from '../../src/json/lossless-json.js';
 import { parseLarge } from '../../src/json/parse-large.js';
-import { atOnce } from '../../src/json/slices.js';
-import { parseInSlices } from '../../src/json/spelling.js';
-import { weighJson } from '../../src/json/weigh-json.js';
+import { runToEnd } from '../../src/json/slices.js';
 
 const COUNT = 20_000;
 let made = 0;
@@ -13,12 +13,12 @@ const name = (): string => {
   return `k${made}`;
 };
 
-/** By what they are dear. */
-const DEAR: Readonly<Record<string, () => string>> = {
+/** Texts that need much memory, by the reason. */
+const COSTLY: Readonly<Record<string, () => string>> = {
   'empty objects': () => list(() => '{}'),
   'objects that all differ': () => list(() => `{"${name()}":{"${name()}":{}}}`),
-  'objects with a number for a name': () => list(() => '{"32":1}'),
-  'objects with a large number for a name': () => list(() => '{"500":1}'),
+  'objects with a number as a name': () => list(() => '{"32":1}'),
+  'objects with a large number as a name': () => list(() => '{"500":1}'),
   'members of one object': () => `{${Array.from({ length: COUNT }, () => `"${name()}":{}`).join(',')}}`,
   lists: () => list(() => '[[1]]'),
   'lists of fractions': () => list(() => '[1.5,""]'),
@@ -32,31 +32,34 @@ const used = (): number => {
   return process.memoryUsage().heapUsed;
 };
 
-describe('the weight of a text', () => {
-  it.each(Object.entries(DEAR))('is about what it takes with its value: %s', async (_, make) => {
-    const texts = Array.from({ length: 4 }, make);
-    const weight = (await Promise.all(texts.map(weighJson))).reduce((sum, one) => sum + one);
-    const before = used();
-    const held = texts.map((text) => parseInSlices(Buffer.from(text).toString()));
-    const values = await Promise.all(held);
-    // The limit for all of them is an eighth of the heap.
-    expect(used() - before).toBeLessThan(3 * weight);
-    expect(values).toHaveLength(4);
-  });
+describe('the estimated memory of a text', () => {
+  it.each(Object.entries(COSTLY))(
+    'is about the real memory of the text and its value: %s',
+    async (_, make) => {
+      const texts = Array.from({ length: 4 }, make);
+      const weight = (await Promise.all(texts.map(estimateJsonMemory))).reduce((sum, one) => sum + one);
+      const before = used();
+      const held = texts.map((text) => parseLosslessInSlices(Buffer.from(text).toString()));
+      const values = await Promise.all(held);
+      // The limit for all texts together is an eighth of the heap.
+      expect(used() - before).toBeLessThan(3 * weight);
+      expect(values).toHaveLength(4);
+    },
+  );
 
-  it.each(Object.entries(DEAR))('counts the parts that are read: %s', async (_, make) => {
+  it.each(Object.entries(COSTLY))('counts the parsed parts: %s', async (_, make) => {
     const text = make();
-    const { parts } = atOnce(parseLarge(text, { maxDepth: 10, maxParts: 1e6 }));
+    const { parts } = runToEnd(parseLarge(text, { maxDepth: 10, maxParts: 1e6 }));
     const bytes = text.includes('€') ? 2 * text.length : text.length;
-    expect(await weighJson(text)).toBe(bytes + 64 * parts);
+    expect(await estimateJsonMemory(text)).toBe(bytes + 64 * parts);
   });
 
-  it('takes what stands in strings for what it is', async () => {
+  it('does not count the characters in strings as parts', async () => {
     const strings = [',{[', '\\",{["', '\\\\', '\\\\\\"{', '"', ''].map((text) =>
       JSON.stringify(text.repeat(300)),
     );
     const text = `[${strings.join(',')}]`;
-    expect(await weighJson(text)).toBe(text.length + 64 * strings.length);
+    expect(await estimateJsonMemory(text)).toBe(text.length + 64 * strings.length);
   });
 
   it.each([
@@ -67,28 +70,28 @@ describe('the weight of a text', () => {
     ['quotes', '"'.repeat(9_999)],
     ['brackets', '['.repeat(300_000)],
     ['commas', ','.repeat(3_000_000)],
-  ])('has an end and a bound for what is no JSON: %s', async (_, text) => {
-    const weight = await weighJson(text);
+  ])('is bounded for text that is not JSON: %s', async (_, text) => {
+    const weight = await estimateJsonMemory(text);
     expect(weight).toBeGreaterThanOrEqual(text.length);
     expect(weight).toBeLessThanOrEqual(2 * text.length + 64 * Math.min(text.length, 250_000));
   });
 
-  it('of a short one is never less than that of its parts', async () => {
+  it('is never less than the memory of the parts of a short text', async () => {
     for (const unit of ['{},', '[],', '{"a":1},', '[[]],', '1,', '"",']) {
       const text = `[${unit.repeat(60)}0]`;
-      const { parts } = atOnce(parseLarge(text, { maxDepth: 10, maxParts: 1e6 }));
-      expect(await weighJson(text)).toBeGreaterThanOrEqual(text.length + 64 * parts * 0.95);
+      const { parts } = runToEnd(parseLarge(text, { maxDepth: 10, maxParts: 1e6 }));
+      expect(await estimateJsonMemory(text)).toBeGreaterThanOrEqual(text.length + 64 * parts * 0.95);
     }
   });
 });
 
-it('what has more parts than are read is refused before they are', () => {
+it('a text with more values than the limit is rejected before they are parsed', () => {
   let items = 0;
   const text = `[${'1.5,'.repeat(900_000)}1]`;
   const parsing = parseLarge(text, { maxDepth: 10, maxParts: 100_000 });
   expect(() => {
     for (let step = parsing.next(); step.done !== true; step = parsing.next()) items += 1;
-  }).toThrow('more than 100000 parts');
-  // Of 4 million characters, those of the first 100,000 parts.
+  }).toThrow('more than 100000 values');
+  // Only the first 100,000 parts of 4 million characters were parsed.
   expect(items).toBeLessThan(150);
 });

@@ -3,27 +3,27 @@ import { describe, expect, it } from 'vitest';
 import {
   compareNumbers,
   ExactNumber,
-  withDigits,
   withExactNumbers,
-  writeShown,
+  withNumbersAsText,
+  writeTransformed,
 } from '../../src/json/exact-number.js';
-import { shortened } from '../../src/json/shortened.js';
-import { atOnce } from '../../src/json/slices.js';
-import { parseStrictly } from '../../src/json/spelling.js';
+import { parseLossless } from '../../src/json/lossless-json.js';
+import { runToEnd } from '../../src/json/slices.js';
+import { truncateValue } from '../../src/json/truncate-value.js';
 
-const read = (text: string): Record<string, unknown> => parseStrictly(text) as Record<string, unknown>;
+const read = (text: string): Record<string, unknown> => parseLossless(text) as Record<string, unknown>;
 
-describe('numbers that JavaScript cannot hold', () => {
+describe('numbers that JavaScript cannot represent', () => {
   const text =
     '{"id":90071992547409931,"one":1.0,"huge":1e400,"deep":[{"fine":0.1000000000000000055}],"plain":7}';
 
-  it('is shown with all its digits in a whole copy, wherever it stands', () => {
+  it('are shown with all their digits in a complete copy, at any position', () => {
     const value = read('{"a":[1,90071992547409931,{"b":90071992547409933}],"c":null}');
-    const whole = atOnce(withDigits(withExactNumbers(value)));
+    const whole = runToEnd(withNumbersAsText(withExactNumbers(value)));
     expect(JSON.stringify(whole)).toBe('{"a":[1,"90071992547409931",{"b":"90071992547409933"}],"c":null}');
   });
 
-  it('are there by their digits, and only they', () => {
+  it('become ExactNumbers, and no other numbers do', () => {
     const value = read(text);
     const exact = withExactNumbers(value);
     expect(exact).toEqual({
@@ -33,7 +33,7 @@ describe('numbers that JavaScript cannot hold', () => {
       deep: [{ fine: new ExactNumber('0.1000000000000000055') }],
       plain: 7,
     });
-    expect(shortened(withExactNumbers(value), 1e6).value).toMatchObject({
+    expect(truncateValue(withExactNumbers(value), 1e6).value).toMatchObject({
       id: '90071992547409931',
       one: 1,
       huge: '1e400',
@@ -41,18 +41,18 @@ describe('numbers that JavaScript cannot hold', () => {
     expect(value.id).toBe(90071992547409940);
   });
 
-  it('cost nothing where there are none: the same object comes back', () => {
+  it('cause no copy where there are none', () => {
     const value = read('{"one":1.0,"text":"90071992547409931"}');
     expect(withExactNumbers(value)).toBe(value);
     const own = { id: 90071992547409940 };
     expect(withExactNumbers(own)).toBe(own);
   });
 
-  it('are written as they were spelled in what is shown of a value', () => {
+  it('are written losslessly in a transformed value', () => {
     const hide = (value: unknown): unknown => ({ ...(value as object), one: '[redacted]' });
-    expect(writeShown(read(text), hide).text).toBe(text.replace('1.0,', '"[redacted]",'));
-    expect(writeShown({ a: 1 }, (value) => value).text).toBe('{"a":1}');
-    expect(writeShown(undefined, (value) => value).text).toBeUndefined();
+    expect(writeTransformed(read(text), hide).text).toBe(text.replace('1.0,', '"[redacted]",'));
+    expect(writeTransformed({ a: 1 }, (value) => value).text).toBe('{"a":1}');
+    expect(writeTransformed(undefined, (value) => value).text).toBeUndefined();
   });
 
   it.each([
@@ -62,15 +62,15 @@ describe('numbers that JavaScript cannot hold', () => {
     String.raw`"\ufdd3e"`,
     String.raw`"\ufDd0\ufdef\ufdd31e5"`,
     String.raw`{"\ufdd35":"\ufdd35"}`,
-  ])('cannot be feigned by the text %j', (feigned) => {
-    const whole = `{"id":90071992547409931,"n":1.0,"text":${feigned}}`;
-    const shown = writeShown(read(whole), (value) => value).text ?? '';
+  ])('cannot be faked by the text %j', (imitation) => {
+    const whole = `{"id":90071992547409931,"n":1.0,"text":${imitation}}`;
+    const shown = writeTransformed(read(whole), (value) => value).text ?? '';
     expect(JSON.parse(shown)).toEqual(JSON.parse(whole));
     expect(shown).toContain('"id":90071992547409931,"n":1.0,');
   });
 
-  it('are the only ones, whatever texts stand beside them', () => {
-    // Of what a mark is made of, of what a number is made of, and of what ends both.
+  it('are recognized correctly among any texts', () => {
+    // Characters of a marker, characters of a number, and characters that end both.
     const character = fc.oneof(
       fc.integer({ min: 0xfdd0, max: 0xfdef }).map((code) => String.fromCharCode(code)),
       fc.constantFrom(...'0123456789.-+eE"\\, '),
@@ -84,7 +84,7 @@ describe('numbers that JavaScript cannot hold', () => {
             : json;
         const member = written(`${JSON.stringify(`k${key}`)}:${JSON.stringify(value)}`);
         const whole = `{"id":90071992547409931,${member},"n":1.0}`;
-        const shown = writeShown(read(whole), (one) => one).text;
+        const shown = writeTransformed(read(whole), (one) => one).text;
         expect(shown).toBe(
           `{"id":90071992547409931,${JSON.stringify(`k${key}`)}:${JSON.stringify(value)},"n":1.0}`,
         );
@@ -95,7 +95,7 @@ describe('numbers that JavaScript cannot hold', () => {
 });
 
 describe('compareNumbers', () => {
-  it('agrees with JavaScript where that can tell, and with whole numbers of any size', () => {
+  it('agrees with JavaScript for doubles, and with BigInt for integers of any size', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true }), fc.double({ noNaN: true }), (left, right) => {
         expect(Math.sign(compareNumbers(String(left), String(right)))).toBe(
@@ -125,7 +125,7 @@ describe('compareNumbers', () => {
     expect(Math.sign(compareNumbers(left, right))).toBe(expected);
   });
 
-  it('takes no longer for digits that are made to', () => {
+  it('is fast for a million digits', () => {
     const started = performance.now();
     const long = `1${'0'.repeat(1_000_000)}1`;
     expect(compareNumbers(long, long)).toBe(0);

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/json/parse-json.js';
 import { parseLarge } from '../../src/json/parse-large.js';
-import { atOnce, inSlices } from '../../src/json/slices.js';
+import { inSlices, runToEnd } from '../../src/json/slices.js';
 
 const LIMITS = { maxDepth: 200, maxParts: 1_000_000 };
-const read = (text: string): unknown => atOnce(parseLarge(text, LIMITS)).value;
+const read = (text: string): unknown => runToEnd(parseLarge(text, LIMITS)).value;
 
-/** Sizes around what is read at once, so that large and small parts stand in every order beside each other. */
+/** Sizes around the slice size, so that large and small parts occur in every order. */
 const long = fc.constantFrom(10, 20_000, 33_000, 70_000).map((length) => 'x'.repeat(length));
 const value = fc.letrec((tie) => ({
   node: fc.oneof(
@@ -33,7 +33,7 @@ describe('parseLarge', () => {
     );
   });
 
-  it('refuses what JSON.parse refuses, wherever it is broken', () => {
+  it('rejects what JSON.parse rejects, wherever the fault is', () => {
     const broken = fc.record({
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       gone: fc.integer({ min: 0, max: 2 }),
@@ -67,7 +67,7 @@ describe('parseLarge', () => {
     '{"a":1,}',
     '[1 2]',
     'x[1]',
-  ])('takes %s for no JSON', (text) => {
+  ])('rejects %s as invalid JSON', (text) => {
     expect(() => read(text)).toThrow(SyntaxError);
   });
 
@@ -75,7 +75,7 @@ describe('parseLarge', () => {
     ['plain', 'k'],
     ['quotes', '\\"'],
     ['backslashes', '\\\\'],
-    ['characters by number', '\\u0041'],
+    ['unicode escapes', '\\u0041'],
     ['brackets', '{['],
   ])('reads a key of millions of %s before a large value', (_what, unit) => {
     const key = unit.repeat((9 * 1_024 * 1_024) / unit.length);
@@ -85,7 +85,7 @@ describe('parseLarge', () => {
   });
 
   it.each(['\u00a0', '\ufeff', '\u2028', '\v'])(
-    'knows no white space but that of JSON before a large value: %j',
+    'accepts only JSON white space before a large value: %j',
     (space) => {
       const large = `["${'x'.repeat(40_000)}"]`;
       for (const text of [
@@ -98,9 +98,9 @@ describe('parseLarge', () => {
     },
   );
 
-  it('ends at the limits', () => {
+  it('rejects values beyond the limits', () => {
     const many = `[${'0,'.repeat(1_000_001)}0]`;
-    expect(() => read(many)).toThrow('more than 1000000 parts');
+    expect(() => read(many)).toThrow('more than 1000000 values');
     const members = Array.from({ length: 100_001 }, (_, index) => `"k${index}":0`).join(',');
     expect(() => read(`{${members}}`)).toThrow('more than 100000 members');
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
@@ -109,11 +109,11 @@ describe('parseLarge', () => {
       [201, true],
       [20_000, true],
     ] as const)
-      expect(atOnce(parseLarge(nested(levels), LIMITS)).isDeep).toBe(isDeep);
-    expect(() => read(nested(20_001))).toThrow('more than 20000 deep');
+      expect(runToEnd(parseLarge(nested(levels), LIMITS)).isDeep).toBe(isDeep);
+    expect(() => read(nested(20_001))).toThrow('more than 20000 levels deep');
   });
 
-  it('leaves room for others in between', async () => {
+  it('lets other work run in between', async () => {
     const text = `[${'{"id":12,"name":"abc","tags":["a","b"]},'.repeat(60_000)}0]`;
     let turns = 0;
     const count = (): void => {

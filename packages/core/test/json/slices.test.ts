@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { inSlices, type Steps } from '../../src/json/slices.js';
 
-/** Keeps the thread for a millisecond of the clock. */
+/** Blocks the thread for a millisecond. */
 function work(): void {
   const until = performance.now() + 1;
   while (performance.now() < until);
@@ -42,12 +42,12 @@ describe('work in slices', () => {
     const counts = await Promise.all(Array.from({ length: 40 }, () => inSlices(steps(10, note))));
     turns.stop();
     expect(counts).toEqual(Array(40).fill(10));
-    // Eight milliseconds, and a step that was begun before they were over. The last of one turn and the first of the
-    // next can fall between two counts.
+    // Eight milliseconds, and one step that started before their end. The last steps of one turn and the first of the
+    // next can be counted as one turn.
     expect(Math.max(...byTurn.values())).toBeLessThanOrEqual(18);
   });
 
-  it('gives each a turn: what is short does not wait for what is long', async () => {
+  it('rotates: short work does not wait for long work', async () => {
     const ended: string[] = [];
     const long = Array.from({ length: 10 }, () => inSlices(steps(100)).then(() => ended.push('long')));
     const short = inSlices(steps(3)).then(() => ended.push('short'));
@@ -55,7 +55,7 @@ describe('work in slices', () => {
     expect(ended[0]).toBe('short');
   });
 
-  it('rejects with what was thrown, at the first step or later, and the rest goes on', async () => {
+  it('rejects with the thrown error, at the first step or later, and other work continues', async () => {
     function* failing(after: number): Steps<never> {
       yield* steps(after);
       throw new Error(`failed after ${after}`);

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { withExactNumbers } from '../../src/json/exact-number.js';
-import { shortened } from '../../src/json/shortened.js';
-import { parseStrictly } from '../../src/json/spelling.js';
-import { headOf } from '../../src/json/text-parts.js';
+import { parseLossless } from '../../src/json/lossless-json.js';
+import { truncateJsonText } from '../../src/json/text-parts.js';
+import { truncateValue } from '../../src/json/truncate-value.js';
 
-describe('headOf', () => {
-  it('is JSON, hardly longer than asked for, and begins as the text does', () => {
+describe('truncateJsonText', () => {
+  it('returns valid JSON that begins like the text', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(200), fc.constantFrom(0, 1), (value, length, space) => {
         const text = JSON.stringify({ value }, null, space);
-        const head = headOf(text, length + 1);
+        const head = truncateJsonText(text, length + 1);
         expect(() => JSON.parse(head === '' ? '{}' : head)).not.toThrow();
         expect(head.length).toBeLessThanOrEqual(Math.max(text.length, 0));
         const closing = /["}\]]*$/.exec(head)?.[0].length ?? 0;
@@ -29,18 +29,18 @@ describe('headOf', () => {
     ['{"a long key":1}', 5, '{}'],
     ['{"a":1,"b":2}', 12, '{"a":1}'],
   ])('%s up to %i: %s', (text, length, expected) => {
-    expect(headOf(text, length)).toBe(expected);
+    expect(truncateJsonText(text, length)).toBe(expected);
   });
 
-  it('looks at no more than that', () => {
+  it('reads no more of the text than needed', () => {
     const text = `{"a":[${'1.0,'.repeat(1_000_000)}1]}`;
     const started = performance.now();
-    for (let round = 0; round < 1_000; round += 1) headOf(text, 100);
+    for (let round = 0; round < 1_000; round += 1) truncateJsonText(text, 100);
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 });
 
-describe('numbers by their digits', () => {
+describe('numbers with all their digits', () => {
   const number = fc.oneof(
     fc.constantFrom('90071992547409931', '-90071992547409931', '1e400', '0.1000000000000000055'),
     fc.constantFrom('1.0', '-0', '1e5', '7', '123456789012345'),
@@ -61,17 +61,17 @@ describe('numbers by their digits', () => {
     ),
   }));
 
-  it('stand where they are written, and everything else is as it was', () => {
+  it('are at their place, and everything else is unchanged', () => {
     fc.assert(
       fc.property(json, (part) => {
         const text = `{"it":${part},"other":1.0}`;
-        const value = parseStrictly(text) as object;
+        const value = parseLossless(text) as object;
         const marked = text.replace(
           /("(?:[^"\\]|\\.)*")|-?90071992547409931|1e400|0\.1000000000000000055/g,
           (found, string) => string ?? `"${found}"`,
         );
-        expect(shortened(withExactNumbers(value), 1e6).value).toEqual(JSON.parse(marked));
-        expect(JSON.stringify(shortened(withExactNumbers(value), 1e6).value)).toBe(
+        expect(truncateValue(withExactNumbers(value), 1e6).value).toEqual(JSON.parse(marked));
+        expect(JSON.stringify(truncateValue(withExactNumbers(value), 1e6).value)).toBe(
           JSON.stringify(JSON.parse(marked)),
         );
         if (JSON.stringify(JSON.parse(marked)) === JSON.stringify(value))

@@ -2,11 +2,11 @@ import { timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ExactNumber } from '../../src/json/exact-number.js';
-import { shortened as shorten } from '../../src/json/shortened.js';
+import { truncateValue as shorten } from '../../src/json/truncate-value.js';
 
 const shortened = (value: unknown, maxLength: number): unknown => shorten(value, maxLength).value;
 
-it('is the same where it is short, with numbers by their digits as texts', () => {
+it('keeps a short value, with exact numbers as strings', () => {
   const value = { a: [1, 'x', null, true], b: { c: {} } };
   expect(shortened(value, 1_000)).toEqual(value);
   expect(shortened({ id: new ExactNumber('90071992547409931') }, 1_000)).toEqual({ id: '90071992547409931' });
@@ -14,7 +14,7 @@ it('is the same where it is short, with numbers by their digits as texts', () =>
   expect(shortened({ date }, 1_000)).toEqual({ date });
 });
 
-it('says what is left out, and where', () => {
+it('reports what is left out, and where', () => {
   expect(shortened({ text: 'x'.repeat(100) }, 30)).toEqual({
     text: `${'x'.repeat(18)}… (82 more characters)`,
   });
@@ -25,13 +25,13 @@ it('says what is left out, and where', () => {
   expect(shortened(members, 100)).toMatchObject({ k0: 1, '…': expect.stringMatching(/^4\d\d more$/) });
 });
 
-it('ends with rings, and with what is nested deep', () => {
+it('terminates for cycles and deep nesting', () => {
   const ring: Record<string, unknown> = {};
   ring.self = [ring, ring];
   expect(JSON.stringify(shortened(ring, 10_000)).length).toBeLessThan(40_000);
 });
 
-it('shares the room: nothing large hides what stands beside it, at any depth', () => {
+it('divides the budget: a large value does not hide its siblings, at any depth', () => {
   const large = 'x'.repeat(35_000);
   const { value, isCut, notShown } = shorten(
     { comment: large, inner: { text: large, list: [large, { path: '/' }] }, command: 'rm -rf ~' },
@@ -44,7 +44,7 @@ it('shares the room: nothing large hides what stands beside it, at any depth', (
   expect(JSON.stringify(value).length).toBeLessThan(34_000);
 });
 
-it('names every one of a thousand members, whatever the first ones hold', () => {
+it('names each of a thousand members, even if the first ones are large', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `argument${index}`);
   for (const size of [10, 200, 40_000]) {
     const members = Object.fromEntries(names.map((name) => [name, 'y'.repeat(size)]));
@@ -52,26 +52,26 @@ it('names every one of a thousand members, whatever the first ones hold', () => 
   }
 });
 
-it('never cuts what fits, and never hides that it cut', () => {
+it('never truncates a value that fits, and always reports a truncation', () => {
   expect(shorten({ '   ': '' }, 10)).toMatchObject({ value: { '   ': '' }, isCut: false });
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 10, max: 400 }), (value, maxLength) => {
       const { value: shown, isCut } = shorten(value, maxLength);
       expect(isCut).toBe(JSON.stringify(shown) !== JSON.stringify(value));
-      // Nothing that JSON writes is shorter than half of what the parts are taken for.
+      // The estimated length of a value is at most twice its length in JSON.
       if (JSON.stringify(value).length * 4 <= maxLength) expect(isCut).toBe(false);
       expect(JSON.stringify(shown).length).toBeLessThan(maxLength * 40);
     }),
   );
 });
 
-it('keeps both of two names that look the same when they are cut, and a name that is the mark', () => {
+it('keeps two names that look the same when truncated, and a name that equals the truncation mark', () => {
   const name = 'n'.repeat(5_000);
   const shown = shortened({ [`${name}a`]: 1, [`${name}b`]: 2, '…': 'mine', z: 'z'.repeat(500) }, 800);
   expect(Object.values(shown as object)).toEqual([1, 2, 'mine', expect.any(String)]);
 });
 
-it('takes little time for what is made to take long', () => {
+it('is fast for values that are built to be slow', () => {
   const deep = (depth: number): unknown =>
     depth === 0 ? 'x'.repeat(50) : [deep(depth - 1), deep(depth - 1)];
   const chain = Array.from({ length: 60 }).reduce<unknown>(

@@ -3,7 +3,7 @@ import type { Runtime } from 'turnbuckle';
 import { expect, it, onTestFinished } from 'vitest';
 import { openRuntime, QUICK, record } from './open-runtime.js';
 
-/** The moments at which the server left `waiting` for a new attempt, as pauses in ms. */
+/** The pauses before each new attempt, in ms: the time that the server spent in `waiting`. */
 function recordPauses(runtime: Runtime): number[] {
   const pauses: number[] = [];
   let waitingSince = 0;
@@ -14,7 +14,8 @@ function recordPauses(runtime: Runtime): number[] {
   return pauses;
 }
 
-it('a server that crashes at start is tried after growing pauses, then by a slow probe, without end', async () => {
+// requirement C6
+it('a server that crashes at start is retried after growing pauses, then by a slow probe, forever', async () => {
   const server = { ...fixture('crash-mid-call', '--at-start'), reconnect: QUICK };
   const runtime = await openRuntime({ servers: { server }, random: () => 0.5 });
   const pauses = recordPauses(runtime);
@@ -22,7 +23,7 @@ it('a server that crashes at start is tried after growing pauses, then by a slow
   await waitUntil(() => pauses.length >= 5, 15_000);
   const planned = [20, 40, 80, 150, 150];
   for (const [index, plannedMs] of planned.entries()) {
-    // A timer may be late on a busy machine, but never early (but for rounding).
+    // A timer may be late on a busy machine, but never early (except for rounding).
     expect(pauses[index]).toBeGreaterThanOrEqual(plannedMs - 2);
   }
 });
@@ -30,7 +31,7 @@ it('a server that crashes at start is tried after growing pauses, then by a slow
 it.each([
   { random: 0, share: 0.5 },
   { random: 0.999, share: 1.5 },
-])('jitter moves a pause by its share: random $random', async ({ random, share }) => {
+])('jitter changes a pause by its share: random $random', async ({ random, share }) => {
   const reconnect = { ...QUICK, initialMs: 400, tries: 1, jitter: 0.5 };
   const server = { ...fixture('crash-mid-call', '--at-start'), reconnect };
   const runtime = await openRuntime({ servers: { server }, random: () => random });
@@ -41,7 +42,7 @@ it.each([
   if (random === 0) expect(pauses[0]).toBeLessThan(400);
 });
 
-it('without a slow probe a server is given up after its tries, and comes back when it is asked for', async () => {
+it('without a slow probe a server stays failed after its attempts, and reconnects on request', async () => {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const flags = ['--at', 'start', '--times', '4', '--state-file', directory.file('state')];
@@ -60,7 +61,7 @@ it('without a slow probe a server is given up after its tries, and comes back wh
   expect(runtime.serverStatus('server').status).toBe('connected');
 });
 
-it('a server that comes up and dies at once backs off: being up for a moment is no success', async () => {
+it('a server that starts and crashes immediately backs off: a short uptime is not a success', async () => {
   const server = { ...fixture('crash-mid-call', '--after-init'), reconnect: QUICK };
   const runtime = await openRuntime({ servers: { server } });
   const pauses = recordPauses(runtime);
@@ -70,7 +71,7 @@ it('a server that comes up and dies at once backs off: being up for a moment is 
     expect(pauses[index]).toBeGreaterThanOrEqual(plannedMs - 2);
 });
 
-it('a failure that cannot heal by itself is not tried again', async () => {
+it('a permanent failure is not retried', async () => {
   const server = { command: 'no-such-command-anywhere', reconnect: QUICK };
   const runtime = await openRuntime({ servers: { server } });
   const states = record(runtime, 'server.state');
@@ -79,7 +80,7 @@ it('a failure that cannot heal by itself is not tried again', async () => {
   expect(states.map(({ to }) => to)).toEqual(['connecting', 'failed']);
 });
 
-it('a server that is being tried again says so, and keeps the error of the last try', async () => {
+it('a server that is being retried reports so, and keeps the error of the last attempt', async () => {
   const server = { ...fixture('slow', '--start-ms', '60000'), connectTimeoutMs: 300, reconnect: QUICK };
   const runtime = await openRuntime({ servers: { server } });
   await runtime.connectAll();

@@ -7,10 +7,10 @@ import { Breaker } from '../../src/resilience/breaker.js';
 import { TinyServer, toolNamed } from '../policy/tiny-server.js';
 import { ONCE, openRuntime } from './open-runtime.js';
 
-/** What a server is given before its silence counts. */
-const PATIENCE = { callTimeoutMs: 150, pingMs: 0 };
+/** A short call timeout of the server. */
+const SHORT_TIMEOUT = { callTimeoutMs: 150, pingMs: 0 };
 
-/** What comes of a call that is given all the time it needs. */
+/** The outcome of a call that has enough time. */
 function outcome(runtime: Runtime, tool = 'echo', args: object = { text: 'x' }): Promise<string> {
   return codeOf(runtime.callTool('server', tool, { ...args }, { timeoutMs: 20_000 }));
 }
@@ -21,7 +21,7 @@ const codeOf = (call: Promise<unknown>): Promise<string> =>
     (error: { code: string }) => error.code,
   );
 
-/** Calls that take longer than the server is given, by one caller after the other. */
+/** Calls that exceed the timeout of the server, by alternating callers. */
 function slowCalls(runtime: Runtime, callers: readonly (Caller | undefined)[] = [undefined, agent('a')]) {
   let count = 0;
   return (): Promise<string> => {
@@ -34,9 +34,9 @@ function slowCalls(runtime: Runtime, callers: readonly (Caller | undefined)[] = 
 const agent = (id: string): Caller => ({ id, capabilities: ['mcp_integration'] });
 const rules = [{ action: 'allow' as const }];
 
-it('opens after five failures in a row, refuses at once, lets one probe through, and closes', async () => {
+it('opens after five failures in a row, rejects immediately, admits one probe, and closes', async () => {
   let now = 1_000_000;
-  const server = { ...fixture('echo'), ...PATIENCE };
+  const server = { ...fixture('echo'), ...SHORT_TIMEOUT };
   const runtime = await openRuntime({
     servers: { server },
     rules,
@@ -47,7 +47,7 @@ it('opens after five failures in a row, refuses at once, lets one probe through,
   const sleep = slowCalls(runtime);
 
   for (let failure = 1; failure <= 4; failure += 1) expect(await sleep()).toBe('CALL_TIMEOUT');
-  // A success in between starts the count anew.
+  // A success in between resets the count.
   expect(await outcome(runtime)).toBe('ok');
   for (let failure = 1; failure <= 5; failure += 1) expect(await sleep()).toBe('CALL_TIMEOUT');
   expect(runtime.serverStatus('server').breaker).toBe('open');
@@ -62,9 +62,9 @@ it('opens after five failures in a row, refuses at once, lets one probe through,
   expect(await outcome(runtime)).toBe('ok');
 });
 
-it('a failed probe opens it again, for longer', async () => {
+it('a failed probe opens the breaker again, for longer', async () => {
   let now = 1_000_000;
-  const server = { ...fixture('echo'), ...PATIENCE };
+  const server = { ...fixture('echo'), ...SHORT_TIMEOUT };
   const runtime = await openRuntime({
     servers: { server },
     rules,
@@ -76,7 +76,7 @@ it('a failed probe opens it again, for longer', async () => {
   await sleep();
   await sleep();
   now += 1_000;
-  // One alone is not believed: the next call is the probe then.
+  // One failed caller is not enough: then the next call is the probe.
   expect(await sleep()).toBe('CALL_TIMEOUT');
   expect(await sleep()).toBe('CALL_TIMEOUT');
   now += 1_999;
@@ -85,7 +85,7 @@ it('a failed probe opens it again, for longer', async () => {
   expect(await outcome(runtime)).toBe('ok');
 });
 
-it('a server that never came up is left alone as well: calls do not start it over and over', async () => {
+it('opens for a server that never starts: calls do not start it again and again', async () => {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   let now = 1_000_000;
@@ -110,8 +110,8 @@ it('a server that never came up is left alone as well: calls do not start it ove
   expect(starts()).toBe(before + 1);
 });
 
-it('a refusal costs no time: a thousand are answered at once', async () => {
-  const server = { ...fixture('echo'), ...PATIENCE };
+it('rejects a thousand calls immediately', async () => {
+  const server = { ...fixture('echo'), ...SHORT_TIMEOUT };
   const runtime = await openRuntime({ servers: { server }, rules, breaker: { failures: 2 } });
   await runtime.connectAll();
   const sleep = slowCalls(runtime);
@@ -123,7 +123,7 @@ it('a refusal costs no time: a thousand are answered at once', async () => {
   expect(performance.now() - started).toBeLessThan(5_000);
 });
 
-it('a death is one failure, however many calls were on their way: the next call brings the server back', async () => {
+it('a crash counts as one failure, however many calls were pending: the next call restarts the server', async () => {
   const server = { ...fixture('echo'), start: 'lazy' as const };
   const runtime = await openRuntime({ servers: { server } });
   expect(await outcome(runtime)).toBe('ok');
@@ -145,7 +145,7 @@ it('a death is one failure, however many calls were on their way: the next call 
   expect(await outcome(runtime)).toBe('ok');
 });
 
-it('a failed attempt to connect is one failure, however many callers shared it', async () => {
+it('a failed attempt to connect counts as one failure, however many callers shared it', async () => {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const flags = ['--at', 'start', '--times', '1', '--state-file', directory.file('starts')];
@@ -183,8 +183,8 @@ describe('one caller', () => {
     expect(await outcome(runtime)).toBe('ok');
   });
 
-  it('does not open it for others by a tool that never answers, while its server is alive', async () => {
-    const server = { ...fixture('echo'), ...PATIENCE };
+  it('does not open it for others by calls of a tool that never responds, while the server is alive', async () => {
+    const server = { ...fixture('echo'), ...SHORT_TIMEOUT };
     const runtime = await openRuntime({ servers: { server }, rules, breaker: { failures: 2 } });
     await runtime.connectAll();
     for (const caller of [undefined, agent('a')]) {
@@ -195,7 +195,7 @@ describe('one caller', () => {
     }
   });
 
-  it('opens it when the server does not answer anything else either', async () => {
+  it('opens it if the server does not respond to anything else either', async () => {
     const silent = new TinyServer([toolNamed('sleep')]);
     const server = silent.config({ callTimeoutMs: 100, pingMs: 100 });
     const runtime = await openRuntime({ servers: { server }, breaker: { failures: 2 } });
@@ -209,7 +209,7 @@ describe('one caller', () => {
   });
 });
 
-describe('the table of it', () => {
+describe('Breaker', () => {
   const event = fc.record({
     what: fc.constantFrom('fail', 'failFor', 'confirm', 'succeed', 'abstain', 'admit', 'later'),
     who: fc.constantFrom('a', 'b', 'c'),
@@ -228,7 +228,7 @@ describe('the table of it', () => {
     }
   };
 
-  it('never opens by the failures of one caller alone', () => {
+  it('never opens because of the failures of a single caller', () => {
     const alone = event.filter(({ what, who }) => what !== 'fail' && what !== 'confirm' && who === 'a');
     fc.assert(
       fc.property(fc.array(alone, { maxLength: 60 }), (steps) => {
@@ -238,7 +238,7 @@ describe('the table of it', () => {
     );
   });
 
-  it('opens after three of two callers, or of the server itself', () => {
+  it('opens after three failures of two callers, or of the server itself', () => {
     const states = (steps: readonly string[]): string => {
       let last = '';
       play(
@@ -258,7 +258,7 @@ describe('the table of it', () => {
     expect(states(['confirm', 'a', 'a', 'a', 'a'])).toBe('closed');
   });
 
-  it('lets somebody in again whatever happened, and one at a time while it is half open', () => {
+  it('admits a call again eventually, and one at a time while it is half open', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (steps) => {
         let last: Breaker | undefined;

@@ -2,7 +2,8 @@ import { fixture, isAlive } from '@turnbuckle/testing';
 import { expect, it } from 'vitest';
 import { openRuntime, record, textOf } from './open-runtime.js';
 
-it('disconnect takes the process down and a call brings it back', async () => {
+// requirement C8
+it('disconnect ends the process and a call starts it again', async () => {
   const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
   await runtime.connectAll();
   const { pid = 0 } = runtime.serverStatus('echo');
@@ -17,7 +18,7 @@ it('disconnect takes the process down and a call brings it back', async () => {
   expect(textOf(await runtime.callTool('echo', 'echo', { text: 'again' }))).toBe('again');
 });
 
-it('reconnect gives a fresh process, connect keeps the one there is', async () => {
+it('reconnect starts a new process, connect keeps the current one', async () => {
   const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
   await runtime.connect('echo');
   const { pid = 0 } = runtime.serverStatus('echo');
@@ -28,7 +29,7 @@ it('reconnect gives a fresh process, connect keeps the one there is', async () =
   expect(isAlive(pid)).toBe(false);
 });
 
-it('many who ask at once share one attempt', async () => {
+it('many concurrent callers share one attempt', async () => {
   const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
   const states = record(runtime, 'server.state');
   const pids = await Promise.all(
@@ -39,7 +40,7 @@ it('many who ask at once share one attempt', async () => {
   expect(states.map(({ to }) => to)).toEqual(['connecting', 'ready']);
 });
 
-it('who asks for a server while it is being taken down gets it', async () => {
+it('a server that is requested while it is being disconnected is reconnected', async () => {
   const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
   const starting = runtime.connect('echo').catch(() => {});
   const stopping = runtime.disconnect('echo');
@@ -49,7 +50,7 @@ it('who asks for a server while it is being taken down gets it', async () => {
   expect(textOf(await runtime.callTool('echo', 'echo', { text: 'up' }))).toBe('up');
 });
 
-it('a failed connect says why, and an unknown server is named', async () => {
+it('a failed connect reports why, and names an unknown server', async () => {
   const runtime = await openRuntime({ servers: { nowhere: { command: 'no-such-command-anywhere' } } });
   await expect(runtime.connect('nowhere')).rejects.toMatchObject({
     code: 'COMMAND_NOT_FOUND',

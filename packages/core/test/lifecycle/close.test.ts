@@ -5,7 +5,7 @@ import { openRuntime } from './open-runtime.js';
 
 const CLOSED = { code: 'RUNTIME_CLOSED' };
 
-it('after close everything that needs a server is refused in the same way, as a rejection', async () => {
+it('after close everything that needs a server rejects with the same error', async () => {
   const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
   await runtime.connectAll();
   const { pid = 0 } = runtime.serverStatus('echo');
@@ -27,7 +27,7 @@ it('after close everything that needs a server is refused in the same way, as a 
   expect((await runtime.execute('mcp__echo__pid')).failure).toMatchObject(CLOSED);
 });
 
-it('closing twice, also at once, is one close', async () => {
+it('closing twice, even concurrently, is one close', async () => {
   const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
   await runtime.connectAll();
   await Promise.all([runtime.close(), runtime.close()]);
@@ -36,7 +36,7 @@ it('closing twice, also at once, is one close', async () => {
   expect({ status, pid }).toEqual({ status: 'pending', pid: undefined });
 });
 
-it('a runtime that never started anything closes too, and so does one at the end of its block', async () => {
+it('a runtime without started servers can be closed, and `await using` closes a runtime', async () => {
   const runtime = await createRuntime({ servers: { echo: fixture('echo') } });
   await runtime.close();
   const disposed = await createRuntime({});
@@ -44,7 +44,7 @@ it('a runtime that never started anything closes too, and so does one at the end
   await expect(disposed.connectAll()).rejects.toMatchObject(CLOSED);
 });
 
-it('calls that are under way when it closes end, each once, with a reason', async () => {
+it('pending calls end when the runtime closes, each once, with a reason', async () => {
   const runtime = await openRuntime({
     servers: { echo: { ...fixture('echo'), trusted: true, maxInFlight: 2 } },
   });
@@ -68,7 +68,7 @@ it('calls that are under way when it closes end, each once, with a reason', asyn
 it.each(['disconnect', 'close'] as const)(
   '%s does not wait for a server that hangs at its first list',
   async (way) => {
-    // Other tests run in this process too: its own are known by their environment.
+    // Other tests run in this process too: the servers of this test are identified by their environment.
     const own = `${way}-${process.hrtime.bigint()}`;
     const env = { CLOSE_TEST: own };
     const hanging = { ...fixture('slow', '--hang-at', 'list'), env, listTimeoutMs: 600_000 };

@@ -5,14 +5,14 @@ import { ONCE } from './open-runtime.js';
 export interface Crowd {
   readonly servers: Record<string, ServerInput>;
   readonly good: readonly string[];
-  /** What `status()` has to say about each once all is settled: its status and, if any, the error's code. */
+  /** The final result of `status()` for each server: its status and, if any, the error code. */
   readonly expected: Readonly<Record<string, string>>;
 }
 
 export interface CrowdOptions {
-  /** Of the bad ones. */
+  /** The timeout of the bad servers. */
   readonly connectTimeoutMs: number;
-  /** How long the slowest of the good ones takes before it says anything; the others take a share of it. */
+  /** The start time of the slowest good server; the others take a share of it. */
   readonly slowestMs?: number;
 }
 

@@ -3,7 +3,8 @@ import { fixture, isAlive, temporaryDirectory, waitUntil } from '@turnbuckle/tes
 import { expect, it, onTestFinished } from 'vitest';
 import { openRuntime, QUICK, record, textOf } from './open-runtime.js';
 
-it('an episode of failure is told once, and so is its end', async () => {
+// requirement C5
+it('a series of failures is reported once, and so is its end', async () => {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const flags = ['--at', 'start', '--times', '3', '--state-file', directory.file('state')];
@@ -29,7 +30,8 @@ it('an episode of failure is told once, and so is its end', async () => {
   ]);
 });
 
-it('an eager server that was killed comes back by itself, with its tools', async () => {
+// requirement C4
+it('a killed eager server reconnects by itself, with its tools', async () => {
   const runtime = await openRuntime({ servers: { echo: { ...fixture('echo'), reconnect: QUICK } } });
   await runtime.connectAll();
   const tools = runtime.tools();
@@ -47,7 +49,8 @@ it('an eager server that was killed comes back by itself, with its tools', async
   expect(runtime.tools().map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
 });
 
-it('a lazy server starts with its first call, stays down when it was killed, and is back with the next call', async () => {
+// requirement C4
+it('a lazy server starts with its first call, stays down when killed, and starts again with the next call', async () => {
   const server = { ...fixture('echo'), start: 'lazy' as const, reconnect: QUICK };
   const runtime = await openRuntime({ servers: { server } });
   const states = record(runtime, 'server.state');

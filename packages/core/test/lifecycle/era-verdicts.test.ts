@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => directory.remove());
 
-/** One life of a runtime that uses the server once; answers the era it found. */
+/** Opens a runtime, calls the server once and closes it again. Returns the era. */
 async function useOnce(server: ServerInput, options: RuntimeOptions = {}): Promise<string | undefined> {
   const runtime = await createRuntime({ servers: { server }, stateDir: directory.file('state'), ...options });
   try {
@@ -29,8 +29,8 @@ async function useOnce(server: ServerInput, options: RuntimeOptions = {}): Promi
   }
 }
 
-describe('what was found out about the era of a server', () => {
-  it('saves the question at the next start, for a week', async () => {
+describe('the era verdict of a server', () => {
+  it('avoids the era probe at the next start, for a week', async () => {
     const { config, takeNotes } = recordedServer(directory, 'echo', '--era', 'legacy');
     expect(await useOnce(config)).toBe('legacy');
     expect(takeNotes()).toEqual({ starts: 1, probed: true });
@@ -41,7 +41,7 @@ describe('what was found out about the era of a server', () => {
     expect(takeNotes()).toEqual({ starts: 1, probed: true });
   });
 
-  it('saves the second start of a server that dies of the question', async () => {
+  it('avoids the second start of a server that exits at the era probe', async () => {
     const { bare, takeNotes } = recordedServer(directory, 'probe-hostile', '--how', 'exit');
     expect(await useOnce(bare)).toBe('legacy');
     expect(takeNotes().starts).toBe(2);
@@ -49,7 +49,7 @@ describe('what was found out about the era of a server', () => {
     expect(takeNotes().starts).toBe(1);
   });
 
-  it('is found out of a server that leaves the question unanswered', async () => {
+  it('is found for a server that does not answer the era probe', async () => {
     const { config, takeNotes } = recordedServer(directory, 'probe-hostile', '--how', 'silent');
     const server = { ...config, connectTimeoutMs: 3_000 };
     expect(await useOnce(server)).toBe('legacy');
@@ -59,7 +59,7 @@ describe('what was found out about the era of a server', () => {
   });
 
   it.each(['deaf', 'exit'])(
-    'is found out of a server that is of no use after the question (%s)',
+    'is found for a server that is unusable after the era probe (%s)',
     async (how) => {
       const { config, takeNotes } = recordedServer(directory, 'probe-hostile', '--how', how);
       const server = { ...config, connectTimeoutMs: 1_500, reconnect: QUICK };
@@ -74,7 +74,7 @@ describe('what was found out about the era of a server', () => {
     },
   );
 
-  it('is corrected when the server has changed its mind, both ways', async () => {
+  it('is corrected when the server changes its era, both ways', async () => {
     const old = { ...fixture('echo'), env: { FIXTURE_ERA: 'legacy' } };
     const modern = { ...fixture('echo'), env: { FIXTURE_ERA: 'modern' } };
     expect(await useOnce(old)).toBe('legacy');
@@ -83,7 +83,7 @@ describe('what was found out about the era of a server', () => {
     expect(await useOnce(old)).toBe('legacy');
   });
 
-  it('is corrected when another server answers at the same address, both ways', async () => {
+  it('is corrected when another server responds at the same address, both ways', async () => {
     let port = '0';
     const useFixture = async (era: string): Promise<string | undefined> => {
       const flags = ['--era', era, '--port', port];
@@ -96,7 +96,7 @@ describe('what was found out about the era of a server', () => {
     expect(await useFixture('legacy')).toBe('legacy');
   });
 
-  it('is not needed: a broken file of it is as good as none', async () => {
+  it('is optional: a broken file counts as a missing one', async () => {
     const state = directory.file('state');
     const server = fixture('echo', '--era', 'legacy');
     await useOnce(server);
@@ -110,7 +110,7 @@ describe('what was found out about the era of a server', () => {
     expect(JSON.parse(readFileSync(join(state, name), 'utf8'))).toHaveProperty(key);
   });
 
-  it('is not needed: a place where nothing can be written does not matter', async () => {
+  it('is optional: an unwritable state directory does not matter', async () => {
     const file = directory.file('a-file');
     writeFileSync(file, '');
     mkdirSync(directory.file('verdicts/era-verdicts.json'), { recursive: true });
@@ -118,7 +118,7 @@ describe('what was found out about the era of a server', () => {
       expect(await useOnce(fixture('echo', '--era', 'legacy'), { stateDir })).toBe('legacy');
   });
 
-  it('tells no secret on disk', async () => {
+  it('stores no secret on disk', async () => {
     const secret = 'sk-very-secret';
     await useOnce({ ...fixture('echo', '--era', 'legacy', '--token', secret), env: { TOKEN: secret } });
     const state = directory.file('state');

@@ -2,17 +2,15 @@ import { fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { expect, it } from 'vitest';
 import { openRuntime, QUICK, record, textOf } from './open-runtime.js';
 
-it.each(['legacy', 'modern'] as const)(
-  'ping asks a %s server for a sign of life and notes it',
-  async (era) => {
-    const runtime = await openRuntime({ servers: { echo: fixture('echo', '--era', era) } });
-    expect(await runtime.ping('echo')).toBe(true);
-    expect(runtime.serverStatus('echo')).toMatchObject({ era, lastPing: { ok: true } });
-  },
-);
+// requirement C7
+it.each(['legacy', 'modern'] as const)('ping checks a %s server and records the time', async (era) => {
+  const runtime = await openRuntime({ servers: { echo: fixture('echo', '--era', era) } });
+  expect(await runtime.ping('echo')).toBe(true);
+  expect(runtime.serverStatus('echo')).toMatchObject({ era, lastPing: { ok: true } });
+});
 
 it.skipIf(process.platform !== 'linux')(
-  'a server that stops answering is found by pings, ended, and replaced',
+  'a server that stops responding is detected by pings, ended and replaced',
   async () => {
     const server = { ...fixture('echo'), pingMs: 500, reconnect: QUICK };
     const runtime = await openRuntime({ servers: { server } });
@@ -35,7 +33,7 @@ it.skipIf(process.platform !== 'linux')(
 );
 
 it.skipIf(process.platform !== 'linux')(
-  'a server that pauses for less than two pings is not given up',
+  'a server that pauses for less than two pings is not replaced',
   async () => {
     const server = { ...fixture('echo'), pingMs: 1_000 };
     const runtime = await openRuntime({ servers: { server } });

@@ -6,10 +6,10 @@ import { expect, it } from 'vitest';
 import { openRuntime, record } from './open-runtime.js';
 
 /**
- * Waits without giving our event loop a chance to hear that the process is gone. Its pipes are closed only when
+ * Waits without letting our event loop notice that the process has ended. Its pipes are closed only when
  * its last thread has ended, a moment after the process itself counts as dead.
  */
-function awaitDeathBlindly(pid: number): void {
+function waitForExitSync(pid: number): void {
   while (isAlive(pid) || readdirSync(`/proc/${pid}/task`).length > 1) spawnSync('sleep', ['0.005']);
 }
 
@@ -17,7 +17,7 @@ it.skipIf(process.platform !== 'linux').each([
   { when: 'before the loss was noticed', pauseMs: 0 },
   { when: 'while the loss is being noticed', pauseMs: 1 },
   { when: 'after the loss was noticed', pauseMs: 200 },
-])('a server killed between calls: the very next call works and happens once, $when', async ({ pauseMs }) => {
+])('a server killed between calls: the next call works and runs once, $when', async ({ pauseMs }) => {
   const directory = await temporaryDirectory();
   const file = directory.file('effects');
   const runtime = await openRuntime({ servers: { echo: fixture('echo', '--counter-file', file) } });
@@ -27,7 +27,7 @@ it.skipIf(process.platform !== 'linux').each([
   for (let round = 0; round < rounds; round += 1) {
     const pid = runtime.serverStatus('echo').pid ?? 0;
     process.kill(pid, 'SIGKILL');
-    awaitDeathBlindly(pid);
+    waitForExitSync(pid);
     if (pauseMs > 0) await delay(pauseMs);
     await runtime.callTool('echo', 'count', { label: `round ${round}` });
     expect(runtime.serverStatus('echo').pid).not.toBe(pid);

@@ -11,7 +11,8 @@ const sleepAt = (runtime: Runtime, server: string, signal?: AbortSignal): Promis
   );
 const count = (codes: readonly string[], code: string): number => codes.filter((one) => one === code).length;
 
-it('a server too many is a failed one; the others work', async () => {
+// requirement C10
+it('a server above the limit is a failed one; the others work', async () => {
   const servers = { a: fixture('echo'), b: fixture('echo'), c: fixture('echo') };
   const runtime = await openRuntime({ servers, limits: { maxServers: 2 } });
   await runtime.connectAll();
@@ -25,7 +26,7 @@ it('a server too many is a failed one; the others work', async () => {
   expect(result).toEqual({ added: ['c'], removed: ['a'], changed: [], errors: {} });
 });
 
-it('calls over the limit of a server wait for their turn; over the queue they are refused', async () => {
+it('calls above the limit of a server wait in a queue; calls above the queue limit are rejected', async () => {
   const runtime = await openRuntime({
     servers: { echo: { ...fixture('echo'), maxInFlight: 2 } },
     limits: { maxQueued: 3 },
@@ -33,7 +34,7 @@ it('calls over the limit of a server wait for their turn; over the queue they ar
   await runtime.connectAll();
   const codes = await Promise.all(Array.from({ length: 8 }, () => sleepAt(runtime, 'echo')));
   expect([count(codes, 'ok'), count(codes, 'OVERLOADED')]).toEqual([5, 3]);
-  // First come, first served: the refused ones are those who came last.
+  // First come, first served: the last calls are rejected.
   expect(codes.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'ok'));
   expect(textOf(await runtime.callTool('echo', 'echo', { text: 'free again' }))).toBe('free again');
 });
@@ -48,7 +49,7 @@ it('the limit for all servers together holds as well', async () => {
   expect(codes).toEqual(['ok', 'ok', 'ok', 'OVERLOADED']);
 });
 
-it('who gives up while waiting frees the place in the queue, and nobody loses one', async () => {
+it('a cancelled call frees its own place in the queue', async () => {
   const runtime = await openRuntime({
     servers: { echo: { ...fixture('echo'), maxInFlight: 1 } },
     limits: { maxQueued: 1 },

@@ -26,8 +26,9 @@ const WAYS = [
   { name: 'modern, event stream', flags: ['--era', 'modern', '--answers', 'sse'] },
 ] as const;
 
+// requirement C6
 it.each(WAYS)(
-  'an answer cut by a reset ($name): unknown, once, and the next call works',
+  'a result lost by a reset ($name): the outcome is unknown, the call runs once, and the next call works',
   async ({ flags }) => {
     const { runtime, proxy, effects, settled } = await openThroughProxy(flags, true);
     const rounds = 10;
@@ -55,7 +56,7 @@ it.each([
   async ({ trusted, ends, attempts }) => {
     const { runtime, proxy, effects, settled } = await openThroughProxy([], trusted);
     await proxy.set({ kind: 'reset-peer', direction: 'downstream' });
-    // Healthy again as soon as the first answer was lost.
+    // The proxy works again as soon as the first result is lost.
     runtime.on('server.state', ({ from }) => {
       if (from === 'ready') void proxy.set();
     });
@@ -69,10 +70,10 @@ it.each([
   },
 );
 
-it('a server that cannot be reached at all was not reached: no effect, no doubt', async () => {
+it('an unreachable server has no effect, and the outcome is known', async () => {
   const { runtime, proxy, effects } = await openThroughProxy([], false);
   await proxy.set({ kind: 'down' });
-  // A request on a connection whose end is not known yet would rightly be in doubt.
+  // A request on a connection whose end is not noticed yet would have an unknown outcome.
   await delay(100);
   await expect(runtime.callTool('web', 'count')).rejects.toMatchObject({ code: 'CONNECT_FAILED' });
   await proxy.set();

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { loseAnswers } from './lost-answers.js';
 import { openRuntime, record, textOf } from './open-runtime.js';
 
-describe('a server that dies after the effect and before the answer', () => {
-  it('100 times: the caller is told once that the outcome is unknown, no effect is doubled, the next call works', async () => {
+describe('a server that dies after the effect and before the result', () => {
+  it('100 times: the outcome is reported as unknown once, no effect is repeated, the next call works', async () => {
     await Promise.all([loseAnswers(50, 'exit'), loseAnswers(50, 'kill')]);
   }, 120_000);
 

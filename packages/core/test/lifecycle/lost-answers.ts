@@ -3,7 +3,7 @@ import { fixture, temporaryDirectory } from '@turnbuckle/testing';
 import { expect } from 'vitest';
 import { openRuntime, record, textOf } from './open-runtime.js';
 
-/** Lets a server die so many times between the effect of a call and its answer, and proves what came of it. */
+/** Lets a server die `times` times between the effect of a call and its result, and checks the outcome. */
 export async function loseAnswers(times: number, how: 'exit' | 'kill'): Promise<void> {
   const directory = await temporaryDirectory();
   const file = directory.file('effects');

@@ -16,7 +16,7 @@ async function startWall(...flags: string[]) {
 }
 
 it.each(['401', '403'])(
-  'a server that answers %s needs a sign-in: it is not asked again, calls fail at once',
+  'a server that responds %s needs a sign-in: it is not retried, calls fail immediately',
   async (status) => {
     const { url, requests } = await startWall('--status', status);
     const runtime = await openRuntime({ servers: { wall: { type: 'http', url, reconnect: QUICK } } });
@@ -41,7 +41,7 @@ it.each(['401', '403'])(
   },
 );
 
-it('asked for by hand it is tried again, and works with a token', async () => {
+it('a manual reconnect retries it, and works with a token', async () => {
   const { url, requests } = await startWall('--status', '401', '--token', 'secret');
   const runtime = await openRuntime({ servers: { wall: { type: 'http', url } } });
   await runtime.connectAll();

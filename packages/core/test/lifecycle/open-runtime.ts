@@ -3,8 +3,8 @@ import { createRuntime, type Runtime, type RuntimeEvents, type RuntimeOptions } 
 import { onTestFinished } from 'vitest';
 
 /**
- * A runtime with a state directory of its own, closed when the test is over. Tests that run at the same time as
- * others hand in their own `onTestFinished`.
+ * A runtime with its own state directory, closed at the end of the test. Tests that run concurrently with
+ * others pass their own `onTestFinished`.
  */
 export async function openRuntime(
   options: RuntimeOptions,
@@ -38,5 +38,5 @@ export function textOf(result: { readonly content: ReadonlyArray<object> }): str
 /** Reconnects quickly and predictably: 20, 40, 80 ms, then a slow probe each 150 ms. */
 export const QUICK = { initialMs: 20, factor: 2, maxMs: 1_000, tries: 3, probeMs: 150, jitter: 0 };
 
-/** Long enough that no test sees a second try. */
+/** Long enough that no test sees a second attempt. */
 export const ONCE = { initialMs: 600_000, maxMs: 600_000, probeMs: 0 };

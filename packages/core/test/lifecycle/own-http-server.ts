@@ -1,4 +1,4 @@
-/** An HTTP server in this process whose answers a test makes by hand. */
+/** An HTTP server in this process whose responses the test writes. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
@@ -11,7 +11,7 @@ export interface Asked {
 
 export type Answer = (asked: Asked, response: ServerResponse, request: IncomingMessage) => void;
 
-/** Its address. `onGet` has the stream that a client opens; without it there is none. */
+/** Returns its URL. `onGet` handles the GET stream of a client; without it there is none. */
 export async function ownHttpServer(
   answer: Answer,
   onGet: (response: ServerResponse) => void = (response) => void response.writeHead(405).end(),
@@ -33,7 +33,7 @@ export function sendJson(response: ServerResponse, body: object, status = 200): 
     .end(JSON.stringify({ jsonrpc: '2.0', ...body }));
 }
 
-/** Answers as an older server with these tools does. */
+/** Answers like a legacy server with these tools. */
 export function answerAsOlder(
   { id, method, params }: Asked,
   response: ServerResponse,

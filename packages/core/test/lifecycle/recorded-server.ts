@@ -3,7 +3,7 @@ import { fixture, type TemporaryDirectory } from '@turnbuckle/testing';
 
 type FixtureName = Parameters<typeof fixture>[0];
 
-/** A fixture behind a shell that notes each start and all that is said to it. */
+/** A fixture behind a shell that records each start and all its input. */
 export function recordedServer(directory: TemporaryDirectory, name: FixtureName, ...flags: string[]) {
   const { command, args } = fixture(name, ...flags);
   const [starts, wire] = [directory.file('starts'), directory.file('wire')];
@@ -11,9 +11,9 @@ export function recordedServer(directory: TemporaryDirectory, name: FixtureName,
   const read = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   return {
     config: { command: 'sh', args: ['-c', `echo start >> '${starts}'; tee -a '${wire}' | ${quoted}`] },
-    /** The same without a copy of what is said: the end of the server is the end of this process. */
+    /** The same without a copy of the input: the process ends with the server. */
     bare: { command: 'sh', args: ['-c', `echo start >> '${starts}'; exec ${quoted}`] },
-    /** How often it was started, and whether it was asked for its era, since the last time this was asked. */
+    /** How often it was started, and whether it got an era probe, since the last call of this function. */
     takeNotes(): { starts: number; probed: boolean } {
       const notes = {
         starts: read(starts).split('\n').length - 1,

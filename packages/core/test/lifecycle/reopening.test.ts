@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ReopenPace } from '../../src/connection/reopen-pace.js';
-import { MAX_TIMER_MS, timerDelay } from '../../src/resilience/timer-delay.js';
+import { MAX_TIMER_MS, timerDelay } from '../../src/async/timer-delay.js';
+import { ReconnectDelay } from '../../src/connection/transports/http/reconnect-delay.js';
 import { openRuntime, textOf } from './open-runtime.js';
 import { type Answer, answerAsOlder, ownHttpServer } from './own-http-server.js';
 
@@ -11,7 +11,7 @@ const older: Answer = (asked, response) => answerAsOlder(asked, response, []);
 const WATCH_MS = 3_500;
 const UNLISTENED = fileURLToPath(new URL('unlistened-server.mjs', import.meta.url));
 
-/** All of them at the same time: each of them only waits. */
+/** Runs all cases concurrently: each of them only waits. */
 async function countAll<Case extends string>(
   count: (which: Case) => Promise<number>,
   cases: ReadonlyArray<readonly [which: Case, least: number, most: number]>,
@@ -23,8 +23,8 @@ async function countAll<Case extends string>(
   });
 }
 
-describe('a stream that the server ends at once', () => {
-  it('is opened again after a second at the least, and ever later, whatever it asks for', async () => {
+describe('a stream that the server ends immediately', () => {
+  it('is reopened after at least a second, at growing intervals, whatever delay it requests', async () => {
     const count = async (retry: string): Promise<number> => {
       let gets = 0;
       const url = await ownHttpServer(older, (response) => {
@@ -50,7 +50,7 @@ describe('a stream that the server ends at once', () => {
     ]);
   });
 
-  it('is opened again each second where it brought something', async () => {
+  it('is reopened every second if it delivered something', async () => {
     let gets = 0;
     const notice = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } };
     const url = await ownHttpServer(older, (response) => {
@@ -67,8 +67,8 @@ describe('a stream that the server ends at once', () => {
   }, 30_000);
 });
 
-describe('a server that does not tell of changes', () => {
-  it('is asked for it once, or ever later (stdio)', async () => {
+describe('a server that does not report changes', () => {
+  it('gets one subscription request, or fewer and fewer (stdio)', async () => {
     const count = async (code: string): Promise<number> => {
       const server = {
         command: process.execPath,
@@ -87,7 +87,7 @@ describe('a server that does not tell of changes', () => {
     ]);
   });
 
-  it('is asked for it once, or ever later (http)', async () => {
+  it('gets one subscription request, or fewer and fewer (http)', async () => {
     const OUTCOMES = {
       'as JSON-RPC': { outcome: { error: { code: -32601, message: 'no' } }, status: 200 },
       'as HTTP 404': { outcome: undefined, status: 404 },
@@ -136,8 +136,8 @@ describe('a server that does not tell of changes', () => {
   });
 });
 
-describe('a delay from outside', () => {
-  it('fits a timer, whatever it is', () => {
+describe('an untrusted delay', () => {
+  it('fits into a timer, whatever its value', () => {
     fc.assert(
       fc.property(fc.oneof(fc.double(), fc.integer(), fc.constant(3e9)), (ms) => {
         const fitted = timerDelay(ms);
@@ -148,19 +148,19 @@ describe('a delay from outside', () => {
     );
   });
 
-  it('keeps its pace between a second and five minutes, and grows while nothing comes', () => {
+  it('stays between a second and five minutes, and grows while nothing arrives', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0 })),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (asked, random) => {
-          const pace = new ReopenPace(() => random);
+          const pace = new ReconnectDelay(() => random);
           for (const ms of asked) {
             const next = pace.next(ms);
             expect(next >= 1_000 && next <= 300_000).toBe(true);
           }
           const first = pace.next();
-          pace.worked();
+          pace.reset();
           expect(pace.next()).toBeLessThanOrEqual(Math.max(first, 1_200));
         },
       ),
@@ -168,7 +168,7 @@ describe('a delay from outside', () => {
     );
   });
 
-  it('does not end a call that may take for ever', async () => {
+  it('does not end a call without a time limit', async () => {
     const runtime = await openRuntime({
       servers: { near: { command: process.execPath, args: [UNLISTENED], era: 'modern' as const } },
     });

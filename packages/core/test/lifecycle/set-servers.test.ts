@@ -2,7 +2,8 @@ import { fixture, isAlive } from '@turnbuckle/testing';
 import { expect, it } from 'vitest';
 import { openRuntime, record, textOf } from './open-runtime.js';
 
-it('only what changed is touched', async () => {
+// requirement C8
+it('only changed servers are restarted', async () => {
   const kept = { ...fixture('echo'), env: { A: '1', B: '2' } };
   const runtime = await openRuntime({
     servers: { kept, changed: { ...fixture('echo'), env: { WHICH: 'old' } }, removed: fixture('echo') },
@@ -14,7 +15,7 @@ it('only what changed is touched', async () => {
   const result = await runtime.setServers({
     added: fixture('echo'),
     changed: { ...fixture('echo'), env: { WHICH: 'new' } },
-    // The order of keys is no change.
+    // Another order of keys is not a change.
     kept: { env: { B: '2', A: '1' }, ...fixture('echo') },
     lazy: { ...fixture('echo'), start: 'lazy' },
     off: { ...fixture('echo'), enabled: false },
@@ -58,7 +59,7 @@ it('the same set again changes nothing', async () => {
   expect(runtime.serverStatus('one').pid).toBe(pid);
 });
 
-it('a call that is under way at a server that stays is not disturbed', async () => {
+it('a pending call of an unchanged server is not affected', async () => {
   const runtime = await openRuntime({ servers: { stays: fixture('echo'), goes: fixture('echo') } });
   await runtime.connectAll();
   const call = runtime.callTool('stays', 'sleep', { ms: 300 });
@@ -66,7 +67,7 @@ it('a call that is under way at a server that stays is not disturbed', async () 
   expect(textOf(await call)).toBe('slept 300 ms');
 });
 
-it('two changes at once end with the later one', async () => {
+it('two concurrent changes end with the later one', async () => {
   const runtime = await openRuntime({ servers: { a: fixture('echo') } });
   await runtime.connectAll();
   const first = runtime.setServers({ b: fixture('echo') });
@@ -75,7 +76,7 @@ it('two changes at once end with the later one', async () => {
   expect(runtime.status().map(({ name, status }) => `${name} ${status}`)).toEqual(['c connected']);
 });
 
-it('two changes of a server that is slow to leave never have two of its processes at once', async () => {
+it('two changes of a server that exits slowly never run two of its processes', async () => {
   const runtime = await openRuntime({ servers: { slow: { ...fixture('stubborn'), env: { N: '0' } } } });
   await runtime.connectAll();
   const first = runtime.serverStatus('slow').pid ?? 0;

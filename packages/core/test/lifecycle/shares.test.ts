@@ -1,4 +1,4 @@
-/** Each agent has a share of the places, nobody all of them, and the host some of its own. */
+/** Each agent has a share of the call slots, no agent has all of them, and some are reserved for the host. */
 import { waitUntil } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ it('slow servers do not take the places of a healthy one', async () => {
     maxQueued: 256,
   });
   for (const name of slow) (servers.get(name) as TinyServer).held = held;
-  // Of the host itself, which no share keeps back.
+  // Calls of the host itself, which has no share limit.
   const stuck = slow.flatMap((name) =>
     Array.from({ length: 320 }, () => codeOf(runtime.callTool(name, 'work'))),
   );
@@ -46,7 +46,7 @@ it('slow servers do not take the places of a healthy one', async () => {
   expect((await Promise.all(stuck)).every((code) => code === 'ok')).toBe(true);
 });
 
-it('one agent that floods a server keeps neither another nor the host out', async () => {
+it('an agent that floods a server does not block another agent or the host', async () => {
   const { runtime, servers, held, free } = await open(['one'], {}, { maxInFlight: 8 });
   const server = servers.get('one') as TinyServer;
   server.held = held;
@@ -76,7 +76,7 @@ describe('the limiter', () => {
     maxQueued: fc.integer({ min: 0, max: 20 }),
   });
 
-  it('keeps its bounds and its shares, and serves everybody at last', async () => {
+  it('keeps its limits and shares, and serves every caller eventually', async () => {
     await fc.assert(
       fc.asyncProperty(bounds, fc.array(step, { maxLength: 120 }), async (options, steps) => {
         const limiter = new Limiter(options);
@@ -113,7 +113,7 @@ describe('the limiter', () => {
     );
   });
 
-  it('leaves room for one more, whoever is there, and keeps some for the host', () => {
+  it('leaves room for one more caller, and reserves some for the host', () => {
     for (const maxInFlight of [2, 8, 64, 1_000]) {
       const limiter = new Limiter({ maxInFlight, maxQueued: 10 });
       const take = (name: string | undefined): number => {
@@ -130,7 +130,7 @@ describe('the limiter', () => {
     }
   });
 
-  it('serves those who wait in turns, the host first', async () => {
+  it('serves waiting callers in rotation, the host first', async () => {
     const limiter = new Limiter({ maxInFlight: 1, maxQueued: 40 });
     expect(limiter.tryEnter('x')).toBe(true);
     const served: string[] = [];

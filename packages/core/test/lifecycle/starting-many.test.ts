@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { descendants, fixture, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
-import { takeTurn } from '../../src/connection/spawn-turns.js';
+import { acquireSpawnSlot } from '../../src/connection/processes/spawn-slots.js';
 import { openRuntime } from './open-runtime.js';
 import { answerAsOlder, ownHttpServer } from './own-http-server.js';
 
 describe('starting many processes', () => {
-  it('gives everybody else a turn between any two', async () => {
+  it('lets other work run between any two', async () => {
     const log: string[] = [];
     const starting = Promise.all(
       Array.from({ length: 85 }, async () => {
-        await takeTurn();
+        await acquireSpawnSlot();
         log.push('start');
       }),
     );
@@ -20,11 +20,11 @@ describe('starting many processes', () => {
     }
     await starting;
     expect(log.join(' ')).not.toContain('start start start');
-    // Nobody waits once there is nobody to wait for.
-    await waitUntil(() => takeTurn() === undefined);
+    // Without other starts, there is no wait.
+    await waitUntil(() => acquireSpawnSlot() === undefined);
   });
 
-  it('leaves nothing of those whose turn had not come when it was all closed', async () => {
+  it('leaves no process of servers that had not started when the runtime closed', async () => {
     const before = descendants(process.pid).length;
     const servers = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [`s${index}`, fixture('echo')]),
@@ -37,7 +37,7 @@ describe('starting many processes', () => {
     await waitUntil(() => descendants(process.pid).length <= before, 10_000);
   }, 60_000);
 
-  it('brings all of them up', async () => {
+  it('connects all of them', async () => {
     const servers = Object.fromEntries(
       Array.from({ length: 12 }, (_, index) => [
         `s${index}`,
@@ -50,8 +50,8 @@ describe('starting many processes', () => {
   }, 90_000);
 });
 
-describe('the time to connect over HTTP', () => {
-  it('is all there for the first question', async () => {
+describe('the connect timeout over HTTP', () => {
+  it('is fully available to the first request', async () => {
     const url = await ownHttpServer((asked, response) => {
       const lateMs = asked.method === 'server/discover' ? 4_000 : 0;
       setTimeout(() => answerAsOlder(asked, response), lateMs);
@@ -79,7 +79,7 @@ describe('the time to connect over HTTP', () => {
   );
 });
 
-describe('the time to connect over stdio', () => {
+describe('the connect timeout over stdio', () => {
   it.each(['auto', 'modern', 'legacy'] as const)(
     'is what its error says (%s)',
     async (era) => {

@@ -1,6 +1,6 @@
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
-import { StderrLines } from '../../src/connection/stderr-lines.js';
+import { StderrLines } from '../../src/connection/processes/stderr-lines.js';
 import { expectCalm, strainOf } from '../hostile/strain.js';
 import { openRuntime, record } from './open-runtime.js';
 
@@ -15,7 +15,7 @@ function serverThat(code: string): { command: string; args: string[] } {
 const write = (text: string): string => `process.stderr.write(${JSON.stringify(text)});`;
 
 describe('what a server writes to stderr', () => {
-  it('is told line by line as it comes, whole characters and whole lines', async () => {
+  it('is reported line by line, with whole characters and whole lines', async () => {
     const code = `${write('first\r\n\nsec')} setTimeout(() => {
       process.stderr.write(Buffer.from([0x6f, 0x6e, 0x64, 0x20, 0xe2]));
       setTimeout(() => process.stderr.write(Buffer.from([0x82, 0xac, 0x0a])), 50);
@@ -31,7 +31,7 @@ describe('what a server writes to stderr', () => {
     ]);
   });
 
-  it('is told of a server that does not come up, its last words without an end of line too', async () => {
+  it('is reported for a server that does not start, including an unterminated last line', async () => {
     const runtime = await openRuntime({
       servers: { one: { ...serverThat(`${write('a\nlast words')} process.exit(3);`), start: 'lazy' } },
     });
@@ -41,7 +41,7 @@ describe('what a server writes to stderr', () => {
     expect(events.slice(0, 2).map(({ text }) => text)).toEqual(['a', 'last words']);
   });
 
-  it('is told from the moment somebody listens, until nobody does', async () => {
+  it('is reported from the first listener until the last one leaves', async () => {
     const runtime = await openRuntime({
       servers: { one: serverThat(`setInterval(() => { ${write('tick\n')} }, 5).unref();`) },
     });
@@ -56,7 +56,7 @@ describe('what a server writes to stderr', () => {
     expect(new Set(heard)).toEqual(new Set(['tick']));
   });
 
-  it('leaves the host calm when it is a flood that somebody listens to', async () => {
+  it('does not block the host if it floods a listener', async () => {
     const runtime = await openRuntime({ servers: { wet: fixture('oversized') } });
     const events = record(runtime, 'server.stderr');
     const strain = await strainOf(async () => {
@@ -80,14 +80,14 @@ describe('lines', () => {
     return { lines, told, state };
   }
 
-  it('that are too long come in pieces', () => {
+  it('that are too long are reported in pieces', () => {
     const { lines, told } = createLines();
     lines.push(Buffer.from(`${'x'.repeat(20_000)}\n${'y'.repeat(9_000)}`));
     lines.end();
     expect(told.map(([text]) => text.length)).toEqual([8_192, 8_192, 3_616, 8_192, 808]);
   });
 
-  it('without an end do not pile up', () => {
+  it('without an end are not buffered', () => {
     const { lines, told } = createLines();
     for (let index = 0; index < 100; index += 1) lines.push(Buffer.from('x'.repeat(1_000)));
     expect(told).toHaveLength(12);
@@ -95,7 +95,7 @@ describe('lines', () => {
     expect(told.map(([text]) => text).join('')).toBe('x'.repeat(100_000));
   });
 
-  it('that are too many are left out, and counted with the next one', () => {
+  it('above the rate limit are dropped, and counted with the next one', () => {
     const { lines, told, state } = createLines();
     for (let index = 0; index < 1_500; index += 1) lines.push(Buffer.from(`${index}\n`));
     expect(told.at(-1)).toEqual(['999', 0]);
@@ -107,14 +107,14 @@ describe('lines', () => {
     ]);
   });
 
-  it('that were left out last are counted at the end', () => {
+  it('that were dropped last are counted at the end', () => {
     const { lines, told } = createLines();
     lines.push(Buffer.from('x\n'.repeat(1_010)));
     lines.end();
     expect(told.slice(1_000)).toEqual([['', 10]]);
   });
 
-  it('that nobody wants are not kept for later', () => {
+  it('without a listener are not stored', () => {
     const { lines, told, state } = createLines();
     state.wanted = false;
     lines.push(Buffer.from('half of '));

@@ -2,7 +2,8 @@ import { fixture, isAlive } from '@turnbuckle/testing';
 import { expect, it } from 'vitest';
 import { openRuntime, record, textOf } from './open-runtime.js';
 
-it('switching off hides the tools and keeps the process; switching on shows them again', async () => {
+// requirement C8
+it('disabling hides the tools and keeps the process; enabling shows them again', async () => {
   const runtime = await openRuntime({ servers: { echo: fixture('echo'), other: fixture('echo') } });
   await runtime.connectAll();
   const toggled = record(runtime, 'server.toggled');
@@ -31,7 +32,7 @@ it('switching off hides the tools and keeps the process; switching on shows them
   ]);
 });
 
-it('a server that is off at start-up is not started by anything but switching it on', async () => {
+it('a server that is disabled at start-up is started only by enabling it', async () => {
   const runtime = await openRuntime({ servers: { off: { ...fixture('echo'), enabled: false } } });
   await runtime.connectAll();
   expect(runtime.serverStatus('off')).toMatchObject({

@@ -1,5 +1,5 @@
-// A server of the newer revision that promises to tell of changes and answers `subscriptions/listen` with the error code
-// of its first argument. Its tool `listens` says how often it was asked.
+// A modern server that declares list changes and answers `subscriptions/listen` with the error code
+// of its first argument. Its tool `listens` returns how often it got that request.
 import { createInterface } from 'node:readline';
 
 const [code = '-32601'] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import type { ApprovalAnswer, ApprovalRequest, Caller, ConfiguredOptions } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from '../../src/config/document.js';
+import { parseDocument } from '../../src/config/layers/document.js';
 import { createSetting, type Setting } from '../config/setting.js';
 
 const agent = (id = 'claude'): Caller => ({ id, capabilities: ['mcp_integration'] });
@@ -40,6 +40,7 @@ const ALWAYS = {
   reason: 'approved 2026-03-04',
 };
 
+// requirement P2
 describe('an answer "always"', () => {
   it('is written to the user’s file, comments kept, and holds after the next start', async () => {
     const setting = await createSetting();
@@ -74,7 +75,7 @@ describe('an answer "always"', () => {
     });
   });
 
-  it('goes before the rule that asked and above no other', async () => {
+  it('is inserted directly before the rule that asked', async () => {
     const setting = await createSetting();
     await writeUser(
       setting,
@@ -99,7 +100,7 @@ describe('an answer "always"', () => {
     await expect(opened.echo(agent(), 'secret things')).rejects.toMatchObject({ code: 'CALL_DENIED' });
   });
 
-  it('to a question about arguments is about such arguments', async () => {
+  it('to a rule about arguments is limited to these arguments', async () => {
     const setting = await createSetting();
     await writeUser(
       setting,
@@ -113,7 +114,7 @@ describe('an answer "always"', () => {
     await expect(opened.echo(agent(), 'bcd')).rejects.toMatchObject({ code: 'CALL_DENIED' });
   });
 
-  it('is not offered, and holds for the session only, where a stronger rule asks', async () => {
+  it('is not offered, and holds for the session only, if a rule of higher precedence asks', async () => {
     const setting = await createSetting();
     await writeUser(setting);
     const options = { rules: [{ action: 'ask' as const }] };
@@ -124,7 +125,7 @@ describe('an answer "always"', () => {
     expect(await rulesIn(setting)).toBeUndefined();
   });
 
-  it('means the names that were shown, not what they would be as patterns', async () => {
+  it('applies to the exact names that were shown, not to patterns', async () => {
     const setting = await createSetting();
     await writeUser(setting);
     const opened = await openWith(setting, ['always']);
@@ -135,7 +136,7 @@ describe('an answer "always"', () => {
     await expect(opened.echo(agent('another'))).rejects.toMatchObject({ code: 'CALL_DENIED' });
   });
 
-  it('for a user’s server is none for a project’s of the same name', async () => {
+  it('for a user’s server does not apply to a project’s server of the same name', async () => {
     const setting = await createSetting();
     await writeUser(setting);
     await (await openWith(setting, ['always'])).echo(agent());
@@ -144,7 +145,7 @@ describe('an answer "always"', () => {
     await expect(inProject.echo(agent())).rejects.toMatchObject({ code: 'CALL_DENIED' });
   });
 
-  it('that cannot be kept holds for the session, and is told', async () => {
+  it('that cannot be saved holds for the session, and is reported', async () => {
     const setting = await createSetting();
     const file = await setting.write('mine.json', { servers: { echo: fixture('echo') } });
     await setting.write(setting.userFile, '{ broken');
@@ -158,7 +159,7 @@ describe('an answer "always"', () => {
     expect(await readFile(setting.userFile, 'utf8')).toBe('{ broken');
   });
 
-  it('is written once, however many ask at once', async () => {
+  it('is written once, however many calls wait for it', async () => {
     const setting = await createSetting();
     await writeUser(setting);
     const opened = await openWith(setting, ['always', 'always', 'always']);

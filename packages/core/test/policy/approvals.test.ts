@@ -33,7 +33,7 @@ async function open(options: RuntimeOptions = {}) {
   return { runtime, server, call };
 }
 
-/** A runtime whose approver gives these answers, one after the other, and remembers what it was asked. */
+/** A runtime whose approver gives these answers, one after the other, and records the requests. */
 async function openWithAnswers(answers: unknown[], options: RuntimeOptions = {}) {
   const asked: ApprovalRequest[] = [];
   const opened = await open({
@@ -46,11 +46,11 @@ async function openWithAnswers(answers: unknown[], options: RuntimeOptions = {})
   return { ...opened, asked };
 }
 
-it('takes time that is not part of the duration of the call', async () => {
+it('the wait for approval is not part of the duration of the call', async () => {
   const { call, runtime } = await open({
     approve: async () => {
       await new Promise((resolve) => setTimeout(resolve, 60));
-      return 'once';
+      return 'once' as const;
     },
   });
   const settled: RuntimeEvents['call.settled'][] = [];
@@ -64,7 +64,7 @@ it('takes time that is not part of the duration of the call', async () => {
 });
 
 describe('an approval request', () => {
-  it('is data that survives JSON, with secrets taken out', async () => {
+  it('is JSON data without secrets', async () => {
     const { call, asked } = await openWithAnswers(['once'], {
       rules: [{ action: 'ask', tool: 'write', reason: 'it writes' }],
       now: () => Date.UTC(2026, 0, 2),
@@ -84,7 +84,7 @@ describe('an approval request', () => {
       arguments: expect.objectContaining({ path: '/tmp/x' }),
       annotations: { destructiveHint: true },
       trusted: false,
-      reason: 'a rule says ask: it writes',
+      reason: 'a rule requires approval with the reason "it writes"',
       rule: { index: 0, action: 'ask', from: 'options', reason: 'it writes' },
       answers: ['once', 'session', 'deny'],
       createdAt: '2026-01-02T00:00:00.000Z',
@@ -93,7 +93,7 @@ describe('an approval request', () => {
     expect(JSON.stringify(request)).not.toMatch(/hunter2|k-123456/);
   });
 
-  it('is an event, and so is its answer, with who gave it and how long it took', async () => {
+  it('is an event, and so is its answer, with its author and the waiting time', async () => {
     let time = 1_000;
     const { runtime, call } = await open({
       now: () => time,
@@ -116,6 +116,7 @@ describe('an approval request', () => {
   });
 });
 
+// requirement P2
 describe('an answer', () => {
   it('"once" is for one call', async () => {
     const { call, asked } = await openWithAnswers(['once', 'once']);
@@ -124,7 +125,7 @@ describe('an answer', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('"session" is for this caller, tool and definition until the end', async () => {
+  it('"session" is for this caller, tool and definition until the runtime closes', async () => {
     const { runtime, call, asked, server } = await openWithAnswers(['session', 'session', 'once', 'once']);
     const decided: RuntimeEvents['call.decided'][] = [];
     runtime.on('call.decided', (event) => decided.push(event));
@@ -145,7 +146,7 @@ describe('an answer', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('"session" for one reason to ask is none for another', async () => {
+  it('"session" for one reason does not apply to another reason', async () => {
     const { call, asked } = await openWithAnswers(['session', 'deny'], {
       rules: [{ action: 'ask', arguments: { path: '/etc/**' } }],
     });
@@ -155,7 +156,7 @@ describe('an answer', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('"session" also lets through who waits for the same', async () => {
+  it('"session" also approves waiting calls of the same kind', async () => {
     const { runtime, call } = await open({ approvals: 'queue' });
     const calls = [call(), call(), call(agent('second'))];
     const last = calls[2]?.catch((error) => error.code);
@@ -169,13 +170,16 @@ describe('an answer', () => {
     expect(await last).toBe('CALL_DENIED');
   });
 
-  it.each(['allow', 'yes', true, undefined, null, { answer: 'once' }])('%j is a no', async (answer) => {
-    const { call, server } = await openWithAnswers([answer]);
-    await expect(call()).rejects.toMatchObject({ code: 'CALL_DENIED' });
-    expect(server.calls).toEqual([]);
-  });
+  it.each(['allow', 'yes', true, undefined, null, { answer: 'once' }])(
+    '%j counts as deny',
+    async (answer) => {
+      const { call, server } = await openWithAnswers([answer]);
+      await expect(call()).rejects.toMatchObject({ code: 'CALL_DENIED' });
+      expect(server.calls).toEqual([]);
+    },
+  );
 
-  it('of an approver that throws, at once or later, is a no', async () => {
+  it('of an approver that throws, immediately or later, counts as deny', async () => {
     for (const approve of [
       () => {
         throw new Error('at once');
@@ -188,7 +192,7 @@ describe('an answer', () => {
     }
   });
 
-  it('that does not come in time is a no, and comes too late afterwards', async () => {
+  it('that does not arrive in time counts as deny, and is ignored afterwards', async () => {
     let signal: AbortSignal | undefined;
     const { runtime, call, server } = await open({
       approvalTimeoutMs: 30,
@@ -211,7 +215,7 @@ describe('an answer', () => {
     expect(server.calls).toEqual([]);
   });
 
-  it('is not waited for by a call that was cancelled', async () => {
+  it('is not awaited by a cancelled call', async () => {
     const { runtime } = await open({ approvals: 'queue' });
     const abort = new AbortController();
     const call = runtime.callTool('files', 'write', {}, { caller: agent(), signal: abort.signal });
@@ -223,10 +227,10 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['of the host, for as long as it says', undefined, { approvalWaitMs: 20 }, undefined],
-    ['of an agent, for as long as it says', agent(), { approvalWaitMs: 20 }, 600_000],
-    ['of an agent, no longer than its like', agent(), { approvalWaitMs: 600_000 }, 20],
-  ])('is waited for by a call %s', async (_, caller, limits, approvalWaitMs) => {
+    ['of the host, for as long as its own limit', undefined, { approvalWaitMs: 20 }, undefined],
+    ['of an agent, for as long as its own limit', agent(), { approvalWaitMs: 20 }, 600_000],
+    ['of an agent, no longer than the limit for agents', agent(), { approvalWaitMs: 600_000 }, 20],
+  ])('is awaited by a call %s', async (_, caller, limits, approvalWaitMs) => {
     const rules = [{ action: 'ask' as const }];
     const { runtime, server } = await open({ approvals: 'queue', rules, approvalWaitMs });
     const again = () => runtime.callTool('files', 'write', {}, { caller, ...limits });
@@ -238,7 +242,7 @@ describe('an answer', () => {
     expect(server.calls).toHaveLength(1);
   });
 
-  it('is a no when the runtime closes', async () => {
+  it('counts as deny when the runtime closes', async () => {
     const { runtime, call } = await open({ approvals: 'queue' });
     const failed = call().catch((error) => error.code);
     await waitUntil(() => runtime.approvals.pending().length === 1);
@@ -246,7 +250,7 @@ describe('an answer', () => {
     expect(await failed).toBe('CALL_DENIED');
   });
 
-  it('counts for the definition that was shown, not for what it became meanwhile', async () => {
+  it('applies to the definition that was shown, not to a changed one', async () => {
     const { runtime, call, server } = await open({ approvals: 'queue' });
     const failed = call().catch((error) => error);
     await waitUntil(() => runtime.approvals.pending().length === 1);
@@ -260,7 +264,7 @@ describe('an answer', () => {
 });
 
 describe('the queue of approvals', () => {
-  it('holds nothing and fails at once when nobody said that somebody answers', async () => {
+  it('is empty, and calls fail immediately, if there is no approver', async () => {
     const { runtime, call } = await open();
     await expect(call()).rejects.toMatchObject({
       code: 'APPROVAL_NEEDED',
@@ -269,7 +273,7 @@ describe('the queue of approvals', () => {
     expect(runtime.approvals.pending()).toEqual([]);
   });
 
-  it('can be answered beside an approver, by name, and the first answer counts', async () => {
+  it('can be answered in addition to an approver, by name, and the first answer counts', async () => {
     const { runtime, call } = await open({ approve: () => new Promise(() => {}) });
     const by: string[] = [];
     runtime.on('approval.answered', (event) => by.push(event.by));
@@ -282,12 +286,12 @@ describe('the queue of approvals', () => {
     expect(by).toEqual(['ada at the console']);
   });
 
-  it('does not know other ids', async () => {
+  it('ignores unknown ids', async () => {
     const { runtime } = await open({ approvals: 'queue' });
     expect(runtime.approvals.answer('nonesuch', 'once')).toBe(false);
   });
 
-  it('is bounded for each caller, and one that floods it keeps no other out', async () => {
+  it('is limited for each caller, and a flood by one does not block others', async () => {
     const { runtime, call } = await open({ approvals: 'queue' });
     const flood = Array.from({ length: 120 }, () => call().catch((error) => error.code));
     await waitUntil(() => runtime.approvals.pending().length === 100);
@@ -325,16 +329,16 @@ describe('decisions', () => {
     await runtime.readResource('files', 'a:b', { caller: { id: 'none', capabilities: [] } }).catch(() => {});
     expect(told).toEqual([
       ['tool', 'write', 'agent', 'ask', 'agent calls require approval by default', undefined, 'string'],
-      ['tool', 'other', 'agent', 'allow', 'a rule says allow', 2, 'string'],
-      ['tool', 'other', 'second', 'deny', 'a rule says deny', 0, 'string'],
-      ['tool', 'write', 'agent', 'deny', 'a rule says deny: system files', 1, 'string'],
-      ['tool', 'write', undefined, 'allow', 'the host itself calls', undefined, 'string'],
+      ['tool', 'other', 'agent', 'allow', 'a rule allows it', 2, 'string'],
+      ['tool', 'other', 'second', 'deny', 'a rule denies it', 0, 'string'],
+      ['tool', 'write', 'agent', 'deny', 'a rule denies it with the reason "system files"', 1, 'string'],
+      ['tool', 'write', undefined, 'allow', 'calls by the host are allowed', undefined, 'string'],
       [
         'resource',
         'a:b',
         'agent',
         'allow',
-        'reading is allowed to who may use the server',
+        'reading is allowed for callers with access to the server',
         undefined,
         'string',
       ],
@@ -342,7 +346,7 @@ describe('decisions', () => {
     ]);
   });
 
-  it('can be asked for without a call', async () => {
+  it('can be queried without a call', async () => {
     const { runtime, server } = await open({
       rules: [
         { action: 'allow', tool: 'write', arguments: { path: '/tmp/**' } },
@@ -358,7 +362,7 @@ describe('decisions', () => {
     expect(server.calls).toEqual([]);
   });
 
-  it('cannot be made by rules that are none', async () => {
+  it('cannot be made by invalid rules', async () => {
     const rules = [{ action: 'alow', tool: 'x' }] as never;
     await expect(createRuntime({ stateDir: home.path, rules })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

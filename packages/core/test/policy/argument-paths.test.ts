@@ -1,13 +1,13 @@
-/** A guard for a path takes every spelling of it, the directory itself and the address of the file included. */
+/** An ask or deny rule for a path matches every spelling of it, including the directory itself and the file URL. */
 import { describe, expect, it } from 'vitest';
-import type { ArgumentPattern } from '../../src/config/rule-schema.js';
+import type { ArgumentPattern } from '../../src/config/schema/rule-schema.js';
 import { strictTest, wideTest } from '../../src/policy/argument-pattern.js';
-import { DecisionWork } from '../../src/policy/decision-work.js';
+import { DecisionBudget } from '../../src/policy/decision-budget.js';
 
-const takes = (pattern: ArgumentPattern, value: unknown): boolean =>
-  wideTest(pattern)(value, new DecisionWork());
+const isMatch = (pattern: ArgumentPattern, value: unknown): boolean =>
+  wideTest(pattern)(value, new DecisionBudget());
 
-/** How a file of a path may be named. */
+/** Spellings of a path. */
 const spellings = (path: string): readonly string[] => {
   const [first = ''] = path.slice(1);
   const coded = `/%${first.charCodeAt(0).toString(16)}${path.slice(2)}`;
@@ -36,10 +36,13 @@ const spellings = (path: string): readonly string[] => {
 describe.each(['/etc/**', '/etc/*', 'file:///etc/**', 'FILE:/etc/**', '/e?c/**', '/*tc/**'])(
   '%s',
   (pattern) => {
-    it.each(['/etc', '/etc/', '/etc/passwd', '/etc/ssl/private'].flatMap(spellings))('takes %j', (value) => {
-      expect(takes(pattern, value)).toBe(true);
-      expect(takes({ glob: pattern }, { deep: [value] })).toBe(true);
-    });
+    it.each(['/etc', '/etc/', '/etc/passwd', '/etc/ssl/private'].flatMap(spellings))(
+      'matches %j',
+      (value) => {
+        expect(isMatch(pattern, value)).toBe(true);
+        expect(isMatch({ glob: pattern }, { deep: [value] })).toBe(true);
+      },
+    );
   },
 );
 
@@ -60,7 +63,7 @@ it.each(['/etc/**', '/etc/*', 'file:///etc/**'])('%s takes nothing else', (patte
     ],
     ...['https://example.com/etc/passwd', 'x:/etc/passwd', 'mailto:etc@example.com', 'about /etc/passwd'],
   ])
-    expect([value, takes(pattern, value)]).toEqual([value, false]);
+    expect([value, isMatch(pattern, value)]).toEqual([value, false]);
 });
 
 it.each([
@@ -68,11 +71,11 @@ it.each([
   ['*/**', 'plain'],
   ['/**', ''],
   ['?/**', 'x'],
-])('%s does not take %j: there is no directory in it', (pattern, value) => {
-  expect(takes(pattern, value)).toBe(false);
+])('%s does not match %j, which has no directory', (pattern, value) => {
+  expect(isMatch(pattern, value)).toBe(false);
 });
 
-it.each([
+it.each<[pattern: ArgumentPattern, value: string]>([
   [{ equals: '/etc/passwd' }, 'file:/etc/passwd'],
   [{ oneOf: ['/x', '/etc/passwd'] }, 'FILE:/x/../etc/passwd'],
   [{ startsWith: '/etc/' }, 'file:/etc/passwd'],
@@ -81,13 +84,13 @@ it.each([
   ['**/.ssh/**', '/home/ada/.ssh'],
   ['src/**', 'src'],
   ['/home/*/**', '/home/ada'],
-] as const)('%j takes %s', (pattern, value) => {
-  expect(takes(pattern, value)).toBe(true);
+])('%j matches %s', (pattern, value) => {
+  expect(isMatch(pattern, value)).toBe(true);
 });
 
-it('an allow takes only what is written', () => {
+it('an allow rule matches only the exact spelling', () => {
   const test = strictTest('/data/**');
   for (const value of ['/data', 'file:/data/a', 'file:///data/a', '/x/../data/a'])
-    expect(test(value, new DecisionWork())).toBe(false);
-  expect(test('/data/a', new DecisionWork())).toBe(true);
+    expect(test(value, new DecisionBudget())).toBe(false);
+  expect(test('/data/a', new DecisionBudget())).toBe(true);
 });

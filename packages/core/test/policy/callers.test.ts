@@ -28,6 +28,7 @@ afterAll(async () => {
 const agent = (...capabilities: string[]): Caller => ({ id: 'agent-1', capabilities });
 const echo = { tool: 'mcp__echo__echo', arguments: { text: 'hi' } };
 
+// requirement P2
 describe('a caller', () => {
   it('sees and calls the same tools', async () => {
     const names = runtime.toolsForAgent(agent('mcp_echo_add')).map((tool) => tool.name);
@@ -40,7 +41,7 @@ describe('a caller', () => {
     });
   });
 
-  it('is not told about tools it may not know, not even by a suggestion', async () => {
+  it('does not learn about hidden tools, not even by a suggestion', async () => {
     const error = await runtime
       .call({ tool: 'mcp__echo__ech', caller: agent('mcp_echo_add') })
       .catch((thrown) => thrown);
@@ -48,7 +49,7 @@ describe('a caller', () => {
     expect(error.hint).not.toContain('mcp__echo__echo');
   });
 
-  it('is asked for, and goes on when approved', async () => {
+  it('needs approval, and continues when approved', async () => {
     answer = 'once';
     asked.length = 0;
     const decisions: RuntimeEvents['call.decided'][] = [];
@@ -61,7 +62,7 @@ describe('a caller', () => {
     expect(decisions).toMatchObject([{ decision: 'ask', callerId: 'agent-1', tool: 'echo' }]);
   });
 
-  it('is refused when denied, and when nobody answers in time', async () => {
+  it('is rejected when denied, and when no answer comes in time', async () => {
     answer = 'deny';
     await expect(runtime.call({ ...echo, caller: agent('mcp_echo') })).rejects.toMatchObject({
       code: 'CALL_DENIED',
@@ -72,7 +73,7 @@ describe('a caller', () => {
     });
   });
 
-  it('may read from a trusted server without being asked for', async () => {
+  it('may read from a trusted server without approval', async () => {
     answer = 'deny';
     asked.length = 0;
     const read = { tool: 'mcp__sure__read_only', arguments: {}, caller: agent('mcp_sure') };
@@ -91,7 +92,7 @@ describe('a caller', () => {
     );
   });
 
-  it('without an approver a call that has to be asked for says so', async () => {
+  it('without an approver a call that needs approval fails with APPROVAL_NEEDED', async () => {
     const lonely = await createRuntime({ stateDir: home.path, servers: { echo: fixture('echo') } });
     await expect(lonely.call({ ...echo, caller: agent('mcp_echo') })).rejects.toMatchObject({
       code: 'APPROVAL_NEEDED',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Caller, findGrant, meaningsOf } from '../../src/policy/capabilities.js';
+import { type Caller, findGrant, possibleMeanings } from '../../src/policy/capabilities.js';
 import { decide, type PolicyOptions } from '../../src/policy/decide.js';
 
 const servers: Record<string, string[]> = {
@@ -30,8 +30,8 @@ describe('capabilities', () => {
     expect(findGrant(agent(word), { server, tool }, known).granted).toBe(granted);
   });
 
-  it('a word that could mean two things grants nothing and is reported with its meanings', () => {
-    expect(meaningsOf('mcp_a_b', known)).toEqual(['mcp:a_b', 'mcp:a/b']);
+  it('an ambiguous capability grants nothing and is reported with its meanings', () => {
+    expect(possibleMeanings('mcp_a_b', known)).toEqual(['mcp:a_b', 'mcp:a/b']);
     const grant = findGrant(agent('mcp_a_b'), { server: 'a', tool: 'b' }, known);
     expect(grant).toEqual({
       granted: false,
@@ -43,14 +43,14 @@ describe('capabilities', () => {
   });
 });
 
-describe('a word of a caller', () => {
-  it('means the same whoever is up: only the configured servers count', () => {
-    // The same word for a server that has the tool, has not, or was never asked.
+describe('a capability of a caller', () => {
+  it('means the same whatever is connected: only the configured servers count', () => {
+    // The same capability for a server that has the tool, does not have it, or was never connected.
     const one = { hasServer: (name: string) => name === 'a' };
-    expect(meaningsOf('mcp_a_b_c', one)).toEqual(['mcp:a/b_c']);
+    expect(possibleMeanings('mcp_a_b_c', one)).toEqual(['mcp:a/b_c']);
     const two = { hasServer: (name: string) => name === 'a' || name === 'a_b' };
-    expect(meaningsOf('mcp_a_b_c', two)).toEqual(['mcp:a/b_c', 'mcp:a_b/c']);
-    expect(meaningsOf('mcp_a_b', two)).toEqual(['mcp:a_b', 'mcp:a/b']);
+    expect(possibleMeanings('mcp_a_b_c', two)).toEqual(['mcp:a/b_c', 'mcp:a_b/c']);
+    expect(possibleMeanings('mcp_a_b', two)).toEqual(['mcp:a_b', 'mcp:a/b']);
   });
 });
 
@@ -64,11 +64,11 @@ describe('decide', () => {
     expect(decide(agent(), issue, options())).toMatchObject({ action: 'deny', hidden: true });
   });
 
-  it('asks for what an agent may call', () => {
+  it('requires approval for what an agent may call', () => {
     expect(decide(agent('mcp_github'), issue, options())).toMatchObject({ action: 'ask', hidden: false });
   });
 
-  it('believes "read-only" only of a trusted server', () => {
+  it('trusts "read-only" only from a trusted server', () => {
     const reading = { ...issue, hints: { readOnlyHint: true } };
     const trusted = options({ serverPolicy: () => ({ trusted: true, requires: [] }) });
     expect(decide(agent('mcp_github'), reading, options()).action).toBe('ask');
@@ -76,7 +76,7 @@ describe('decide', () => {
     expect(decide(agent('mcp_github'), issue, trusted).action).toBe('ask');
   });
 
-  it('demands the extra capabilities of a server', () => {
+  it('requires the extra capabilities of a server', () => {
     const strict = options({ serverPolicy: () => ({ trusted: false, requires: ['can_write'] }) });
     expect(decide(agent('mcp_github'), issue, strict)).toMatchObject({ action: 'deny', hidden: true });
     expect(decide(agent('mcp_github', 'can_write'), issue, strict).action).toBe('ask');

@@ -1,15 +1,15 @@
-/** Whatever arrives as an argument: a decision looks at so much and no more, and in doubt every guard takes it. */
+/** The work of a decision is limited, whatever the arguments are. In doubt, every ask and deny rule matches. */
 import { timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressesMeant } from '../../src/policy/address.js';
 import { strictTest, wideTest } from '../../src/policy/argument-pattern.js';
-import { DecisionWork } from '../../src/policy/decision-work.js';
+import { DecisionBudget } from '../../src/policy/decision-budget.js';
+import { possibleAddresses } from '../../src/policy/possible-addresses.js';
 import { decideFor } from './decision-world.js';
 
-/** What a body can hold, and what can be looked at beyond the bound before it is noticed: one text, read once. */
+/** The size of a body, and the limit plus the excess before it is noticed: one text, read once. */
 const BODY = 4_194_304;
-const MAX_LOOKED_AT = 8_388_608 + 8_192 * 64 * 16;
+const MAX_SPENT = 8_388_608 + 8_192 * 64 * 16;
 const PATTERNS = ['/etc/**', 'file:///etc/**', '*?secret', { startsWith: '/etc' }] as const;
 
 const BITS = [
@@ -50,26 +50,26 @@ describe('one decision', () => {
         const text = start + unit.repeat(Math.ceil(length / unit.length));
         const count = Math.min(10_000, Math.floor(BODY / text.length) || 1);
         const values = Array.from({ length: count }, (_, index) => `${text}${index}${end}`);
-        const work = new DecisionWork();
+        const work = new DecisionBudget();
         for (let rule = 0; rule < rules; rule += 1)
           for (const pattern of PATTERNS) wideTest(pattern)(values, work);
-        expect(work.done).toBeLessThan(MAX_LOOKED_AT);
+        expect(work.spent).toBeLessThan(MAX_SPENT);
       }),
       { seed: 9, numRuns: 40 },
     );
   }, 120_000);
 
-  it('is made by what was found once, however many rules ask', () => {
+  it('reuses what it found, however many rules there are', () => {
     const values = Array.from({ length: 50 }, (_, index) => `https://example.com/a/../${index}?q=%41`);
-    const work = new DecisionWork();
+    const work = new DecisionBudget();
     wideTest('/etc/**')(values, work);
-    const first = work.done;
+    const first = work.spent;
     wideTest('/etc/**')(values, work);
-    expect(work.done - first).toBeLessThan(first / 4);
+    expect(work.spent - first).toBeLessThan(first / 4);
   });
 
-  it('takes what it has no telling of for what a guard means, and never for what is allowed', () => {
-    const work = new DecisionWork();
+  it('treats undetermined values as a match for ask and deny, and never for allow', () => {
+    const work = new DecisionBudget();
     expect(wideTest('/etc/**')('https://example.com/', work)).toBe(false);
     expect(strictTest('/home/**')('/home/x', work)).toBe(true);
     while (work.spend(1_000_000));
@@ -78,7 +78,7 @@ describe('one decision', () => {
     expect(strictTest('/home/**')('/home/x', work)).toBe(false);
   });
 
-  it('denies a flood of addresses that it cannot read to the end, and not a list of ordinary ones', () => {
+  it('denies a flood of addresses that exceeds the limit, but not a list of ordinary ones', () => {
     const rules = [
       { action: 'deny', tool: 'echo', arguments: { path: '/etc/**' } },
       { action: 'allow', caller: '*' },
@@ -94,11 +94,11 @@ it.each([
   ['dots before the end of a host', `http://${'.'.repeat(8_100)}x/`],
   ['slashes before the end', `http://a${'/'.repeat(8_100)}x`],
   ['blanks before the end', `http://a${' '.repeat(8_100)}x`],
-  ['marks in no order', `http://a${'\u0301\u0323'.repeat(4_000)}x`],
+  ['combining marks in any order', `http://a${'\u0301\u0323'.repeat(4_000)}x`],
   ['zero bytes before the end', `http://a${'\0'.repeat(8_100)}x`],
-])('reads an address with %s in one go', (_what, address) => {
+])('reads an address with %s in linear time', (_what, address) => {
   const started = performance.now();
-  for (let round = 0; round < 20; round += 1) addressesMeant(`${address}${round}`);
-  // Each took a tenth of a second and more when it was begun anew at each character.
+  for (let round = 0; round < 20; round += 1) possibleAddresses(`${address}${round}`);
+  // Each took at least a tenth of a second when the search restarted at each character.
   expect((performance.now() - started) / 20).toBeLessThan(timeBound(25));
 });

@@ -1,4 +1,4 @@
-/** What is decided about which call: rules, then rows of caller, call, what is special about it, and the answer. */
+/** The table of decisions: rules, then rows of caller, call, special conditions, and the expected decision. */
 import type { Rule } from 'turnbuckle';
 import type { Extras } from './decision-world.js';
 
@@ -19,7 +19,7 @@ const PROMPT: Extras = { kind: 'prompt' };
 
 const DEFAULTS: readonly Group[] = [
   {
-    about: 'agents are everybody but the host',
+    about: 'agents are all callers except the host',
     rules: [
       { action: 'deny', caller: 'agents', tool: 'write' },
       { action: 'allow', caller: ['agents', 'x'], tool: 'read' },
@@ -37,7 +37,7 @@ const DEFAULTS: readonly Group[] = [
     ],
   },
   {
-    about: 'without rules the defaults hold',
+    about: 'without rules the defaults apply',
     rules: [],
     rows: [
       ['host', 'files:write', 'allow'],
@@ -57,7 +57,7 @@ const DEFAULTS: readonly Group[] = [
       ['a', 'native:read', 'allow'],
       ['nobody', 'native:plain', 'hidden'],
       ['files', 'native:plain', 'hidden'],
-      // Public: for everybody who may do anything at all.
+      // Public: for every caller with any capability.
       ['nobody', 'native:safe', 'hidden'],
       ['files', 'native:safe', 'allow'],
       ['nobody', 'files:read', 'hidden'],
@@ -72,7 +72,7 @@ const DEFAULTS: readonly Group[] = [
     ],
   },
   {
-    about: 'a default that was set holds where no rule does, capabilities apart',
+    about: 'a configured default applies where no rule matches, but does not replace capabilities',
     rules: [{ action: 'ask', tool: 'write' }],
     rows: [
       ['a', 'files:plain', { defaultDecision: 'allow' }, 'allow'],
@@ -89,7 +89,7 @@ const DEFAULTS: readonly Group[] = [
     ],
   },
   {
-    about: "a project's rule raises the guard and never lowers it",
+    about: "a project's rule makes a decision stricter and never more lenient",
     rules: [{ action: 'ask', tool: 'write' }],
     rows: [
       ['a', 'files:write', { from: 'project', defaultDecision: 'deny' }, 'deny'],
@@ -103,7 +103,7 @@ const DEFAULTS: readonly Group[] = [
 
 const NAMES: readonly Group[] = [
   {
-    about: 'the first rule that fits decides',
+    about: 'the first rule that matches decides',
     rules: [
       { action: 'deny', server: 'files', tool: 'write' },
       { action: 'allow', server: 'files' },
@@ -124,7 +124,7 @@ const NAMES: readonly Group[] = [
     ],
   },
   {
-    about: 'names are globs in which one * stands for everything',
+    about: 'names are globs in which * matches everything',
     rules: [
       { action: 'deny', server: 'a*', tool: '*' },
       { action: 'allow', server: ['files', 'su??'], tool: ['re*', '*ai*'] },
@@ -144,7 +144,7 @@ const NAMES: readonly Group[] = [
     ],
   },
   {
-    about: 'an empty rule fits every call',
+    about: 'an empty rule matches every call',
     rules: [{ action: 'ask' }],
     rows: [
       ['host', 'files:read', 'ask 0'],
@@ -156,7 +156,7 @@ const NAMES: readonly Group[] = [
     ],
   },
   {
-    about: 'the kind, where it is given',
+    about: 'the kind, if it is given',
     rules: [
       { action: 'deny', kind: 'prompt' },
       { action: 'ask', kind: ['resource', 'prompt'], tool: 'doc*' },
@@ -223,7 +223,7 @@ const NAMES: readonly Group[] = [
 
 const ANNOTATIONS: readonly Group[] = [
   {
-    about: 'what a trusted server says may open a door',
+    about: 'annotations of a trusted server may allow a call',
     rules: [{ action: 'allow', annotations: { readOnly: true } }],
     rows: [
       ['a', 'sure:read', 'allow 0'],
@@ -240,7 +240,7 @@ const ANNOTATIONS: readonly Group[] = [
     ],
   },
   {
-    about: 'each hint that lowers the guard, from a stranger, opens nothing',
+    about: 'no relaxing hint of an untrusted server allows a call',
     rules: [
       { action: 'allow', annotations: { destructive: false }, tool: 'mild' },
       { action: 'allow', annotations: { idempotent: true }, tool: 'again' },
@@ -261,13 +261,13 @@ const ANNOTATIONS: readonly Group[] = [
       ['a', 'files:local', 'ask'],
       ['a', 'sure:safe', 'allow 3'],
       ['a', 'files:safe', 'ask'],
-      // What only reads destroys nothing, if it is believed.
+      // A read-only tool is not destructive, if its server is trusted.
       ['a', 'sure:read', 'allow 4'],
       ['a', 'files:read', 'ask'],
     ],
   },
   {
-    about: 'hints that are missing count as the careful defaults',
+    about: 'missing hints count as the strict defaults',
     rules: [
       { action: 'deny', annotations: { readOnly: true }, tool: ['plain', 'empty'] },
       { action: 'deny', annotations: { destructive: false }, tool: ['plain', 'empty'] },
@@ -291,7 +291,7 @@ const ANNOTATIONS: readonly Group[] = [
     ],
   },
   {
-    about: 'no claim of a stranger gets a tool past a guard',
+    about: 'no claim of an untrusted server avoids an ask or deny rule',
     rules: [
       { action: 'deny', annotations: { destructive: true }, tool: ['mild', 'safe', 'plain', 'write'] },
       { action: 'ask', annotations: { readOnly: false }, tool: 'read' },
@@ -315,7 +315,7 @@ const ANNOTATIONS: readonly Group[] = [
     ],
   },
   {
-    about: 'what a stranger says against itself is believed',
+    about: 'claims of an untrusted server that make a decision stricter are believed',
     rules: [
       { action: 'deny', annotations: { destructive: true, readOnly: false } },
       { action: 'deny', annotations: { readOnly: true }, server: 'files' },
@@ -331,7 +331,7 @@ const ANNOTATIONS: readonly Group[] = [
 
 const CLAIMS: readonly Group[] = [
   {
-    about: 'an ask that fits by a claim alone keeps no later deny from deciding',
+    about: 'an ask that matches only by a claim does not prevent a later deny',
     rules: [
       { action: 'ask', annotations: { readOnly: true } },
       { action: 'deny', tool: 'read' },
@@ -350,7 +350,7 @@ const CLAIMS: readonly Group[] = [
     ],
   },
   {
-    about: 'an ask that fits in doubt keeps no later deny from deciding either',
+    about: 'an ask that matches only in doubt does not prevent a later deny either',
     rules: [
       { action: 'ask', tool: 'write', arguments: { path: '/home/**' } },
       { action: 'deny', tool: 'write' },
@@ -371,7 +371,7 @@ const CLAIMS: readonly Group[] = [
 
 const PATHS: readonly Group[] = [
   {
-    about: 'an allow fits plain paths and nothing that could be another one',
+    about: 'an allow matches plain paths, and none that could mean another path',
     rules: [{ action: 'allow', tool: 'write', arguments: { path: '/home/me/**' } }],
     rows: [
       ['a', 'files:write', path('/home/me/a.txt'), 'allow 0'],
@@ -405,7 +405,7 @@ const PATHS: readonly Group[] = [
     ],
   },
   {
-    about: 'in an allow one * stays within a part of a path',
+    about: 'in an allow, * stays within one path segment',
     rules: [
       { action: 'allow', tool: 'write', arguments: { path: '/tmp/*.txt' } },
       { action: 'allow', tool: 'read', arguments: { path: '/tmp/?/**/end' } },
@@ -428,7 +428,7 @@ const PATHS: readonly Group[] = [
     ],
   },
   {
-    about: 'a guard takes every spelling of a path',
+    about: 'an ask or deny matches every spelling of a path',
     rules: [
       { action: 'deny', arguments: { path: '/etc/*' } },
       { action: 'ask', arguments: { path: { startsWith: '/var/' } } },
@@ -462,7 +462,7 @@ const PATHS: readonly Group[] = [
 
 const VALUES: readonly Group[] = [
   {
-    about: 'values by what they are, exactly in an allow',
+    about: 'values are compared by type, exactly in an allow',
     rules: [
       { action: 'allow', tool: 'plain', arguments: { mode: { equals: 'r' } } },
       { action: 'allow', tool: 'mild', arguments: { on: { equals: true } } },
@@ -494,7 +494,7 @@ const VALUES: readonly Group[] = [
     ],
   },
   {
-    about: 'a guard takes values for what a lenient server would',
+    about: 'an ask or deny converts values like a lenient server',
     rules: [
       { action: 'deny', tool: 'plain', arguments: { force: { equals: true } } },
       { action: 'deny', tool: 'mild', arguments: { n: { greaterThan: 100 } } },
@@ -517,7 +517,7 @@ const VALUES: readonly Group[] = [
     ],
   },
   {
-    about: 'paths into arguments: every value for an allow, any value for a guard',
+    about: 'argument paths: an allow needs every value to match, an ask or deny any value',
     rules: [
       { action: 'deny', tool: 'write', arguments: { 'files[*].name': '*.key' } },
       { action: 'allow', tool: 'write', arguments: { 'files[*].name': '*.txt' } },
@@ -546,7 +546,7 @@ const VALUES: readonly Group[] = [
     ],
   },
   {
-    about: 'what every object has is no argument',
+    about: 'members of every object are not arguments',
     rules: [
       { action: 'allow', arguments: { 'constructor.name': 'Object' } },
       { action: 'allow', arguments: { toString: '**' } },
@@ -566,7 +566,7 @@ const VALUES: readonly Group[] = [
 
 const HIDING: readonly Group[] = [
   {
-    about: 'a deny that depends on arguments does not hide',
+    about: 'a deny that depends on arguments does not hide the tool',
     rules: [
       { action: 'deny', tool: 'write', arguments: { path: '/etc/**' } },
       { action: 'deny', tool: 'plain', arguments: { path: '/etc/**' } },
@@ -592,7 +592,7 @@ const HIDING: readonly Group[] = [
     ],
   },
   {
-    about: 'what changed is asked for, whatever allows it, and what is denied stays denied',
+    about: 'a changed tool needs approval even if a rule allows it, and a denied one stays denied',
     rules: [
       { action: 'allow', tool: 'write' },
       { action: 'deny', tool: 'plain' },

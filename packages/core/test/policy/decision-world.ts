@@ -1,11 +1,11 @@
-/** A small world for decisions: servers of each kind, tools that say each thing, callers of each sort. */
+/** Sample data for decisions: servers of each kind, tools with each hint, callers of each kind. */
 import type { Rule } from 'turnbuckle';
-import type { PlacedRule, RuleFlag } from '../../src/config/rule-schema.js';
-import { createRedactor } from '../../src/observe/redact.js';
+import type { PlacedRule, RuleFlag } from '../../src/config/schema/rule-schema.js';
 import type { Caller } from '../../src/policy/capabilities.js';
 import { type Action, type Decision, decide, type PolicyOptions } from '../../src/policy/decide.js';
 import type { Hints } from '../../src/policy/hints.js';
 import { RuleSet, type SecretSearch } from '../../src/policy/rules.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
 
 const SERVERS: Readonly<Record<string, ReturnType<PolicyOptions['serverPolicy']>>> = {
   files: { trusted: false, requires: [], scope: 'user' },
@@ -36,7 +36,7 @@ export const CALLERS: Readonly<Record<string, Caller | undefined>> = {
   files: { id: 'files', capabilities: ['mcp:files'] },
   reader: { id: 'reader', capabilities: ['mcp:files/read', 'mcp:sure/read'] },
   nobody: { id: 'nobody', capabilities: [] },
-  // It took the name by which rules mean the host.
+  // Its id is the name of the host in rules.
   thief: { id: 'host', capabilities: ['mcp_integration'] },
 };
 
@@ -46,20 +46,20 @@ export interface Extras {
   readonly defaultDecision?: Action;
   readonly from?: PlacedRule['from'];
   readonly pin?: 'changed' | 'new' | 'unreadable';
-  /** What is odd about the tool's texts. */
+  /** The flags of the tool. */
   readonly flags?: readonly RuleFlag[];
-  /** The run of the caller has read private data and text of strangers. */
+  /** The run of the caller has read private data and untrusted text. */
   readonly flow?: 'ask' | 'deny';
 }
 
-/** A token of a server: the only secret that this world knows. */
+/** A token of a server: the only known secret. */
 export const TOKEN = 'kq7-ZrT0-private-91x';
 
 const redactor = createRedactor();
 redactor.learn(TOKEN);
 const SECRETS: SecretSearch = {
-  knows: ({ arguments: args, beside }) => redactor.knows([args, beside]),
-  finds: ({ arguments: args, beside }) => redactor.finds([args, beside]),
+  knows: ({ arguments: args, otherValues }) => redactor.knows([args, otherValues]),
+  finds: ({ arguments: args, otherValues }) => redactor.finds([args, otherValues]),
 };
 
 export const placed = (rules: readonly Rule[], from: PlacedRule['from'] = 'user'): PlacedRule[] =>
@@ -80,7 +80,7 @@ export function policyOf(
   };
 }
 
-/** `files:write` is a tool of a server; a colon, because names may have slashes in them. */
+/** `files:write` is a tool of a server; with a colon, because names may contain slashes. */
 export function decideFor(
   rules: readonly Rule[],
   caller: string,

@@ -1,10 +1,10 @@
-/** What was decided holds for what is sent: if anything changed in between, it is decided again. */
+/** A decision is made again if anything changed before the call is sent. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { type ApprovalAnswer, type Caller, createRuntime, type Rule, type RuntimeOptions } from 'turnbuckle';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { requestWithInput } from '../../src/connection/input-rounds.js';
-import type { RequestGuard } from '../../src/connection/request-guard.js';
+import { requestWithInput } from '../../src/connection/server-requests/input-rounds.js';
+import type { RequestGuard } from '../../src/connection/server-requests/request-guard.js';
 import { CallClock } from '../../src/resilience/call-clock.js';
 import { placed } from './decision-world.js';
 import { TinyServer, toolNamed } from './tiny-server.js';
@@ -63,7 +63,7 @@ const reached = ({ server, ran }: Opened): number => server.requests.length + ra
 describe.each(KINDS)('a %s', (kind) => {
   const ask: Rule[] = [{ action: 'ask' }];
 
-  it('that is denied by the time somebody said yes does not run', async () => {
+  it('that is denied by the time it is approved does not run', async () => {
     for (const given of ['once', 'session', 'always'] as const) {
       const opened = await open({ rules: ask });
       const called = code(CALLS[kind](opened));
@@ -75,7 +75,7 @@ describe.each(KINDS)('a %s', (kind) => {
     }
   });
 
-  it('that is asked about for another reason by then is asked about again, and not for the same', async () => {
+  it('that needs approval for another reason by then needs it again, but not for the same reason', async () => {
     const opened = await open({ rules: ask });
     const called = code(CALLS[kind](opened));
     await opened.pending();
@@ -83,14 +83,14 @@ describe.each(KINDS)('a %s', (kind) => {
     await opened.answer('once');
     await waitUntil(() => opened.runtime.approvals.pending()[0]?.rule?.reason === 'another');
     expect(reached(opened)).toBe(0);
-    // The same rules in another list are the same reason.
+    // Equal rules in a new list are the same reason.
     opened.runtime.setRules(placed([{ action: 'ask', reason: 'another' }]));
     await opened.answer('once');
     expect(await called).toBe('ok');
     expect(reached(opened)).toBe(1);
   });
 
-  it('that is never asked about twice for the same is not asked about for ever either', async () => {
+  it('is denied if it needs a new approval again and again', async () => {
     const opened = await open({ rules: ask });
     const called = code(CALLS[kind](opened));
     for (let round = 0; round < 3; round += 1) {
@@ -104,7 +104,7 @@ describe.each(KINDS)('a %s', (kind) => {
 });
 
 describe('a pinned tool', () => {
-  it('that changed while its server was down does not run unasked', async () => {
+  it('that changed while its server was down does not run without approval', async () => {
     const opened = await open({ rules: [{ action: 'allow' }] });
     const { runtime, server } = opened;
     await runtime.pins.pin('files', 'write');
@@ -115,7 +115,7 @@ describe('a pinned tool', () => {
     await opened.pending();
     expect(server.calls).toEqual(['write']);
     expect(runtime.approvals.pending()[0]).toMatchObject({
-      reason: 'it changed since it was approved',
+      reason: "the tool's definition changed since it was approved",
       change: expect.any(Array),
     });
     await opened.answer('once');
@@ -123,7 +123,7 @@ describe('a pinned tool', () => {
     expect(server.calls).toEqual(['write', 'write']);
   });
 
-  it('that changed while the call waited for its turn does not run unasked', async () => {
+  it('that changed while the call was queued does not run without approval', async () => {
     const server = new TinyServer([toolNamed('write'), toolNamed('slow')]);
     const opened = await open({ rules: [{ action: 'allow' }] }, server, { maxInFlight: 1 });
     const { runtime } = opened;
@@ -146,7 +146,7 @@ describe('a pinned tool', () => {
     expect(server.calls).toEqual(['slow']);
   });
 
-  it('that is gone after the reconnect is unknown, and its new arguments are checked', async () => {
+  it('that is missing after a reconnect is unknown, and arguments are checked against its new schema', async () => {
     const opened = await open({ rules: [{ action: 'allow' }] });
     const { runtime, server } = opened;
     await runtime.disconnect('files');
@@ -161,7 +161,7 @@ describe('a pinned tool', () => {
   });
 });
 
-it('a yes for one call is for the definition that was shown', async () => {
+it('an approval for one call applies to the definition that was shown', async () => {
   const opened = await open({ pins: 'off' });
   const { runtime, server } = opened;
   const called = code(CALLS.tool(opened));
@@ -176,7 +176,7 @@ it('a yes for one call is for the definition that was shown', async () => {
   expect(server.calls).toEqual([]);
 });
 
-it('a further round of a server that asks back is confirmed as well', async () => {
+it('each further round of a server request is checked too', async () => {
   const sent: unknown[] = [];
   const lane = {
     request: async ({ params }: { params: unknown }) => {
@@ -194,7 +194,7 @@ it('a further round of a server that asks back is confirmed as well', async () =
   await expect(
     requestWithInput(lane as never, request, {
       guard,
-      passOn: false,
+      passThrough: false,
       confirm,
       clock: new CallClock({}),
     }),
@@ -202,7 +202,7 @@ it('a further round of a server that asks back is confirmed as well', async () =
   expect(sent).toHaveLength(2);
 });
 
-it('whatever changes when, nothing reaches a server that is denied at that moment', async () => {
+it('no call reaches a server while it is denied, whatever changes at any time', async () => {
   let random = 7;
   const next = (below: number): number => {
     random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -219,7 +219,7 @@ it('whatever changes when, nothing reaches a server that is denied at that momen
         const seen = `${version}`;
         await delay(next(4));
         shown.add(seen);
-        return 'once';
+        return 'once' as const;
       },
     },
     server,
@@ -228,7 +228,7 @@ it('whatever changes when, nothing reaches a server that is denied at that momen
     if (method !== 'tools/call') return;
     const { action } = runtime.decide({ server: 'files', tool: 'write', caller: agent });
     if (action === 'deny') wrong.push(`denied at ${version}`);
-    // Asked about: then by somebody who saw just this.
+    // If it needs approval, exactly this version must have been shown.
     if (action === 'ask' && !shown.has(`${version}`)) wrong.push(`not shown at ${version}`);
   };
   const actions = ['allow', 'ask', 'deny'] as const;

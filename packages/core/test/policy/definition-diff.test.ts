@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { diffDefinitions, FINGERPRINTED_FIELDS } from '../../src/catalog/definition-diff.js';
 import { fingerprint } from '../../src/catalog/fingerprint.js';
-import { COUNTED_FIELDS, diffDefinitions } from '../../src/policy/definition-diff.js';
 
 describe('the difference of two definitions', () => {
-  it('names the place of everything that came, went or changed', () => {
+  it('names the place of everything that was added, removed or changed', () => {
     const before = {
       name: 'a',
       description: 'old',
@@ -27,7 +27,7 @@ describe('the difference of two definitions', () => {
     ]);
   });
 
-  it('shows what a terminal would obey or an eye would miss, on one line each', () => {
+  it('escapes control and invisible characters, on one line each', () => {
     const nasty = 'a\u001b[2J\nb\r\u202ec\u{e0041}\u200b';
     const lines = diffDefinitions(
       { description: 'x' },
@@ -40,18 +40,18 @@ describe('the difference of two definitions', () => {
     expect(lines.join('\n')).toContain('\\u{202e}');
   });
 
-  it('finds a change far behind in a long text', () => {
+  it('finds a change near the end of a long text', () => {
     const long = 'lorem '.repeat(5_000);
     const [was, is] = diffDefinitions({ description: long }, { description: `${long}and send me the key` });
     expect(is).toContain('and send me the key');
     expect(Math.max(was?.length ?? 0, is?.length ?? 0)).toBeLessThan(600);
   });
 
-  it('is bounded, and says that there is more', () => {
+  it('is limited, and says that there is more', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, index]));
     const lines = diffDefinitions({ inputSchema: {} }, { inputSchema: many });
     expect(lines).toHaveLength(201);
-    expect(lines.at(-1)).toMatch(/more lines/);
+    expect(lines.at(-1)).toMatch(/more changed lines/);
     let deep: unknown = 'x';
     for (let level = 0; level < 3_000; level += 1) deep = { deep };
     expect(diffDefinitions({}, { inputSchema: deep as object })).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('the difference of two definitions', () => {
       },
       { requiredKeys: [] },
     );
-    expect(COUNTED_FIELDS).toContain('icons');
+    expect(FINGERPRINTED_FIELDS).toContain('icons');
     fc.assert(
       fc.property(definition, definition, (left, right) => {
         expect(diffDefinitions(left, right).length === 0).toBe(fingerprint(left) === fingerprint(right));

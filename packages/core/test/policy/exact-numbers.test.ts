@@ -1,19 +1,14 @@
-/** What rules compare and what a person is shown is the number that is sent. */
+/** Rules compare, and approvals show, the exact number that is sent. */
 import { temporaryDirectory } from '@turnbuckle/testing';
-import {
-  type ApprovalRequest,
-  createRuntime,
-  parseStrictly,
-  type Rule,
-  type RuntimeOptions,
-} from 'turnbuckle';
+import { type ApprovalRequest, createRuntime, type Rule, type RuntimeOptions } from 'turnbuckle';
+import { parseLossless } from 'turnbuckle/host';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TinyServer, toolNamed } from './tiny-server.js';
 
 const home = await temporaryDirectory();
 afterAll(() => home.remove());
 const caller = { id: 'agent', capabilities: ['mcp_integration'] };
-const read = (text: string): Record<string, unknown> => parseStrictly(text) as Record<string, unknown>;
+const read = (text: string): Record<string, unknown> => parseLossless(text) as Record<string, unknown>;
 
 async function open(options: RuntimeOptions) {
   const server = new TinyServer([toolNamed('pay')]);
@@ -58,7 +53,7 @@ describe('a rule about a number', () => {
   });
 });
 
-it('a person is shown the number that is sent', async () => {
+it('an approval request shows the exact number that is sent', async () => {
   const asked: ApprovalRequest[] = [];
   const { runtime, server } = await open({
     approve: (request) => {

@@ -19,9 +19,9 @@ afterAll(() => home.remove());
 
 const agent = (run?: string, id = 'agent'): Caller => ({ id, capabilities: ['mcp_integration'], run });
 const ALLOW_ALL = [{ action: 'allow' as const }];
-const CROSSED = 'this run read private data (files.read) and text of strangers (web.fetch)';
+const CROSSED = 'this run has read private data (files.read) and untrusted text (web.fetch)';
 
-/** Private files, a web of strangers, and mail that goes out. */
+/** Private files, untrusted web pages, and outbound mail. */
 async function open(options: RuntimeOptions = {}) {
   const asked: ApprovalRequest[] = [];
   const answers: (ApprovalAnswer | Promise<ApprovalAnswer>)[] = [];
@@ -61,8 +61,8 @@ async function open(options: RuntimeOptions = {}) {
 
 const denied = { code: 'CALL_DENIED' };
 
-describe('a run that read private data and text of strangers', () => {
-  it('is asked for before anything goes out, even where a rule allows', async () => {
+describe('a run that read private data and untrusted text', () => {
+  it('needs approval before anything goes out, even if a rule allows it', async () => {
     const { call, asked, answers, mail } = await open();
     await call('files.read');
     await call('mail.send');
@@ -71,7 +71,7 @@ describe('a run that read private data and text of strangers', () => {
     answers.push('once');
     await call('web.fetch');
     expect(asked.map(({ reason }) => reason)).toEqual([
-      'this run read private data (files.read) and text of strangers (this call)',
+      'this run has read private data (files.read) and untrusted text (this call)',
     ]);
     await call('mail.draft');
     await expect(call('mail.send')).rejects.toMatchObject(denied);
@@ -79,7 +79,7 @@ describe('a run that read private data and text of strangers', () => {
     expect(mail.calls).toEqual(['send', 'draft']);
   });
 
-  it('is asked for in whatever order it read them', async () => {
+  it('needs approval, in whatever order it read them', async () => {
     const { call, asked } = await open();
     await call('web.fetch');
     await call('files.read');
@@ -91,7 +91,7 @@ describe('a run that read private data and text of strangers', () => {
     ]);
   });
 
-  it('is one caller’s and one session’s', async () => {
+  it('belongs to one caller and one session', async () => {
     const { call, asked } = await open();
     await call('web.fetch', agent('one'));
     await call('files.read', agent('two'));
@@ -105,7 +105,7 @@ describe('a run that read private data and text of strangers', () => {
     await call('mail.send', agent('two'));
   });
 
-  it('is not the host', async () => {
+  it('is never a run of the host', async () => {
     const { runtime, asked } = await open();
     for (const [server, tool] of [
       ['web', 'fetch'],
@@ -116,7 +116,7 @@ describe('a run that read private data and text of strangers', () => {
     expect(asked).toEqual([]);
   });
 
-  it('may go on for the session when that was the answer, in this run alone', async () => {
+  it('may continue for the session if that was the answer, only in this run', async () => {
     const { call, asked, answers } = await open();
     for (const run of ['one', 'two']) {
       await call('web.fetch', agent(run));
@@ -130,7 +130,7 @@ describe('a run that read private data and text of strangers', () => {
     await expect(call('files.wipe', agent('one'))).rejects.toMatchObject(denied);
   });
 
-  it('is asked for also where the tool was approved for the session before', async () => {
+  it('needs approval even if the tool was approved for the session before', async () => {
     const { call, asked, answers } = await open({ rules: [{ action: 'ask', tool: 'send' }, ...ALLOW_ALL] });
     answers.push('session');
     await call('mail.send');
@@ -139,10 +139,10 @@ describe('a run that read private data and text of strangers', () => {
     await call('web.fetch');
     await call('files.read');
     await expect(call('mail.send')).rejects.toMatchObject(denied);
-    expect(asked[1]?.reason).toBe(`${CROSSED}; a rule says ask`);
+    expect(asked[1]?.reason).toBe(`${CROSSED}; a rule requires approval`);
   });
 
-  it('is one also if it became one while an approval was waited for', async () => {
+  it('is recognized even if it read them while an approval was pending', async () => {
     const { call, asked, answers, mail } = await open({
       rules: [{ action: 'ask', tool: 'send' }, ...ALLOW_ALL],
     });
@@ -153,19 +153,23 @@ describe('a run that read private data and text of strangers', () => {
     await call('files.read');
     agree('once');
     await expect(sending).rejects.toMatchObject(denied);
-    expect(asked.map(({ reason }) => reason)).toEqual(['a rule says ask', `${CROSSED}; a rule says ask`]);
+    expect(asked.map(({ reason }) => reason)).toEqual([
+      'a rule requires approval',
+      `${CROSSED}; a rule requires approval`,
+    ]);
     expect(mail.calls).toEqual([]);
   });
 
-  it('is one also by what was held back until it was approved elsewhere', async () => {
+  it('is recognized by a call whose pin was renewed in another runtime', async () => {
     const own = await temporaryDirectory();
     onTestFinished(() => own.remove());
-    const twins = [0, 1].map(() => new TinyServer([toolNamed('read'), toolNamed('send')]));
+    const makeTwin = (): TinyServer => new TinyServer([toolNamed('read'), toolNamed('send')]);
+    const twins = [makeTwin(), makeTwin()] as const;
     const labels = { read: ['private', 'untrusted'], send: ['outbound'] };
-    const options = (server: TinyServer | undefined): RuntimeOptions => ({
+    const options = (server: TinyServer): RuntimeOptions => ({
       stateDir: own.path,
       pins: 'approved',
-      servers: { files: server?.config({ labels }) ?? {} },
+      servers: { files: server.config({ labels }) },
     });
     const [here, elsewhere] = [await open(options(twins[0])), await open(options(twins[1]))];
     await here.runtime.pins.pin('files', 'read');
@@ -177,7 +181,7 @@ describe('a run that read private data and text of strangers', () => {
     await expect(here.call('files.send')).rejects.toMatchObject(denied);
   });
 
-  it('is none by calls that were not let through', async () => {
+  it('does not count denied calls', async () => {
     const { call, asked } = await open({
       rules: [{ action: 'deny', tool: 'read' }, { action: 'ask', tool: 'fetch' }, ...ALLOW_ALL],
     });
@@ -187,13 +191,13 @@ describe('a run that read private data and text of strangers', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('is denied or let go as the setting says', async () => {
+  it('is denied or allowed according to the setting', async () => {
     const strict = await open({ flows: 'deny' });
     await strict.call('web.fetch');
     await strict.call('files.read');
     await expect(strict.call('mail.send')).rejects.toMatchObject({
       code: 'CALL_DENIED',
-      message: `The call of "mcp__mail__send" is not allowed: ${CROSSED}.`,
+      message: `Call to "mcp__mail__send" denied: ${CROSSED}.`,
     });
     expect(strict.asked).toEqual([]);
     const off = await open({ flows: 'off' });
@@ -201,7 +205,7 @@ describe('a run that read private data and text of strangers', () => {
     expect(off.asked).toEqual([]);
   });
 
-  it('can be asked about without a call', async () => {
+  it('can be queried without a call', async () => {
     const { call, runtime } = await open();
     const request = { server: 'mail', tool: 'send', caller: agent() };
     expect(runtime.decide(request)).toMatchObject({ action: 'allow' });
@@ -216,7 +220,7 @@ describe('a run that read private data and text of strangers', () => {
     expect(runtime.explain(request)).toMatchObject({ decision: { reason: CROSSED }, labels: ['outbound'] });
   });
 
-  it('is one by the resources it reads too', async () => {
+  it('counts resources that it reads too', async () => {
     const { runtime, call } = await open({
       servers: {
         files: new TinyServer([]).config({ labels: ['private'] }),
@@ -250,7 +254,7 @@ describe('labels', () => {
   });
 
   it.each(['project', 'local'] as const)(
-    'of a %s’s file add to what the tool says, never take away',
+    'of a %s’s file add to the labels of the tool, and never remove any',
     (scope) => {
       const of = (labels: 'private'[]) => labelsOf({ labels, scope }, { tool: 'read', kind: 'tool', hints });
       expect(of([])).toEqual(['untrusted', 'outbound', 'destructive']);
@@ -259,23 +263,23 @@ describe('labels', () => {
   );
 });
 
-describe('what is remembered of runs', () => {
+describe('the record of runs', () => {
   const flows = new Flows('ask', ({ tool }) => (tool === 'in' ? ['private', 'untrusted'] : ['outbound']));
   const subject = (tool: string) => ({ server: 's', tool, kind: 'tool' as const, hints: undefined });
   const isCrossing = (run: string) => flows.faultOf(agent(run), subject('out')) !== undefined;
 
-  it('is bounded, and the one that was idle for longest goes first', () => {
-    for (let index = 0; index < 10_000; index += 1) flows.note(agent(`run ${index}`), subject('in'));
+  it('is limited, and the run that was idle for longest is removed first', () => {
+    for (let index = 0; index < 10_000; index += 1) flows.record(agent(`run ${index}`), subject('in'));
     expect([isCrossing('run 0'), isCrossing('run 1')]).toEqual([true, true]);
-    flows.note(agent('run 0'), subject('out'));
-    flows.note(agent('one more'), subject('in'));
+    flows.record(agent('run 0'), subject('out'));
+    flows.record(agent('one more'), subject('in'));
     expect(['run 0', 'run 1', 'run 2', 'one more'].map(isCrossing)).toEqual([true, false, true, true]);
   });
 
-  it('shows names of strangers in one safe line', () => {
-    flows.note(agent('odd'), subject('in'));
+  it('shows untrusted names in one safe line', () => {
+    flows.record(agent('odd'), subject('in'));
     const odd = new Flows('ask', () => ['private', 'untrusted', 'outbound']);
-    odd.note(agent(), subject(`a\u202eb${'x'.repeat(500)}`));
+    odd.record(agent(), subject(`a\u202eb${'x'.repeat(500)}`));
     const reason = odd.faultOf(agent(), subject('out'))?.reason ?? '';
     expect(reason).toContain('s.a\\u{202e}bxx');
     expect(reason.length).toBeLessThan(300);
@@ -310,16 +314,16 @@ describe('the setting for flows', () => {
     expect(await modeOf(runtime)).toBe(expected);
   });
 
-  it('cannot be switched off by a project', async () => {
+  it('cannot be turned off by a project', async () => {
     const setting = await createSetting();
     await setting.write(setting.projectFile, { flows: 'off' });
     const { settings, problems } = await setting.load();
     expect(settings.flows).toBeUndefined();
     expect(problems[0]).toBeInstanceOf(TurnbuckleError);
-    expect(problems[0]?.message).toContain(`flows: a project's file may only say "ask" or "deny"`);
+    expect(problems[0]?.message).toContain(`flows: expected "ask" or "deny" in a project file`);
   });
 
-  it('holds from the next reading of the files on, and an option stands above it', async () => {
+  it('applies after the next reload, and an option overrides it', async () => {
     const setting = await createSetting();
     const write = (content: object) =>
       setting.write(setting.userFile, { toolApprovalRequired: false, ...content });
@@ -344,10 +348,10 @@ describe('the setting for flows', () => {
   });
 
   it.each([
-    ['private', 'expected a list of untrusted, private'],
-    [['secret'], 'expected a list of untrusted, private'],
-    [{ read: 'private' }, 'expected a list of untrusted, private'],
-  ])('labels that are none are refused: %j', async (labels, text) => {
+    ['private', 'expected a list of "untrusted", "private"'],
+    [['secret'], 'expected a list of "untrusted", "private"'],
+    [{ read: 'private' }, 'expected a list of "untrusted", "private"'],
+  ])('invalid labels are rejected: %j', async (labels, text) => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { servers: { one: { command: 'x', labels } } });
     expect((await setting.load()).servers.get('one')?.problem?.message).toContain(text);

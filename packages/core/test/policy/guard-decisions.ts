@@ -1,15 +1,15 @@
-/** Rows of the table of decisions: what flags, secrets and the flows of a run raise. */
+/** Rows of the table of decisions for flags, secrets and flows. */
 import type { Group } from './decision-table.js';
 import { type Extras, TOKEN } from './decision-world.js';
 
 const args = (value: Readonly<Record<string, unknown>>): Extras => ({ args: value });
 const SHAPED = 'AKIAIOSFODNN7EXAMPLE';
-const ORDERS: Extras = { flags: ['instructions'] };
-const LIBERAL: Extras = { defaultDecision: 'allow' };
+const INSTRUCTIONS: Extras = { flags: ['instructions'] };
+const ALLOW_BY_DEFAULT: Extras = { defaultDecision: 'allow' };
 
 const FLAGGED: readonly Group[] = [
   {
-    about: 'a rule fits by the flags of a tool',
+    about: 'a rule matches by the flags of a tool',
     rules: [
       { action: 'deny', flags: ['instructions', 'unscanned'], tool: ['write', 'plain'] },
       { action: 'ask', flags: ['embedded-icon'] },
@@ -17,17 +17,17 @@ const FLAGGED: readonly Group[] = [
       { action: 'allow', tool: ['write', 'again'] },
     ],
     rows: [
-      ['a', 'files:write', ORDERS, 'hidden 0'],
-      ['host', 'files:write', ORDERS, 'deny 0'],
+      ['a', 'files:write', INSTRUCTIONS, 'hidden 0'],
+      ['host', 'files:write', INSTRUCTIONS, 'deny 0'],
       ['host', 'files:write', { flags: ['unscanned', 'embedded-icon'] }, 'deny 0'],
-      ['host', 'sure:plain', ORDERS, 'deny 0'],
+      ['host', 'sure:plain', INSTRUCTIONS, 'deny 0'],
       ['a', 'files:write', 'allow 3'],
       ['a', 'files:write', { flags: ['hidden-characters'] }, 'allow 3'],
       ['a', 'files:again', { flags: ['embedded-icon'] }, 'ask 1'],
       ['host', 'sure:read', { flags: ['embedded-icon'] }, 'ask 1'],
-      // The rule is named, also where the default would ask too.
+      // The rule is named, even if the default would ask too.
       ['a', 'files:local', { flags: ['embedded-icon'] }, 'ask 1'],
-      // What its texts are cannot get a tool past a later deny.
+      // Flags do not let a tool avoid a later deny.
       ['host', 'files:mild', { flags: ['embedded-icon'] }, 'deny 2'],
       ['host', 'sure:mild', { flags: ['embedded-icon'] }, 'deny 2'],
       ['a', 'files:mild', { flags: ['embedded-icon'] }, 'hidden 2'],
@@ -35,18 +35,18 @@ const FLAGGED: readonly Group[] = [
     ],
   },
   {
-    about: 'no default lets a flagged tool of a stranger through',
+    about: 'no default allows a flagged tool of an untrusted server',
     rules: [{ action: 'allow', tool: 'write' }],
     rows: [
-      ['a', 'files:plain', LIBERAL, 'allow'],
-      ['a', 'files:plain', { ...LIBERAL, flags: ['instructions'] }, 'ask'],
-      ['a', 'files:plain', { ...LIBERAL, flags: ['hidden-characters'] }, 'ask'],
-      ['a', 'files:plain', { ...LIBERAL, flags: ['mentions-other-server'] }, 'ask'],
-      ['a', 'files:plain', { ...LIBERAL, flags: ['embedded-icon', 'secret-in-header'] }, 'allow'],
-      ['a', 'sure:plain', { ...LIBERAL, flags: ['instructions'] }, 'allow'],
-      ['a', 'sure:read', ORDERS, 'allow'],
-      ['a', 'files:write', { ...LIBERAL, flags: ['instructions'] }, 'allow 0'],
-      ['host', 'files:plain', ORDERS, 'allow'],
+      ['a', 'files:plain', ALLOW_BY_DEFAULT, 'allow'],
+      ['a', 'files:plain', { ...ALLOW_BY_DEFAULT, flags: ['instructions'] }, 'ask'],
+      ['a', 'files:plain', { ...ALLOW_BY_DEFAULT, flags: ['hidden-characters'] }, 'ask'],
+      ['a', 'files:plain', { ...ALLOW_BY_DEFAULT, flags: ['mentions-other-server'] }, 'ask'],
+      ['a', 'files:plain', { ...ALLOW_BY_DEFAULT, flags: ['embedded-icon', 'secret-in-header'] }, 'allow'],
+      ['a', 'sure:plain', { ...ALLOW_BY_DEFAULT, flags: ['instructions'] }, 'allow'],
+      ['a', 'sure:read', INSTRUCTIONS, 'allow'],
+      ['a', 'files:write', { ...ALLOW_BY_DEFAULT, flags: ['instructions'] }, 'allow 0'],
+      ['host', 'files:plain', INSTRUCTIONS, 'allow'],
       ['a', 'files:doc', { kind: 'resource', flags: ['instructions'] }, 'allow'],
       ['a', 'files:plain', { defaultDecision: 'deny', flags: ['instructions'] }, 'deny'],
     ],
@@ -55,7 +55,7 @@ const FLAGGED: readonly Group[] = [
 
 const SECRETS: readonly Group[] = [
   {
-    about: 'a secret that is known does not leave in the arguments of an agent',
+    about: 'a known secret is not sent in the arguments of an agent',
     rules: [
       { action: 'allow', tool: 'write' },
       { action: 'allow', tool: 'again', secrets: true },
@@ -72,7 +72,7 @@ const SECRETS: readonly Group[] = [
       ['a', 'files:write', args({ text: SHAPED, password: 'x' }), 'allow 0'],
       ['a', 'sure:read', args({ text: TOKEN }), 'deny'],
       ['a', 'files:doc', { kind: 'resource', ...args({ uri: `doc://${TOKEN}` }) }, 'deny'],
-      ['a', 'files:read', { ...LIBERAL, ...args({ text: TOKEN }) }, 'deny'],
+      ['a', 'files:read', { ...ALLOW_BY_DEFAULT, ...args({ text: TOKEN }) }, 'deny'],
       ['host', 'files:write', args({ text: TOKEN }), 'allow 0'],
       ['a', 'files:again', args({ text: TOKEN }), 'allow 1'],
       ['a', 'files:mild', args({ text: TOKEN }), 'ask 2'],
@@ -81,7 +81,7 @@ const SECRETS: readonly Group[] = [
     ],
   },
   {
-    about: 'a rule fits by secrets in the arguments, known ones and what looks like one',
+    about: 'a rule matches by known and suspected secrets in the arguments',
     rules: [
       { action: 'deny', secrets: true, tool: 'write' },
       { action: 'ask', secrets: true },
@@ -90,19 +90,19 @@ const SECRETS: readonly Group[] = [
     ],
     rows: [
       ['host', 'files:write', args({ text: TOKEN }), 'deny 0'],
-      // It depends on the arguments: the tool stays known.
+      // It depends on the arguments: the tool stays visible.
       ['a', 'files:write', args({ text: SHAPED }), 'deny 0'],
       ['a', 'files:write', args({ password: 'x' }), 'deny 0'],
       ['a', 'files:write', args({ text: 'nothing' }), 'allow 3'],
       ['a', 'files:again', args({ text: SHAPED }), 'ask 1'],
       ['a', 'files:again', args({ text: TOKEN }), 'ask 1'],
       ['host', 'files:plain', args({ text: TOKEN, to: 'xy' }), 'ask 1'],
-      // What only looks like a secret gets nothing past a later deny.
+      // A suspected secret does not avoid a later deny.
       ['host', 'files:plain', args({ text: SHAPED, to: 'xy' }), 'deny 2'],
     ],
   },
   {
-    about: 'the question of a project lowers no guard for secrets',
+    about: 'an ask rule of a project does not relax the protection of secrets',
     rules: [{ action: 'ask', secrets: true }],
     rows: [
       ['a', 'files:write', { from: 'project', ...args({ text: TOKEN }) }, 'deny 0'],
@@ -115,7 +115,7 @@ const SECRETS: readonly Group[] = [
 
 const FLOWS: readonly Group[] = [
   {
-    about: 'a run that crosses is asked for, whatever allows it, and what is denied stays denied',
+    about: 'a flow needs approval even if a rule allows the call, and a denied call stays denied',
     rules: [
       { action: 'allow', tool: 'write' },
       { action: 'deny', tool: 'plain' },

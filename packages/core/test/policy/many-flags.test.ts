@@ -1,4 +1,4 @@
-/** Rules about flags have every text looked at: whoever asks for a list waits for that, and nobody else does. */
+/** Rules about flags need a scan of every text: only the caller that requests a list waits for it. */
 import { temporaryDirectory, timeBound } from '@turnbuckle/testing';
 import { type Caller, createRuntime, type Runtime } from 'turnbuckle';
 import { expect, it, onTestFinished } from 'vitest';
@@ -31,8 +31,8 @@ async function open(): Promise<Runtime> {
   return runtime;
 }
 
-/** The longest time for which nobody else had a turn. */
-async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+/** The longest time that the event loop was blocked. */
+async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
   let longest = 0;
   let isOver = false;
@@ -51,21 +51,26 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
 
 it('looks at 9 MB of texts a little at a time', { timeout: 120_000 }, async () => {
   const runtime = await open();
-  const listed = await longestTurn(async () => {
+  const listed = await longestBlockMs(async () => {
     const seen = await runtime.visibleTools(CALLER);
     expect(seen).toHaveLength(TOOLS - TOOLS / 10 + 1);
   });
   expect(listed).toBeLessThan(timeBound(60));
-  // A tool that came may be one that others speak about: all of it anew, once more in slices.
-  runtime.registerTool({ name: 'own_new_tool', description: 'x', run: async () => ({}) });
-  expect(await longestTurn(() => runtime.visibleTools(CALLER))).toBeLessThan(timeBound(60));
-  // Afterwards it is known to who asks at once, too.
+  // Other texts may mention a new tool: all of them are scanned again, in slices.
+  runtime.registerTool({
+    name: 'own_new_tool',
+    description: 'x',
+    inputSchema: { type: 'object' },
+    run: async () => ({}),
+  });
+  expect(await longestBlockMs(() => runtime.visibleTools(CALLER))).toBeLessThan(timeBound(60));
+  // Afterwards the synchronous method has the result, too.
   const from = performance.now();
   expect(runtime.toolsForAgent(CALLER).length).toBe((await runtime.visibleTools(CALLER)).length);
   expect(performance.now() - from).toBeLessThan(timeBound(60));
 });
 
-it('is looked for before anybody asks, where rules want it', { timeout: 120_000 }, async () => {
+it('flags are computed in advance if rules need them', { timeout: 120_000 }, async () => {
   const runtime = await open();
   const flagged = new Set<string>();
   const stop = runtime.on('catalog.flagged', ({ item }) => void flagged.add(item));

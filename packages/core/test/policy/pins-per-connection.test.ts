@@ -1,10 +1,10 @@
-/** Where agents do not share a connection, a tool is held to what its server listed on the connection that is used. */
+/** If agents do not share a connection, a pin is compared with the tools that the server listed on the connection in use. */
 import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { type ApprovalRequest, type Caller, createRuntime, type Runtime } from 'turnbuckle';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Definition, TinyServer, toolNamed } from './tiny-server.js';
 
-/** What it says of its tool depends on how often it was connected to. */
+/** A server whose tool definitions depend on the number of connections. */
 class TwoFaced extends TinyServer {
   connections = 0;
   faces: readonly (readonly Definition[])[] = [];
@@ -59,29 +59,31 @@ describe.each(['agent', 'session'])('with a connection for each %s', (share) => 
   it('a pinned tool that is another one there is asked about, and its call not made', async () => {
     const opened = await open(share, [GOOD, BAD]);
     expect(await call(opened, 'send')).toBe('CALL_DENIED');
-    expect(opened.asked).toMatchObject([{ tool: 'send', reason: 'it changed since it was approved' }]);
+    expect(opened.asked).toMatchObject([
+      { tool: 'send', reason: "the tool's definition changed since it was approved" },
+    ]);
     expect(opened.asked[0]?.change?.join('\n')).toContain('somebody else');
     expect(opened.server.calls).toEqual([]);
-    // The others are what they were.
+    // Unchanged tools still work.
     expect(await call(opened, 'look')).toBe('called');
     expect(await call(opened, 'send')).toBe('CALL_DENIED');
     expect(opened.server.calls).toEqual(['look']);
     expect(opened.server.connections).toBe(2);
   });
 
-  it('a tool that is not there is not called', async () => {
+  it('a tool that does not exist there is not called', async () => {
     const opened = await open(share, [GOOD, [toolNamed('look')]]);
     expect(await call(opened, 'send')).toBe('TOOL_UNKNOWN');
     expect(opened.server.calls).toEqual([]);
   });
 
-  it('nobody is asked where it is the same', async () => {
+  it('no approval is needed if the definition is the same', async () => {
     const opened = await open(share, [GOOD, structuredClone(GOOD)]);
     expect(await call(opened, 'send')).toBe('called');
     expect(opened.asked).toEqual([]);
   });
 
-  it('what changes there later is asked about, too', async () => {
+  it('a later change there needs approval, too', async () => {
     const opened = await open(share, [GOOD]);
     expect(await call(opened, 'send')).toBe('called');
     const { lists } = opened.server;
@@ -89,10 +91,12 @@ describe.each(['agent', 'session'])('with a connection for each %s', (share) => 
     opened.server.announce();
     await waitUntil(() => opened.server.lists > lists);
     await expect.poll(() => call(opened, 'send')).toBe('CALL_DENIED');
-    expect(opened.asked.at(-1)).toMatchObject({ reason: 'it changed since it was approved' });
+    expect(opened.asked.at(-1)).toMatchObject({
+      reason: "the tool's definition changed since it was approved",
+    });
   });
 
-  it('arguments are checked against what it wants there', async () => {
+  it('arguments are checked against the schema there', async () => {
     const wants = [
       toolNamed('send', { inputSchema: { type: 'object', required: ['to'] } }),
       toolNamed('look'),

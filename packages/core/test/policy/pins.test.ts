@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixture, type TemporaryDirectory, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import {
@@ -10,7 +10,7 @@ import {
   type RuntimeOptions,
 } from 'turnbuckle';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { withFileLock } from '../../src/config/edit/file-lock.js';
+import { withFileLock } from '../../src/files/file-lock.js';
 import { TinyServer, toolNamed } from './tiny-server.js';
 
 const caller = { id: 'agent', capabilities: ['mcp_integration'] };
@@ -37,10 +37,13 @@ async function open(options: RuntimeOptions, answers: ApprovalAnswer[] = []) {
 }
 
 const allowAll: RuntimeOptions = { rules: [{ action: 'allow' }] };
-const shifty = (...flags: string[]) => ({ servers: { shifty: fixture('schema-changing', ...flags) } });
+const shifty = (...flags: string[]) => ({
+  servers: { shifty: fixture('schema-changing', ...flags) },
+});
 const note = { note: 'x' };
 
-describe('a real server whose tool becomes another', () => {
+// requirement T7
+describe('a real server whose tool definition changes', () => {
   it.each([
     [
       'description',
@@ -56,7 +59,7 @@ describe('a real server whose tool becomes another', () => {
         '+ annotations.readOnlyHint: false',
       ],
     ],
-  ])('with a notification is held back, its neighbour is not: %s', async (what, diff) => {
+  ])('with a notification needs approval for that tool only: %s', async (what, diff) => {
     const { runtime, asked, changes } = await open({ ...allowAll, ...shifty('--what', what) });
     await runtime.pins.pin('shifty', 'shifty');
     await runtime.callTool('shifty', 'shifty', note, { caller });
@@ -69,14 +72,19 @@ describe('a real server whose tool becomes another', () => {
     ).rejects.toMatchObject({
       code: 'CALL_DENIED',
     });
-    expect(asked).toMatchObject([{ reason: 'it changed since it was approved', change: diff }]);
+    expect(asked).toMatchObject([
+      { reason: "the tool's definition changed since it was approved", change: diff },
+    ]);
     expect(
       (await runtime.callTool('shifty', 'echo', { text: 'neighbour' }, { caller })).content,
     ).toHaveLength(1);
   });
 
-  it('without a notification is held back from the next reading on', async () => {
-    const { runtime, asked } = await open({ ...allowAll, ...shifty('--when', 'first-list', '--silent') });
+  it('without a notification needs approval from the next read on', async () => {
+    const { runtime, asked } = await open({
+      ...allowAll,
+      ...shifty('--when', 'first-list', '--silent'),
+    });
     await runtime.pins.pin('shifty');
     await runtime.callTool('shifty', 'shifty', note, { caller });
     await runtime.refresh('shifty');
@@ -89,7 +97,7 @@ describe('a real server whose tool becomes another', () => {
     await runtime.callTool('shifty', 'echo', { text: 'neighbour' }, { caller });
   });
 
-  it('is held back at the next start, for the host too, and with nobody to ask', async () => {
+  it('is held back at the next start, for the host too, and without an approver', async () => {
     const first = await open({ ...allowAll, ...shifty() });
     await first.runtime.pins.pin('shifty', 'shifty');
     await first.runtime.close();
@@ -100,7 +108,7 @@ describe('a real server whose tool becomes another', () => {
     await expect(second.runtime.callTool('shifty', 'shifty', note)).rejects.toMatchObject({
       code: 'APPROVAL_NEEDED',
       data: {
-        reason: 'it changed since it was approved',
+        reason: "the tool's definition changed since it was approved",
         change: expect.arrayContaining([expect.any(String)]),
       },
     });
@@ -113,7 +121,7 @@ describe('a pin', () => {
     tiny.tools = [toolNamed('write', more), toolNamed('read')];
   };
 
-  it('comes with the answer "always" and with no other', async () => {
+  it('is created by the answer "always" and by no other', async () => {
     const tiny = server();
     const { runtime } = await open({ servers: { files: tiny.config() } }, ['once', 'session', 'always']);
     await runtime.callTool('files', 'write', {}, { caller });
@@ -158,7 +166,7 @@ describe('a pin', () => {
     expect([asked.length, stateOf()]).toEqual([3, 'same']);
   });
 
-  it('that is renewed or taken away elsewhere is seen here', async () => {
+  it('that is renewed or removed by another runtime is noticed', async () => {
     const [tiny, twin] = [server(), server()];
     const here = await open({ ...allowAll, servers: { files: tiny.config() } });
     const elsewhere = await open({ ...allowAll, servers: { files: twin.config() } });
@@ -174,7 +182,7 @@ describe('a pin', () => {
     expect(here.runtime.pins.list()).toEqual([]);
   });
 
-  it('counts every part that an agent reads, and nothing else', async () => {
+  it('covers every part that an agent reads, and nothing else', async () => {
     const parts = [
       { title: 'T' },
       { description: 'D' },
@@ -200,7 +208,7 @@ describe('a pin', () => {
     expect(runtime.decide({ server: 'files', tool: 'write', caller })).toMatchObject({ action: 'allow' });
   });
 
-  it('is none with "off", and nothing is asked', async () => {
+  it('has no effect with "off"', async () => {
     const tiny = server();
     const options = { ...allowAll, servers: { files: tiny.config() }, pins: 'off' } as const;
     const { runtime, asked } = await open(options);
@@ -211,13 +219,13 @@ describe('a pin', () => {
     expect(asked).toEqual([]);
   });
 
-  it('cannot be set for what is not there', async () => {
+  it('cannot be set for an unknown tool', async () => {
     const { runtime } = await open({ servers: { files: server().config() } });
     await expect(runtime.pins.pin('files', 'nonesuch')).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' });
     expect(await runtime.pins.unpin('files', 'nonesuch')).toEqual([]);
   });
 
-  it('keeps odd names apart', async () => {
+  it('distinguishes odd names', async () => {
     const tiny = new TinyServer([toolNamed('__proto__'), toolNamed('constructor')]);
     const { runtime } = await open({ ...allowAll, servers: { toString: tiny.config() } });
     await runtime.pins.pin('toString');
@@ -230,7 +238,7 @@ describe('a pin', () => {
     });
   });
 
-  it('of a large definition is its hash alone, and still holds', async () => {
+  it('of a large definition is only its hash, and still works', async () => {
     const tiny = new TinyServer([toolNamed('big', { description: 'x'.repeat(100_000) })]);
     const { runtime, asked } = await open({ ...allowAll, servers: { files: tiny.config() } });
     await runtime.pins.pin('files');
@@ -242,14 +250,14 @@ describe('a pin', () => {
   });
 });
 
-describe('with everything pinned at first sight', () => {
+describe('with pins: "all"', () => {
   const options = (tiny: TinyServer): RuntimeOptions => ({
     ...allowAll,
     pins: 'all',
     servers: { files: tiny.config() },
   });
 
-  it('what was seen first is approved, and a change or a new tool is held back', async () => {
+  it('the first list is approved, and a changed or new tool needs approval', async () => {
     const tiny = new TinyServer([toolNamed('write'), toolNamed('read')]);
     const { runtime, asked } = await open(options(tiny), ['always']);
     await runtime.callTool('files', 'write', {}, { caller });
@@ -263,12 +271,12 @@ describe('with everything pinned at first sight', () => {
       code: 'CALL_DENIED',
     });
     expect(asked.map(({ tool, reason }) => [tool, reason])).toEqual([
-      ['fresh', 'it came after its server was approved'],
-      ['read', 'it changed since it was approved'],
+      ['fresh', 'the tool was added after its server was approved'],
+      ['read', "the tool's definition changed since it was approved"],
     ]);
   });
 
-  it('holds over starts, and two that see a server first at once do not undo each other', async () => {
+  it("pins persist across restarts, and two concurrent runtimes do not overwrite each other's pins", async () => {
     const tools = [toolNamed('write')];
     const twins = [new TinyServer(tools), new TinyServer(tools)];
     const opened = await Promise.all(twins.map((tiny) => open(options(tiny))));
@@ -284,8 +292,8 @@ describe('with everything pinned at first sight', () => {
   });
 });
 
-describe('the file of pins', () => {
-  it('that is not written yet does not undo what was seen', async () => {
+describe('the pin file', () => {
+  it('does not undo new pins before it is written', async () => {
     const tiny = new TinyServer([toolNamed('write')]);
     let release = () => {};
     const held = withFileLock(home.file('pins.json'), () => new Promise<void>((done) => (release = done)));
@@ -303,21 +311,21 @@ describe('the file of pins', () => {
     '{"version":2,"pins":[],"servers":[]}',
     '{"version":1,"pins":[{}],"servers":[]}',
     '[]',
-  ])('that cannot be understood holds everything back and is not overwritten: %s', async (content) => {
+  ])('that is invalid makes every tool need approval and is not overwritten: %s', async (content) => {
     await writeFile(home.file('pins.json'), content);
     const tiny = new TinyServer([toolNamed('write')]);
     const { runtime, asked } = await open({ ...allowAll, servers: { files: tiny.config() } }, ['always']);
     const lost: unknown[] = [];
     runtime.on('approval.lost', (event) => lost.push(event.tool));
     await runtime.callTool('files', 'write', {}, { caller });
-    expect(asked).toMatchObject([{ reason: 'what was approved cannot be read' }]);
+    expect(asked).toMatchObject([{ reason: 'the approved definitions cannot be read' }]);
     expect(lost).toEqual(['write']);
     expect(await readFile(home.file('pins.json'), 'utf8')).toBe(content);
     expect(() => runtime.pins.list()).toThrow(/pins\.json/);
   });
 
   it.each(['a link that leads nowhere', 'a directory'])(
-    '%s in its place holds everything back',
+    '%s in its place makes every tool need approval',
     async (what) => {
       const place = home.file('pins.json');
       if (what === 'a directory') await mkdir(place);
@@ -325,13 +333,49 @@ describe('the file of pins', () => {
       const tiny = new TinyServer([toolNamed('write')]);
       const { runtime, asked } = await open({ ...allowAll, servers: { files: tiny.config() } }, ['always']);
       await runtime.callTool('files', 'write', {}, { caller });
-      expect(asked).toMatchObject([{ reason: 'what was approved cannot be read' }]);
+      expect(asked).toMatchObject([{ reason: 'the approved definitions cannot be read' }]);
       expect(() => runtime.pins.list()).toThrow(/pins\.json/);
       expect(existsSync(home.file('drive'))).toBe(false);
     },
   );
 
-  it('is only for its user', async () => {
+  it('that was unreadable for a moment is read again, even if it is the same as before', async () => {
+    const place = home.file('pins.json');
+    const tiny = new TinyServer([toolNamed('write')]);
+    const { runtime } = await open({ ...allowAll, servers: { files: tiny.config() } });
+    const decision = () => runtime.decide({ server: 'files', tool: 'write', caller }).action;
+    for (const isPinned of [false, true]) {
+      if (isPinned) await runtime.pins.pin('files', 'write');
+      await runtime.pins.load();
+      expect(decision()).toBe('allow');
+      if (isPinned) await rename(place, home.file('kept'));
+      await mkdir(place);
+      await runtime.pins.load();
+      expect(decision()).toBe('ask');
+      await rmdir(place);
+      if (isPinned) await rename(home.file('kept'), place);
+      await runtime.pins.load();
+      expect(decision()).toBe('allow');
+    }
+  });
+
+  it('that is replaced by an earlier version of itself takes back the approval', async () => {
+    const [place, backup] = [home.file('pins.json'), home.file('backup')];
+    const tiny = new TinyServer([toolNamed('write')]);
+    const { runtime } = await open({ ...allowAll, servers: { files: tiny.config() } });
+    await runtime.pins.pin('files', 'write');
+    await runtime.pins.load();
+    await link(place, backup);
+    tiny.tools = [toolNamed('write', { description: 'Other' })];
+    await runtime.refresh('files');
+    await runtime.pins.pin('files', 'write');
+    expect(runtime.decide({ server: 'files', tool: 'write', caller }).action).toBe('allow');
+    await rename(backup, place);
+    await runtime.pins.load();
+    expect(runtime.decide({ server: 'files', tool: 'write', caller })).toMatchObject({ pin: 'changed' });
+  });
+
+  it('is readable only by its user', async () => {
     const { stat } = await import('node:fs/promises');
     const { runtime } = await open({ servers: { files: new TinyServer([toolNamed('a')]).config() } });
     await runtime.pins.pin('files');
@@ -340,7 +384,7 @@ describe('the file of pins', () => {
 });
 
 describe('the event tool.changed', () => {
-  it('tells of tools that nobody pinned too, and of new names for old ones', async () => {
+  it('reports tools without a pin too, and renamed ones', async () => {
     const tiny = new TinyServer([toolNamed('write'), toolNamed('old', { description: 'Same' })]);
     const { runtime, changes } = await open({ servers: { files: tiny.config() } });
     tiny.tools = [

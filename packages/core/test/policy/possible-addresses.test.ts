@@ -1,11 +1,11 @@
-/** However an address is written: whoever reads it as one that a guard fits is kept from it. */
+/** An ask or deny rule matches every address that some reader could take for a matching one. */
 
 import { posix } from 'node:path';
 import { timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressesMeant, wideAddressGlob } from '../../src/policy/address.js';
-import { mapPattern } from '../../src/policy/glob.js';
+import { possibleAddresses, wideAddressGlob } from '../../src/policy/possible-addresses.js';
+import { mapPattern } from '../../src/text/glob.js';
 import { decideFor, tell } from './decision-world.js';
 
 const RESOURCE = { kind: 'resource' } as const;
@@ -56,7 +56,7 @@ describe('a deny for file:///secret/**', () => {
     'file:///secret/../public/key',
     `file:///%${'25'.repeat(300)}73ecret/key`,
     `file:///${'x/../'.repeat(3_000)}secret/key`,
-  ])('holds for %j', (address) => {
+  ])('matches %j', (address) => {
     expect(tell(decideFor(DENY, 'a', `files:${address}`, RESOURCE))).toBe('hidden 0');
     expect(tell(decideFor([{ ...DENY[0], action: 'ask' }], 'a', `files:${address}`, RESOURCE))).toBe('ask 0');
   });
@@ -69,11 +69,11 @@ describe('a deny for file:///secret/**', () => {
     'notes://secret/key',
     'https://example.com/secret/key',
     'file:///public?x=/secret/key',
-  ])('says nothing about %s', (address) => {
+  ])('does not match %s', (address) => {
     expect(tell(decideFor(DENY, 'a', `files:${address}`, RESOURCE))).toBe('allow');
   });
 
-  it('says nothing about a tool, whose name is a name', () => {
+  it('matches tool names only literally', () => {
     const rules = [...DENY, { action: 'allow', tool: '*' }] as const;
     expect(tell(decideFor(rules, 'a', 'files:FILE:///secret/key'))).toBe('allow 1');
     expect(tell(decideFor(rules, 'a', 'files:file:///secret/key'))).toBe('hidden 0');
@@ -96,7 +96,7 @@ describe('an allow', () => {
     expect(tell(decideFor(rules, 'a', `files:${address}`, strict))).toBe(expected);
   });
 
-  it('of one address is for that address, however odd it is', () => {
+  it('of one address matches that exact address, however odd it is', () => {
     const odd = 'file:///public/../x';
     expect(tell(decideFor([{ action: 'allow', tool: odd }], 'a', `files:${odd}`, strict))).toBe('allow 0');
   });
@@ -115,7 +115,7 @@ describe('argument patterns', () => {
   );
 });
 
-// --- whatever a parser or a careless server makes the same -----------------------------------------------
+// --- addresses that a parser or a lenient server treats as equal -----------------------------------------
 
 const SEED = 20_260_731;
 const word = fc.string({
@@ -138,7 +138,7 @@ const denied = fc
 
 type Change = (address: string, pick: number) => string;
 const at = (text: string, pick: number): number => 1 + (pick % Math.max(text.length - 1, 1));
-/** A place behind scheme and host, in front of a segment. */
+/** Inserts a segment after scheme and host. */
 const inPath = (address: string, inserted: string, pick: number): string => {
   const slashes = [...address.matchAll(/\//g)].map(({ index }) => index).slice(2);
   const place = slashes[pick % slashes.length] ?? address.length;
@@ -149,7 +149,7 @@ const encodeAt: Change = (address, pick) => {
   const index = from + (pick % (address.length - from));
   const character = address[index] ?? '';
   if (!/[\w%-]/.test(character) || /%.?$/.test(address.slice(from, index))) return address;
-  // In the host only letters: there a percent sign is none of a name.
+  // Not in the host: percent-encoding is not valid in a host name.
   const inHost = !address.slice(from, index).includes('/') && !address.startsWith('file');
   if (inHost) return address;
   return `${address.slice(0, index)}%${character.charCodeAt(0).toString(16)}${address.slice(index + 1)}`;
@@ -178,11 +178,11 @@ const changes = fc.array(fc.tuple(fc.constantFrom(...CHANGES), fc.nat(1_000)), {
 });
 
 describe('an address in another form', () => {
-  it('is denied with the one that it is to a parser or a careless server', () => {
+  it('is denied if a parser or a lenient server reads it as the denied one', () => {
     fc.assert(
       fc.property(denied, changes, fc.boolean(), fc.nat(3), (address, steps, wild, doubled) => {
         const changed = steps.reduce((text, [change, pick]) => change(text, pick), address);
-        // At the end: to a parser of URLs that is another address, to a file system it is not.
+        // A doubled slash at the end: another address for a URL parser, but not for a file system.
         const written = doubled === 0 ? inPath(changed, '', changed.length) : changed;
         const pattern = wild ? address.replace(/[^/]+$/, '*') : address;
         expect(wideAddressGlob(pattern)(written), `${written} for ${pattern}`).toBe(true);
@@ -191,7 +191,7 @@ describe('an address in another form', () => {
     );
   });
 
-  it('of a file is denied whenever Node would open the denied file by it', () => {
+  it('of a file is denied if Node would open the denied file with it', () => {
     const piece = fc.constantFrom(
       'secret',
       '%73ecret',
@@ -234,21 +234,21 @@ describe('an address in another form', () => {
     expect(found).toBeGreaterThan(500);
   });
 
-  it('takes no longer for an address that is made to', () => {
+  it('is fast for addresses that are built to be slow', () => {
     const started = performance.now();
     for (const part of ['%2e/', '../', 'a%2525', '\\', '/', '.', '?', '%c0%ae', '\0', '. '])
       for (const length of [1_000, 8_000, 1_000_000])
-        addressesMeant(`file:///${part.repeat(length / part.length)}`);
+        possibleAddresses(`file:///${part.repeat(length / part.length)}`);
     expect(performance.now() - started).toBeLessThan(timeBound(1_000));
   });
 });
 
-it('a pattern keeps its signs and its letters apart', () => {
+it('mapPattern changes only the literal text of a pattern', () => {
   expect(mapPattern('a\\*b*c**d?', (text) => text.toUpperCase())).toBe('A\\*B*C**D?');
   expect(mapPattern('x', () => '*?\\')).toBe('\\*\\?\\\\');
 });
 
-it('folds case of files where the platform does', () => {
+it('ignores the case of file paths if the platform does', () => {
   expect(wideAddressGlob('file:///Secret/**', { foldCase: true })('file:///sECRET/x')).toBe(true);
   expect(wideAddressGlob('file:///Secret/**', { foldCase: false })('file:///sECRET/x')).toBe(false);
 });

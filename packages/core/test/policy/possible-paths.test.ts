@@ -1,15 +1,15 @@
-/** A path that climbs can lead anywhere: a guard looks at all that it may mean, an `allow` only at a plain one. */
+/** A path with `..` can lead anywhere: an ask or deny rule considers all its meanings, an `allow` matches only a plain path. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { strictTest, wideTest } from '../../src/policy/argument-pattern.js';
-import { DecisionWork } from '../../src/policy/decision-work.js';
+import { DecisionBudget } from '../../src/policy/decision-budget.js';
 import { decideFor } from './decision-world.js';
 
-const guards = (pattern: string, value: unknown): boolean => wideTest(pattern)(value, new DecisionWork());
-const opens = (pattern: string, value: unknown): boolean => strictTest(pattern)(value, new DecisionWork());
+const guards = (pattern: string, value: unknown): boolean => wideTest(pattern)(value, new DecisionBudget());
+const opens = (pattern: string, value: unknown): boolean => strictTest(pattern)(value, new DecisionBudget());
 
 const NAMES = ['x', 'a b', '.x', 'x.', '...', 'home', 'ü', '-', 'etcetera'];
-/** Where nobody knows how deep it is. */
+/** Starts of unknown depth. */
 const STARTS = [
   '',
   './',
@@ -24,7 +24,7 @@ const STARTS = [
 ];
 const SPACES = ['', ' ', '\t', '\n', '\r\n', '\u00a0', '\ufeff', '%20', '\u0000'];
 
-/** Names and the steps that take them back, at least once further up than it began. */
+/** Names and `..` steps that lead at least one level above the start. */
 const climb = fc
   .tuple(
     fc.constantFrom(...STARTS),
@@ -37,7 +37,7 @@ const climb = fc
     return down.join('') + up.repeat(names.length + more + (/[~$%]/.test(start) ? 1 : 0));
   });
 
-describe('a guard for a path', () => {
+describe('an ask or deny rule for a path', () => {
   it('takes every path that climbs and goes down to it', () => {
     const shape = fc.tuple(climb, fc.constantFrom(...SPACES), fc.constantFrom(...SPACES));
     fc.assert(
@@ -71,7 +71,7 @@ describe('a guard for a path', () => {
     '/etc /passwd',
     '/etc\u0000/../home',
     '/x/../../etc/passwd',
-  ])('takes %j, in a call as in a list', (path) => {
+  ])('matches %j, in a call and in a list', (path) => {
     expect(guards('/etc/**', path)).toBe(true);
     expect(guards('/etc/**', { in: [path] })).toBe(true);
     const rules = [{ action: 'deny', arguments: { path: '/etc/**' } } as const, { action: 'allow' } as const];
@@ -89,7 +89,7 @@ describe('a guard for a path', () => {
     'Hello. World.',
     '..',
     '../',
-  ])('does not take %j, which leads elsewhere or stays where it is', (path) => {
+  ])('does not match %j, which leads elsewhere or stays where it is', (path) => {
     expect(guards('/etc/**', path)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** Rules are remembered by what they were asked about. Nothing that has another name, kind or place is that. */
+/** Decisions are cached by name, kind and server of the subject. Another subject never gets a cached decision. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decide } from '../../src/policy/decide.js';
@@ -24,7 +24,7 @@ it('a tool that is named like a resource with its kind is not that resource', ()
   expect(tell(decide(AGENT, subject('tool', 'prompt notes://a'), policy))).toBe('hidden 1');
 });
 
-it('a set of rules that was asked before answers like a fresh one', () => {
+it('a used set of rules decides like a fresh one', () => {
   const names = fc.constantFrom('a', 'resource a', 'prompt a', 'a resource');
   const places = fc.constantFrom('a', 'a resource');
   const kinds = fc.constantFrom('tool', 'resource', 'prompt');
@@ -56,7 +56,7 @@ it('a set of rules that was asked before answers like a fresh one', () => {
   );
 });
 
-it('forgets under a flood of names, and stays right', () => {
+it('stays correct when a flood of names exceeds the cache', () => {
   const policy = policyOf(placed([{ action: 'deny', tool: 'x*' }]));
   for (let count = 0; count < 12_000; count += 1)
     expect(decide(AGENT, subject('prompt', `${count % 2 === 0 ? 'x' : 'y'}${count}`), policy).action).toBe(

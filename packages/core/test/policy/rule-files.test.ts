@@ -1,25 +1,33 @@
-import { jsonSchema } from 'turnbuckle';
+import { jsonSchema } from 'turnbuckle/host';
 import { Compile } from 'typebox/schema';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
 import { createSetting, type Setting } from '../config/setting.js';
 
 const told = (rules: readonly { rule: { tool?: unknown; action: string }; from: string }[]): string[] =>
   rules.map(({ rule, from }) => `${from} ${rule.action} ${String(rule.tool)}`);
 
-/** With an administrator's file: on this platform alone its place can be chosen. */
+/** Only on Windows can the location of a managed file be set. */
+const managedEnvironment = ({ home }: Setting) => ({
+  HOME: home,
+  USERPROFILE: home,
+  APPDATA: `${home}/app`,
+  PROGRAMDATA: `${home}/pd`,
+});
+
+/** With a managed file. */
 const loadManaged = (setting: Setting, more: object = {}) =>
   loadConfig({
     cwd: setting.project,
     home: setting.home,
     platform: 'win32',
-    environment: { APPDATA: `${setting.home}/app`, PROGRAMDATA: `${setting.home}/pd` },
+    environment: managedEnvironment(setting),
     trust: { isTrusted: async () => true },
     ...more,
   });
 
 describe('rules in files', () => {
-  it('are asked from the strongest file to the weakest, and those of a project last', async () => {
+  it('apply from the highest precedence to the lowest, those of a project last', async () => {
     const setting = await createSetting();
     const rule = (tool: string, action = 'ask') => ({
       rules: [
@@ -64,7 +72,7 @@ describe('rules in files', () => {
     ]);
   });
 
-  it('of a project may not allow: that one is a problem with its place, the rest stays', async () => {
+  it('of a project may not allow: such a rule is reported with its place, the rest is kept', async () => {
     const setting = await createSetting();
     await setting.write(
       setting.projectFile,
@@ -74,8 +82,8 @@ describe('rules in files', () => {
     const { rules, problems } = await setting.load();
     expect(told(rules)).toEqual(['project deny a', 'project ask c']);
     expect(problems.map(({ message }) => message)).toEqual([
-      `${setting.projectFile}:3:3: rules[1].action: a project's rule may only ask or deny, not allow (this rule is left out).`,
-      expect.stringContaining("a project's rule may only ask or deny"),
+      `${setting.projectFile}:3:3: rules[1].action: a project rule can only ask or deny, not allow (this rule is ignored).`,
+      expect.stringContaining('a project rule can only ask or deny'),
     ]);
   });
 
@@ -90,12 +98,12 @@ describe('rules in files', () => {
       'ask',
     ],
     [{ action: 'deny', arguments: { path: {} } }, 'rules[0].arguments.path: expected a glob', 'ask'],
-    [{ action: 'deny', arguments: { 'a..b': 'x' } }, 'no path of an argument', 'ask'],
+    [{ action: 'deny', arguments: { 'a..b': 'x' } }, 'expected an argument path', 'ask'],
     [{ action: 'deny', annotations: { readonly: true } }, 'unknown key "readonly"', 'ask'],
     [{ action: 'deny', server: [] }, 'rules[0].server', 'ask'],
     [{ action: 'allow', sever: 'x' }, 'rules[0].sever', undefined],
     [{ action: 'allow', tool: 5 }, 'rules[0].tool', undefined],
-  ])('that cannot be understood open nothing: %j', async (rule, problem, guard) => {
+  ])('that are invalid allow nothing: %j', async (rule, problem, guard) => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { rules: [rule, { action: 'allow', tool: 'kept' }] });
     const { rules, problems } = await setting.load();
@@ -106,14 +114,14 @@ describe('rules in files', () => {
     ]);
   });
 
-  it('that cannot be understood deny everything when they are the administrator’s', async () => {
+  it('that are invalid deny everything in a managed file', async () => {
     const setting = await createSetting();
     await setting.write('pd/turnbuckle/managed-mcp.json', { rules: [{ action: 'deny', tol: 'x' }] });
     expect(told((await loadManaged(setting)).rules)).toEqual(['managed deny undefined']);
   });
 
   it.each([{ rules: {} }, { rules: 'deny' }, { rule: [{ action: 'deny', tool: 'x' }] }, { Rules: [] }])(
-    'that are no list, or under a misspelt key, guard too: %j',
+    'that are not a list, or under a misspelt key, make every call ask: %j',
     async (file) => {
       const setting = await createSetting();
       await setting.write(setting.userFile, file);
@@ -123,7 +131,7 @@ describe('rules in files', () => {
     },
   );
 
-  it('hold on while their file cannot be read', async () => {
+  it('stay in effect while their file cannot be read', async () => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { rules: [{ action: 'deny', tool: 'x' }] });
     const { runtime, config, reload } = await setting.open();
@@ -143,14 +151,21 @@ describe('rules in files', () => {
     expect(runtime.decide({ server: 's', tool: 'z', caller })).toMatchObject({ action: 'ask' });
   });
 
-  it('stand below the program’s own, and both below the administrator’s', async () => {
+  it('rank below the program’s own, and both below the administrator’s', async () => {
     const setting = await createSetting();
-    await setting.write(setting.userFile, { rules: [{ action: 'deny', tool: 'user' }] });
-    const { runtime } = await setting.open({ rules: [{ action: 'ask', tool: 'own' }] });
-    expect(told(runtime.rules)).toEqual(['options ask own', 'user deny user']);
+    await setting.write('pd/turnbuckle/managed-mcp.json', { rules: [{ action: 'deny', tool: 'managed' }] });
+    await setting.write('app/turnbuckle/mcp.json', { rules: [{ action: 'deny', tool: 'user' }] });
+    const platform = Object.getOwnPropertyDescriptor(process, 'platform') ?? {};
+    Object.defineProperty(process, 'platform', { ...platform, value: 'win32' });
+    onTestFinished(() => void Object.defineProperty(process, 'platform', platform));
+    const { runtime } = await setting.open({
+      environment: managedEnvironment(setting),
+      rules: [{ action: 'ask', tool: 'own' }],
+    });
+    expect(told(runtime.rules)).toEqual(['managed deny managed', 'options ask own', 'user deny user']);
   });
 
-  it('are described by the JSON Schema as they are read', async () => {
+  it('match the JSON Schema', async () => {
     const validator = Compile(await jsonSchema());
     const setting = await createSetting();
     const good = [
@@ -192,11 +207,11 @@ describe('rules in files', () => {
     }
   });
 
-  it('and the setting for pins are not a project’s to loosen', async () => {
+  it('and the setting for pins cannot be relaxed by a project', async () => {
     const setting = await createSetting();
     await setting.write(setting.projectFile, { pins: 'off' });
     const { settings, problems } = await setting.load();
     expect(settings.pins).toBeUndefined();
-    expect(problems[0]?.message).toContain(`"pins" may not be set by a project's file`);
+    expect(problems[0]?.message).toContain(`"pins" cannot be set in a project file`);
   });
 });

@@ -9,8 +9,8 @@ import {
   type ServerInput,
 } from 'turnbuckle';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createRedactor } from '../../src/observe/redact.js';
-import { redactResult } from '../../src/observe/redact-result.js';
+import { redactResult } from '../../src/redaction/redact-result.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
 import { createSetting } from '../config/setting.js';
 import { placed } from './decision-world.js';
 import { TinyServer, toolNamed } from './tiny-server.js';
@@ -22,7 +22,7 @@ const TOKEN = 'kq7-ZrT0-private-91x';
 const SHAPED = 'AKIAIOSFODNN7EXAMPLE';
 const caller: Caller = { id: 'agent', capabilities: ['mcp_integration'] };
 
-/** A runtime that has learned the token of one server when it connected it. */
+/** A runtime that has learned the token of a server while connecting it. */
 async function open(options: RuntimeOptions = {}, more: object = {}) {
   const server = new TinyServer([
     toolNamed('write'),
@@ -52,7 +52,10 @@ describe('a secret that the runtime knows', () => {
     const decided: RuntimeEvents['call.decided'][] = [];
     runtime.on('call.decided', (event) => decided.push(event));
     const error = await call({ deep: [{ text: `see ${TOKEN}` }] }).catch((thrown) => thrown);
-    expect(error).toMatchObject({ code: 'CALL_DENIED', message: expect.stringContaining('hold a secret') });
+    expect(error).toMatchObject({
+      code: 'CALL_DENIED',
+      message: expect.stringContaining('contain a known secret'),
+    });
     expect(decided).toMatchObject([{ decision: 'deny', rule: { index: 0, action: 'allow' } }]);
     expect(JSON.stringify([error, decided])).not.toContain(TOKEN);
     await expect(runtime.readResource('one', `doc://x/${TOKEN}`, { caller })).rejects.toMatchObject({
@@ -67,11 +70,11 @@ describe('a secret that the runtime knows', () => {
     expect(server.calls).toHaveLength(2);
   });
 
-  it('does not leave beside the arguments either', async () => {
+  it('is not sent outside the arguments either', async () => {
     const { runtime, server } = await open();
     const ways: CallOptions[] = [
       { meta: { note: TOKEN } },
-      { more: { note: [TOKEN] } },
+      { extraParams: { note: [TOKEN] } },
       { inputResponses: { name: { action: 'accept', content: { text: TOKEN } } } },
       { requestState: `state ${TOKEN}` },
     ];
@@ -87,7 +90,7 @@ describe('a secret that the runtime knows', () => {
     expect(server.calls).toEqual(['write']);
   });
 
-  it('may be sent by the host, and by an agent where a rule about secrets says so', async () => {
+  it('may be sent by the host, and by an agent if a rule about secrets allows it', async () => {
     const { call, server } = await open({ rules: [{ action: 'allow', tool: 'write', secrets: true }] });
     await call({ text: TOKEN });
     const host = await open();
@@ -95,11 +98,11 @@ describe('a secret that the runtime knows', () => {
     expect([server.calls, host.server.calls]).toEqual([['write'], ['write']]);
   });
 
-  it('is asked for where a rule about secrets asks, and "always" is about secrets', async () => {
+  it('needs approval if a rule about secrets asks, and "always" creates a rule about secrets', async () => {
     const kept: unknown[] = [];
     const { call, runtime } = await open({
       approve: ({ arguments: args, reason }) => {
-        expect([args, reason]).toEqual([{ text: '[redacted]' }, 'a rule says ask']);
+        expect([args, reason]).toEqual([{ text: '[redacted]' }, 'a rule requires approval']);
         return 'always';
       },
       onAlways: (rule) => void kept.push(rule),
@@ -109,7 +112,7 @@ describe('a secret that the runtime knows', () => {
     expect(kept).toMatchObject([{ action: 'allow', tool: 'write', caller: 'agent', secrets: true }]);
   });
 
-  it('is told apart in the explanation', async () => {
+  it('is named as a reason in the explanation', async () => {
     const { runtime } = await open({
       rules: [
         { action: 'deny', secrets: true, tool: 'x*' },
@@ -139,7 +142,7 @@ describe('a secret that the runtime knows', () => {
     expect(redactor.knows(value)).toBe(expected);
   });
 
-  it('is found in rings and at any depth', () => {
+  it('is found in cycles and at any depth', () => {
     const redactor = createRedactor();
     redactor.learn(TOKEN);
     const ring: Record<string, unknown> = { a: 1 };
@@ -151,7 +154,7 @@ describe('a secret that the runtime knows', () => {
   });
 });
 
-describe('what a server answers', () => {
+describe('the result of a server', () => {
   const TEXT = `its token is ${TOKEN}`;
   const RESULT = {
     content: [{ type: 'text', text: TEXT }],
@@ -178,12 +181,12 @@ describe('what a server answers', () => {
     return { results, settled };
   }
 
-  it('passes as it is', async () => {
+  it('is passed on unchanged', async () => {
     const { results } = await answering({});
     expect(results).toEqual([RESULT, READ, PROMPT]);
   });
 
-  it('comes without secrets when its configuration says so', async () => {
+  it('is redacted if the configuration says so', async () => {
     const { results, settled } = await answering({ redactResults: true });
     const text = 'its token is [redacted]';
     expect(results).toEqual([
@@ -197,14 +200,14 @@ describe('what a server answers', () => {
     expect(settled).toEqual(results);
   });
 
-  it('passes as it is when it is a question, whose state has to come back', () => {
+  it('is passed on unchanged if it is an input request, whose state must be returned', () => {
     const redactor = createRedactor();
     const question = { resultType: 'input_required', requestState: SHAPED, inputRequests: {} };
     expect(redactResult(question, redactor)).toBe(question);
     expect(redactResult({ text: SHAPED }, redactor)).toEqual({ text: '[redacted]' });
   });
 
-  it('comes without secrets also when its server is taken out of the configuration meanwhile', async () => {
+  it('comes without secrets even if its server is removed from the configuration meanwhile', async () => {
     const CALLS = {
       tool: (runtime: Runtime) => runtime.callTool('one', 'write', {}, { caller }),
       resource: (runtime: Runtime) => runtime.readResource('one', 'a:b', { caller }),
@@ -212,7 +215,7 @@ describe('what a server answers', () => {
     };
     for (const [kind, call] of Object.entries(CALLS)) {
       const came: string[] = [];
-      // At every moment of the call, by turns of the queue of promises.
+      // At every moment of the call, in turns of the microtask queue.
       for (let turns = 0; turns < 40; turns += 1) {
         const { runtime, server } = await open({}, { redactResults: true });
         Object.assign(server.answers, {
@@ -233,7 +236,7 @@ describe('what a server answers', () => {
     }
   });
 
-  it('fits its schema as it was', async () => {
+  it('is validated before it is redacted', async () => {
     const { runtime, server } = await open({}, { redactResults: true });
     const outputSchema = {
       type: 'object',
@@ -253,7 +256,7 @@ describe('rules about secrets', () => {
   it.each([
     [{ action: 'deny', secrets: false }, 'rules[0].secrets'],
     [{ action: 'deny', secrets: 'yes' }, 'rules[0].secrets'],
-  ])('are true or not there: %j', async (rule, problem) => {
+  ])('have `secrets: true` or no such key: %j', async (rule, problem) => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { rules: [rule] });
     const { rules, problems } = await setting.load();
@@ -267,5 +270,5 @@ describe('rules about secrets', () => {
   });
 });
 
-/** The types say what may be written. */
+/** Checked by the compiler: the types allow these keys. */
 export const written: ServerInput = { command: 'x', redactResults: true, labels: { 'a*': ['private'] } };

@@ -1,4 +1,4 @@
-/** A server inside the process whose tools are data that a test can change at any moment. */
+/** An in-process server whose tools a test can change at any time. */
 import type { ServerInput } from 'turnbuckle';
 
 export type Definition = Readonly<Record<string, unknown>> & { readonly name: string };
@@ -19,18 +19,18 @@ export class TinyServer {
   tools: readonly Definition[];
   /** The names of the tools that were called. */
   readonly calls: string[] = [];
-  /** What was asked for beside lists. */
+  /** The methods of all requests except lists. */
   readonly requests: string[] = [];
   onRequest: ((method: string) => void) | undefined;
-  /** It answers nothing any more. */
+  /** If true, it does not respond any more. */
   isSilent = false;
-  /** A method that it does not answer. */
+  /** A method that it does not respond to. */
   silentAbout: string | undefined;
-  /** Its calls are not answered before this is over. */
+  /** Its calls are answered when this resolves. */
   held: Promise<void> | undefined;
   /** How often its tools were listed. */
   lists = 0;
-  /** What it answers by method, where that is not the usual. */
+  /** Custom results by method. */
   readonly answers: Record<string, unknown> = {};
   #wire: Wire | undefined;
 
@@ -38,7 +38,7 @@ export class TinyServer {
     this.tools = tools;
   }
 
-  /** How a runtime is told of it. */
+  /** Its configuration for a runtime. */
   config(more: object = {}): ServerInput {
     return { type: 'in-process', server: this, era: 'legacy', ...more };
   }
@@ -49,7 +49,7 @@ export class TinyServer {
     await this.#wire.start();
   }
 
-  /** Tells its clients that the tools are others now. */
+  /** Sends `notifications/tools/list_changed`. */
   announce(): void {
     void this.#wire?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
   }

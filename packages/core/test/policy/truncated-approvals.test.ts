@@ -1,13 +1,7 @@
-/** What a person is asked is what is sent: nothing hides behind something large, or beside the arguments. */
+/** An approval request shows what is sent: a large value or a value outside the arguments cannot hide anything. */
 import { fixture, temporaryDirectory } from '@turnbuckle/testing';
-import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  type Caller,
-  createRuntime,
-  type Rule,
-  type ServersInput,
-} from 'turnbuckle';
+import { type ApprovalAnswer, type ApprovalRequest, type Caller, createRuntime, type Rule } from 'turnbuckle';
+import type { ServersInput } from 'turnbuckle/host';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { TinyServer, toolNamed } from './tiny-server.js';
 
@@ -38,7 +32,7 @@ async function open(answer: ApprovalAnswer, more: ServersInput = {}) {
 }
 
 it.each(['session', 'always'] as const)(
-  '"%s" to a call that cannot be shown whole is for that call',
+  '"%s" for a call that cannot be shown in full applies to that call only',
   async (answer) => {
     const { runtime, asked, kept } = await open(answer);
     const given: string[] = [];
@@ -55,7 +49,7 @@ it.each(['session', 'always'] as const)(
     });
     expect(asked[0]?.notShown?.characters).toBeGreaterThan(4_000);
     expect(asked[0]?.notShown?.members).toBe(0);
-    // Of what can be shown it holds, and says nothing of a cut.
+    // For a call that is shown in full it applies, and the request is not marked as cut.
     await runtime.callTool('files', 'run', { command: 'ls' }, { caller });
     await runtime.callTool('files', 'run', { command: 'ls -l' }, { caller });
     expect(asked).toHaveLength(3);
@@ -63,10 +57,10 @@ it.each(['session', 'always'] as const)(
   },
 );
 
-it('shows what goes to the server beside the arguments, without secrets, and counts what does not fit', async () => {
+it('shows what is sent in addition to the arguments, without secrets, and counts what does not fit', async () => {
   const { runtime, asked } = await open('once');
   const sent = {
-    more: { task: { ttl: 60_000 } },
+    extraParams: { task: { ttl: 60_000 } },
     meta: { 'example/payload': 'in _meta' },
     inputResponses: {
       confirm: { action: 'accept', content: { really: true, apiKey: 'sk-live-0123456789' } },
@@ -88,7 +82,7 @@ it('shows what goes to the server beside the arguments, without secrets, and cou
   expect(none).not.toHaveProperty('alsoSent');
 });
 
-it('a program that fills the same object again is looked at again', async () => {
+it('a reused arguments object is checked again', async () => {
   const { runtime } = await open('once', { echo: { ...fixture('echo'), env: { API_TOKEN: SECRET } } });
   const args: Record<string, unknown> = { x: 'a'.repeat(100_000), list: [] };
   await runtime.callTool('files', 'run', args, { caller });

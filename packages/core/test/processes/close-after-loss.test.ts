@@ -26,17 +26,14 @@ async function openStubborn({ onTestFinished }: TestContext) {
   return { runtime, marked, pid: runtime.serverStatus('server').pid ?? 0 };
 }
 
-linux(
-  'a server that was killed from outside leaves no descendants, without anybody closing anything',
-  async (context) => {
-    const { runtime, marked, pid } = await openStubborn(context);
-    process.kill(pid, 'SIGKILL');
-    await waitUntil(() => runtime.serverStatus('server').status === 'failed');
-    await waitUntil(() => marked().length === 0, 10_000);
-  },
-);
+linux('a server that is killed from outside leaves no descendants, even before close()', async (context) => {
+  const { runtime, marked, pid } = await openStubborn(context);
+  process.kill(pid, 'SIGKILL');
+  await waitUntil(() => runtime.serverStatus('server').status === 'failed');
+  await waitUntil(() => marked().length === 0, 10_000);
+});
 
-linux('close() also waits for the descendants of a server that was lost before', async (context) => {
+linux('close() also waits for the descendants of a server that was lost earlier', async (context) => {
   const { runtime, marked, pid } = await openStubborn(context);
   process.kill(pid, 'SIGKILL');
   await waitUntil(() => runtime.serverStatus('server').status === 'failed');
@@ -45,7 +42,7 @@ linux('close() also waits for the descendants of a server that was lost before',
   expect(marked()).toEqual([]);
 });
 
-linux('close() also waits for a server that is just being removed', async (context) => {
+linux('close() also waits for a server that is being removed', async (context) => {
   const { runtime, marked } = await openStubborn(context);
   const removed = runtime.setServers({});
   await runtime.close();
@@ -53,7 +50,7 @@ linux('close() also waits for a server that is just being removed', async (conte
   await removed;
 });
 
-linux('disconnect() resolves when the whole tree is gone', async (context) => {
+linux('disconnect() resolves when the whole process tree has ended', async (context) => {
   const { runtime, marked } = await openStubborn(context);
   await runtime.disconnect('server');
   expect(marked()).toEqual([]);

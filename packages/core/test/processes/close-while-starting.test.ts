@@ -3,13 +3,13 @@ import { fixture, processesWithEnvironment, waitUntil } from '@turnbuckle/testin
 import { expect, it } from 'vitest';
 import { openRuntime } from '../lifecycle/open-runtime.js';
 
-// The first round also loads the protocol library: closing must not get lost in that moment.
+// The first round also loads the protocol library: a close during that time must not be lost.
 it.skipIf(process.platform !== 'linux').each(['close', 'disconnect', 'close'] as const)(
-  '%s() while a server is still starting does not wait for it, and leaves nothing of it',
+  '%s() while a server is starting does not wait for it, and leaves no process',
   async (how) => {
     const mark = randomUUID();
     const marked = (): number[] => processesWithEnvironment('CYCLE', mark);
-    // If the end had to wait for the start, it would be longer than the time for this test.
+    // Waiting for the start would exceed the timeout of this test.
     const slow = { ...fixture('slow', '--start-ms', '120000'), connectTimeoutMs: 60_000 };
     const runtime = await openRuntime({ servers: { server: { ...slow, env: { CYCLE: mark } } } });
     const connecting = runtime.connectAll();

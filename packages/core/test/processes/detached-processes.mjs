@@ -1,5 +1,5 @@
 // A server that starts processes of every kind, then answers the handshake. Each has ROLE=<role>-<mark> in its
-// environment; the mark is the first argument. Nothing lives longer than two minutes.
+// environment; the mark is the first argument. No process lives longer than two minutes.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 

@@ -5,13 +5,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openRuntime } from '../lifecycle/open-runtime.js';
 import { startHost } from './host.js';
 
-const SERVER = fileURLToPath(new URL('letting-go.mjs', import.meta.url));
-/** At the head of a session of their own, and nothing leads back; and what these started. */
-const LET_GO = ['daemon', 'daemons-helper', 'daemons-pipe'];
-const KEPT = ['forked-away', 'browser', 'holds-stdout', 'child', 'grandchild'];
-const ROLES = [...LET_GO, ...KEPT];
+const SERVER = fileURLToPath(new URL('detached-processes.mjs', import.meta.url));
+/** Leaders of their own session without a link to the server, and their children. */
+const DETACHED = ['daemon', 'daemons-helper', 'daemons-pipe'];
+const ATTACHED = ['forked-away', 'browser', 'holds-stdout', 'child', 'grandchild'];
+const ROLES = [...DETACHED, ...ATTACHED];
 
-/** A server whose processes are told apart, and ended with the test whatever happens. */
+/** A server whose processes have roles. All of them end with the test. */
 function family(more: Record<string, unknown> = {}) {
   const mark = randomUUID();
   const pidsOf = (role: string): number[] => processesWithEnvironment('ROLE', `${role}-${mark}`);
@@ -21,29 +21,29 @@ function family(more: Record<string, unknown> = {}) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // gone with the one before it
+        // already ended with the previous one
       }
     }
   });
   const server = { command: process.execPath, args: [SERVER, mark], era: 'legacy' as const, ...more };
-  // Of the one that forks away, the one in between has ended.
+  // The intermediate process of the double fork has ended.
   const isComplete = (): boolean => alive().length === ROLES.length && pidsOf('forked-away').length === 1;
   return { mark, server, alive, isComplete };
 }
 
 describe.skipIf(process.platform !== 'linux')('what a server started', () => {
-  it('ends with it, but for what it let go of', async () => {
+  it('end with it, except detached processes', async () => {
     const { server, alive, isComplete } = family();
     const runtime = await openRuntime({ servers: { home: server } });
     await runtime.connectAll();
     await waitUntil(isComplete, 20_000);
     await runtime.disconnect('home');
-    expect(alive()).toEqual(LET_GO);
+    expect(alive()).toEqual(DETACHED);
     await runtime.close();
-    expect(alive()).toEqual(LET_GO);
+    expect(alive()).toEqual(DETACHED);
   }, 60_000);
 
-  it('ends with it altogether where the configuration says so', async () => {
+  it('all end with it if the configuration says so', async () => {
     const { server, alive, isComplete } = family({ endDetached: true });
     const runtime = await openRuntime({ servers: { home: server } });
     await runtime.connectAll();
@@ -53,7 +53,7 @@ describe.skipIf(process.platform !== 'linux')('what a server started', () => {
   }, 60_000);
 
   it.each(['exit', 'SIGTERM'])(
-    'ends when its host does, but for what it let go of (%s)',
+    'end with its host, except detached processes (%s)',
     async (ending) => {
       const { mark, server, alive, isComplete } = family();
       const directory = await temporaryDirectory();
@@ -65,17 +65,17 @@ describe.skipIf(process.platform !== 'linux')('what a server started', () => {
       if (ending === 'exit') host.go();
       else host.process.kill('SIGTERM');
       await host.ended;
-      await waitUntil(() => alive().length === LET_GO.length, 10_000);
-      expect(alive()).toEqual(LET_GO);
+      await waitUntil(() => alive().length === DETACHED.length, 10_000);
+      expect(alive()).toEqual(DETACHED);
     },
     60_000,
   );
 
   it.each([
-    [false, LET_GO],
+    [false, DETACHED],
     [true, []],
   ])(
-    'is swept after its host was killed, but for what leads a session (all of it: %s)',
+    'are swept after its host was killed, except session leaders (endDetached: %s)',
     async (endDetached, left) => {
       const { mark, server, alive, isComplete } = family({ endDetached });
       const directory = await temporaryDirectory();

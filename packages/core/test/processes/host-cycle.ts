@@ -1,5 +1,5 @@
 /**
- * One life of a host with servers that do not want to die, and what is left of it: the check behind
+ * Runs a host with servers that resist termination, ends it, and checks what is left: the check behind
  * "nothing we started survives us". Used ten times by the tests and two hundred times by the soak run.
  */
 import { randomUUID } from 'node:crypto';
@@ -28,7 +28,7 @@ const ROLES = 5;
 export interface CycleOptions {
   readonly ending: Ending;
   readonly runtimes?: number;
-  /** True where nobody else sweeps: what a killed host leaves must still be there before the restart. */
+  /** True if no other runtime sweeps: the processes of a killed host must still exist before the restart. */
   readonly alone?: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function runCycle({ ending, runtimes = 1, alone = false }: CycleOpt
     if (ending.startsWith('SIG')) host.process.kill(ending as NodeJS.Signals);
     else host.go();
     if (ending === 'close') {
-      // Asked inside the host in the moment in which close() resolved.
+      // Counted inside the host at the moment when close() resolved.
       expect(await host.said('CLOSED')).toMatchObject({ left: 0 });
       host.process.stdin?.end();
     }
@@ -62,7 +62,7 @@ export async function runCycle({ ending, runtimes = 1, alone = false }: CycleOpt
       if (alone) expect(marked().length).toBe(PROCESSES * runtimes);
       await restartHost(directory.path);
     }
-    // A killed process is gone a moment after the signal was sent.
+    // A killed process ends shortly after the signal was sent.
     await waitUntil(() => marked().length === 0, 2_000);
   } finally {
     host.process.kill('SIGKILL');

@@ -12,6 +12,7 @@ const CYCLES: readonly Ending[] = [
   'SIGKILL',
 ];
 
+// requirement C9
 describe.skipIf(process.platform !== 'linux')(
   'however the host ends, nothing that it started is left',
   () => {

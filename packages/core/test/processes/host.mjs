@@ -1,4 +1,4 @@
-// A host program: starts the servers it is told to, says READY, and ends the way it is told to.
+// A host program: starts the given servers, prints READY, and ends in the given way.
 import { processesWithEnvironment } from '@turnbuckle/testing';
 import { createRuntime } from 'turnbuckle';
 
@@ -16,7 +16,7 @@ for (let count = 0; count < runtimes; count += 1) {
 }
 say('READY', { status: open.flatMap((runtime) => runtime.status().map(({ status }) => status)) });
 
-// Whatever the ending, this program never outlives whoever started it.
+// In any case, this program does not outlive its parent.
 process.stdin.on('end', () => process.exit(0)).resume();
 
 const endings = {

@@ -8,15 +8,15 @@ export interface HostOptions {
   readonly stateDir: string;
   readonly runtimes?: number;
   readonly ending: string;
-  /** Value of the variable `CYCLE` that every process of this host's servers carries. */
+  /** The value of the variable `CYCLE` of all server processes of this host. */
   readonly mark: string;
 }
 
 export interface Host {
   readonly process: ChildProcess;
-  /** What the host says next with this word. */
+  /** The next message of the host that begins with this word. */
   said(word: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Lets it end in the way it was started for. */
+  /** Lets it end in the way that its options name. */
   go(): void;
   /** Resolves with its exit code or signal. */
   readonly ended: Promise<number | string>;

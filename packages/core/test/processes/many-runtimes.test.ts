@@ -2,7 +2,7 @@ import { fixture } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { openRuntime } from '../lifecycle/open-runtime.js';
 
-it('twelve runtimes in one host listen to its signals once, and no more when they are closed', async () => {
+it('twelve runtimes in one host add one listener per signal, and remove it when they are closed', async () => {
   const warnings: Error[] = [];
   const note = (warning: Error): void => void warnings.push(warning);
   process.on('warning', note);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { startHost } from './host.js';
 
 it.skipIf(process.platform !== 'linux')(
-  'a host with its own SIGTERM handler decides itself when to end, and its servers live until then',
+  'a host with its own SIGTERM handler decides when to end, and its servers live until then',
   async () => {
     const directory = await temporaryDirectory();
     const mark = randomUUID();

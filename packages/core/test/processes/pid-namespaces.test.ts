@@ -9,7 +9,7 @@ import { openRuntime } from '../lifecycle/open-runtime.js';
 const SPACE = ['--pid', '--fork', '--kill-child', '--mount-proc'];
 const canUnshare = process.platform === 'linux' && spawnSync('unshare', [...SPACE, 'true']).status === 0;
 
-it.skipIf(!canUnshare)('the sweep leaves alone what a live host in a container started', async () => {
+it.skipIf(!canUnshare)('the sweep spares processes of a live host in a container', async () => {
   const directory = await temporaryDirectory();
   const mark = randomUUID();
   const marked = (): number[] => processesWithEnvironment('CYCLE', mark);
@@ -22,7 +22,7 @@ it.skipIf(!canUnshare)('the sweep leaves alone what a live host in a container s
   try {
     await waitUntil(() => marked().length === 1, 10_000);
     const runtime = await openRuntime({});
-    // The sweep comes right after the runtime was made.
+    // The sweep runs right after the runtime was created.
     await delay(200);
     expect(runtime.status()).toEqual([]);
     expect(marked().length).toBe(1);

@@ -1,10 +1,10 @@
-/** The quick look at plain data may only say "clean" where the thorough one finds nothing either. */
+/** The quick check of plain data may only report "clean" if the thorough check finds nothing either. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRedactor } from '../../src/observe/redact.js';
-import { redactDeep } from '../../src/observe/redact-deep.js';
-import { REDACTED } from '../../src/text/redact-shapes.js';
-import { isSecretName } from '../../src/text/secret-names.js';
+import { redactDeep } from '../../src/redaction/redact-deep.js';
+import { REDACTED } from '../../src/redaction/redact-shapes.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
+import { isSecretName } from '../../src/redaction/secret-names.js';
 
 const SECRET = 'correct-horse-battery';
 
@@ -13,7 +13,7 @@ const leaf = fc.oneof(
   fc.constantFrom('hello', '', SECRET, `see ${SECRET}!`, `\${TOKEN}`, 'Bearer ${TOKEN}', 'api_key=abc'),
   fc.constantFrom(7, 12n, true, null, undefined),
 );
-// Small, so that mostly one thing alone decides.
+// Small, so that usually a single value decides.
 const data = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -23,7 +23,7 @@ const data = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-it('plain data comes out as by the thorough look alone, whatever was seen and learned before', () => {
+it('plain data is redacted like with the thorough check alone, whatever was seen and learned before', () => {
   fc.assert(
     fc.property(data, data, (before, value) => {
       const redactor = createRedactor();
@@ -37,7 +37,7 @@ it('plain data comes out as by the thorough look alone, whatever was seen and le
   );
 });
 
-it('what is deeper than anybody looks is not passed on', () => {
+it('data that is nested deeper than the check is redacted too', () => {
   let deep: unknown = SECRET;
   for (let level = 0; level < 100; level += 1) deep = [deep];
   const redactor = createRedactor();

@@ -1,9 +1,9 @@
-/** Letters that are escaped without need hide nothing, take nothing else with them, and take no time. */
+/** Unnecessary escapes do not hide a secret, do not affect the text around it, and are decoded quickly. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { timeBound } from '../../../../testing/src/time-bound.js';
-import { unescaped } from '../../src/observe/escaped-text.js';
-import { createRedactor } from '../../src/observe/redact.js';
+import { unescapeText } from '../../src/redaction/escaped-text.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
 
 const SECRET = 'zebraquartz-lampshade77';
 const ESCAPES: readonly ((letter: string) => string)[] = [
@@ -17,7 +17,7 @@ const ESCAPES: readonly ((letter: string) => string)[] = [
   (letter) => `&#x00${letter.charCodeAt(0).toString(16)};`,
 ];
 
-it('a known secret is found in any mix of them, and what stands around it stays', () => {
+it('a known secret is found in any mix of escapes, and the text around it is kept', () => {
   const redactor = createRedactor();
   redactor.learn(SECRET);
   const ways = fc.array(fc.constantFrom(...ESCAPES), { minLength: SECRET.length, maxLength: SECRET.length });
@@ -33,16 +33,16 @@ it('a known secret is found in any mix of them, and what stands around it stays'
 });
 
 it.each(['100 % of it', 'a%20b%2Fc', '{"a":"\\n\\u00e9"}', '&amp;&#39;', 'C:\\users', ''])(
-  'an ordinary text is not read again: %j',
-  (text) => expect(unescaped(text)).toBeUndefined(),
+  'an ordinary text is not decoded: %j',
+  (text) => expect(unescapeText(text)).toBeUndefined(),
 );
 
 it.each(['\\', '%', '%25', '%2', '&#0', '&#x0', '\\u00', '%41', '\\u0041', '&#65;', '\\x4'])(
-  'a long row of %j is read in time',
+  'a long run of %j is read in time',
   (unit) => {
     const text = `${unit.repeat(60_000 / unit.length)}%41`;
     const started = performance.now();
-    unescaped(text);
+    unescapeText(text);
     expect(performance.now() - started).toBeLessThan(timeBound(100));
   },
 );

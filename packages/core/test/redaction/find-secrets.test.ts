@@ -1,8 +1,8 @@
-/** Whether there is a secret is found by the same marks by which it is taken out, and in a time that does not matter. */
+/** Finding secrets uses the same patterns as redacting them, and is fast. */
 import { sampled, timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../src/observe/redact.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
 
 const TOKEN = 'kq7-ZrT0-private-91x';
 const redactor = createRedactor();
@@ -53,7 +53,7 @@ const value = fc.letrec((tie) => ({
   }),
 })).value;
 
-it('finds something exactly where something would be taken out', () => {
+it('finds something exactly where something would be redacted', () => {
   fc.assert(
     fc.property(value, (given) => {
       expect(redactor.finds(given)).toBe(redactor.value(given) !== given);
@@ -62,19 +62,19 @@ it('finds something exactly where something would be taken out', () => {
   );
 });
 
-describe('four megabytes are searched at once, made of', () => {
+describe('four megabytes are searched quickly, made of', () => {
   it.each(sampled(BITS, 3))('%j', (bit) => {
     const given = { q: bit.repeat(Math.ceil(4_194_304 / bit.length)) };
     const started = performance.now();
     redactor.finds(given);
     redactor.knows(given);
-    // A quarter of a second on a quiet machine; what grows with the square takes minutes.
+    // A quarter of a second on an idle machine; a quadratic search takes minutes.
     expect(performance.now() - started).toBeLessThan(timeBound(1_000));
   });
 });
 
 it.each(['password=', '; a=b', 'x', '\\"', '\\n'])(
-  'a text that is too long for a pattern is no way out: %j',
+  'a text that is too long for a pattern is redacted too: %j',
   (bit) => {
     const given = `"token":"cookie: a=b${bit.repeat(Math.ceil(12_000_000 / bit.length))}`;
     expect(redactor.finds(given)).toBe(true);

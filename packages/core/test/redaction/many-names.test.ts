@@ -1,9 +1,9 @@
 import { timeBound } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../src/observe/redact.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
 
-describe('names that become the same', () => {
-  it('all stay, however many there are', async () => {
+describe('names that are equal after redaction', () => {
+  it('are all kept, however many there are', async () => {
     const redactor = createRedactor();
     const count = 20_000;
     const name = (at: number): string => `ghp_${String(at).padStart(36, '0')}`;

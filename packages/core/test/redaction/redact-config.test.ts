@@ -1,8 +1,8 @@
 import { timeBound } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
-import { parseServer } from '../../src/config/parse.js';
-import { redactConfig } from '../../src/config/redact.js';
-import { secretValuesOf } from '../../src/config/secret-values.js';
+import { parseServer } from '../../src/config/layers/parse.js';
+import { redactConfig } from '../../src/redaction/redact-config.js';
+import { secretValuesOf } from '../../src/redaction/secret-values.js';
 
 const KEY = '9f8e7d6c5b4a3f2e1d0c';
 
@@ -72,14 +72,14 @@ describe('a configuration as it is shown', () => {
       { reconnect: { tries: 3 }, enabled: true, tools: undefined },
       { reconnect: { tries: 3 }, enabled: true, tools: undefined },
     ],
-    [{ server: new Map() }, { server: '[object in this process]' }],
+    [{ server: new Map() }, { server: '[in-process server]' }],
   ])('%j', (config, shown) => {
     expect(redactConfig(config)).toEqual(shown);
     expect(redactConfig(redactConfig(config))).toEqual(shown);
   });
 });
 
-describe('the values that are learned from one', () => {
+describe('the secrets that are learned from a configuration', () => {
   const learned = (config: Record<string, unknown>): string[] =>
     secretValuesOf(parseServer('x', config)).sort();
 
@@ -125,7 +125,7 @@ describe('addresses in long values', () => {
     '--db=postgres://u:p4ss@host/db more',
     '9postgres://u:p4ss@host/db',
     '://x 7:// a:// postgres://u:p4ss@host/db',
-  ])('are found where they stand: %s', (text) => {
+  ])('are found at their position: %s', (text) => {
     expect(secretValuesOf(parseServer('one', { command: 'x', args: [text] }))).toContain('p4ss');
   });
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../src/observe/redact.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
 
 const RUNS = Number(process.env.TURNBUCKLE_REDACT_RUNS ?? 2_000);
 const slow = { timeout: 60_000 + RUNS * 30 };
 
-/** Anything a person or a machine may take as a secret, quotes, line breaks and other scripts included. */
+/** Anything that may be used as a secret, including quotes, line breaks and other scripts. */
 const secret = fc.oneof(
   { weight: 2, arbitrary: fc.string({ minLength: 6, maxLength: 12, unit: 'grapheme' }) },
   { weight: 2, arbitrary: fc.string({ minLength: 6, maxLength: 16, unit: 'binary' }) },
@@ -17,7 +17,7 @@ const secret = fc.oneof(
   { weight: 1, arbitrary: fc.base64String({ minLength: 8, maxLength: 80 }) },
 );
 
-/** As learned: what is too short, or is the mark itself, nobody can take out. */
+/** Secrets that are too short or part of the mark are not learned. */
 const usable = (text: string): boolean =>
   text.trim().length >= 6 && !text.includes('[redacted]') && !'[redacted]'.includes(text.trim());
 
@@ -26,26 +26,26 @@ const everyByte = (text: string, mark: string): string =>
   [...Buffer.from(text)].map((byte) => `${mark}${byte.toString(16).padStart(2, '0')}`).join('');
 const everyUnit = (text: string, mark: string): string =>
   text.replace(/[\s\S]/g, (unit) => `${mark}${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-const WRITINGS: Readonly<Record<string, (text: string) => string>> = {
+const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   json: (text) => JSON.stringify(text).slice(1, -1),
   'json in json': (text) => JSON.stringify(JSON.stringify(text)).slice(3, -3),
   address: (text) => encodeURIComponent(text.toWellFormed()),
   form: (text) => new URLSearchParams({ a: text }).toString().slice(2),
-  'every character in percent signs': (text) => everyByte(text, '%'),
-  'every character in percent signs, in capitals': (text) => everyByte(text, '%').toUpperCase(),
-  'every character in percent signs, twice over': (text) => everyByte(text, '%25'),
+  'percent-encoded bytes': (text) => everyByte(text, '%'),
+  'percent-encoded bytes, in capitals': (text) => everyByte(text, '%').toUpperCase(),
+  'percent-encoded bytes, twice': (text) => everyByte(text, '%25'),
   'every unit in \\u': (text) => everyUnit(text, '\\u'),
   'every unit in \\u, in JSON': (text) => JSON.stringify(everyUnit(text, '\\u')).slice(1, -1),
   base64,
   base64url: (text) => Buffer.from(text).toString('base64url'),
   'base64 after one': (text) => base64(`a${text}`),
   'base64 after two': (text) => base64(`ab${text}`),
-  'base64 amid': (text) => base64(`user:${text}:more`),
+  'base64 in the middle': (text) => base64(`user:${text}:more`),
 };
-const writing = fc.constantFrom(...Object.keys(WRITINGS));
+const encodingName = fc.constantFrom(...Object.keys(ENCODINGS));
 
-/** Without the assertion library: it would take longer than the redaction. */
+/** Without `expect`, which would take longer than the redaction. */
 function assertAbsent(text: string, secretText: string): void {
   if (text.includes(secretText))
     throw new Error(`${JSON.stringify(secretText)} is in ${JSON.stringify(text)}`);
@@ -56,7 +56,7 @@ describe('no learned secret survives', () => {
     fc.assert(
       fc.property(
         fc.array(secret.filter(usable), { minLength: 1, maxLength: 4 }),
-        fc.array(fc.tuple(fc.string(), writing, fc.nat()), { minLength: 1, maxLength: 5 }),
+        fc.array(fc.tuple(fc.string(), encodingName, fc.nat()), { minLength: 1, maxLength: 5 }),
         (secrets, places) => {
           const redactor = createRedactor();
           const wellFormed = secrets.map((one) => one.trim().toWellFormed()).filter(usable);
@@ -64,7 +64,7 @@ describe('no learned secret survives', () => {
           fc.pre(wellFormed.length > 0);
           const written = places.map(([before, how, which]) => {
             const one = wellFormed[which % wellFormed.length] ?? '';
-            return { before, form: WRITINGS[how]?.(one) ?? '', one, how };
+            return { before, form: ENCODINGS[how]?.(one) ?? '', one, how };
           });
           const text = redactor.text(written.map(({ before, form }) => `${before}${form}`).join(' '));
           for (const { form, one } of written) {
@@ -96,9 +96,9 @@ describe('no learned secret survives', () => {
         secret.filter(usable).chain((one) => {
           const known = one.trim().toWellFormed();
           const leaf = fc
-            .tuple(fc.string({ maxLength: 8 }), writing, fc.boolean())
+            .tuple(fc.string({ maxLength: 8 }), encodingName, fc.boolean())
             .map(([before, how, has]) => {
-              return has ? `${before}${WRITINGS[how]?.(known) ?? ''}` : before;
+              return has ? `${before}${ENCODINGS[how]?.(known) ?? ''}` : before;
             });
           return fc.tuple(fc.constant(known), tree(leaf));
         }),
@@ -107,7 +107,7 @@ describe('no learned secret survives', () => {
           const redactor = createRedactor();
           redactor.learn(known);
           const texts = textsIn(redactor.value(data));
-          const forms = Object.values(WRITINGS).map((write) => write(known));
+          const forms = Object.values(ENCODINGS).map((write) => write(known));
           for (const text of texts) for (const form of forms) assertAbsent(text, form);
         },
       ),

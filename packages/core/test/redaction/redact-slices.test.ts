@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TurnbuckleError } from '../../src/errors.js';
 import { inSlices } from '../../src/json/slices.js';
-import { createRedactor, type Redactor } from '../../src/observe/redact.js';
+import { createRedactor, type Redactor } from '../../src/redaction/redactor.js';
 import { strainOf } from '../hostile/strain.js';
 
 const KNOWN = ['correct-horse-battery-9', 'Zx81 with a space in it', 'multi\nline-secret-value-123'];
@@ -15,7 +15,7 @@ function redactor(): Redactor {
   return made;
 }
 
-/** Long enough for several pieces, with secrets anywhere, at the edges of pieces as well. */
+/** Long enough for several slices, with secrets anywhere, also at slice boundaries. */
 const longText = fc
   .tuple(
     fc.constantFrom('lorem ipsum dolor. ', 'x', 'a,b;c|d/', 'line\n'),
@@ -29,10 +29,10 @@ const longText = fc
     return { text, secrets: secrets.map(([, secret]) => secret) };
   });
 
-describe('large data without its secrets', () => {
-  it('holds none of them, wherever they stand, and all the rest', async () => {
-    const { large, shown } = redactor();
-    const whole = (text: string): unknown => shown(text, Number.POSITIVE_INFINITY).value;
+describe('large data after redaction', () => {
+  it('contains none of them, at any position, and all the rest', async () => {
+    const { large, truncated } = redactor();
+    const whole = (text: string): unknown => truncated(text, Number.POSITIVE_INFINITY).value;
     await fc.assert(
       fc.asyncProperty(longText, async ({ text }) => {
         const { content } = (await large.value({ content: [{ text }] })) as { content: [{ text: string }] };
@@ -46,7 +46,7 @@ describe('large data without its secrets', () => {
     );
   });
 
-  it('is looked through as it would be at once', async () => {
+  it('is the same as without slices', async () => {
     const made = redactor();
     const leaf = fc.oneof(
       fc.constantFrom<unknown>(1, null, true, 'plain', 'lorem '.repeat(5_000)),
@@ -63,7 +63,7 @@ describe('large data without its secrets', () => {
         const value = { list, members, [key]: { deep: [{ ...members }, 'open'] }, padding };
         expect(await made.large.finds(value)).toBe(made.finds(value));
         expect(await made.large.knows(value)).toBe(made.knows(value));
-        const { value: whole } = made.shown(value, Number.POSITIVE_INFINITY);
+        const { value: whole } = made.truncated(value, Number.POSITIVE_INFINITY);
         expect(await made.large.value(value)).toEqual(whole);
         if (!made.finds(value)) expect(await made.large.value(value)).toBe(value);
       }),
@@ -71,7 +71,7 @@ describe('large data without its secrets', () => {
     );
   });
 
-  it('ends with rings', async () => {
+  it('terminates for cycles', async () => {
     const made = redactor();
     const ring: Record<string, unknown> = { padding: Array.from({ length: 3_000 }, () => KNOWN[0]) };
     Object.assign(ring, { self: ring, twice: [ring, ring] });
@@ -90,7 +90,7 @@ describe('large data without its secrets', () => {
     'corr',
     '-----BEGIN PRIVATE KEY-----',
   ])(
-    'leaves the loop to others while it is full of %s',
+    'does not block the event loop while it is full of %s',
     async (unit) => {
       const made = redactor();
       const value = { content: [{ text: unit.repeat(2_000_000 / unit.length) }] };
@@ -103,10 +103,10 @@ describe('large data without its secrets', () => {
   );
 });
 
-describe('what is made safe at once', () => {
-  const dear = ['pw=b ', '://a:b@', 'api_key=x ', 'a.b.c.', 'eyJ', 'Bearer '];
+describe('data that is redacted synchronously', () => {
+  const costlyTexts = ['pw=b ', '://a:b@', 'api_key=x ', 'a.b.c.', 'eyJ', 'Bearer '];
 
-  it.each(dear)('is short however long it was: %j', async (unit) => {
+  it.each(costlyTexts)('is short however long it was: %j', async (unit) => {
     const { text, value, error } = redactor();
     const long = unit.repeat(4_000_000 / unit.length);
     const begun = performance.now();
@@ -119,7 +119,7 @@ describe('what is made safe at once', () => {
     expect(performance.now() - begun).toBeLessThan(timeBound(1_000));
   });
 
-  it('holds no part of a secret that stands where it is cut', () => {
+  it('contains no part of a secret where it is truncated', () => {
     const { text, value } = redactor();
     fc.assert(
       fc.property(
@@ -136,7 +136,7 @@ describe('what is made safe at once', () => {
     );
   });
 
-  it('is whole where all of it is wanted, of whatever length', async () => {
+  it('is complete with `large` and `steps`, for any length', async () => {
     const { large, steps } = redactor();
     for (let length = 1_000; length < 80_000; length += 1_013)
       for (const secret of ['plain', KNOWN[0]]) {
@@ -148,7 +148,7 @@ describe('what is made safe at once', () => {
       }
   });
 
-  it('is whole in slices', async () => {
+  it('is complete in slices', async () => {
     const { steps } = redactor();
     const long = `${'word '.repeat(100_000)}${KNOWN[0]}`;
     expect(await inSlices(steps({ long }))).toEqual({ long: `${'word '.repeat(100_000)}[redacted]` });

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { TurnbuckleError } from '../../src/errors.js';
-import { createRedactor } from '../../src/observe/redact.js';
-import { isSecretName, looksGenerated } from '../../src/text/secret-names.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
+import { isSecretName, looksGenerated } from '../../src/redaction/secret-names.js';
 import { readText } from '../docs/repository.js';
 
 const knowing = (...secrets: string[]) => {
@@ -54,11 +54,11 @@ describe('what looks like a secret', () => {
     'https://user@host/path and git@github.com:owner/name.git',
     'Set TURNBUCKLE_SECRET_GITHUB, or a secretCommand.',
     '{"token_endpoint":"https://host/token","token_type":"x"}',
-  ])('is not: %s', (text) => {
+  ])('does not look like a secret: %s', (text) => {
     expect(createRedactor().text(text)).toBe(text);
   });
 
-  it('is not in our own pages, but for the examples of it', () => {
+  it('does not occur in our own docs, except in examples', () => {
     const redactor = createRedactor();
     const changed = [
       'docs/errors.md',
@@ -80,21 +80,21 @@ describe('a secret that was learned', () => {
     ['empty', '   ', 'a   b'],
     ['the mark itself', '[redacted]', 'a [redacted] b'],
     ['a part of the mark', 'redacted', 'redacted'],
-  ])('is left when it is %s', (_name, secret, text) => {
+  ])('is kept if it is %s', (_name, secret, text) => {
     expect(knowing(secret).text(text)).toBe(text);
   });
 
-  it('is taken out inside of longer words, each time, and without its scheme', () => {
+  it('is redacted inside longer words, each time, and without its scheme', () => {
     const { text } = knowing('Bearer s3cr3t-value');
     expect(text('<s3cr3t-value>,xs3cr3t-valuex s3cr3t-value')).toBe('<[redacted]>,x[redacted]x [redacted]');
   });
 
-  it('is taken out with what overlaps it', () => {
+  it('is redacted together with what overlaps it', () => {
     const { text } = knowing('abcdef1234', '1234ghijkl', 'abcdef');
     expect(text('_abcdef1234ghijkl_ abcdefgh')).toBe('_[redacted]_ [redacted]gh');
   });
 
-  it('is taken out where a text was cut off in the middle of it', () => {
+  it('is redacted where a text was truncated in the middle of it', () => {
     const { text } = knowing('tok-9f8e7d6c5b4a3f2e1d0c');
     expect(text('It wrote: …d6c5b4a3f2e1d0c and more')).toBe('It wrote: …[redacted] and more');
     expect(text('Server answered: key is tok-9f8e7d')).toBe('Server answered: key is [redacted]');
@@ -102,7 +102,7 @@ describe('a secret that was learned', () => {
     expect(text('a token: tok')).toBe('a token: tok');
   });
 
-  it('is known line by line when it has many', () => {
+  it('is known line by line if it has several lines', () => {
     const lines = ['first line of the key 1', 'second line of the key 2'];
     const { text } = knowing(lines.join('\n'));
     expect(text(`at ${lines[1]}!`)).toBe('at [redacted]!');
@@ -115,7 +115,7 @@ describe('a secret that was learned', () => {
     expect(text(`x ${token} y ${words} z`)).toMatch(/^x \[redacted\] y (\[redacted\])+ z$/);
   });
 
-  it('of a sign-in is forgotten only when a thousand came after it', () => {
+  it('of a sign-in is forgotten only after a thousand newer ones', () => {
     const redactor = knowing();
     redactor.learn('the-first-one-1', 'signed-in');
     const many = Array.from({ length: 999 }, (_, index) => `another-${index}-one`);
@@ -133,9 +133,9 @@ describe('a secret that was learned', () => {
     expect(redactor.knows({ a: ['the-configured-one-1'] })).toBe(true);
   });
 
-  it('that somebody brings along is taken out beside those of another, and changes nothing there', () => {
+  it('of a child redactor is redacted in addition to those of its parent, and does not change the parent', () => {
     const redactor = knowing('the-configured-one-1');
-    const beside = redactor.beside();
+    const beside = redactor.createChild();
     for (let index = 0; index < 2_000; index += 1) beside.learn(`brought-${index}-along`);
     redactor.learn('the-configured-one-2');
     const text = 'the-configured-one-1, the-configured-one-2, brought-1999-along';
@@ -149,7 +149,7 @@ describe('a secret that was learned', () => {
 describe('data', () => {
   const { value } = knowing('s3cr3t-value');
 
-  it('loses values under names that say so, in every spelling, and keeps the rest', () => {
+  it('loses values under secret names, in every notation, and keeps the rest', () => {
     const data = {
       apiKey: 'a',
       'x-api-key': 'b',
@@ -177,12 +177,12 @@ describe('data', () => {
     expect(data.apiKey).toBe('a');
   });
 
-  it('is passed on as it is when there is nothing in it', () => {
+  it('is returned unchanged if it has no secret', () => {
     const data = { a: [1, 'two', { three: new Date(0) }], f: () => 1, m: new Map([['k', 'v']]) };
     expect(value(data)).toBe(data);
   });
 
-  it('may be a ring, may be deep, may throw, may have names that clash', () => {
+  it('may be cyclic, be deep, throw, or have names that clash', () => {
     const ring: Record<string, unknown> = { text: 's3cr3t-value' };
     ring.self = ring;
     const copy = value(ring) as typeof ring;
@@ -203,7 +203,7 @@ describe('data', () => {
     expect(value({ 's3cr3t-value': 1, '[redacted]': 2 })).toEqual({ '[redacted]': 1, '[redacted] 2': 2 });
   });
 
-  it('of every kind is looked at', () => {
+  it('of every type is redacted', () => {
     const error = Object.assign(new TypeError('s3cr3t-value'), { spawnargs: ['s3cr3t-value'] });
     const copy = value({
       error,
@@ -227,7 +227,7 @@ describe('data', () => {
 describe('an error', () => {
   const redactor = knowing('s3cr3t-value');
 
-  it('is the same when there is nothing in it', () => {
+  it('is returned unchanged if it has no secret in it', () => {
     const error = new TurnbuckleError('SERVER_ERROR', 'It failed.', {
       data: { a: 1 },
       cause: new Error('why'),
@@ -235,7 +235,7 @@ describe('an error', () => {
     expect(redactor.error(error)).toBe(error);
   });
 
-  it('loses the secret everywhere, its causes included, and stays what it is', () => {
+  it('loses the secret everywhere, including its causes, and keeps its class and fields', () => {
     const cause = new Error('outer', { cause: Object.assign(new Error('s3cr3t-value'), { code: 'ENOENT' }) });
     const clean = redactor.error(
       new TurnbuckleError('SERVER_ERROR', 'It said s3cr3t-value.', {
@@ -308,7 +308,7 @@ describe('names', () => {
       'dbpassword',
       'sig',
     ],
-  ])('%s says secret', (name) => {
+  ])('%s is the name of a secret', (name) => {
     expect(isSecretName(name)).toBe(true);
   });
 
@@ -346,7 +346,7 @@ describe('names', () => {
       'signature',
       'design',
     ],
-  ])('%s does not', (name) => {
+  ])('%s is not the name of a secret', (name) => {
     expect(isSecretName(name)).toBe(false);
   });
 

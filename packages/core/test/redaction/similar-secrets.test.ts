@@ -1,8 +1,8 @@
-/** However alike many secrets are, and whatever a text is made of, looking for them takes a time that grows with the text. */
+/** Searching for many similar secrets takes linear time, whatever the text contains. */
 import { timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, type Redactor } from '../../src/observe/redact.js';
+import { createRedactor, type Redactor } from '../../src/redaction/redactor.js';
 
 const COUNT = 250;
 const numbers = [...Array(COUNT).keys()];
@@ -10,10 +10,10 @@ const digits = (index: number): string => String(index).padStart(4, '0');
 const binary = (index: number): string =>
   index.toString(2).padStart(24, '0').replaceAll('0', 'a').replaceAll('1', 'b');
 
-const ALIKE: Readonly<Record<string, (index: number) => string>> = {
+const SIMILAR: Readonly<Record<string, (index: number) => string>> = {
   'the same beginning': (index) => `sk-proj-abcdefghijklmnop${digits(index)}`,
   'the same end': (index) => `${digits(index)}abcdefghijklmnop`,
-  'the same but for the middle': (index) => `abcdefgh${digits(index)}abcdefgh`,
+  'the same except for the middle': (index) => `abcdefgh${digits(index)}abcdefgh`,
   'two letters': binary,
   'one letter': (index) => 'a'.repeat(index + 12),
 };
@@ -24,7 +24,7 @@ function knowing(make: (index: number) => string): Redactor {
   return redactor;
 }
 
-/** Texts that fit all of them nearly. */
+/** Texts that nearly match all of them. */
 const texts = (make: (index: number) => string): readonly string[] => {
   const [first, last] = [make(1).slice(0, -1), make(COUNT - 1).slice(1)];
   return [
@@ -38,11 +38,11 @@ const texts = (make: (index: number) => string): readonly string[] => {
   ];
 };
 
-describe.each(Object.entries(ALIKE))('secrets with %s', (_, make) => {
+describe.each(Object.entries(SIMILAR))('secrets with %s', (_, make) => {
   const redactor = knowing(make);
 
   it('are found, each of them', () => {
-    // A text of nothing but what all of them are made of counts as one.
+    // A text that consists only of their common characters counts as one secret.
     for (const index of numbers)
       expect(redactor.text(`x ${make(index)} y`)).toMatch(/^(x )?\[redacted\]( y)?$/);
     for (const index of numbers) expect(redactor.knows([`x ${make(index)} y`])).toBe(true);
@@ -52,7 +52,7 @@ describe.each(Object.entries(ALIKE))('secrets with %s', (_, make) => {
       );
   });
 
-  it.each(texts(make))('hold nobody up with a text of nothing but %j', (part) => {
+  it.each(texts(make))('do not block other work with a text of nothing but %j', (part) => {
     const text = part.repeat(Math.ceil((64 * 1_024) / part.length)).slice(0, 64 * 1_024);
     const started = performance.now();
     redactor.text(text);
@@ -61,7 +61,7 @@ describe.each(Object.entries(ALIKE))('secrets with %s', (_, make) => {
     expect(performance.now() - started).toBeLessThan(timeBound(250));
   });
 
-  it('leave nothing of them at a cut', () => {
+  it('leave no part of them where a text is truncated', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: COUNT - 1 }),

@@ -1,13 +1,13 @@
-/** What a person is shown of a call: no secret is cut in two and shown in half, wherever it stands. */
+/** A truncated value never shows a part of a secret, wherever the secret is. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRedactor } from '../../src/observe/redact.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
 
 const LIMIT = 2_000;
-/** A secret that begins in what is shown is taken out whole, if it is not longer than what is looked at beyond that. */
+/** A secret that begins in the shown part is removed completely, up to this length: the redactor reads that far beyond the cut. */
 const LONGEST = 2_048;
-/** So few characters of a secret are none: the first of what many texts begin with. */
-const MAX_LEFT = 4;
+/** So few characters do not reveal a secret: many texts begin with them. */
+const MAX_SHOWN = 4;
 
 const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const generated = (min: number, max: number): fc.Arbitrary<string> =>
@@ -44,7 +44,7 @@ const planted: fc.Arbitrary<Planted> = fc.oneof(
 
 const fill = 'lorem ipsum '.repeat(1_000);
 
-/** The longest beginning of the secret that stands in the text. */
+/** The length of the longest prefix of the secret that is in the text. */
 function leftOf(secret: string, text: string): number {
   let length = 0;
   while (length < secret.length && text.includes(secret.slice(0, length + 1))) length += 1;
@@ -69,14 +69,14 @@ it('no more than a few characters of a secret are shown, wherever the cut is', (
         const redactor = createRedactor();
         if (isKnown) redactor.learn(secret);
         expect(secret.length).toBeLessThanOrEqual(LONGEST);
-        // Secrets before it make what is left shorter: what is cut off behind must not come nearer by that.
+        // Redacting earlier secrets shortens the text: this must not reveal text beyond the cut.
         const head = `${before}${secret}${after}`.repeat(others);
         for (const edge of [LIMIT, LIMIT / 2, LIMIT / 3, 256]) {
           const at = Math.max(edge + offset - head.length, 0);
           const text = `${head}${fill.slice(0, at)}${before}${secret}${after}${fill}`;
-          const shown = redactor.shown(shapes[shape]?.(text), LIMIT);
+          const shown = redactor.truncated(shapes[shape]?.(text), LIMIT);
           expect(shown.isCut).toBe(true);
-          expect(leftOf(secret, JSON.stringify(shown.value))).toBeLessThanOrEqual(MAX_LEFT);
+          expect(leftOf(secret, JSON.stringify(shown.value))).toBeLessThanOrEqual(MAX_SHOWN);
         }
       },
     ),
@@ -84,12 +84,12 @@ it('no more than a few characters of a secret are shown, wherever the cut is', (
   );
 });
 
-it('is what the redactor makes of it where nothing is cut', () => {
+it('a value that fits is the same as without truncation', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const redactor = createRedactor();
       const sent = { value, apiKey: 'sk-live-0123456789', list: { password: [1, 'two', { scope: 'x' }] } };
-      const { value: shown, isCut } = redactor.shown(sent, 1_000_000);
+      const { value: shown, isCut } = redactor.truncated(sent, 1_000_000);
       expect(isCut).toBe(false);
       expect(JSON.stringify(shown)).toBe(JSON.stringify(redactor.value(sent)));
     }),

@@ -1,6 +1,7 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRuntime, jsonSchema, type ServerInput } from 'turnbuckle';
+import { createRuntime, type ServerInput } from 'turnbuckle';
+import { jsonSchema } from 'turnbuckle/host';
 import { Compile } from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
 import { createSetting } from '../config/setting.js';
@@ -19,18 +20,18 @@ const GOOD: readonly unknown[] = [
 ];
 
 const BAD: Record<string, unknown> = {
-  'a word that is no preset': 'off',
+  'a string that is not a preset': 'off',
   'a number': 1,
   'an unknown key': { wirte: ['x'] },
   'an unknown preset': { preset: 'loose' },
-  'a path that is no list': { read: '/' },
+  'a path that is not a list': { read: '/' },
   'a list of hosts for the network': { network: [] },
-  'a word for the network': { network: 'none' },
+  'a string for the network': { network: 'none' },
   'a path with a line break': { read: ['/a\n--bind'] },
   'a path with a NUL': { write: ['/a\u0000--bind\u0000/\u0000/'] },
-  'a path with half a character': { write: ['/a\ud800'] },
+  'a path with half a surrogate pair': { write: ['/a\ud800'] },
   'an empty path': { write: [''] },
-  'too little memory for anything': { memoryMb: 1 },
+  'too little memory': { memoryMb: 1 },
   'no memory': { memoryMb: 0 },
   'a negative number of processes': { processes: -1 },
   'half a process': { processes: 10.5 },
@@ -57,7 +58,7 @@ describe('the key `sandbox`', () => {
     expect(message).toContain('servers.one.sandbox');
   });
 
-  it('names the setting that is wrong', async () => {
+  it('names the invalid setting', async () => {
     expect((await codeOf({ command: 'x', sandbox: { network: [] } })).message).toContain(
       'sandbox: network: expected true or false',
     );
@@ -77,7 +78,7 @@ describe('the key `sandbox`', () => {
 });
 
 describe('paths of a sandbox', () => {
-  confined('that look like arguments are paths', async () => {
+  confined('that look like options are paths', async () => {
     const { open, project } = await createStage();
     const names = ['--bind', '--share-net', '-', '--'];
     for (const name of names) await mkdir(join(project, name));
@@ -141,31 +142,34 @@ describe('paths of a sandbox', () => {
 });
 
 describe('the program of a server in a sandbox', () => {
-  confined('that is not there is said so', async () => {
+  confined('that does not exist is reported', async () => {
     const { open, server } = await createStage();
     const runtime = await open(undefined);
     await runtime.setServers({ probe: { ...server(true), command: 'no-such-program-here' } });
     expect(runtime.serverStatus('probe').error?.code).toBe('COMMAND_NOT_FOUND');
   });
 
-  confined('may belong to an installation of Node.js in the home, of which only that is shown', async () => {
-    const { open, server, home } = await createStage();
-    const version = join(home, '.versions', 'v1');
-    await mkdir(join(version, 'lib', 'node_modules', 'tool'), { recursive: true });
-    await mkdir(join(version, 'bin'));
-    await writeFile(join(version, 'secret'), 'x');
-    await symlink(process.execPath, join(version, 'bin', 'node'));
-    await stageProgram(join(version, 'lib', 'node_modules', 'tool'));
-    await chmod(join(version, 'lib', 'node_modules', 'tool', 'server.mjs'), 0o755);
-    await symlink('../lib/node_modules/tool/server.mjs', join(version, 'bin', 'tool'));
-    const environment = { PATH: `${join(version, 'bin')}:${process.env.PATH}` };
-    const runtime = await open(undefined, { environment });
-    await runtime.setServers({ probe: { ...server(true), command: 'tool', args: [] } });
-    expect(runtime.serverStatus('probe').error).toBeUndefined();
-    expect(await attempt(runtime, 'list', { path: version })).toEqual({ done: ['bin', 'lib'] });
-  });
+  confined(
+    'may be in a Node.js installation in the home directory, of which only the needed part is shown',
+    async () => {
+      const { open, server, home } = await createStage();
+      const version = join(home, '.versions', 'v1');
+      await mkdir(join(version, 'lib', 'node_modules', 'tool'), { recursive: true });
+      await mkdir(join(version, 'bin'));
+      await writeFile(join(version, 'secret'), 'x');
+      await symlink(process.execPath, join(version, 'bin', 'node'));
+      await stageProgram(join(version, 'lib', 'node_modules', 'tool'));
+      await chmod(join(version, 'lib', 'node_modules', 'tool', 'server.mjs'), 0o755);
+      await symlink('../lib/node_modules/tool/server.mjs', join(version, 'bin', 'tool'));
+      const environment = { PATH: `${join(version, 'bin')}:${process.env.PATH}` };
+      const runtime = await open(undefined, { environment });
+      await runtime.setServers({ probe: { ...server(true), command: 'tool', args: [] } });
+      expect(runtime.serverStatus('probe').error).toBeUndefined();
+      expect(await attempt(runtime, 'list', { path: version })).toEqual({ done: ['bin', 'lib'] });
+    },
+  );
 
-  confined('may be a link in what is shown, or in a Python environment elsewhere', async () => {
+  confined('may be a link in a visible directory, or in a Python environment elsewhere', async () => {
     const { open, server, project, outside } = await createStage();
     const runtime = await open(undefined);
     for (const directory of [join(project, '.venv'), join(outside, 'venv')]) {
@@ -177,7 +181,7 @@ describe('the program of a server in a sandbox', () => {
     }
   });
 
-  confined('has to see the files among its arguments', async () => {
+  confined('needs access to the files among its arguments', async () => {
     const { open, server, outside } = await createStage();
     const runtime = await open(undefined);
     const args = ['server.mjs', join(outside, 'file')];

@@ -1,5 +1,5 @@
 import { timeBound } from '@turnbuckle/testing';
-import { dangersOf } from 'turnbuckle';
+import { dangersOf } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 
 const env = (...names: string[]): Record<string, unknown> => ({
@@ -103,7 +103,7 @@ const HARMLESS = [
   'deno run --allow-net server.ts',
 ];
 
-describe('what is dangerous in an entry', () => {
+describe('dangers in an entry', () => {
   it.each(VARIABLES)('the variable %s', (name) => {
     const found = dangersOf(env(name));
     expect(found).toEqual([expect.stringContaining(name)]);
@@ -115,26 +115,26 @@ describe('what is dangerous in an entry', () => {
     expect(dangersOf(line(text))).toContainEqual(expect.stringContaining(word));
   });
 
-  it.each(HARMLESS)('not: %s', (text) => {
+  it.each(HARMLESS)('is not a danger: %s', (text) => {
     expect(dangersOf(line(text))).toEqual([]);
   });
 
-  it('not: variables of a server’s own', () => {
+  it('do not include variables of a server’s own', () => {
     expect(dangersOf(env('API_KEY', 'DEBUG', 'PORT', 'MY_PATH', 'ENVIRONMENT', 'GIT_AUTHOR_NAME'))).toEqual(
       [],
     );
   });
 
-  it('tells each once, the command first', () => {
+  it('reports each once, the command first', () => {
     const found = dangersOf({
       command: 'sh',
       args: ['-c', 'a', '-c', 'b'],
       env: { PATH: 'x', NODE_OPTIONS: 'y' },
     });
     expect(found).toEqual([
-      'sh: -c runs a text as a program',
-      'the variable PATH changes what programs load, run or trust',
-      'the variable NODE_OPTIONS changes what programs load, run or trust',
+      'sh: -c runs code from the command line',
+      'environment variable PATH changes what programs load, run or trust',
+      'environment variable NODE_OPTIONS changes what programs load, run or trust',
     ]);
   });
 
@@ -144,7 +144,7 @@ describe('what is dangerous in an entry', () => {
     { args: [null, {}, 1] },
     { url: 'https://h' },
     { env: null },
-  ])('takes an entry as somebody wrote it: %j', (entry) => {
+  ])('accepts any entry: %j', (entry) => {
     expect(dangersOf(entry as Record<string, unknown>)).toEqual([]);
   });
 });
@@ -154,21 +154,21 @@ describe('programs that run programs that run programs', () => {
     ['env', 'A=1'],
     ['env', 'env'],
     ['sudo', '-u'],
-  ])('%s %s, thousands of times, are looked at in time', (wrapper, word) => {
+  ])('%s %s, thousands of times, are checked in time', (wrapper, word) => {
     const args = [...Array.from({ length: 20_000 }, (_, at) => (at % 2 ? wrapper : word)), 'sh', '-c', 'x'];
     const began = performance.now();
     const found = dangersOf({ command: wrapper, args });
     expect(performance.now() - began).toBeLessThan(timeBound(1_000));
-    expect(found).toContain('sh: -c runs a text as a program');
+    expect(found).toContain('sh: -c runs code from the command line');
   });
 
-  it('are told of in their order', () => {
+  it('are reported in order', () => {
     expect(dangersOf(line('sudo env PATH=/x LD_PRELOAD=y doas bash -c z'))).toEqual([
-      'sudo runs it with other rights',
-      'the variable PATH changes what programs load, run or trust',
-      'the variable LD_PRELOAD changes what programs load, run or trust',
-      'doas runs it with other rights',
-      'bash: -c runs a text as a program',
+      'sudo runs the server with different privileges',
+      'environment variable PATH changes what programs load, run or trust',
+      'environment variable LD_PRELOAD changes what programs load, run or trust',
+      'doas runs the server with different privileges',
+      'bash: -c runs code from the command line',
     ]);
   });
 });

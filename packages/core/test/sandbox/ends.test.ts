@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fixture, processesWithEnvironment, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, onTestFinished } from 'vitest';
-import { parseServer } from '../../src/config/parse.js';
-import { toSandboxPolicy } from '../../src/config/sandbox-schema.js';
+import { parseServer } from '../../src/config/layers/parse.js';
+import { toSandboxPolicy } from '../../src/config/schema/sandbox-schema.js';
 import { confine } from '../../src/connection/sandbox/confine.js';
 import { ONCE, openRuntime } from '../lifecycle/open-runtime.js';
 import { startHost } from '../processes/host.js';
 import { attempt, confined, createStage, factsOf } from './stage.js';
 
 const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
-/** A server and four descendants, none of which wants to end. */
+/** A server and four descendants, all of which resist termination. */
 const PROCESSES = 5;
 
 async function createStubborn() {
@@ -37,8 +37,8 @@ async function createStubborn() {
   return { directory, mark, marked, server, isUp };
 }
 
-describe('a server in a sandbox that does not want to end', () => {
-  confined('is gone with all that it started when the runtime closes', async () => {
+describe('a server in a sandbox that resists termination', () => {
+  confined('ends with all its processes when the runtime closes', async () => {
     const { marked, server, isUp } = await createStubborn();
     const runtime = await openRuntime({ servers: { server } });
     await runtime.connectAll();
@@ -49,7 +49,7 @@ describe('a server in a sandbox that does not want to end', () => {
     expect(marked()).toEqual([]);
   });
 
-  confined('is gone when its sandbox is killed', async () => {
+  confined('ends when its sandbox is killed', async () => {
     const { marked, server, isUp } = await createStubborn();
     const runtime = await openRuntime({ servers: { server } });
     await runtime.connectAll();
@@ -60,7 +60,7 @@ describe('a server in a sandbox that does not want to end', () => {
   });
 
   confined.each(['close', 'SIGTERM', 'exit', 'throw', 'SIGKILL'] as const)(
-    'is gone however its host ends, and nobody has to sweep: %s',
+    'ends however its host ends, without a sweep: %s',
     async (ending) => {
       const { directory, mark, marked, server, isUp } = await createStubborn();
       const host = startHost({ servers: { server }, stateDir: directory.file('state'), ending, mark });
@@ -83,7 +83,7 @@ describe('a server in a sandbox that does not want to end', () => {
   );
 });
 
-confined('a sandbox dies with the process that started it, also where no sweep would find it', async () => {
+confined('a sandbox ends with the process that started it, even if no sweep would find it', async () => {
   const { server, stateDir, environment } = await createStage();
   const mark = randomUUID();
   const env = { MARK: mark, PATH: process.env.PATH ?? '' };
@@ -116,7 +116,7 @@ confined('a sandbox dies with the process that started it, also where no sweep w
   await waitUntil(() => marked().length === 0);
 });
 
-confined('a server in a sandbox is asked to end before it is made to', async () => {
+confined('a server in a sandbox gets SIGTERM before SIGKILL', async () => {
   const { open, server, project } = await createStage();
   await mkdir(join(project, 'data'));
   const farewell = join(project, 'data', 'farewell');
@@ -127,7 +127,7 @@ confined('a server in a sandbox is asked to end before it is made to', async () 
   expect(await readFile(farewell, 'utf8')).toBe('left in order');
 });
 
-confined('the tag by which a sweep finds what is left goes into the sandbox', async () => {
+confined('the tag by which a sweep finds processes is passed into the sandbox', async () => {
   const { open } = await createStage();
   const runtime = await open('standard');
   const { TURNBUCKLE_TAG = '' } = (await factsOf(runtime)).environment;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { attempt, confined, createStage, factsOf } from './stage.js';
 
-describe('what a server in a sandbox sees of the file system', () => {
-  confined('its directory to read, nothing else of the user, and no way to write', async () => {
+describe('the file system of a server in a sandbox', () => {
+  confined('shows its directory read-only, and no other files of the user', async () => {
     const { open, home, project, outside } = await createStage();
     const runtime = await open('standard');
     expect(await attempt(runtime, 'read', { path: join(project, 'file') })).toEqual({
@@ -28,7 +28,7 @@ describe('what a server in a sandbox sees of the file system', () => {
     expect(await readFile(join(outside, 'file'), 'utf8')).toBe('outside');
   });
 
-  confined('has a /tmp of its own', async () => {
+  confined('has its own /tmp', async () => {
     const { open } = await createStage();
     const runtime = await open('standard');
     expect(await attempt(runtime, 'list', { path: '/tmp' })).not.toMatchObject({
@@ -39,7 +39,7 @@ describe('what a server in a sandbox sees of the file system', () => {
     await expect(readFile('/tmp/own')).rejects.toThrow('ENOENT');
   });
 
-  confined('reads what is listed and writes what is listed, and what lies in it', async () => {
+  confined('allows reading and writing of listed paths, and of everything in them', async () => {
     const { open, project, outside } = await createStage();
     await mkdir(join(project, 'data'));
     const runtime = await open({ read: ['server.mjs', outside], write: ['data'] });
@@ -60,9 +60,9 @@ describe('what a server in a sandbox sees of the file system', () => {
     const program = join(project, 'server.mjs');
     for (const sandbox of [
       { read: [], write: [] },
-      { preset: 'strict', read: [], write: [] },
-    ] as const) {
-      // Not even the server's own program.
+      { preset: 'strict' as const, read: [], write: [] },
+    ]) {
+      // Not even the server's own program is visible.
       const refused = await open({ ...sandbox, read: [] });
       expect(refused.serverStatus('probe').status).toBe('failed');
       const runtime = await open({ ...sandbox, read: [program] });
@@ -74,16 +74,16 @@ describe('what a server in a sandbox sees of the file system', () => {
     expect(server({ read: [] })).toMatchObject({ sandbox: { read: [] } });
   });
 
-  confined('strict shows nothing of its directory that is not listed', async () => {
+  confined('with the preset strict shows only listed paths of its directory', async () => {
     const { open, project } = await createStage();
     const runtime = await open({ preset: 'strict', read: ['server.mjs'] });
     expect(await attempt(runtime, 'read', { path: join(project, 'file') })).toEqual({ failed: 'ENOENT' });
-    // The project lies in the home: what is written there is in the server's own, which is gone with it.
+    // The project is in the home directory: a file written there is in the private home of the server, which is removed with it.
     await attempt(runtime, 'write', { path: join(project, 'file') });
     expect(await readFile(join(project, 'file'), 'utf8')).toBe('in the project');
   });
 
-  confined('a link inside leads to what is inside', async () => {
+  confined('a link resolves inside the sandbox', async () => {
     const { open, project, outside } = await createStage();
     await symlink('/etc/shadow', join(project, 'shadow'));
     await symlink(join(outside, 'file'), join(project, 'leak'));
@@ -97,7 +97,7 @@ describe('what a server in a sandbox sees of the file system', () => {
     expect(await readFile(join(outside, 'file'), 'utf8')).toBe('outside');
   });
 
-  confined('a listed link shows what it leads to, in its own place', async () => {
+  confined('a listed link shows its target, at the path of the link', async () => {
     const { open, project, outside } = await createStage();
     await symlink(outside, join(project, 'shared'));
     const runtime = await open({ read: ['server.mjs', 'shared'] });
@@ -106,7 +106,7 @@ describe('what a server in a sandbox sees of the file system', () => {
     });
   });
 
-  confined('a listed link inside something listed leads there, too', async () => {
+  confined('a listed link inside a listed directory works, too', async () => {
     const { open, project, outside } = await createStage();
     await symlink(outside, join(project, 'shared'));
     const runtime = await open({ read: ['.', 'shared'] });
@@ -140,7 +140,7 @@ describe('the home directory of a server in a sandbox', () => {
     await expect(readFile(join(home, 'kept'))).rejects.toThrow('ENOENT');
   });
 
-  confined('a link that the server left there does not lead anything astray', async () => {
+  confined('a link that the server left there redirects nothing', async () => {
     const { open, home, project } = await createStage();
     await mkdir(join(home, 'notes'));
     await writeFile(join(home, 'notes', 'a'), 'a note');
@@ -152,7 +152,7 @@ describe('the home directory of a server in a sandbox', () => {
     expect(await attempt(second, 'list', { path: '/tmp' })).not.toEqual({ done: ['a'] });
   });
 
-  confined('is said to be impossible where the state directory cannot be written', async () => {
+  confined('is an error if the state directory is not writable', async () => {
     const { open, outside } = await createStage();
     const stateDir = join(outside, 'file', 'state');
     const { error } = (await open(true, { stateDir })).serverStatus('probe');
@@ -160,7 +160,7 @@ describe('the home directory of a server in a sandbox', () => {
     expect((await open({ home: 'empty' }, { stateDir })).serverStatus('probe').status).toBe('connected');
   });
 
-  confined('is gone with it where it is to be empty', async () => {
+  confined('is removed with it if it is configured as empty', async () => {
     const { open, home } = await createStage();
     for (let run = 0; run < 2; run += 1) {
       const runtime = await open({ home: 'empty' });
@@ -170,13 +170,13 @@ describe('the home directory of a server in a sandbox', () => {
     }
   });
 
-  confined('is not shown when the server happens to be started in it', async () => {
+  confined('is not shown if the server is started in it', async () => {
     const { environment, home, stateDir, open, server } = await createStage();
     const runtime = await open('standard');
     await runtime.setServers({
       probe: { ...server('standard'), args: [join(home, 'project', 'server.mjs')], cwd: home },
     });
-    // The program is in the home, so it has to be listed now.
+    // The program is in the home directory, so it must be listed.
     expect(runtime.serverStatus('probe')).toMatchObject({
       status: 'failed',
       error: { code: 'CONFIG_INVALID', hint: expect.stringContaining('"read"') },

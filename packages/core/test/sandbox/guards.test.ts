@@ -35,7 +35,7 @@ describe('in a directory that a server may write', () => {
     }
   });
 
-  confined('they can be read and not changed where they are there', async () => {
+  confined('existing configuration can be read but not changed', async () => {
     const { open, project } = await createStage();
     await mkdir(join(project, '.turnbuckle'));
     await mkdir(join(project, '.git', 'hooks'), { recursive: true });
@@ -50,7 +50,7 @@ describe('in a directory that a server may write', () => {
     });
   });
 
-  confined('a repository can be listed, and what Git runs by itself stays as it is', async () => {
+  confined('a repository can be listed, but its hooks and config stay read-only', async () => {
     const { open, project } = await createStage();
     const git = join(project, '.git');
     await mkdir(git);
@@ -66,7 +66,7 @@ describe('in a directory that a server may write', () => {
     });
   });
 
-  confined('a guarded name that is a link is refused: it could be replaced', async () => {
+  confined('a guarded name that is a link is rejected: it could be replaced', async () => {
     const { open, project, outside } = await createStage();
     await symlink(outside, join(project, '.claude'));
     const { status, error } = (await open({ write: ['.'] })).serverStatus('probe');
@@ -75,7 +75,7 @@ describe('in a directory that a server may write', () => {
   });
 });
 
-describe('what is mounted inside a writable directory', () => {
+describe('a mount inside a writable directory', () => {
   confined('cannot be replaced by renaming a directory above it', async () => {
     const { open, project } = await createStage();
     await mkdir(join(project, 'a', 'b', 'docs'), { recursive: true });
@@ -90,7 +90,7 @@ describe('what is mounted inside a writable directory', () => {
     expect(await attempt(runtime, 'write', { path: join(project, 'a', 'b', 'x') })).toEqual({ done: null });
   });
 
-  confined('does not make writable what lies between', async () => {
+  confined('does not make the directories between them writable', async () => {
     const { open, project } = await createStage();
     await mkdir(join(project, 'a', 'b', 'c'), { recursive: true });
     const runtime = await open({ read: ['a'], write: ['.', 'a/b/c'] });
@@ -99,7 +99,7 @@ describe('what is mounted inside a writable directory', () => {
     expect(await attempt(runtime, 'write', { path: join(project, 'a/b/c/x') })).toEqual({ done: null });
   });
 
-  confined.each(['there', 'absent'])('cannot be a place of programs: one that is %s', async (state) => {
+  confined.each(['there', 'absent'])('cannot be a directory in PATH: one that is %s', async (state) => {
     const { open, project } = await createStage();
     const bin = join(project, 'tools', 'bin');
     if (state === 'there') await mkdir(bin, { recursive: true });
@@ -111,10 +111,12 @@ describe('what is mounted inside a writable directory', () => {
       failed: 'EBUSY',
     });
     const listed = await open({ write: ['tools/bin'] }, { environment });
-    expect(listed.serverStatus('probe').error?.message).toContain('is where your programs are');
+    expect(listed.serverStatus('probe').error?.message).toContain(
+      'is a directory in your PATH, or is inside one',
+    );
   });
 
-  confined('cannot be a place of programs behind a link', async () => {
+  confined('cannot be a directory in PATH behind a link', async () => {
     const { open, project, outside } = await createStage();
     await symlink(outside, join(project, 'tools'));
     const environment = { PATH: `${join(project, 'tools')}:${process.env.PATH}` };
@@ -126,8 +128,8 @@ describe('what is mounted inside a writable directory', () => {
   });
 });
 
-describe('what is Turnbuckle’s own', () => {
-  confined('is not in what is listed, whether it is there yet or not', async () => {
+describe('Turnbuckle’s own files', () => {
+  confined('are never visible in listed paths, whether they exist or not', async () => {
     const { open, home, project } = await createStage();
     const state = join(home, '.local', 'state', 'turnbuckle');
     const config = join(home, '.config', 'turnbuckle');
@@ -144,7 +146,7 @@ describe('what is Turnbuckle’s own', () => {
     const agreements = join(state, 'trust.json');
     expect(await attempt(runtime, 'read', { path: agreements })).toEqual({ failed: 'ENOENT' });
     expect(await attempt(runtime, 'write', { path: agreements })).toEqual({ failed: 'EROFS' });
-    // Moved aside, the directories above could be made anew with other agreements in them.
+    // If the directories above could be moved, they could be replaced by ones with other agreements.
     for (const from of [state, join(home, '.local', 'state')])
       expect(await attempt(runtime, 'rename', { from, to: `${from}-aside` })).toEqual({ failed: 'EBUSY' });
     expect(await attempt(runtime, 'write', { path: join(config, 'mcp.json') })).toEqual({ failed: 'EROFS' });
@@ -161,12 +163,12 @@ describe('what is Turnbuckle’s own', () => {
     ['a project’s configuration, to write', { write: ['.turnbuckle'] }],
     ['a file of it', { write: ['mcp-servers.json'] }],
     ['the home directory, to write', { write: ['~'] }],
-    ['what holds the home directory, to write', { write: ['../..'] }],
+    ['a parent of the home directory, to write', { write: ['../..'] }],
     ['the whole file system', { read: ['/'] }],
     ['the whole file system, to write', { write: ['/'] }],
-    ['what the kernel tells', { read: ['/proc'] }],
+    ['/proc', { read: ['/proc'] }],
     ['devices', { write: ['/dev/shm'] }],
-    ['a link to what cannot be listed', { write: ['to-home'] }],
+    ['a link to a forbidden path', { write: ['to-home'] }],
   ])('cannot be listed: %s', async (_, sandbox) => {
     const { open, home, project, stateDir } = await createStage();
     await mkdir(join(stateDir, 'sandbox'), { recursive: true });

@@ -4,9 +4,9 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { attempt, confined, createStage, factsOf } from './stage.js';
+import { attempt, confined, createStage, factsOf, type Sandbox } from './stage.js';
 
-/** Something that listens on loopback, and notes who came. */
+/** Listens on loopback and counts connections. */
 async function startCanary(): Promise<{ port: number; visits: () => number }> {
   let visits = 0;
   const canary = createServer((socket) => {
@@ -20,11 +20,11 @@ async function startCanary(): Promise<{ port: number; visits: () => number }> {
   return { port: typeof address === 'object' && address !== null ? address.port : 0, visits: () => visits };
 }
 
-confined.each([
+confined.each<[name: string, sandbox: Sandbox]>([
   ['offline', 'offline'],
   ['strict', { preset: 'strict', read: ['server.mjs'] }],
   ['network: false', { network: false }],
-] as const)('%s: no network, not even that of the machine itself', async (_, sandbox) => {
+])('%s: no network, not even loopback of the host', async (_, sandbox) => {
   const { open } = await createStage();
   const { port, visits } = await startCanary();
   const runtime = await open(sandbox);
@@ -36,10 +36,10 @@ confined.each([
   expect(runtime.serverStatus('probe').sandbox).toMatchObject({ network: false });
 });
 
-confined.each([
+confined.each<[name: string, sandbox: Sandbox]>([
   ['standard', 'standard'],
   ['network: true', { preset: 'strict', read: ['server.mjs'], network: true }],
-] as const)('%s: the network is that of the host', async (_, sandbox) => {
+])('%s: the network is that of the host', async (_, sandbox) => {
   const { open } = await createStage();
   const { port, visits } = await startCanary();
   const runtime = await open(sandbox);
@@ -48,7 +48,7 @@ confined.each([
   expect(visits()).toBe(1);
 });
 
-confined('no other process is seen, and no rights are left or to be had', async () => {
+confined('no other process is visible, and there are no privileges and no way to gain any', async () => {
   const { open } = await createStage();
   const other = spawn('sleep', ['600'], { env: { ...process.env, SECRET_OF_ANOTHER: 'x' } });
   onTestFinished(() => void other.kill());
@@ -61,14 +61,14 @@ confined('no other process is seen, and no rights are left or to be had', async 
     expect(status).toMatch(new RegExp(`^${set}:\\t0+$`, 'm'));
   expect(status).toMatch(/^NoNewPrivs:\t1$/m);
   expect(await attempt(runtime, 'nest')).not.toEqual({ done: 0 });
-  // To root, settings of the kernel are files of its own: by `core_pattern` it has programs run outside.
+  // Root owns the kernel settings: with `core_pattern` it could run programs outside.
   for (const path of ['/proc/sys/kernel/core_pattern', '/proc/sys/vm/swappiness', '/proc/self/oom_score_adj'])
     expect(await attempt(runtime, 'openToWrite', { path })).toEqual({
       failed: expect.stringMatching(/^(EROFS|EACCES)$/),
     });
 });
 
-confined('its environment is what it is without a sandbox, and in no process list', async () => {
+confined('its environment is the same as without a sandbox, and in no process list', async () => {
   const host = { LANG: 'C.UTF-8', ANTHROPIC_API_KEY: 'a key of the host', LD_PRELOAD: '/no/such.so' };
   const { open, project } = await createStage();
   const seen: unknown[] = [];
@@ -79,7 +79,7 @@ confined('its environment is what it is without a sandbox, and in no process lis
     expect(TURNBUCKLE_TAG).toEqual(expect.any(String));
     expect(PWD).toBe(sandbox === undefined ? undefined : project);
     seen.push(rest);
-    // 0 to 2 are its pipes; the rest is opened by Node.js itself, or is nothing.
+    // 0 to 2 are its pipes; the others are opened by Node.js itself, or closed.
     for (const [number, target] of Object.entries(descriptors).filter(([number]) => Number(number) > 2))
       expect([number, target ?? 'anon_inode']).toEqual([
         number,
@@ -102,19 +102,20 @@ function childrenOf(pid: number): number[] {
   return children.map(Number).flatMap((child) => [child, ...childrenOf(child)]);
 }
 
-confined('what a server brings along to be loaded is loaded inside only', async () => {
+confined('libraries that a server preloads are loaded only inside', async () => {
   const { open, project } = await createStage();
   const library = join(project, 'evil.so');
   const runtime = await open('standard', { env: { LD_PRELOAD: library } });
   const { pid = 0, stderr } = runtime.serverStatus('probe');
-  // The process outside has none of it; the loader complains only inside, where the file is not one.
+  // The process outside does not have the variable; the loader reports the invalid file only inside.
   expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toMatch(/^TURNBUCKLE_TAG=[^\0]*\0?$/);
   expect(stderr).toContain('evil.so');
   expect((await factsOf(runtime)).environment.LD_PRELOAD).toBe(library);
 });
 
+// requirement C11
 it.skipIf(process.platform !== 'linux')(
-  'open files that the host got from whoever started it are not passed on, with or without a sandbox',
+  'open files that the host inherited are not passed on, with or without a sandbox',
   async () => {
     const { project, stateDir, environment, server } = await createStage();
     const servers = [undefined, ...(confined === it ? ['standard' as const] : [])].map((sandbox) => ({
@@ -131,7 +132,7 @@ it.skipIf(process.platform !== 'linux')(
       }
       await runtime.close();`;
     const directory = openSync(project, 'r');
-    // Node.js would mark a number below 16, and every other up to the first gap, as not to be passed on.
+    // Node.js would mark descriptors below 16, and all others up to the first gap, as close-on-exec.
     const stdio = ['ignore', 'pipe', 'inherit', ...Array<'ignore'>(74).fill('ignore'), directory] as const;
     const options = JSON.stringify({ servers, stateDir, environment });
     const host = spawn(process.execPath, ['--input-type=module', '-e', program, options], {

@@ -4,17 +4,17 @@ import { chown, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { canLimitProcesses } from '../../src/connection/sandbox/support.js';
+import { canLimitProcesses } from '../../src/connection/sandbox/sandbox-support.js';
 import { attempt, BUBBLEWRAP, confined, createStage, type Stage } from './stage.js';
 
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** What Node.js 24 and newer take for themselves before a program begins. */
+/** Memory that Node.js 24 and newer reserve at start. */
 const RESERVED_MB = Number(process.versions.node.split('.')[0]) >= 24 ? 768 : 0;
 
 describe('limits of a sandbox', () => {
-  confined('memory: what is within is given, what is beyond is not', async () => {
+  confined('memory: allocations within the limit succeed, others fail', async () => {
     const { open } = await createStage();
     const memoryMb = 512 + RESERVED_MB;
     const runtime = await open({ memoryMb });
@@ -26,19 +26,19 @@ describe('limits of a sandbox', () => {
     expect(runtime.serverStatus('probe').config).toMatchObject({ sandbox: { memoryMb } });
   });
 
-  confined('the least memory is enough for a server of Node.js', async () => {
+  confined('the minimum memory is enough for a Node.js server', async () => {
     const { open } = await createStage();
     expect((await open({ memoryMb: 128 + RESERVED_MB })).serverStatus('probe').status).toBe('connected');
   });
 
-  confined('files in memory', async () => {
+  confined('files in memory are limited', async () => {
     const { open } = await createStage();
     const runtime = await open({ home: 'empty' });
     for (const path of ['/tmp/much', '/dev/shm/much'])
       expect(await attempt(runtime, 'fill', { path, megabytes: 300 })).toEqual({ failed: 'ENOSPC' });
   });
 
-  confined('computing time: a server that takes more is ended', async () => {
+  confined('CPU time: a server that uses more is ended', async () => {
     const { open } = await createStage();
     const runtime = await open({ cpuSeconds: 2 });
     await expect(runtime.callTool('probe', 'spin', {}, { timeoutMs: 20_000 })).rejects.toMatchObject({
@@ -47,7 +47,7 @@ describe('limits of a sandbox', () => {
   });
 
   it.skipIf(confined !== it || canLimitProcesses())(
-    'processes: where they cannot be limited, and are to be, the server is not started',
+    'processes: a server with a limit is not started if it cannot be enforced',
     async () => {
       const { open } = await createStage();
       const asked = (await open({ processes: 64 })).serverStatus('probe');
@@ -63,7 +63,7 @@ describe('limits of a sandbox', () => {
   );
 });
 
-/** Runs the program as somebody who is not root, for whom the number of processes is limited. */
+/** Runs the program as a user other than root: the process limit does not apply to root. */
 async function asUser(stage: Stage, program: string, argument: unknown): Promise<unknown> {
   const host = spawn(
     process.execPath,
@@ -84,7 +84,7 @@ async function asUser(stage: Stage, program: string, argument: unknown): Promise
   return JSON.parse(said);
 }
 
-/** Gives all of the stage to the other user. */
+/** Makes the other user the owner of all files of the stage. */
 async function handOver({ home }: Stage): Promise<void> {
   if (!isRoot) return;
   const root = dirname(home);
@@ -93,7 +93,7 @@ async function handOver({ home }: Stage): Promise<void> {
     await chown(join(root, entry), NOBODY, NOBODY);
 }
 
-/** The other user has to be able to read this repository, and to have a sandbox. */
+/** The other user must be able to read this repository, and to use a sandbox. */
 const canBeUser =
   confined === it &&
   (!isRoot ||
@@ -102,7 +102,7 @@ const canBeUser =
       gid: NOBODY,
     }).status === 0);
 
-it.skipIf(!canBeUser)('processes: no more than are allowed, whatever else its user runs', async () => {
+it.skipIf(!canBeUser)('processes: no more than the limit, whatever else its user runs', async () => {
   const stage = await createStage();
   await handOver(stage);
   const { stateDir, environment, server } = stage;

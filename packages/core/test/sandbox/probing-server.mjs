@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A server without dependencies that tries whatever it is asked to and tells how far it got.
+// A server without dependencies that tries what it is told to and reports the outcome.
 import { spawn, spawnSync } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import fs from 'node:fs';
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
-// With a file as its argument it stays after its input has ended, until it is asked to go; then it says so in the file.
+// With a file as its argument it keeps running after stdin ends, until SIGTERM; then it writes a line to the file.
 const farewell = process.argv[2];
 if (farewell !== undefined) {
   setTimeout(() => process.exit(1), 60_000);
@@ -32,7 +32,7 @@ const ATTEMPTS = {
   read: ({ path }) => fs.readFileSync(path, 'utf8').slice(0, 1_000),
   list: ({ path }) => fs.readdirSync(path),
   write: ({ path, text = 'written inside' }) => fs.writeFileSync(path, text),
-  // Writes nothing: some of what is tried would change the machine.
+  // Opens without writing: a write to some of these files would change the machine.
   openToWrite: ({ path }) => fs.closeSync(fs.openSync(path, 'r+')),
   makeDirectory: ({ path }) => fs.mkdirSync(path, { recursive: true }),
   rename: ({ from, to }) => fs.renameSync(from, to),

@@ -2,21 +2,21 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { checkSandbox } from 'turnbuckle';
+import { checkSandbox } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
-import { toSandboxPolicy } from '../../src/config/sandbox-schema.js';
+import { toSandboxPolicy } from '../../src/config/schema/sandbox-schema.js';
 import { BUBBLEWRAP, confined, createStage, type Stage } from './stage.js';
 
 const run = promisify(execFile);
 
-/** The server would leave a mark if it were started, in whatever way. */
+/** The server would create a file if it were started in any way. */
 async function openMarked(stage: Stage, path: string) {
   const runtime = await stage.open('standard', { environment: { PATH: path } });
   const { status, error, pid, sandbox } = runtime.serverStatus('probe');
   return { runtime, status, code: error?.code, message: error?.message, hint: error?.hint, pid, sandbox };
 }
 
-/** A program of that name in a directory of its own. */
+/** A program of that name in its own directory. */
 async function fake(stage: Stage, name: string, script: string): Promise<string> {
   const directory = join(stage.outside, `with-${name}`);
   await mkdir(directory, { recursive: true });
@@ -27,15 +27,16 @@ async function fake(stage: Stage, name: string, script: string): Promise<string>
 
 const onLinux = it.skipIf(process.platform !== 'linux');
 
+// requirement C11
 describe('a server that asks for a sandbox is not started without one', () => {
-  onLinux('where bubblewrap is not installed', async () => {
+  onLinux('if bubblewrap is not installed', async () => {
     const stage = await createStage();
     const { runtime, ...found } = await openMarked(stage, join(stage.outside, 'empty'));
     expect(found).toEqual({
       status: 'failed',
       code: 'SANDBOX_UNAVAILABLE',
       message: expect.stringContaining('bubblewrap (bwrap) is not installed'),
-      hint: expect.stringMatching(/Install the package bubblewrap .* take "sandbox" out/),
+      hint: expect.stringMatching(/Install the package bubblewrap .* remove "sandbox" from/),
       pid: undefined,
       sandbox: expect.objectContaining({ inForce: false, preset: 'standard' }),
     });
@@ -44,7 +45,7 @@ describe('a server that asks for a sandbox is not started without one', () => {
     expect(runtime.serverStatus('probe')).toMatchObject({ status: 'connected', sandbox: 'none' });
   });
 
-  onLinux('where prlimit is not installed', async () => {
+  onLinux('if prlimit is not installed', async () => {
     const stage = await createStage();
     const found = await openMarked(stage, await fake(stage, 'bwrap', 'exit 0'));
     expect(found).toMatchObject({ code: 'SANDBOX_UNAVAILABLE', hint: expect.stringContaining('util-linux') });
@@ -53,7 +54,7 @@ describe('a server that asks for a sandbox is not started without one', () => {
   onLinux.each([
     ['fails', 'echo "bwrap: No permissions to create new namespace" >&2; exit 1', 'No permissions'],
     ['does nothing', 'exit 0', 'did not run'],
-  ])('where bubblewrap is there and %s', async (_, script, reason) => {
+  ])('if bubblewrap is installed and %s', async (_, script, reason) => {
     const stage = await createStage();
     const directories = [await fake(stage, 'bwrap', script), '/usr/bin', '/bin'];
     const found = await openMarked(stage, directories.join(delimiter));
@@ -61,7 +62,7 @@ describe('a server that asks for a sandbox is not started without one', () => {
     expect(found.message).toContain(reason);
   });
 
-  onLinux('and a bubblewrap of the project is not taken for one', async () => {
+  onLinux('a bubblewrap of the project is not used', async () => {
     const stage = await createStage();
     const bin = join(stage.project, 'bin');
     await mkdir(bin);
@@ -73,18 +74,18 @@ describe('a server that asks for a sandbox is not started without one', () => {
     expect(found.message).toContain('is not installed');
   });
 
-  it('where there is none for the platform', async () => {
-    const { findSandboxSupport } = await import('../../src/connection/sandbox/support.js');
+  it('on a platform without sandboxes', async () => {
+    const { findSandboxSupport } = await import('../../src/connection/sandbox/sandbox-support.js');
     expect(await findSandboxSupport({ environment: process.env, network: true, platform: 'darwin' })).toEqual(
       {
         available: false,
-        reason: 'there is none for darwin',
+        reason: 'sandboxes are not supported on darwin',
         hint: expect.any(String),
       },
     );
   });
 
-  confined('once bubblewrap may be used, the next attempt finds it', async () => {
+  confined('once bubblewrap works, the next attempt uses it', async () => {
     const stage = await createStage();
     const permission = join(stage.outside, 'allowed');
     const real = (await run('which', [BUBBLEWRAP])).stdout.trim();
@@ -99,7 +100,7 @@ describe('a server that asks for a sandbox is not started without one', () => {
 });
 
 describe('checkSandbox', () => {
-  onLinux('says what to install', async () => {
+  onLinux('reports what to install', async () => {
     expect(await checkSandbox({ PATH: '/nowhere' })).toEqual({
       available: false,
       reason: 'bubblewrap (bwrap) is not installed',
@@ -107,7 +108,7 @@ describe('checkSandbox', () => {
     });
   });
 
-  confined('says what is there', async () => {
+  confined('reports what is installed', async () => {
     expect(await checkSandbox()).toMatchObject({
       available: true,
       version: expect.stringMatching(/^bubblewrap \d/),
@@ -116,7 +117,7 @@ describe('checkSandbox', () => {
 });
 
 describe('presets', () => {
-  it('true is the standard one, false is none', () => {
+  it('true is the standard preset, false is none', () => {
     expect(toSandboxPolicy(true)).toEqual(toSandboxPolicy('standard'));
     expect(toSandboxPolicy({})).toEqual(toSandboxPolicy('standard'));
     expect(toSandboxPolicy(false)).toBeUndefined();
@@ -127,7 +128,7 @@ describe('presets', () => {
     expect(toSandboxPolicy(preset)?.network).toBe(false);
   });
 
-  it('what is written replaces what the preset says, an empty list too', () => {
+  it('a configured key replaces that of the preset, even with an empty list', () => {
     expect(toSandboxPolicy({ preset: 'standard', read: [], network: false })).toMatchObject({
       read: [],
       write: [],

@@ -1,4 +1,4 @@
-/** A home with secrets, a project and a place outside, and a server in a sandbox that tries things in them. */
+/** A home directory with secrets, a project and a directory outside, and a sandboxed server that tries to access them. */
 import { spawnSync } from 'node:child_process';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,16 +20,16 @@ export const impossible =
       ? undefined
       : 'bubblewrap (bwrap) is not installed, or may not be used';
 
-/** A test with a real sandbox; where there is none, its name says why it was not run. */
+/** A test with a real sandbox; if there is none, its title says why it is skipped. */
 export const confined =
   impossible === undefined
     ? it
     : Object.assign((name: string) => it.skip(`${name} [${impossible}]`), {
-        // Taken out of `it.skip`, `each` has lost what it belongs to.
+        // `each` needs its `this`, so it is bound to `it.skip`.
         each: it.skip.each.bind(it.skip),
       });
 
-type Sandbox = Extract<ServerInput, { command: string }>['sandbox'];
+export type Sandbox = Extract<ServerInput, { command: string }>['sandbox'];
 
 export interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export interface StageOptions {
 
 export interface Attempt {
   readonly done?: unknown;
-  /** The code or the message of what went wrong. */
+  /** The code or the message of the error. */
   readonly failed?: string;
 }
 
@@ -51,7 +51,7 @@ export interface Stage {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Configuration of the server, whose program is in the project. */
   server(sandbox: Sandbox, options?: StageOptions): ServerInput;
-  /** Starts it; what did not come up is in its status. */
+  /** Starts it; an error is in its status. */
   open(sandbox: Sandbox, options?: StageOptions): Promise<Runtime>;
 }
 
@@ -101,7 +101,7 @@ export async function createStage(): Promise<Stage> {
   };
 }
 
-/** What became of something that the server tried. */
+/** The outcome of an attempt of the server. */
 export async function attempt(
   runtime: Runtime,
   name: string,

@@ -1,4 +1,4 @@
-/** A server that asks back, on each way by which its questions can come in, and what becomes of them. */
+/** A server that sends requests, over each transport and lane, and the outcome of these requests. */
 import { fixture, type RunningFixture, startFixture } from '@turnbuckle/testing';
 import {
   createRuntime,
@@ -15,7 +15,7 @@ export interface Way {
   readonly expressLane: boolean;
 }
 
-/** Both eras, and each of the two that make a handshake: our own over channels, the SDK's client elsewhere. */
+/** Both eras, and both implementations of the handshake: our own over channels, the SDK's client elsewhere. */
 export const WAYS: readonly Way[] = (['legacy', 'modern'] as const).flatMap((era) => [
   { title: `${era}, stdio`, transport: 'stdio', era, expressLane: true },
   { title: `${era}, stdio over the SDK`, transport: 'stdio', era, expressLane: false },
@@ -32,9 +32,9 @@ export interface AskOptions {
 export interface Asked {
   readonly runtime: Runtime;
   readonly events: RuntimeEvents['server.asked'][];
-  /** The answers that the server got. */
+  /** The answers that the server received. */
   ask(kind: string, options?: AskOptions): Promise<Record<string, unknown>[]>;
-  /** What the server was told that it may ask. */
+  /** The client capabilities that were announced to the server. */
   offered(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }

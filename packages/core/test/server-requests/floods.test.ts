@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { NotificationGate } from '../../src/connection/notification-gate.js';
+import { NotificationGate } from '../../src/connection/server-requests/notification-gate.js';
 import { form, openAsked, WAYS } from './asked.js';
 
 it.each(WAYS.filter(({ era }) => era === 'legacy'))(
-  'a thousand questions at once bother nobody: $title',
+  'a thousand concurrent requests do not block the host: $title',
   async (way) => {
     let seen = 0;
     const asked = await openAsked(way, {
@@ -25,7 +25,7 @@ it.each(WAYS.filter(({ era }) => era === 'legacy'))(
       );
       await expect(flood).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
       expect(seen).toBeLessThanOrEqual(5);
-      // What comes too fast is not even looked at.
+      // Requests above the rate are dropped without an event.
       expect(asked.events.length).toBeLessThan(500);
       expect(await asked.runtime.callTool('asker', 'echo', { text: 'alive' })).toMatchObject({
         content: [{ text: 'alive' }],
@@ -36,7 +36,7 @@ it.each(WAYS.filter(({ era }) => era === 'legacy'))(
   },
 );
 
-it('a flood of requests leaves room for answers and notices', () => {
+it('a flood of requests leaves room for responses and notifications', () => {
   const gate = new NotificationGate(3);
   const passed: unknown[] = [];
   const pass = (message: object): void =>

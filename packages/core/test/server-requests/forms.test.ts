@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { checkRoots } from '../../src/connection/check-answer.js';
+import { checkRoots } from '../../src/connection/server-requests/check-answer.js';
+import type {
+  ElicitationRequest,
+  ServerRequestAnswers,
+} from '../../src/connection/server-requests/host-requests.js';
 import {
   DEFAULT_REQUEST_LIMITS,
   RequestGuard,
   type RequestLimits,
-} from '../../src/connection/request-guard.js';
-import type { ElicitationRequest, ServerRequestAnswers } from '../../src/connection/server-requests.js';
+} from '../../src/connection/server-requests/request-guard.js';
 import { Events, type RuntimeEvents } from '../../src/events.js';
 import { form } from './asked.js';
 
@@ -16,6 +19,7 @@ function guardWith(answers: ServerRequestAnswers, limits: Partial<RequestLimits>
   const guard = new RequestGuard({
     server: 'asker',
     answers,
+    callersCanAnswer: false,
     mayAsk: undefined,
     limits: { ...DEFAULT_REQUEST_LIMITS, askBurst: 1_000, ...limits },
     events,
@@ -24,7 +28,7 @@ function guardWith(answers: ServerRequestAnswers, limits: Partial<RequestLimits>
   return { guard, told };
 }
 
-/** What the host gets to see of a form, or why it does not. */
+/** The form as the host sees it, or why it does not see it. */
 async function seenOf(params: Readonly<Record<string, unknown>>): Promise<ElicitationRequest | string> {
   let seen: ElicitationRequest | undefined;
   const { guard } = guardWith({
@@ -87,7 +91,7 @@ describe('a form', () => {
   it.each([
     ['an object inside', form({ a: { type: 'object', properties: {} } })],
     ['a list without choices', form({ a: { type: 'array', items: { type: 'object' } } })],
-    ['a type that is none', form({ a: { type: 'file' } })],
+    ['an invalid type', form({ a: { type: 'file' } })],
     ['a reference', form({ a: { $ref: '#/a' } })],
     ['no form', { message: 'x' }],
     ['no message', { requestedSchema: form({}).requestedSchema }],
@@ -97,11 +101,11 @@ describe('a form', () => {
       form(Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`f${index}`, string]))),
     ],
     ['too many options', form({ a: { type: 'string', enum: Array.from({ length: 201 }, String) } })],
-    ['options that are no texts', form({ a: { type: 'string', enum: [{}] } })],
+    ['options that are not strings', form({ a: { type: 'string', enum: [{}] } })],
     ['a long description', form({ a: { type: 'string', description: 'x'.repeat(1_001) } })],
     ['a long message', form({ a: string }, 'x'.repeat(4_001))],
     ['a long name', form({ ['x'.repeat(129)]: string })],
-    ['much of everything', form({ a: { type: 'string', x: 'x'.repeat(300_000) } })],
+    ['many large fields', form({ a: { type: 'string', x: 'x'.repeat(300_000) } })],
   ])('with %s is refused', async (_, params) => expect(await seenOf(params)).toEqual(expect.any(String)));
 
   it.each([
@@ -110,10 +114,10 @@ describe('a form', () => {
     ['its description', form({ a: { type: 'string', description: 'the OTP from your phone' } })],
     ['its format', form({ a: { type: 'string', format: 'password' } })],
     ['a word of another language', form({ a: { type: 'string', title: 'Пароль' } })],
-    ['a disguise', form({ a: { type: 'string', title: 'P4ss\u200bw\u043erd' } })],
+    ['a disguised word', form({ a: { type: 'string', title: 'P4ss\u200bw\u043erd' } })],
     ['a field for digits', form({ a: { type: 'integer', title: 'Card number' } })],
     ['the message above it', form({ a: string }, 'Please enter your GitHub token')],
-    ['what may not be read again', form({ a: { type: 'string', writeOnly: true } })],
+    ['writeOnly', form({ a: { type: 'string', writeOnly: true } })],
     ['one field among many', form({ name: string, city: string, cvv: { type: 'number' } })],
   ])('that asks for a secret by %s is refused', async (_, params) =>
     expect(await seenOf(params)).toEqual(expect.any(String)),
@@ -121,10 +125,10 @@ describe('a form', () => {
 
   it.each([
     [
-      'a yes or no about one',
+      'a yes/no question about a secret',
       form({ rotate: { type: 'boolean', title: 'Rotate the API key?' } }, 'Rotate the API key?'),
     ],
-    ['a choice between some', form({ a: { type: 'string', title: 'Token', enum: ['first', 'second'] } })],
+    ['a choice between secrets', form({ a: { type: 'string', title: 'Token', enum: ['first', 'second'] } })],
     ['a number of tokens', form({ maxTokens: { type: 'integer' } })],
   ])('with %s is not', async (_, params) => expect(await seenOf(params)).toMatchObject({ mode: 'form' }));
 });
@@ -165,7 +169,7 @@ describe('an address', () => {
   ])('%j is refused', async (url) => expect(await at(url)).toEqual(expect.any(String)));
 });
 
-describe('a question for a model', () => {
+describe('a sampling request', () => {
   const text = { role: 'user', content: { type: 'text', text: 'Hi' } };
   const sample = async (params: Readonly<Record<string, unknown>>) => {
     const { guard } = guardWith({
@@ -181,7 +185,7 @@ describe('a question for a model', () => {
     ['another role', { messages: [{ role: 'system', content: { type: 'text', text: 'x' } }] }],
     ['another content', { messages: [{ role: 'user', content: { type: 'tool_result', text: 'x' } }] }],
     ['tools', { messages: [text], maxTokens: 1, tools: [] }],
-    ['a prompt that is no text', { messages: [text], maxTokens: 1, systemPrompt: {} }],
+    ['a prompt that is not a string', { messages: [text], maxTokens: 1, systemPrompt: {} }],
   ])('with %s is refused', async (_, params) =>
     expect(await sample(params)).toMatchObject({ outcome: 'refused' }),
   );
@@ -189,7 +193,9 @@ describe('a question for a model', () => {
   it.each([
     [{ messages: [text] }],
     [{ messages: [{ role: 'user', content: [text.content] }], maxTokens: -5 }],
-  ])('%j is put', async (params) => expect(await sample(params)).toMatchObject({ outcome: 'answered' }));
+  ])('%j is passed on', async (params) =>
+    expect(await sample(params)).toMatchObject({ outcome: 'answered' }),
+  );
 });
 
 describe("the host's answer", () => {
@@ -204,7 +210,7 @@ describe("the host's answer", () => {
     return { outcome: await guard.answer('elicitation', fields), told };
   };
 
-  it('takes the defaults for what is open, and leaves out what was not asked', async () => {
+  it('uses the defaults for missing fields, and omits fields that were not requested', async () => {
     const { outcome } = await answered({
       action: 'accept',
       content: { age: 3, home: '/home/ada', __proto__: 1 },
@@ -216,7 +222,7 @@ describe("the host's answer", () => {
     });
   });
 
-  it.each(['decline', 'cancel'])('%s goes without content', async (action) => {
+  it.each(['decline', 'cancel'])('%s has no content', async (action) => {
     const { outcome, told } = await answered({ action, content: { name: 'Ada' } });
     expect(outcome).toEqual({ outcome: 'declined', result: { action } });
     expect(told).toMatchObject([{ outcome: 'declined' }]);
@@ -229,20 +235,20 @@ describe("the host's answer", () => {
     [{ action: 'accept', content: { age: 1.5 } }],
     [{ action: 'accept', content: { color: 'green' } }],
     [{ action: 'accept', content: { tags: ['c'] } }],
-  ])('%j does not leave', async (answer) => {
+  ])('%j is not sent', async (answer) => {
     const { outcome, told } = await answered(answer);
-    expect(outcome).toEqual({ outcome: 'failed', reason: 'the host failed to answer' });
+    expect(outcome).toEqual({ outcome: 'failed', reason: 'the host failed to respond' });
     expect(told).toMatchObject([{ outcome: 'failed', reason: expect.stringContaining('host') }]);
   });
 
-  it('does not leave with a secret in it', async () => {
+  it('is not sent if it contains a secret', async () => {
     const { outcome, told } = await answered({
       action: 'accept',
       content: { name: 'ghp_abcdefghijklmnopqrstuvwxyz0123456789' },
     });
     expect(outcome).toEqual({
       outcome: 'refused',
-      reason: 'what was filled in looks like a GitHub token and is not sent',
+      reason: 'a value in the form looks like a GitHub token',
     });
     expect(JSON.stringify(told)).not.toContain('ghp_');
   });
@@ -266,8 +272,8 @@ describe("the host's answer", () => {
   );
 });
 
-describe('questions that come together', () => {
-  it('are put one after the other, in order, and only so many wait', async () => {
+describe('concurrent requests', () => {
+  it('are passed on one at a time, in order, and only a limited number waits', async () => {
     const steps: string[] = [];
     let count = 0;
     const { guard, told } = guardWith(
@@ -297,7 +303,7 @@ describe('questions that come together', () => {
     expect(told).toHaveLength(5);
   });
 
-  it('wait for a host that goes on after its time is over', async () => {
+  it('wait for a host that continues after its timeout', async () => {
     let open = 0;
     let most = 0;
     const { guard } = guardWith(
@@ -318,7 +324,7 @@ describe('questions that come together', () => {
     expect(most).toBe(1);
   });
 
-  it('are not put when nobody waits for them any longer', async () => {
+  it('are not passed on if they are no longer pending', async () => {
     let seen = 0;
     const { guard, told } = guardWith({
       elicitation: () => {
@@ -328,6 +334,6 @@ describe('questions that come together', () => {
     });
     await guard.answer('elicitation', form({ a: string }), { signal: AbortSignal.abort() });
     expect(seen).toBe(0);
-    expect(told).toMatchObject([{ outcome: 'failed', reason: 'it was cancelled' }]);
+    expect(told).toMatchObject([{ outcome: 'failed', reason: 'the request was cancelled' }]);
   });
 });

@@ -16,6 +16,7 @@ const NAME = form({ name: { type: 'string' } });
 const ADA = { action: 'accept', content: { name: 'Ada' } } as const;
 const SAMPLE = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 10 };
 
+// requirement T9
 describe.each(WAYS)('$title', (way) => {
   const isOld = way.era === 'legacy';
 
@@ -31,7 +32,7 @@ describe.each(WAYS)('$title', (way) => {
     expect(await none.offered()).toEqual({});
   });
 
-  it('gets no answer to what it was not offered, and the host does not see it', async () => {
+  it('gets no answer to a request that was not offered, and the host does not see it', async () => {
     let seen = 0;
     const handlers = {
       elicitation: () => {
@@ -53,7 +54,7 @@ describe.each(WAYS)('$title', (way) => {
     expect(seen).toBe(0);
   });
 
-  it('is told by its name in the configuration', async () => {
+  it('is identified by its name in the configuration', async () => {
     const servers: string[] = [];
     const handlers = {
       elicitation: ({ server }: { server: string }) => {
@@ -81,14 +82,14 @@ describe.each(WAYS)('$title', (way) => {
     const [answer] = await ask('elicitation', { params: form({ password: { type: 'string' } }) });
     expect(answer).toEqual(
       isOld
-        ? { error: { code: -32602, message: 'Refused: its form asks for a secret ("password")' } }
+        ? { error: { code: -32602, message: 'Rejected: the form asks for a secret ("password")' } }
         : { action: 'decline' },
     );
-    expect(events).toMatchObject([{ outcome: 'refused', reason: 'its form asks for a secret ("password")' }]);
+    expect(events).toMatchObject([{ outcome: 'refused', reason: 'the form asks for a secret ("password")' }]);
     expect(seen).toBe(0);
   });
 
-  it('is answered only so often', async () => {
+  it('is answered at a limited rate', async () => {
     let seen = 0;
     const handlers = {
       elicitation: () => {
@@ -118,7 +119,7 @@ describe.each(WAYS)('$title', (way) => {
     expect(await ask('elicitation', { params: NAME })).toEqual([ADA]);
   });
 
-  it('is declined when nobody answers in time, and the host is told that it is over', async () => {
+  it("is declined if no answer comes in time, and the host's signal fires", async () => {
     const over: unknown[] = [];
     const handlers = {
       elicitation: ({ signal }: { signal: AbortSignal }) =>
@@ -132,10 +133,10 @@ describe.each(WAYS)('$title', (way) => {
     const { ask, events } = await open(way, { handlers, limits: { askTimeoutMs: 50 } });
     expect(await ask('elicitation', { params: NAME })).toEqual([{ action: 'decline' }]);
     expect(over).toEqual([true]);
-    expect(events).toMatchObject([{ outcome: 'declined', reason: 'nobody answered within 50 ms' }]);
+    expect(events).toMatchObject([{ outcome: 'declined', reason: 'the host did not answer within 50 ms' }]);
   });
 
-  it('hears nothing of why the host failed', async () => {
+  it('does not learn why the host failed', async () => {
     const handlers = {
       elicitation: () => {
         throw new Error('/home/ada/.secret is not there');
@@ -144,12 +145,12 @@ describe.each(WAYS)('$title', (way) => {
     const { ask, events } = await open(way, { handlers });
     const answer = ask('elicitation', { params: NAME });
     if (isOld)
-      expect(await answer).toEqual([{ error: { code: -32603, message: 'The host failed to answer' } }]);
+      expect(await answer).toEqual([{ error: { code: -32603, message: 'The host failed to respond' } }]);
     else await expect(answer).rejects.toMatchObject({ code: 'INPUT_REQUIRED' });
     expect(events).toMatchObject([{ outcome: 'failed', reason: '/home/ada/.secret is not there' }]);
   });
 
-  it('gets no more of a model than is allowed', async () => {
+  it('gets no more model tokens than allowed', async () => {
     const seen: unknown[] = [];
     const handlers = {
       sampling: ({

@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fixture, type TemporaryDirectory, temporaryDirectory } from '@turnbuckle/testing';
-import { createConfiguredRuntime, type LoadedConfig, loadConfiguration } from 'turnbuckle';
+import { createConfiguredRuntime } from 'turnbuckle';
+import { type LoadedConfig, loadConfiguration } from 'turnbuckle/host';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { adjust } from '../../src/config/adjust.js';
-import { trustHash } from '../../src/config/trust.js';
+import { adjust } from '../../src/config/layers/adjust.js';
+import { trustHash } from '../../src/config/trust/trust.js';
 
 let directory: TemporaryDirectory;
 beforeEach(async () => {
@@ -24,7 +25,7 @@ const options = () => ({
 const mayAsk = ({ servers }: LoadedConfig): unknown => servers.get('asker')?.config?.mayAsk;
 
 describe('a server from a file', () => {
-  it('may ask nothing that its file does not name, whatever the host answers', async () => {
+  it('may request nothing that its file does not name, whatever the host supports', async () => {
     const seen: string[] = [];
     await write('.config/turnbuckle/mcp.json', {
       quiet: fixture('asking'),
@@ -67,7 +68,7 @@ describe('a server from a file', () => {
     expect(mayAsk(await loadConfiguration(options()))).toEqual([]);
   });
 
-  it('of a project has to be agreed to again when it wants to ask', () => {
+  it('of a project needs agreement again when mayAsk is added', () => {
     const subject = { name: 'asker', directory: '/p', entry: { command: 'x' } };
     const asking = { ...subject, entry: { command: 'x', mayAsk: ['elicitation'] } };
     expect(trustHash(asking)).not.toBe(trustHash(subject));
@@ -79,7 +80,7 @@ describe('a server from a file', () => {
     });
   });
 
-  it('with another word in mayAsk is refused', async () => {
+  it('with an unknown value in mayAsk is rejected', async () => {
     await write('.config/turnbuckle/mcp.json', { asker: { ...fixture('asking'), mayAsk: ['everything'] } });
     const { servers } = await loadConfiguration(options());
     expect(servers.get('asker')?.problem).toMatchObject({ code: 'CONFIG_INVALID' });

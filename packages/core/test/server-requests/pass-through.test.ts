@@ -25,13 +25,13 @@ describe('a caller that answers itself', () => {
     );
   };
 
-  it('is handed what may be asked', async () => {
+  it('gets the requests that are allowed', async () => {
     const result = await call({}, form({ name: { type: 'string' } }));
     expect(result).toMatchObject({ resultType: 'input_required', inputRequests: { answer1: {} } });
-    expect(asked?.events).toMatchObject([{ outcome: 'answered', reason: 'handed to the caller' }]);
+    expect(asked?.events).toMatchObject([{ outcome: 'answered', reason: 'passed to the caller' }]);
   });
 
-  it('is not handed a form that asks for a secret', async () => {
+  it('does not get a form that asks for a secret', async () => {
     const refused = call({}, form({ password: { type: 'string' } }));
     await expect(refused).rejects.toMatchObject({
       code: 'INPUT_REQUIRED',
@@ -40,7 +40,7 @@ describe('a caller that answers itself', () => {
     expect(asked?.events).toMatchObject([{ outcome: 'refused' }]);
   });
 
-  it('is not handed what the configuration does not allow', async () => {
+  it('does not get what the configuration does not allow', async () => {
     const refused = call({ mayAsk: ['roots'] }, form({ name: { type: 'string' } }));
     await expect(refused).rejects.toMatchObject({
       code: 'INPUT_REQUIRED',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileGlob, escapeGlob, literalOf } from '../../src/policy/glob.js';
+import { compileGlob, escapeGlob, literalOf } from '../../src/text/glob.js';
 
 const crossing = (pattern: string, text: string): boolean =>
   compileGlob(pattern, { crossSlashes: true })(text);
@@ -56,7 +56,7 @@ describe('a glob', () => {
   const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*', '?', '\\'), maxLength: 8 });
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*', '\\'), maxLength: 8 });
 
-  /** The same by a regular expression, which is short and slow. */
+  /** The same as a regular expression, which is short but slow. */
   function byRegExp(glob: string, crossSlashes: boolean): RegExp {
     const one = crossSlashes ? '.' : '[^/]';
     const source = glob.replace(/\\[\\*?]|\*+|\?|[^*?\\]|\\/gs, (part) => {
@@ -67,7 +67,7 @@ describe('a glob', () => {
     return new RegExp(`^${source}$`, 's');
   }
 
-  it.each([true, false])('means what a regular expression would (slashes crossed: %s)', (crossSlashes) => {
+  it.each([true, false])('matches like a regular expression (slashes crossed: %s)', (crossSlashes) => {
     fc.assert(
       fc.property(pattern, text, (glob, value) => {
         expect(compileGlob(glob, { crossSlashes })(value)).toBe(byRegExp(glob, crossSlashes).test(value));
@@ -76,7 +76,7 @@ describe('a glob', () => {
     );
   });
 
-  it('that was escaped fits its text and nothing else', () => {
+  it('that was escaped matches its text and nothing else', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         expect(literalOf(escapeGlob(one))).toBe(one);
@@ -86,7 +86,7 @@ describe('a glob', () => {
     );
   });
 
-  it('does not explode where a backtracking one would', () => {
+  it('is fast where backtracking would be exponential', () => {
     const hostile = `${'*a'.repeat(100)}*b`;
     for (const crossSlashes of [true, false])
       expect(compileGlob(hostile, { crossSlashes })('a'.repeat(16_000))).toBe(false);

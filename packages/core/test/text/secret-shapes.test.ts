@@ -1,19 +1,19 @@
 import { ISSUED_SECRETS } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { TurnbuckleError } from '../../src/errors.js';
-import { createRedactor } from '../../src/observe/redact.js';
-import { findSecretShape, SECRET_SHAPES } from '../../src/text/secret-shapes.js';
+import { createRedactor } from '../../src/redaction/redactor.js';
+import { findSecretShape, SECRET_SHAPES } from '../../src/redaction/secret-shapes.js';
 
 const KINDS = Object.entries(ISSUED_SECRETS).flatMap(([kind, secrets]) =>
   secrets.map((secret) => [kind, secret] as const),
 );
 
-it('has an example of every kind that is known', () => {
+it('there is an example of every known kind', () => {
   expect(Object.keys(ISSUED_SECRETS).sort()).toEqual(SECRET_SHAPES.map(([kind]) => kind).sort());
 });
 
 describe.each(KINDS)('%s: %s', (kind, secret) => {
-  /** Where it can stand: each is safe to show afterwards. */
+  /** Places of a secret: each is safe to show after redaction. */
   const PLACES: Readonly<Record<string, unknown>> = {
     alone: secret,
     'in a sentence': `use ${secret}, please`,
@@ -22,7 +22,7 @@ describe.each(KINDS)('%s: %s', (kind, secret) => {
     'in a path': `notes://${secret}/x`,
     'in a header': `X-Other: ${secret}`,
     'in JSON': JSON.stringify({ text: secret }),
-    'in a line of a shell': `curl -H 'X-A: ${secret}' https://host`,
+    'in a shell command': `curl -H 'X-A: ${secret}' https://host`,
     'as a value': { a: [{ b: { c: secret } }] },
     'as a name': { [secret]: 1 },
     'in an error': new TurnbuckleError('INTERNAL', `It said ${secret}.`, {
@@ -33,7 +33,7 @@ describe.each(KINDS)('%s: %s', (kind, secret) => {
   };
   const core = secret.split('\n')[1] ?? secret;
 
-  it.each(Object.keys(PLACES))('is taken out %s', (place) => {
+  it.each(Object.keys(PLACES))('is redacted %s', (place) => {
     const { text, value, error } = createRedactor();
     const found = PLACES[place];
     const shown =
@@ -50,12 +50,12 @@ describe.each(KINDS)('%s: %s', (kind, secret) => {
     expect(seen).not.toContain(core);
   });
 
-  it('is known by its kind, and so not sent to a stranger who asks', () => {
+  it('is recognized by its kind, and so not sent to an untrusted server', () => {
     expect(findSecretShape(`here: ${secret}`)).toBe(kind);
   });
 });
 
-it('a token of this daemon is known where it is cut off, and behind a word', () => {
+it('a token of this daemon is recognized when truncated, and after a word', () => {
   const [token = ''] = ISSUED_SECRETS['a token of this daemon'] ?? [];
   const { text } = createRedactor();
   expect(text(`cut ${token.slice(0, 24)}…`)).toBe('cut [redacted]…');
@@ -72,6 +72,6 @@ it.each([
   'hf_hub',
   'pypi-server',
   'xapp-1',
-])('is none: %s', (text) => {
+])('is not a secret: %s', (text) => {
   expect(createRedactor().text(text)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findSecretShape } from '../../src/text/secret-shapes.js';
-import { findSecretWord } from '../../src/text/secret-words.js';
+import { findSecretShape } from '../../src/redaction/secret-shapes.js';
+import { findSecretWord } from '../../src/redaction/secret-words.js';
 
 describe('the name of a secret', () => {
   it.each([
@@ -93,7 +93,7 @@ describe('the name of a secret', () => {
     'description of the issue',
   ])('is not %s', (text) => expect(findSecretWord(text)).toBeUndefined());
 
-  it('is another where only digits fit', () => {
+  it('is different for numeric fields', () => {
     expect(findSecretWord('passwordLength', { numeric: true })).toBeUndefined();
     for (const text of ['pin', 'cvv', 'card number', 'one time code', 'ssn'])
       expect(findSecretWord(text, { numeric: true })).toEqual(expect.any(String));
@@ -115,7 +115,7 @@ describe('the name of a secret', () => {
     );
   });
 
-  it('is looked for in any text without failing', () => {
+  it('is searched in any text without an error', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         expect(() => findSecretWord(text)).not.toThrow();
@@ -144,5 +144,5 @@ describe('the shape of a secret', () => {
     'https://example.com/a?b=c',
     '1700000000000',
     '+49 151 23456789',
-  ])('%s has none', (text) => expect(findSecretShape(text)).toBeUndefined());
+  ])('%s has no such shape', (text) => expect(findSecretShape(text)).toBeUndefined());
 });

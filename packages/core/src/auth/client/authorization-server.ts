@@ -1,6 +1,6 @@
 /**
- * Which authorization server speaks for a server, found by asking the server and believed only as far as it
- * can be checked: the issuer names itself as it was named, it knows PKCE, its addresses are safe to use.
+ * Discovers the authorization server of a server, and verifies what it can: the issuer matches, PKCE is supported,
+ * the endpoints are safe to use.
  */
 import {
   type AuthorizationServerMetadata,
@@ -9,52 +9,52 @@ import {
   type FetchLike,
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
-import type { AuthConfig } from '../config/auth-schema.js';
-import { TurnbuckleError } from '../errors.js';
-import { authFailed, type Challenge } from './auth-errors.js';
-import type { AuthorizationServer } from './sign-in-store.js';
+import type { AuthConfig } from '../../config/schema/auth-schema.js';
+import { TurnbuckleError } from '../../errors.js';
+import { authFailed, type Challenge } from '../auth-errors.js';
+import type { AuthorizationServer } from '../sign-in-store.js';
 
-/** The parts of an `auth` block that say where the authorization server is. */
-export type Places = Partial<
+/** The keys of an `auth` block that locate the authorization server. */
+export type EndpointConfig = Partial<
   Pick<
     Extract<AuthConfig, { type: 'oauth' }>,
     'issuer' | 'tokenUrl' | 'authUrl' | 'deviceUrl' | 'registrationUrl' | 'revocationUrl'
   >
 >;
 
-export interface DiscoveryOptions {
+export interface AuthDiscoveryOptions {
   readonly server: string;
   readonly serverUrl: string;
-  readonly places: Places;
+  readonly endpoints: EndpointConfig;
   readonly challenge?: Challenge | undefined;
   readonly fetch: FetchLike;
 }
 
-export async function findAuthorizationServer(options: DiscoveryOptions): Promise<AuthorizationServer> {
-  const { server, places, challenge, fetch } = options;
-  // Metadata is a matter of HTTP, whatever carries the messages.
+export async function findAuthorizationServer(options: AuthDiscoveryOptions): Promise<AuthorizationServer> {
+  const { server, endpoints, challenge, fetch } = options;
+  // Metadata is fetched over HTTP, whatever the transport.
   const serverUrl = options.serverUrl.replace(/^ws/i, 'http');
-  if (places.tokenUrl !== undefined) return explicitServer(serverUrl, places, places.tokenUrl);
-  requireTokenUrl(server, places);
+  if (endpoints.tokenUrl !== undefined) return explicitServer(serverUrl, endpoints, endpoints.tokenUrl);
+  requireTokenUrl(server, endpoints);
   const { resourceMetadataUrl } = challenge ?? {};
   const info = await discoverOAuthServerInfo(serverUrl, {
     fetchFn: fetch,
     ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl: new URL(resourceMetadataUrl) }),
   }).catch((error: unknown) => {
-    throw authFailed(server, 'looking for its authorization server', error);
+    throw authFailed(server, 'discovering its authorization server', error);
   });
   const { resourceMetadata, authorizationServerMetadata: metadata } = info;
   const found: AuthorizationServer = {
     issuer: metadata?.issuer ?? info.authorizationServerUrl,
     url: info.authorizationServerUrl,
     metadata,
-    // As it is written there: a slash more or less is another resource to some.
+    // Exactly as written: to some servers a trailing slash makes a different resource.
     resource: resourceMetadata?.resource ?? resourceUrlFromServerUrl(serverUrl).href,
     scopesSupported: resourceMetadata?.scopes_supported,
   };
   checkResource(server, serverUrl, found.resource);
-  if (places.issuer !== undefined && places.issuer !== found.issuer)
-    throw distrusted(server, 'its authorization server is not the one that its configuration names');
+  if (endpoints.issuer !== undefined && endpoints.issuer !== found.issuer)
+    throw untrustedMetadata(server, 'its authorization server does not match auth.issuer');
   if (metadata !== undefined) checkMetadata(server, metadata);
   return found;
 }
@@ -66,7 +66,7 @@ function checkResource(server: string, serverUrl: string, resource: string): voi
       requestedResource: resourceUrlFromServerUrl(serverUrl),
       configuredResource: new URL(resource),
     });
-  if (!allowed) throw distrusted(server, 'its metadata is about another resource');
+  if (!allowed) throw untrustedMetadata(server, 'its metadata describes a different resource');
 }
 
 function checkMetadata(server: string, metadata: AuthorizationServerMetadata): void {
@@ -77,9 +77,9 @@ function checkMetadata(server: string, metadata: AuthorizationServerMetadata): v
     registration_endpoint,
   })) {
     if (address !== undefined && !isSafeAddress(address))
-      throw distrusted(
+      throw untrustedMetadata(
         server,
-        `the ${what.replaceAll('_', ' ')} of its authorization server is not an https address`,
+        `the ${what.replaceAll('_', ' ')} of its authorization server is not an https URL`,
       );
   }
 }
@@ -93,27 +93,27 @@ export function isSafeAddress(address: string): boolean {
   return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** A person is only sent to an authorization server that says it protects the way back (PKCE with S256). */
+/** Users are only sent to an authorization server that supports PKCE with S256. */
 export function requirePkce(server: string, { metadata }: AuthorizationServer): void {
-  // Without a metadata document there is nothing that could say so (revision 2025-03-26).
+  // Without a metadata document (revision 2025-03-26) this is unknown.
   if (metadata !== undefined && metadata.code_challenge_methods_supported?.includes('S256') !== true)
-    throw distrusted(server, 'its authorization server does not offer PKCE with S256');
+    throw untrustedMetadata(server, 'its authorization server does not support PKCE with S256');
 }
 
-/** Other endpoints without it would be passed over in silence. */
-function requireTokenUrl(server: string, places: Places): void {
+/** Without tokenUrl, the other endpoints would be ignored silently. */
+function requireTokenUrl(server: string, places: EndpointConfig): void {
   const given = (['authUrl', 'deviceUrl', 'registrationUrl', 'revocationUrl'] as const).find(
     (key) => places[key] !== undefined,
   );
   if (given === undefined) return;
   throw new TurnbuckleError(
     'CONFIG_INVALID',
-    `The auth of server "${server}" has ${given} and no tokenUrl: its endpoints are either all looked up or all named.`,
-    { server, hint: `Add auth.tokenUrl, the address where codes are traded for tokens, or remove ${given}.` },
+    `Server "${server}" has auth.${given} but no auth.tokenUrl. If no endpoints are configured, Turnbuckle discovers them.`,
+    { server, hint: `Add auth.tokenUrl (the token endpoint), or remove auth.${given}.` },
   );
 }
 
-function explicitServer(serverUrl: string, places: Places, tokenUrl: string): AuthorizationServer {
+function explicitServer(serverUrl: string, places: EndpointConfig, tokenUrl: string): AuthorizationServer {
   const issuer = places.issuer ?? new URL(tokenUrl).origin;
   return {
     issuer,
@@ -133,9 +133,9 @@ function explicitServer(serverUrl: string, places: Places, tokenUrl: string): Au
   };
 }
 
-function distrusted(server: string, why: string): TurnbuckleError {
-  return new TurnbuckleError('AUTH_FAILED', `Signing in at server "${server}" was stopped: ${why}.`, {
+function untrustedMetadata(server: string, why: string): TurnbuckleError {
+  return new TurnbuckleError('AUTH_FAILED', `Sign-in to server "${server}" was stopped because ${why}.`, {
     server,
-    hint: 'Nothing was sent to it. Tell those who run the server, or do not use it.',
+    hint: 'No credentials were sent to the authorization server. Report this to the operator of the server.',
   });
 }

@@ -1,4 +1,4 @@
-/** The key that tokens are bound to (RFC 9449): kept with the sign-in, so that it outlives the process. */
+/** The key that tokens are bound to (RFC 9449): stored with the sign-in, so that it survives restarts. */
 import { webcrypto } from 'node:crypto';
 import { type DpopKeyPair, DpopSession, generateDpopKeyPair } from '@modelcontextprotocol/client';
 
@@ -18,7 +18,7 @@ export async function createDpopKey(): Promise<DpopKey> {
   return { privateJwk: await webcrypto.subtle.exportKey('jwk', privateKey), publicJwk, thumbprint };
 }
 
-/** Signs with the key, and remembers the nonces of the servers it signs for. */
+/** Signs with the key, and remembers the nonces of the servers. */
 export async function openDpopSession({ privateJwk, publicJwk, thumbprint }: DpopKey): Promise<DpopSession> {
   const { subtle } = webcrypto;
   const privateKey = await subtle.importKey('jwk', privateJwk, ALGORITHM, false, ['sign']);

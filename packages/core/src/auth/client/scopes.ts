@@ -1,20 +1,20 @@
-/** Which scopes to ask for. */
+/** Which scopes to request. */
 import { computeScopeUnion } from '@modelcontextprotocol/client';
-import type { Challenge } from './auth-errors.js';
-import type { AuthorizationServer } from './sign-in-store.js';
+import type { Challenge } from '../auth-errors.js';
+import type { AuthorizationServer } from '../sign-in-store.js';
 
 export interface ScopeSources {
   readonly configured?: readonly string[] | undefined;
   readonly challenge?: Challenge | undefined;
-  /** Of an earlier sign-in: a wider one must not lose what was granted. */
+  /** From an earlier sign-in: a new one must not lose what was granted. */
   readonly previous?: string | undefined;
-  /** Refresh tokens are of use. */
+  /** Whether refresh tokens are useful. */
   readonly renewable: boolean;
 }
 
 /**
- * What the configuration says, else what the server asked for, else all it knows; undefined: say nothing. Where
- * a sign-in was too narrow, what the server asks for comes on top.
+ * The configured scopes, else those that the server requires, else all that it supports; undefined: none. If a
+ * sign-in lacked scopes, the required ones are added.
  */
 export function scopeFor(
   { metadata, scopesSupported }: AuthorizationServer,

@@ -1,13 +1,13 @@
 /**
- * Where the browser comes back to: a server on this machine's own address, for one answer. Only the answer
- * with the right state ends the wait; whatever else comes by is turned away and changes nothing.
+ * A loopback HTTP server for the redirect of one sign-in. Only a request with the right state completes it; all
+ * others are rejected and have no effect.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ReceiverOptions {
-  /** Use exactly this address; absent: any free port, and this path. */
+  /** Use exactly this redirect URI; absent: any free port, and this path. */
   readonly redirectUri?: string | undefined;
   readonly path: string;
 }
@@ -27,7 +27,7 @@ export class CallbackReceiver {
   #state: string | undefined;
   #received: ((parameters: URLSearchParams) => void) | undefined;
 
-  /** Rejects with the error of the socket when the port is taken. */
+  /** Rejects with the socket error if the port is in use. */
   static async open({ redirectUri, path }: ReceiverOptions): Promise<CallbackReceiver> {
     const receiver = new CallbackReceiver();
     const wanted = redirectUri === undefined ? undefined : new URL(redirectUri);
@@ -45,7 +45,7 @@ export class CallbackReceiver {
     return this.#redirectUri;
   }
 
-  /** The parameters of the one request that carries the state. */
+  /** The parameters of the request that carries the state. */
   receive(state: string, signal: AbortSignal): Promise<URLSearchParams> {
     this.#state = state;
     return new Promise((resolve, reject) => {
@@ -62,7 +62,7 @@ export class CallbackReceiver {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const expected = new URL(this.#redirectUri);
-    // Anybody on this machine can send anything: not every request has an address that can be read.
+    // Any local program can send requests: the URL may be invalid.
     const target = URL.canParse(request.url ?? '', this.#redirectUri)
       ? new URL(request.url ?? '', this.#redirectUri)
       : undefined;
@@ -70,18 +70,20 @@ export class CallbackReceiver {
       request.method === 'GET' &&
       target?.pathname === expected.pathname &&
       request.headers.host === expected.host;
-    if (target === undefined || !ours || !this.#isAwaited(target.searchParams.get('state'))) {
-      response.writeHead(ours ? 400 : 404, HEADERS).end(page('This is not the answer that is waited for.'));
+    if (target === undefined || !ours || !this.#isExpectedState(target.searchParams.get('state'))) {
+      response
+        .writeHead(ours ? 400 : 404, HEADERS)
+        .end(page('This request does not belong to a pending sign-in.'));
       return;
     }
     const failed = target.searchParams.has('error');
-    const text = failed ? 'The sign-in did not succeed.' : 'You are signed in.';
+    const text = failed ? 'Sign-in failed.' : 'You are signed in.';
     response.writeHead(200, HEADERS).end(page(`${text} You can close this window.`));
     this.#received?.(target.searchParams);
     this.#state = undefined;
   }
 
-  #isAwaited(state: string | null): boolean {
+  #isExpectedState(state: string | null): boolean {
     if (state === null || this.#state === undefined) return false;
     const [given, wanted] = [Buffer.from(state), Buffer.from(this.#state)];
     return given.length === wanted.length && timingSafeEqual(given, wanted);

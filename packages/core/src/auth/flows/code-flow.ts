@@ -1,4 +1,4 @@
-/** The authorization code flow (PKCE, state, issuer): a person's browser goes there and comes back with a code. */
+/** The authorization code flow (PKCE, state, issuer): the browser returns with a code. */
 import { randomBytes } from 'node:crypto';
 import {
   type DpopSession,
@@ -8,22 +8,22 @@ import {
   startAuthorization,
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
-import { TurnbuckleError } from '../errors.js';
-import type { PageGuard } from '../fetching/page-guard.js';
-import { authFailed } from './auth-errors.js';
+import { TurnbuckleError } from '../../errors.js';
+import type { PageGuard } from '../../fetching/page-guard.js';
+import { authFailed } from '../auth-errors.js';
+import { authenticationOf } from '../client/client-authentication.js';
+import type { SignInPrompts } from '../sign-in-prompts.js';
+import type { AuthorizationServer } from '../sign-in-store.js';
+import { type Tokens, toTokens } from '../tokens.js';
 import type { CallbackReceiver } from './callback-receiver.js';
-import { authenticationOf } from './client-authentication.js';
 import { requireSafePage } from './safe-page.js';
-import type { SignInPrompts } from './sign-in-prompts.js';
-import type { AuthorizationServer } from './sign-in-store.js';
-import { type Tokens, toTokens } from './tokens.js';
 
 export interface CodeFlowOptions {
   readonly server: string;
   readonly authorizationServer: AuthorizationServer;
   readonly client: OAuthClientInformationMixed;
   readonly redirectUri: string;
-  /** Absent: the person pastes the address. */
+  /** Absent: the user pastes the URL. */
   readonly receiver: CallbackReceiver | undefined;
   readonly prompts: SignInPrompts;
   readonly scope: string | undefined;
@@ -47,11 +47,11 @@ export async function runCodeFlow(options: CodeFlowOptions): Promise<Tokens> {
     state,
     resource,
   }).catch((cause: unknown) => {
-    throw authFailed(server, 'preparing the page', cause);
+    throw authFailed(server, 'preparing the authorization page', cause);
   });
   await requireSafePage(authorizationUrl.href, options);
-  const answer = await visit(authorizationUrl.href, state, options);
-  // Without an issuer in the configuration there is none to compare with, and no other to be mistaken for.
+  const answer = await authorizeInBrowser(authorizationUrl.href, state, options);
+  // Without a configured issuer there is nothing to compare with.
   const iss = isIssuerGuessed === true ? undefined : (answer.get('iss') ?? undefined);
   try {
     validateAuthorizationResponseIssuer({
@@ -75,12 +75,12 @@ export async function runCodeFlow(options: CodeFlowOptions): Promise<Tokens> {
     });
     return toTokens(server, tokens, { now: now(), bound: dpop !== undefined });
   } catch (cause) {
-    throw authFailed(server, 'trading the code for a token', cause);
+    throw authFailed(server, 'exchanging the code for a token', cause);
   }
 }
 
-/** The parameters that came back, with the state that was sent. */
-async function visit(
+/** The returned parameters, with the state that was sent. */
+async function authorizeInBrowser(
   url: string,
   state: string,
   { server, receiver, prompts, signal }: CodeFlowOptions,
@@ -88,37 +88,41 @@ async function visit(
   const page = { server, url };
   if (receiver !== undefined) {
     const received = receiver.receive(state, signal);
-    // Whoever shows the page may fail; then nobody waits for the answer any more.
+    // If showing the page fails, this promise has no other handler.
     received.catch(() => {});
-    await shown(server, () => prompts.open(page));
+    await runPrompt(server, () => prompts.open(page));
     return received;
   }
   const { paste } = prompts;
-  if (paste === undefined) throw nobodyToAsk(server);
-  await shown(server, () => prompts.open(page));
-  const pasted = (await shown(server, () => paste(page, signal))).trim();
+  if (paste === undefined) throw promptUnavailable(server);
+  await runPrompt(server, () => prompts.open(page));
+  const pasted = (await runPrompt(server, () => paste(page, signal))).trim();
   const parameters = URL.canParse(pasted) ? new URL(pasted).searchParams : new URLSearchParams();
   if (parameters.get('state') !== state) {
-    throw new TurnbuckleError('AUTH_FAILED', `That address does not belong to this sign-in at "${server}".`, {
-      server,
-      hint: 'Paste the whole address that the browser ended at, from this very sign-in.',
-    });
+    throw new TurnbuckleError(
+      'AUTH_FAILED',
+      `The pasted URL does not belong to this sign-in to "${server}".`,
+      {
+        server,
+        hint: 'Paste the complete URL that the browser was redirected to during this sign-in.',
+      },
+    );
   }
   return parameters;
 }
 
-/** What the host does to reach the person; a failure of its own is one of the sign-in. */
-export async function shown<T>(server: string, show: () => T | Promise<T>): Promise<T> {
+/** Calls a prompt of the host; its failure is a failure of the sign-in. */
+export async function runPrompt<T>(server: string, show: () => T | Promise<T>): Promise<T> {
   try {
     return await show();
   } catch (cause) {
-    throw authFailed(server, 'showing the page', cause);
+    throw authFailed(server, 'showing the authorization page', cause);
   }
 }
 
-export function nobodyToAsk(server: string): TurnbuckleError {
-  return new TurnbuckleError('AUTH_REQUIRED', `Signing in at server "${server}" needs a person.`, {
+export function promptUnavailable(server: string): TurnbuckleError {
+  return new TurnbuckleError('AUTH_REQUIRED', `Sign-in to server "${server}" requires user interaction.`, {
     server,
-    hint: `Run it in a terminal: turnbuckle login ${server}`,
+    hint: `Sign in from a terminal: turnbuckle login ${server}`,
   });
 }

@@ -1,19 +1,19 @@
-/** The device flow (RFC 8628): a code is shown here, typed in on any other machine, and asked for until it is done. */
+/** The device flow (RFC 8628): the user enters a code on another device, while we poll for the token. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DpopSession, FetchLike, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
-import { TurnbuckleError } from '../errors.js';
-import type { PageGuard } from '../fetching/page-guard.js';
-import { isRecord } from '../is-record.js';
-import { authFailed, isPassing, oauthCode } from './auth-errors.js';
-import { isSafeAddress } from './authorization-server.js';
-import { authenticationOf } from './client-authentication.js';
-import { nobodyToAsk, shown } from './code-flow.js';
+import { TurnbuckleError } from '../../errors.js';
+import type { PageGuard } from '../../fetching/page-guard.js';
+import { isRecord } from '../../json/is-record.js';
+import { authFailed, isTransient, oauthCode } from '../auth-errors.js';
+import { isSafeAddress } from '../client/authorization-server.js';
+import { authenticationOf } from '../client/client-authentication.js';
+import { noAuthorizationServer } from '../sign-in-errors.js';
+import type { SignInPrompts } from '../sign-in-prompts.js';
+import type { AuthorizationServer } from '../sign-in-store.js';
+import type { Tokens } from '../tokens.js';
+import { promptUnavailable, runPrompt } from './code-flow.js';
 import { requireSafePage } from './safe-page.js';
-import { offersNoSignIn } from './sign-in-errors.js';
-import type { SignInPrompts } from './sign-in-prompts.js';
-import type { AuthorizationServer } from './sign-in-store.js';
 import { requestTokens } from './token-request.js';
-import type { Tokens } from './tokens.js';
 
 export interface DeviceFlowOptions {
   readonly server: string;
@@ -29,16 +29,16 @@ export interface DeviceFlowOptions {
 }
 
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
-const MAX_LIFE_MS = 30 * 60_000;
+const MAX_CODE_LIFETIME_MS = 30 * 60_000;
 const MAX_INTERVAL_MS = 60_000;
 
 export async function runDeviceFlow(options: DeviceFlowOptions): Promise<Tokens> {
   const { server, prompts, now, signal } = options;
   const { showCode } = prompts;
-  if (showCode === undefined) throw nobodyToAsk(server);
-  const offer = await askForCode(options);
+  if (showCode === undefined) throw promptUnavailable(server);
+  const offer = await requestDeviceCode(options);
   await requireSafePage(offer.url, options);
-  await shown(server, () => showCode({ server, url: offer.url, code: offer.userCode }));
+  await runPrompt(server, () => showCode({ server, url: offer.url, code: offer.userCode }));
   let waitMs = offer.intervalMs;
   while (now() < offer.expiresAt) {
     await sleep(waitMs, undefined, { signal });
@@ -50,18 +50,18 @@ export async function runDeviceFlow(options: DeviceFlowOptions): Promise<Tokens>
     } catch (error) {
       const code = oauthCode(error);
       if (code === 'slow_down') waitMs = Math.min(waitMs + 5_000, MAX_INTERVAL_MS);
-      else if (isPassing(error)) waitMs = Math.min(waitMs * 2, MAX_INTERVAL_MS);
+      else if (isTransient(error)) waitMs = Math.min(waitMs * 2, MAX_INTERVAL_MS);
       else if (code !== 'authorization_pending')
-        throw authFailed(server, 'waiting for the code to be typed in', error);
+        throw authFailed(server, 'waiting for the code to be entered', error);
     }
   }
-  throw new TurnbuckleError('AUTH_FAILED', `The code for server "${server}" was not typed in in time.`, {
+  throw new TurnbuckleError('AUTH_FAILED', `The code for server "${server}" expired before it was entered.`, {
     server,
     hint: `Try again: turnbuckle login ${server} --device`,
   });
 }
 
-interface Offer {
+interface DeviceAuthorization {
   readonly deviceCode: string;
   readonly userCode: string;
   readonly url: string;
@@ -69,7 +69,7 @@ interface Offer {
   readonly expiresAt: number;
 }
 
-async function askForCode(options: DeviceFlowOptions): Promise<Offer> {
+async function requestDeviceCode(options: DeviceFlowOptions): Promise<DeviceAuthorization> {
   const { server, authorizationServer, client, scope, fetch, now } = options;
   const { metadata, resource } = authorizationServer;
   const endpoint = deviceEndpoint(server, authorizationServer);
@@ -86,36 +86,36 @@ async function askForCode(options: DeviceFlowOptions): Promise<Offer> {
     if (!response.ok)
       throw Object.assign(new Error('refused'), { code: isRecord(body) ? body.error : undefined });
   } catch (cause) {
-    throw authFailed(server, 'asking for a code', cause);
+    throw authFailed(server, 'requesting a code', cause);
   }
   const { device_code, user_code, verification_uri, verification_uri_complete, interval, expires_in } =
     isRecord(body) ? body : {};
   const url = typeof verification_uri_complete === 'string' ? verification_uri_complete : verification_uri;
   if (typeof device_code !== 'string' || typeof user_code !== 'string' || typeof url !== 'string')
-    throw authFailed(server, 'asking for a code', new Error('unusable answer'));
-  const lifeMs = typeof expires_in === 'number' && expires_in > 0 ? expires_in * 1_000 : MAX_LIFE_MS;
+    throw authFailed(server, 'requesting a code', new Error('unusable response'));
+  const lifeMs = typeof expires_in === 'number' && expires_in > 0 ? expires_in * 1_000 : MAX_CODE_LIFETIME_MS;
   const intervalMs = typeof interval === 'number' && interval > 0 ? interval * 1_000 : 5_000;
   return {
     deviceCode: device_code,
     userCode: user_code.replace(/[^\x21-\x7e ]/g, '').slice(0, 64),
     url,
     intervalMs: Math.min(intervalMs, MAX_INTERVAL_MS),
-    expiresAt: now() + Math.min(lifeMs, MAX_LIFE_MS),
+    expiresAt: now() + Math.min(lifeMs, MAX_CODE_LIFETIME_MS),
   };
 }
 
-/** Where codes are asked for; AUTH_FAILED where they are not to be had. */
+/** The device authorization endpoint; AUTH_FAILED if it is not supported. */
 export function deviceEndpoint(server: string, { metadata }: AuthorizationServer): string {
-  if (metadata === undefined) throw offersNoSignIn(server);
+  if (metadata === undefined) throw noAuthorizationServer(server);
   const endpoint: unknown = Reflect.get(metadata, 'device_authorization_endpoint');
-  if (typeof endpoint !== 'string' || !isSafeAddress(endpoint)) throw noDeviceFlow(server);
+  if (typeof endpoint !== 'string' || !isSafeAddress(endpoint)) throw deviceFlowUnsupported(server);
   return endpoint;
 }
 
-function noDeviceFlow(server: string): TurnbuckleError {
+function deviceFlowUnsupported(server: string): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `The authorization server of server "${server}" does not offer sign-in by code.`,
+    `The authorization server of server "${server}" does not support device sign-in.`,
     { server, hint: `Sign in with a browser (turnbuckle login ${server}), or with --paste.` },
   );
 }

@@ -1,4 +1,4 @@
-/** Tokens without a person: a program's own secret or key, a platform's word for it, or a company's. */
+/** Tokens without a user: by a client secret or key, a platform assertion, or an identity provider. */
 import {
   type AddClientAuthentication,
   createPrivateKeyJwtAuth,
@@ -7,13 +7,13 @@ import {
   type OAuthClientInformationMixed,
   requestJwtAuthorizationGrant,
 } from '@modelcontextprotocol/client';
-import type { MachineConfig } from '../config/auth-schema.js';
-import { readFileText, whyUnreadable } from '../config/read-file.js';
-import { TurnbuckleError } from '../errors.js';
-import { authFailed } from './auth-errors.js';
-import type { AuthorizationServer } from './sign-in-store.js';
+import type { MachineConfig } from '../../config/schema/auth-schema.js';
+import { TurnbuckleError } from '../../errors.js';
+import { readFileText, whyUnreadable } from '../../files/read-file.js';
+import { authFailed } from '../auth-errors.js';
+import type { AuthorizationServer } from '../sign-in-store.js';
+import type { Tokens } from '../tokens.js';
 import { requestTokens } from './token-request.js';
-import type { Tokens } from './tokens.js';
 
 export interface MachineGrantOptions {
   readonly server: string;
@@ -43,7 +43,7 @@ export async function requestMachineTokens(options: MachineGrantOptions): Promis
       now,
     });
   } catch (cause) {
-    throw authFailed(server, 'asking for a token', cause);
+    throw authFailed(server, 'requesting a token', cause);
   }
 }
 
@@ -79,7 +79,7 @@ async function prepareGrant(options: MachineGrantOptions): Promise<Grant> {
     case 'enterprise':
       return {
         client: clientOf(config),
-        parameters: { grant_type: JWT_BEARER, assertion: await companysWord(config, options) },
+        parameters: { grant_type: JWT_BEARER, assertion: await fetchIdpAssertion(config, options) },
       };
   }
 }
@@ -96,8 +96,8 @@ const clientOf = ({
 }): OAuthClientInformationMixed =>
   clientSecret === undefined ? publicClient(clientId) : { client_id: clientId, client_secret: clientSecret };
 
-/** The company's identity provider turns who the person is into a grant for this one server. */
-async function companysWord(
+/** The identity provider exchanges the user's identity for a grant for this server. */
+async function fetchIdpAssertion(
   { idp }: Extract<MachineConfig, { type: 'enterprise' }>,
   { server, authorizationServer, scope, fetch }: MachineGrantOptions,
 ): Promise<string> {
@@ -114,12 +114,12 @@ async function companysWord(
   return jwtAuthGrant;
 }
 
-/** Read each time: whoever keeps such a file fresh replaces it. */
+/** Read each time, because the file is replaced from outside. */
 async function readText(server: string, key: string, path: string | undefined): Promise<string> {
   if (path === undefined) {
-    throw new TurnbuckleError('CONFIG_INVALID', `The auth of server "${server}" lacks ${key}.`, {
+    throw new TurnbuckleError('CONFIG_INVALID', `Missing auth.${key} for server "${server}".`, {
       server,
-      hint: `Give the value itself, or ${key}.`,
+      hint: `Set auth.${key} to the path of a file, or auth.${key.replace(/Path$/, '')} to the content of the file.`,
     });
   }
   try {
@@ -127,11 +127,11 @@ async function readText(server: string, key: string, path: string | undefined): 
   } catch (cause) {
     throw new TurnbuckleError(
       'AUTH_FAILED',
-      `The file for the auth of server "${server}" cannot be used: ${whyUnreadable(cause)}.`,
+      `Cannot read the auth file of server "${server}": ${whyUnreadable(cause)}.`,
       {
         server,
         cause,
-        hint: `Look at ${path}.`,
+        hint: `Check ${path}.`,
         data: { file: path },
       },
     );

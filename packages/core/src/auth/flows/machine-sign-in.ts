@@ -1,12 +1,12 @@
-/** The sign-in of a program: the authorization server, the scopes and the token, without a person. */
+/** The sign-in without a user: authorization server, scopes and token. */
 import type { DpopSession, FetchLike } from '@modelcontextprotocol/client';
-import type { MachineConfig } from '../config/auth-schema.js';
-import { anotherServer, type Challenge } from './auth-errors.js';
-import { findAuthorizationServer } from './authorization-server.js';
-import { createDpopKey, type DpopKey, openDpopSession } from './dpop-key.js';
+import type { MachineConfig } from '../../config/schema/auth-schema.js';
+import { authorizationServerChanged, type Challenge } from '../auth-errors.js';
+import { findAuthorizationServer } from '../client/authorization-server.js';
+import { createDpopKey, type DpopKey, openDpopSession } from '../client/dpop-key.js';
+import { scopeFor } from '../client/scopes.js';
+import type { AuthorizationServer, SignIn } from '../sign-in-store.js';
 import { requestMachineTokens } from './machine-grant.js';
-import { scopeFor } from './scopes.js';
-import type { AuthorizationServer, SignIn } from './sign-in-store.js';
 
 export interface MachineSignInOptions {
   readonly server: string;
@@ -15,7 +15,7 @@ export interface MachineSignInOptions {
   readonly account: string;
   readonly stored: SignIn | undefined;
   readonly challenge: Challenge | undefined;
-  /** Of the stored key, with the nonces that it has seen. */
+  /** From the stored key, with its known nonces. */
   readonly dpop: DpopSession | undefined;
   readonly fetch: FetchLike;
   readonly now: () => number;
@@ -44,15 +44,15 @@ export async function signInMachine(options: MachineSignInOptions): Promise<Sign
 const sessionOf = async (key: DpopKey, open: DpopSession | undefined): Promise<DpopSession> =>
   open?.thumbprint === key.thumbprint ? open : openDpopSession(key);
 
-/** The one of last time, unless there is a reason to look; its secret goes to no other that the server names. */
+/** The previous authorization server, unless it has to be rediscovered; the secret is not sent to a different one. */
 async function chooseServer(options: MachineSignInOptions): Promise<AuthorizationServer> {
   const { server, config, stored, challenge } = options;
   const was = stored?.authorizationServer;
   const named = config.issuer ?? config.tokenUrl;
   if (challenge === undefined && was !== undefined && named === undefined) return was;
-  const found = await findAuthorizationServer({ ...options, places: config });
+  const found = await findAuthorizationServer({ ...options, endpoints: config });
   if (named === undefined && was !== undefined && was.issuer !== found.issuer)
-    throw anotherServer(server, { was: was.issuer, is: found.issuer });
+    throw authorizationServerChanged(server, { was: was.issuer, is: found.issuer });
   return found;
 }
 

@@ -1,37 +1,40 @@
-/** What an authorization server wants a person to see: an address of the web, and of this machine only beside it. */
-import { TurnbuckleError } from '../errors.js';
-import type { PageGuard } from '../fetching/page-guard.js';
-import { authFailed } from './auth-errors.js';
-import { isSafeAddress } from './authorization-server.js';
+/**
+ * Checks the page that an authorization server wants to show to the user: public, or local next to a local server.
+ */
+import { TurnbuckleError } from '../../errors.js';
+import type { PageGuard } from '../../fetching/page-guard.js';
+import { authFailed } from '../auth-errors.js';
+import { isSafeAddress } from '../client/authorization-server.js';
 
-/** AUTH_FAILED for a page that nobody should be sent to; checked before it is shown in whatever way. */
+/** AUTH_FAILED for an unsafe page; checked before the page is shown in any way. */
 export async function requireSafePage(
   url: string,
   { server, checkPage }: { readonly server: string; readonly checkPage: PageGuard },
 ): Promise<void> {
-  if (!isSafeAddress(url)) throw stopped(server, 'is not an https address');
+  if (!isSafeAddress(url)) throw unsafePage(server, 'is not an https URL');
   try {
     await checkPage(url);
   } catch (error) {
-    if (!(error instanceof TurnbuckleError)) throw authFailed(server, 'looking for its page', error);
-    throw stopped(server, 'leads to this machine or into its network', {
+    if (!(error instanceof TurnbuckleError))
+      throw authFailed(server, 'checking the authorization page', error);
+    throw unsafePage(server, 'points to this machine or to a private network', {
       cause: error,
-      hint: 'Nothing was opened. If you trust the page, name its authorization server in auth.issuer.',
+      hint: 'Nothing was opened. If you trust the page, set auth.issuer to its authorization server.',
     });
   }
 }
 
-function stopped(
+function unsafePage(
   server: string,
   why: string,
   {
-    hint = 'Nothing was opened. Tell those who run the server, or do not use it.',
+    hint = 'Nothing was opened. Report this to the operator of the server.',
     cause,
   }: { readonly hint?: string; readonly cause?: unknown } = {},
 ): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `Signing in at server "${server}" was stopped: its authorization page ${why}.`,
+    `Sign-in to server "${server}" was stopped because its authorization page ${why}.`,
     { server, hint, cause },
   );
 }

@@ -1,4 +1,4 @@
-/** One way to a token endpoint for every kind of grant: client authentication, resource and proof included. */
+/** The token request for every grant type, with client authentication, resource and proof. */
 import {
   type AddClientAuthentication,
   type DpopSession,
@@ -6,9 +6,9 @@ import {
   fetchToken,
   type OAuthClientInformationMixed,
 } from '@modelcontextprotocol/client';
-import { authenticationOf } from './client-authentication.js';
-import type { AuthorizationServer } from './sign-in-store.js';
-import { type Tokens, toTokens } from './tokens.js';
+import { authenticationOf } from '../client/client-authentication.js';
+import type { AuthorizationServer } from '../sign-in-store.js';
+import { type Tokens, toTokens } from '../tokens.js';
 
 export interface TokenRequest {
   readonly server: string;
@@ -21,7 +21,7 @@ export interface TokenRequest {
   readonly now: () => number;
 }
 
-/** Rejects with the SDK's errors: what they mean depends on the grant. */
+/** Rejects with the SDK's errors: their meaning depends on the grant. */
 export async function requestTokens(request: TokenRequest): Promise<Tokens> {
   const { server, authorizationServer, client, parameters, dpop, fetch, now } = request;
   const { url, metadata, resource } = authorizationServer;

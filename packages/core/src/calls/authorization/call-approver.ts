@@ -1,124 +1,134 @@
-/** Asking a person about a call: what is shown, what the answer holds for, and what becomes of "always". */
+/** Requests approval for a call: what is shown, what the answer covers, and how "always" is stored. */
 import { createHash } from 'node:crypto';
-import { changedMeanwhile } from './call-errors.js';
-import { sentBeside, tellsMore, writeSent } from './call-sent.js';
-import type { CatalogTool } from './catalog/tool.js';
-import type { PlacedRule, Rule } from './config/rule-schema.js';
-import type { AskedApproval, Events } from './events.js';
+import type { ApprovalAnswer } from '../../approvals/approval-request.js';
+import type { ApprovalQuestion, Approvals, FullCall } from '../../approvals/approvals.js';
+import type { Pins } from '../../approvals/pins.js';
+import type { PlacedRule, Rule } from '../../config/schema/rule-schema.js';
+import type { ApprovalRequestData, Events } from '../../events.js';
+import { withExactNumbers, withNumbersAsText } from '../../json/exact-number.js';
+import { isRecord } from '../../json/is-record.js';
+import { inSlices } from '../../json/slices.js';
+import type { OmittedCounts } from '../../json/truncate-value.js';
+import { agentOf, identityOf } from '../../policy/capabilities.js';
+import type { Decision, PolicyOptions } from '../../policy/decide.js';
+import type { Redactor } from '../../redaction/redactor.js';
+import { escapeGlob } from '../../text/glob.js';
+import { toolChangedDuringApproval } from '../call-errors.js';
+import { describeExtras, hasMeaningfulMeta, requestSignature } from '../request-content.js';
+import type { Authorization, FindCurrentDefinition } from './authorization.js';
+import type { AuthorizationSettings } from './authorization-settings.js';
 import type { GuardedCall } from './guarded-call.js';
-import { isRecord } from './is-record.js';
-import { withDigits, withExactNumbers } from './json/exact-number.js';
-import type { NotShown } from './json/shortened.js';
-import { inSlices } from './json/slices.js';
-import type { Redactor } from './observe/redact.js';
 import type { Permit } from './permit.js';
-import type { Pins } from './pins.js';
-import type { ApprovalAnswer } from './policy/approval-request.js';
-import type { Approvals, Question, WholeCall } from './policy/approvals.js';
-import { agentOf, identityOf } from './policy/capabilities.js';
-import type { Decision, PolicyOptions } from './policy/decide.js';
-import { escapeGlob } from './policy/glob.js';
-import type { RuntimeOptions } from './runtime-options.js';
 
-export interface CallQuestionsOptions {
+export interface CallApproverOptions {
   readonly approvals: Approvals;
   readonly pins: Pins;
-  /** What the tool of a call is now. */
-  readonly definitionNow: (call: GuardedCall) => CatalogTool | undefined;
+  /** The current definition of the tool. */
+  readonly findCurrentDefinition: FindCurrentDefinition;
   readonly events: Events;
   readonly now: () => number;
-  readonly redactor: Pick<Redactor, 'shown' | 'large'>;
+  readonly redactor: Pick<Redactor, 'truncated' | 'large'>;
   readonly serverPolicy: PolicyOptions['serverPolicy'];
   /** The rules in effect. */
-  readonly placed: () => readonly PlacedRule[];
-  readonly onAlways: RuntimeOptions['onAlways'];
-  /** How long an agent's call waits before it is told that it does. */
-  readonly patienceMs: number | undefined;
-  /** False: its servers are in no configuration, so that a rule for one of them would hold for nothing. */
+  readonly rules: () => readonly PlacedRule[];
+  readonly onAlways: AuthorizationSettings['onAlways'];
+  /** How long an agent's call waits before APPROVAL_PENDING. */
+  readonly maxWaitMs: number | undefined;
+  /** False if the servers are not in a configuration file, where a rule would have no effect. */
   readonly offersAlways: boolean;
 }
 
-/** Characters of arguments: more nobody reads. */
-const MAX_SHOWN = 32 * 1_024;
-/** The same of what is sent beside them. */
-const MAX_SHOWN_BESIDE = 8 * 1_024;
+/** Shown characters of the arguments; longer text is unreadable. */
+const MAX_SHOWN_CHARACTERS = 32 * 1_024;
+/** The same for the other content that is sent. */
+const MAX_SHOWN_EXTRAS_CHARACTERS = 8 * 1_024;
 
-interface ShownCall extends Pick<AskedApproval, 'arguments'> {
-  readonly alsoSent: AskedApproval['alsoSent'] | undefined;
-  readonly notShown: NotShown;
+/** A decision, with the definition it was about. */
+type DecidedCall = Pick<Authorization, 'decision' | 'definition' | 'permits'>;
+
+interface ShownCall extends Pick<ApprovalRequestData, 'arguments'> {
+  readonly alsoSent: ApprovalRequestData['alsoSent'] | undefined;
+  readonly notShown: OmittedCounts;
 }
 
-/** Rules that stand above what "always" can write. */
-const ABOVE_ALWAYS: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
+/** Sources of rules that take precedence over an "always" rule. */
+const OVERRIDING_SOURCES: ReadonlySet<string> = new Set(['managed', 'options', 'flags', 'environment']);
 
-/** The same caller, tool, definition and reason, and the same is sent. */
-const keyOf = (call: GuardedCall, memory: string): string =>
-  createHash('sha256').update(memory).update(writeSent(call)).digest('base64url');
+/** Equal for the same caller, tool, definition, reason and content. */
+const callKey = (call: GuardedCall, memory: string): string =>
+  createHash('sha256').update(memory).update(requestSignature(call)).digest('base64url');
 
-export class CallQuestions {
-  readonly #options: CallQuestionsOptions;
+export class CallApprover {
+  readonly #options: CallApproverOptions;
 
-  constructor(options: CallQuestionsOptions) {
+  constructor(options: CallApproverOptions) {
     this.#options = options;
   }
 
-  /** Whether nobody need be asked: somebody said yes to just this, for the session or for this call. */
-  isAnswered(call: GuardedCall, decision: Decision): 'session' | 'call' | undefined {
-    if (this.#options.approvals.remembers(this.#memoryOf(call, decision))) return 'session';
-    const asked = this.#permitFor(call, decision);
-    // The yes was to what the call sent: whatever else is told to the server now, nobody has seen.
-    const isSeen = call.beside === undefined || !tellsMore(call.beside);
+  /** Whether an existing approval covers this call: for the session or for this call. */
+  approvalScope(call: GuardedCall, decided: DecidedCall): 'session' | 'call' | undefined {
+    if (this.#options.approvals.hasSessionApproval(this.#sessionKeyOf(call, decided))) return 'session';
+    const asked = this.#permitFor(decided);
+    // The approval was for the original content: what is sent now has not been seen.
+    const isSeen = call.extras === undefined || !hasMeaningfulMeta(call.extras);
     if (call.permit !== undefined && isSeen && covers(call.permit, asked)) return 'session';
-    return call.permits.some((permit) => covers(permit, asked)) ? 'call' : undefined;
+    return decided.permits.some((permit) => covers(permit, asked)) ? 'call' : undefined;
   }
 
-  /** Resolves when somebody said yes, which is noted on the call; rejects otherwise. */
-  async ask(call: GuardedCall, decision: Decision): Promise<void> {
+  /** Resolves when approved, with what the approval covers; rejects otherwise. */
+  async ask(call: GuardedCall, decided: DecidedCall): Promise<Permit> {
     const { approvals } = this.#options;
-    // Now: what is asked about is what holds before somebody answers.
-    const memory = this.#memoryOf(call, decision);
-    const permit = this.#permitFor(call, decision);
-    const rule = this.#askedBy(decision);
+    // Computed before waiting: the approval is about this state.
+    const memory = this.#sessionKeyOf(call, decided);
+    const permit = this.#permitFor(decided);
+    const rule = this.#askingRule(decided.decision);
     const question = {
-      ...this.#toQuestion(call, decision, memory),
-      key: keyOf(call, memory),
-      keep: () => this.#keep(call, decision, rule),
-      whole: () => this.#wholeOf(call),
+      ...this.#toQuestion(call, decided, memory),
+      key: callKey(call, memory),
+      saveAlways: () => this.#saveAlways(call, decided, rule),
+      loadFull: () => this.#redactFullCall(call),
     };
-    const patienceMs = this.#patienceFor(call);
-    const answer = await approvals.ask(question, call.signal, { patienceMs, onAsked: call.onApproval });
-    this.#assertSame(call);
-    call.permits = [...call.permits, permit];
+    const maxWaitMs = this.#maxWaitFor(call);
+    const answer = await approvals.ask(question, call.signal, { maxWaitMs, onAsked: call.onApproval });
+    this.#assertUnchanged(call, decided);
     call.onPermit?.(permit);
-    if (answer !== 'once') approvals.remember(memory);
-    if (answer === 'always') await this.#keep(call, decision, rule);
+    if (answer !== 'once') approvals.approveForSession(memory);
+    if (answer === 'always') await this.#saveAlways(call, decided, rule);
+    return permit;
   }
 
-  /** A program waits for its own calls, unless it says how long; an agent's client gives up after a while. */
-  #patienceFor({ caller, approvalWaitMs }: GuardedCall): number | undefined {
-    const usual = agentOf(caller) === undefined ? undefined : this.#options.patienceMs;
+  /** The host waits indefinitely for its own calls, unless it sets a limit; an agent's client times out. */
+  #maxWaitFor({ caller, approvalWaitMs }: GuardedCall): number | undefined {
+    const usual = agentOf(caller) === undefined ? undefined : this.#options.maxWaitMs;
     if (usual === undefined || approvalWaitMs === undefined) return approvalWaitMs ?? usual;
     return Math.min(usual, approvalWaitMs);
   }
 
-  #permitFor({ definition }: GuardedCall, decision: Decision): Permit {
-    const rules = [this.#askedBy(decision)?.rule, decision.limit?.rule].filter((rule) => rule !== undefined);
+  #permitFor({ decision, definition }: DecidedCall): Permit {
+    const rules = [this.#askingRule(decision)?.rule, decision.limit?.rule].filter(
+      (rule) => rule !== undefined,
+    );
     return {
       hash: definition === undefined ? null : this.#options.pins.hashOf(definition),
-      asking: rules.map(markOf),
+      asking: rules.map(ruleHash),
       pin: decision.pin,
       flow: decision.flow === true,
     };
   }
 
-  #toQuestion(call: GuardedCall, decision: Decision, memory: string): Question {
-    const { requestId, kind, server, tool, toolName, definition } = call;
+  #toQuestion(
+    call: GuardedCall,
+    { decision, definition }: DecidedCall,
+    sessionKey: string,
+  ): ApprovalQuestion {
+    const { requestId, kind, server, tool, toolName } = call;
     const caller = agentOf(call.caller);
-    const change = decision.pin === 'changed' && definition && this.#options.pins.changeOf(definition);
-    const { arguments: args, alsoSent, notShown } = this.#shownOf(call);
+    const change =
+      decision.pin === 'changed' && definition && this.#options.pins.diffSinceApproval(definition);
+    const { arguments: args, alsoSent, notShown } = this.#redactCall(call);
     const isCut = notShown.characters + notShown.members > 0;
     return {
-      memory,
+      sessionKey,
       requestId,
       kind,
       server,
@@ -137,12 +147,12 @@ export class CallQuestions {
     };
   }
 
-  /** All that goes to the server, as far as a person can read it. */
-  #shownOf({ exactly, beside }: GuardedCall): ShownCall {
+  /** Everything that is sent, up to the display limits. */
+  #redactCall({ exactArguments, extras }: GuardedCall): ShownCall {
     const { redactor } = this.#options;
-    const args = redactor.shown(exactly, MAX_SHOWN);
-    const sent = beside && sentBeside(beside);
-    const also = sent && redactor.shown(withExactNumbers(sent), MAX_SHOWN_BESIDE);
+    const args = redactor.truncated(exactArguments, MAX_SHOWN_CHARACTERS);
+    const sent = extras && describeExtras(extras);
+    const also = sent && redactor.truncated(withExactNumbers(sent), MAX_SHOWN_EXTRAS_CHARACTERS);
     return {
       arguments: isRecord(args.value) ? args.value : {},
       alsoSent: isRecord(also?.value) ? also.value : undefined,
@@ -153,53 +163,56 @@ export class CallQuestions {
     };
   }
 
-  /** The same without an end; others get a turn in between. */
-  async #wholeOf({ exactly, beside }: GuardedCall): Promise<WholeCall> {
+  /** The same without limits, in slices. */
+  async #redactFullCall({ exactArguments, extras }: GuardedCall): Promise<FullCall> {
     const { large } = this.#options.redactor;
     const whole = async (value: object): Promise<Readonly<Record<string, unknown>>> => {
-      const clean = await large.value(await inSlices(withDigits(value)));
+      const clean = await large.value(await inSlices(withNumbersAsText(value)));
       return isRecord(clean) ? clean : {};
     };
-    const sent = beside && sentBeside(beside);
+    const sent = extras && describeExtras(extras);
     return {
-      arguments: await whole(exactly),
+      arguments: await whole(exactArguments),
       ...(sent !== undefined && { alsoSent: await whole(withExactNumbers(sent)) }),
     };
   }
 
-  /** An answer for the session holds for this caller, this definition, and this reason to ask. */
-  #memoryOf(call: GuardedCall, decision: Decision): string {
-    const { kind, server, tool, definition } = call;
+  /** A session approval covers this caller, definition and reason. */
+  #sessionKeyOf(call: GuardedCall, { decision, definition }: DecidedCall): string {
+    const { kind, server, tool } = call;
     const { pin, flow, limit } = decision;
     const caller = agentOf(call.caller);
-    const asking = [this.#askedBy(decision)?.rule ?? null, limit?.rule ?? null];
+    const asking = [this.#askingRule(decision)?.rule ?? null, limit?.rule ?? null];
     const hash = definition === undefined ? null : this.#options.pins.hashOf(definition);
-    // What one run did is no matter of another.
+    // Flows of one run do not affect another.
     const run = flow === true ? [caller?.run ?? null] : null;
     const who = caller === undefined ? null : identityOf(caller);
     return JSON.stringify([who, kind, server, tool, hash, pin ?? null, asking, run]);
   }
 
-  /** The ordinary rule that decided. */
-  #askedBy({ rule }: Decision): PlacedRule | undefined {
-    return rule === undefined || rule.from === 'view' ? undefined : this.#options.placed()[rule.index];
+  /** The rule that decided, if any. */
+  #askingRule({ rule }: Decision): PlacedRule | undefined {
+    return rule === undefined || rule.from === 'view' ? undefined : this.#options.rules()[rule.index];
   }
 
-  /** What was approved is the definition that was shown, not what the server made of it meanwhile. */
-  #assertSame(call: GuardedCall): void {
-    const { definition, toolName } = call;
+  /** Pins the definition that was shown, not what the server changed it to meanwhile. */
+  #assertUnchanged({ toolName, caller }: GuardedCall, { definition }: DecidedCall): void {
     if (definition === undefined || definition.native) return;
-    const now = this.#options.definitionNow(call);
+    const now = this.#options.findCurrentDefinition(definition, caller);
     if (now === undefined || this.#options.pins.hashOf(now) !== this.#options.pins.hashOf(definition))
-      throw changedMeanwhile(toolName);
+      throw toolChangedDuringApproval(toolName);
   }
 
-  /** A rule for the caller, and the definition that it holds for. What cannot be kept holds for the session. */
-  async #keep(call: GuardedCall, decision: Decision, asked: PlacedRule | undefined): Promise<void> {
-    const { definition, server, tool } = call;
+  /** Stores a rule for the caller and pins the definition. If that fails, the approval holds for the session. */
+  async #saveAlways(
+    call: GuardedCall,
+    { decision, definition }: DecidedCall,
+    asked: PlacedRule | undefined,
+  ): Promise<void> {
+    const { server, tool } = call;
     const { onAlways } = this.#options;
     try {
-      if (definition !== undefined) await this.#options.pins.keep([definition], 'approval');
+      if (definition !== undefined) await this.#options.pins.pinTools([definition], 'approval');
       if (decision.otherwise === 'allow' || onAlways === undefined) return;
       await onAlways(this.#toRule(call, asked), asked);
     } catch (error) {
@@ -217,7 +230,7 @@ export class CallQuestions {
       ...(kind !== 'tool' && { kind }),
       ...(scope !== undefined && { scope }),
       caller: caller === undefined ? 'host' : escapeGlob(caller.id),
-      // Where arguments led to the question, the answer is about such arguments.
+      // If arguments caused the request, the rule is limited to such arguments.
       ...(asked?.rule.arguments !== undefined && { arguments: asked.rule.arguments }),
       ...(asked?.rule.secrets !== undefined && { secrets: asked.rule.secrets }),
       reason: `approved ${new Date(this.#options.now()).toISOString().slice(0, 10)}`,
@@ -225,33 +238,33 @@ export class CallQuestions {
   }
 }
 
-/** Short, for permits are kept in ids; another one as soon as anything in the rule is different. */
-const markOf = (rule: Rule): string =>
+/** Short, because permits are stored in ids; changes with any part of the rule. */
+const ruleHash = (rule: Rule): string =>
   createHash('sha256').update(JSON.stringify(rule)).digest('base64url').slice(0, 22);
 
-/** A yes holds for the same reasons to ask and for fewer, never for another. */
+/** An approval covers the same or fewer reasons, never other ones. */
 const covers = (permit: Permit, asked: Permit): boolean =>
   permit.hash === asked.hash &&
   asked.asking.every((rule) => permit.asking.includes(rule)) &&
   (asked.pin === undefined || asked.pin === permit.pin) &&
   (!asked.flow || permit.flow);
 
-interface Asking {
+interface AnswerOptions {
   readonly isCut: boolean;
   readonly offersAlways: boolean;
 }
 
 function answersFor(
   { rule, otherwise, flow, limit }: Decision,
-  { isCut, offersAlways }: Asking,
+  { isCut, offersAlways }: AnswerOptions,
 ): readonly ApprovalAnswer[] {
-  // Who has not seen all of one call cannot speak for the next ones.
+  // Someone who has not seen all of one call cannot approve further ones.
   if (isCut) return ['once', 'deny'];
-  // A rule would ask again, and so would what the run did: "always" would have no effect, or undo the guard.
+  // The rule, or the flow of the run, would ask again: "always" would have no effect or remove the guard.
   const isUseless =
     !offersAlways ||
     flow === true ||
     limit !== undefined ||
-    (rule !== undefined && otherwise !== 'allow' && ABOVE_ALWAYS.has(rule.from));
+    (rule !== undefined && otherwise !== 'allow' && OVERRIDING_SOURCES.has(rule.from));
   return isUseless ? ['once', 'session', 'deny'] : ['once', 'session', 'always', 'deny'];
 }

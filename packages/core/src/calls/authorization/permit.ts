@@ -1,9 +1,9 @@
-import type { PinFault } from './policy/decide.js';
+import type { PinFault } from '../../policy/decide.js';
 
-/** What a yes for one call holds for: this definition, and these reasons to ask. */
+/** What an approval of one call covers: this definition and these reasons. */
 export interface Permit {
   readonly hash: string | null;
-  /** The rules that asked: a mark of each, as it is written. */
+  /** The rules that asked, as hashes. */
   readonly asking: readonly string[];
   readonly pin: PinFault | undefined;
   readonly flow: boolean;

@@ -1,45 +1,49 @@
-/** The errors of the steps "connect" and "send" that come from us. */
-import type { CancelSignal } from './cancel-signal.js';
-import { TurnbuckleError } from './errors.js';
-import type { Limiter } from './resilience/limiter.js';
-import type { Server } from './server.js';
+/** Errors of the "connect" and "send" steps that Turnbuckle raises itself. */
+import type { CancelSignal } from '../../async/cancel-signal.js';
+import { TurnbuckleError } from '../../errors.js';
+import type { Limiter } from '../../resilience/limiter.js';
+import type { Server } from '../../servers/server.js';
 
 export function overloaded({ name }: Server, { inFlight, queued }: Limiter): TurnbuckleError {
-  return new TurnbuckleError('OVERLOADED', `Too many calls wait for server "${name}".`, {
+  return new TurnbuckleError('OVERLOADED', `Too many calls are waiting for server "${name}".`, {
     server: name,
-    hint: `${inFlight} are in flight and ${queued} wait; each agent has a share of that. Try again later, or raise maxInFlight.`,
+    hint: `${inFlight} calls are in flight and ${queued} are queued. Each caller also has its own, smaller limit. Try again later, or raise maxInFlight.`,
   });
 }
 
-export function neverAnswered({ name }: Server): TurnbuckleError {
+export function serverUnresponsive({ name }: Server): TurnbuckleError {
   return new TurnbuckleError(
     'OVERLOADED',
-    `Server "${name}" has answered none of this caller's calls for so long that those that wait are given up.`,
+    `Server "${name}" is not responding to this caller, so the queued calls from this caller were dropped.`,
     {
       server: name,
-      hint: 'This one was not made. If the server leads back to this gateway, take it out of the configuration.',
+      hint: 'This call was not sent. If the server routes back to this gateway, remove the server from the configuration.',
     },
   );
 }
 
-/** CALL_CANCELLED for a caller that has given up: nothing is brought up for it, and nothing leaves. */
-export function refuseCancelled(signal: CancelSignal | undefined): void {
+/** CALL_CANCELLED for a cancelled call: nothing is connected and nothing is sent. */
+export function assertNotCancelled(signal: CancelSignal | undefined): void {
   if (signal?.aborted === true)
     throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled before it began.');
 }
 
 export const cancelledInQueue = (): TurnbuckleError =>
-  new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled while it waited for its turn.');
+  new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled while it was queued.');
 
 export function breakerOpen(server: Server, waitMs: number): TurnbuckleError {
   const { name, connection } = server;
+  const lastError =
+    connection.error === undefined
+      ? `See the recent errors from server "${name}".`
+      : `Last error: ${connection.error.message}`;
   return new TurnbuckleError(
     'BREAKER_OPEN',
-    `Server "${name}" failed several times in a row and is left alone for a while.`,
+    `Circuit breaker open for server "${name}" after repeated failures.`,
     {
       server: name,
       cause: connection.error,
-      hint: `It is tried again in ${Math.ceil(waitMs / 1_000)} s. Its last error: ${connection.error?.message ?? 'see its recent errors'}`,
+      hint: `Next attempt in ${Math.ceil(waitMs / 1_000)} s. ${lastError}`,
     },
   );
 }
@@ -48,11 +52,11 @@ export function outcomeUnknown(server: Server, cause: TurnbuckleError): Turnbuck
   const why = server.connection.error?.message ?? cause.message;
   return new TurnbuckleError(
     'CALL_OUTCOME_UNKNOWN',
-    `The connection to server "${server.name}" was lost before it answered: the call may or may not have happened.`,
+    `Lost the connection to server "${server.name}" before the server responded. The call may or may not have run.`,
     {
       server: server.name,
       cause,
-      hint: `Find out before you repeat it. ${why}`,
+      hint: `Check whether the call ran before you repeat it. ${why}`,
     },
   );
 }

@@ -1,151 +1,152 @@
 /**
- * The steps "connect" and "send" of a call: the breaker, the places in flight, the link, the request, and
- * the repeat where it is safe. Knows servers and wires, not tools.
+ * The "connect" and "send" steps of a call: breaker, limits, link, request, and safe retries. Knows servers and
+ * links, not tools.
  */
 
-import { Cancellation, type CancelSignal } from './cancel-signal.js';
-import type { Connection } from './connection/connection.js';
-import { requestWithInput } from './connection/input-rounds.js';
-import type { LaneResult, Progress } from './connection/lane.js';
-import type { Link } from './connection/link.js';
-import { type HeaderParameter, headersFor } from './connection/mcp-headers.js';
-import type { Respondent } from './connection/respondents.js';
-import { wasNotSent } from './connection/server-error.js';
-import { TurnbuckleError, toTurnbuckleError } from './errors.js';
-import { isRecord } from './is-record.js';
-import { keepSpelling } from './json/spelling.js';
-import type { Caller } from './policy/capabilities.js';
-import { type CallClock, LONGEST_TIMER_MS, type Waiting } from './resilience/call-clock.js';
-import type { Limiter } from './resilience/limiter.js';
-import { type RetryPlan, retryPlan } from './resilience/retry-plan.js';
-import { SilentCallers } from './resilience/silent-callers.js';
-import { FailureAccount, whoOf } from './send-account.js';
+import { Cancellation, type CancelSignal } from '../../async/cancel-signal.js';
+import { MAX_TIMER_MS } from '../../async/timer-delay.js';
+import { pause } from '../../async/until-aborted.js';
+import type { SignInTrigger } from '../../auth/sign-ins.js';
+import type { Connection } from '../../connection/connection.js';
+import type { LaneResult, Progress } from '../../connection/lanes/lane.js';
+import { wasNotSent } from '../../connection/lanes/server-error.js';
+import type { Link } from '../../connection/link.js';
+import type { ClientResponder } from '../../connection/server-requests/client-responders.js';
+import { requestWithInput } from '../../connection/server-requests/input-rounds.js';
+import { type HeaderParameter, headersFor } from '../../connection/transports/http/mcp-headers.js';
+import { TurnbuckleError, toTurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import { copyRawNumbers } from '../../json/lossless-json.js';
+import type { Caller } from '../../policy/capabilities.js';
+import type { CallClock, WaitDescription } from '../../resilience/call-clock.js';
+import { CallerCooldowns } from '../../resilience/caller-cooldowns.js';
+import type { Limiter } from '../../resilience/limiter.js';
+import { retryPlan } from '../../resilience/retry-plan.js';
+import type { Server } from '../../servers/server.js';
+import { FailureTracker, quotaKeyOf } from './failure-tracker.js';
 import {
+  assertNotCancelled,
   breakerOpen,
   cancelledInQueue,
-  neverAnswered,
   outcomeUnknown,
   overloaded,
-  refuseCancelled,
+  serverUnresponsive,
 } from './send-errors.js';
-import type { Server } from './server.js';
-import type { SignInAsked } from './sign-ins.js';
-import { pause } from './until-aborted.js';
 
-export interface Sending {
+export interface OutgoingCall {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Doing it twice does no harm, by a trusted word. */
-  safe: boolean;
+  /** Safe to repeat, according to trusted annotations. */
+  isRetrySafe: boolean;
   readonly options: {
     readonly signal?: CancelSignal | undefined;
     readonly timeoutMs?: number | undefined;
     readonly inputRequired?: 'answer' | 'return' | undefined;
     readonly caller?: Caller | undefined;
-    readonly respondent?: Respondent | undefined;
+    readonly responder?: ClientResponder | undefined;
   };
-  /** Runs since the caller's first word. */
+  /** Runs since the start of the call. */
   readonly clock: CallClock;
   headerParameters?: readonly HeaderParameter[];
   readonly headerArguments?: unknown;
   /**
-   * Asked with every request, right before it leaves: throws when it may not any more, and is a promise when somebody
-   * has to be asked about what has changed.
+   * Called right before every send: throws if the call is no longer allowed, and returns a promise if a change
+   * requires approval.
    */
   readonly confirm: () => Promise<void> | undefined;
-  /** Always listened to, whoever wants to know: progress also keeps the call's clock from running out. */
+  /** Always set: progress also resets the timeout of the call. */
   readonly onProgress: (progress: Progress) => void;
   /** Counted here. */
   attempts: number;
   signedInFor?: Set<TurnbuckleError['code']>;
-  /** How long the last request had to be answered, in silence. */
-  patienceMs?: number;
+  /** The response timeout of the last request. */
+  responseTimeoutMs?: number;
 }
 
-/** What a sign-in in the middle of something needs to know of it. */
-type SignedIn = Pick<Sending, 'signedInFor' | 'clock'> & {
-  readonly options: Pick<Sending['options'], 'signal' | 'caller'>;
+/** The context of a sign-in in the middle of a call. */
+type SignInContext = Pick<OutgoingCall, 'signedInFor' | 'clock'> & {
+  readonly options: Pick<OutgoingCall['options'], 'signal' | 'caller'>;
 };
 
 export interface SenderOptions {
-  /** Places for calls of all servers together. */
+  /** The limiter shared by all servers. */
   readonly limiter: Limiter;
   readonly now: () => number;
-  /** Lets a person sign in, or sign in for more; false when nobody is asked, rejects when it did not come about. */
+  /** Lets a person sign in, or extend the sign-in; false if no prompt is available; rejects if it failed. */
   readonly signIn?:
-    | ((server: Server, error: TurnbuckleError, asked: SignInAsked) => Promise<boolean>)
+    | ((server: Server, error: TurnbuckleError, asked: SignInTrigger) => Promise<boolean>)
     | undefined;
-  /** Somebody signed in elsewhere, in another program of this user, since the server refused us. */
+  /** Whether another process of this user has signed in since the server rejected us. */
   readonly hasNewSignIn: (server: Server) => Promise<boolean>;
-  /** Reads the tools of a server again: it told us that what we know of them is old. */
+  /** Lists the tools of a server again after it reported a stale definition. */
   readonly relist: (server: Server, link: Link) => Promise<void>;
 }
 
 export class Sender {
   readonly #options: SenderOptions;
-  readonly #failures: FailureAccount;
-  readonly #silent = new WeakMap<Server, SilentCallers>();
+  readonly #failures: FailureTracker;
+  readonly #unresponsiveCallers = new WeakMap<Server, CallerCooldowns>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#failures = new FailureAccount(options.now);
+    this.#failures = new FailureTracker(options.now);
   }
 
-  /** The result as the server wrote it; rejects with a TurnbuckleError. */
-  async send(server: Server, sending: Sending): Promise<LaneResult> {
-    const { signal, caller, respondent } = sending.options;
-    refuseCancelled(signal);
-    sending.clock.atMost(server.config.maxCallMs);
+  /** The result exactly as the server sent it; rejects with a TurnbuckleError. */
+  async send(server: Server, sending: OutgoingCall): Promise<LaneResult> {
+    const { signal, caller, responder } = sending.options;
+    assertNotCancelled(signal);
+    sending.clock.setDefaultTotal(server.config.maxCallMs);
     const { limiter, now } = this.#options;
-    const who = whoOf(caller);
-    const silent = this.#silent.get(server);
-    if (silent !== undefined && who !== undefined && silent.isResting(who, now()))
-      throw neverAnswered(server);
-    this.#admit(server);
-    // First the server's own: whoever waits for a slow server takes no place from the others.
-    if (!server.limiter.tryEnter(who)) await this.#queue(server.limiter, server, sending);
+    const who = quotaKeyOf(caller);
+    const silent = this.#unresponsiveCallers.get(server);
+    if (silent !== undefined && who !== undefined && silent.isCoolingDown(who, now()))
+      throw serverUnresponsive(server);
+    this.#assertBreakerClosed(server);
+    // The server's own limit first, so that calls to a slow server do not use up the shared limit.
+    if (!server.limiter.tryEnter(who)) await this.#waitInQueue(server.limiter, server, sending);
     const { ticket } = server.limiter;
     let inside = false;
     let isAnswered = false;
     let connection: Connection | undefined;
     try {
-      if (!limiter.tryEnter(who)) await this.#queue(limiter, server, sending);
+      if (!limiter.tryEnter(who)) await this.#waitInQueue(limiter, server, sending);
       inside = true;
       connection = this.#connectionFor(server, caller);
       connection.idle.enter();
-      if (respondent !== undefined) connection.respondents.add(respondent);
+      if (responder !== undefined) connection.responders.add(responder);
       for (;;) {
         sending.attempts += 1;
-        const link = connection.link ?? (await this.#signedInLink(server, sending));
+        const link = connection.link ?? (await this.#openLinkWithSignIn(server, sending));
         const confirmed = this.#confirm(server, sending);
-        // Whoever answered took their time: what is there now is looked at once more.
+        // Waiting took time: check the current state again.
         if (confirmed !== undefined && (await confirmed.then(() => connection?.link !== link))) continue;
         try {
-          const result = this.#accept(server, connection, await this.#request(server, link, sending));
+          const result = this.#recordSuccess(server, connection, await this.#request(server, link, sending));
           isAnswered = true;
-          if (silent !== undefined && who !== undefined) silent.noteAnswer(who);
+          if (silent !== undefined && who !== undefined) silent.recordAnswer(who);
           return result;
         } catch (thrown) {
-          if (await this.#signedIn(server, sending, thrown)) continue;
-          await this.#retryOrThrow(server, link, sending, { thrown, connection });
+          if (await this.#trySignIn(server, sending, thrown)) continue;
+          await this.#retryOrThrow(server, sending, { thrown, connection, link });
         }
       }
     } catch (error) {
-      if (isSilence(error, server, sending)) this.#noteSilence(server, who, ticket);
+      if (isServerTimeout(error, server, sending)) this.#recordTimeout(server, who, ticket);
       throw error;
     } finally {
-      if (respondent !== undefined) connection?.respondents.remove(respondent);
+      if (responder !== undefined) connection?.responders.remove(responder);
       connection?.idle.leave();
       if (inside) limiter.leave(who);
       server.limiter.leave(who, isAnswered);
     }
   }
 
-  #noteSilence(server: Server, who: string | undefined, ticket: number): void {
-    if (!server.limiter.refuseWaiting(who, ticket, neverAnswered(server)) || who === undefined) return;
-    const silent = this.#silent.get(server) ?? new SilentCallers();
-    this.#silent.set(server, silent);
-    silent.noteSilence(who, this.#options.now());
+  #recordTimeout(server: Server, who: string | undefined, ticket: number): void {
+    if (!server.limiter.rejectQueued(who, ticket, serverUnresponsive(server)) || who === undefined) return;
+    const silent = this.#unresponsiveCallers.get(server) ?? new CallerCooldowns();
+    this.#unresponsiveCallers.set(server, silent);
+    silent.recordTimeout(who, this.#options.now());
   }
 
   #connectionFor(server: Server, caller: Caller | undefined): Connection {
@@ -157,10 +158,10 @@ export class Sender {
     }
   }
 
-  /** What may not leave any more says nothing about the server. */
-  #confirm({ breaker }: Server, { confirm, options }: Sending): Promise<void> | undefined {
+  /** A call that may no longer be sent says nothing about the server. */
+  #confirm({ breaker }: Server, { confirm, options }: OutgoingCall): Promise<void> | undefined {
     try {
-      refuseCancelled(options.signal);
+      assertNotCancelled(options.signal);
       return confirm()?.catch((error: unknown) => {
         breaker.abstain();
         throw error;
@@ -171,58 +172,64 @@ export class Sender {
     }
   }
 
-  #accept({ breaker, retries }: Server, connection: Connection, result: LaneResult): LaneResult {
+  #recordSuccess({ breaker, retries }: Server, connection: Connection, result: LaneResult): LaneResult {
     connection.reportAnswer();
     breaker.succeed();
     retries.earn();
     return result;
   }
 
-  /** Resolves when the same request may be made again; throws what the caller is told otherwise. */
+  /** Resolves if the same request may be sent again; otherwise throws the final error. */
   async #retryOrThrow(
     server: Server,
-    link: Link,
-    sending: Sending,
-    failed: { thrown: unknown; connection: Connection },
+    sending: OutgoingCall,
+    failed: { readonly thrown: unknown; readonly connection: Connection; readonly link: Link },
   ): Promise<void> {
     const error = toTurnbuckleError(failed.thrown);
-    const { connection } = failed;
-    // A link that takes no request is gone, whether or not it has noticed.
+    const { connection, link } = failed;
+    // A link that accepts no request is lost, even if it has not noticed.
     if (error.code === 'CONNECTION_LOST' && wasNotSent(error)) connection.reportBroken(link, error);
-    // Where the link lives on, each loss counts.
-    this.#failures.note(server, error, {
+    // If the link is still open, every loss counts.
+    this.#failures.record(server, error, {
       connection,
-      event: connection.link === link ? error : link,
+      incident: connection.link === link ? error : link,
       caller: sending.options.caller,
-      patienceMs: sending.patienceMs,
+      responseTimeoutMs: sending.responseTimeoutMs,
     });
-    // A pause is silence too.
-    const leftMs = sending.clock.patienceMs;
-    const plan = retryPlan(describeFailure(error), { safe: sending.safe, attempt: sending.attempts, leftMs });
+    // A retry delay counts as silence.
+    const leftMs = sending.clock.nextTimeoutMs;
+    const plan = retryPlan(describeFailure(error), {
+      safe: sending.isRetrySafe,
+      attempt: sending.attempts,
+      leftMs,
+    });
     if (plan.kind === 'outcome-unknown') throw outcomeUnknown(server, error);
     if (plan.kind === 'give-up' || !server.retries.spend()) throw error;
-    await this.#prepareRetry(server, link, plan, sending);
+    const { clock, options } = sending;
+    const waiting = { what: 'its tool list', server: server.name, signal: options.signal };
+    if (plan.relist) await clock.until(this.#options.relist(server, link), waiting);
+    if (plan.delayMs > 0) await pause(plan.delayMs, options.signal);
   }
 
-  /** Brings a server up before its tools are known, guarded by the breaker like a call. */
-  async connect(server: Server, sending: SignedIn): Promise<void> {
-    refuseCancelled(sending.options.signal);
-    this.#admit(server);
-    await this.#signedInLink(server, sending);
+  /** Connects a server before its tools are known, guarded by the breaker like a call. */
+  async connect(server: Server, sending: SignInContext): Promise<void> {
+    assertNotCancelled(sending.options.signal);
+    this.#assertBreakerClosed(server);
+    await this.#openLinkWithSignIn(server, sending);
     server.breaker.succeed();
   }
 
-  #admit(server: Server): void {
-    // That a sign-in is wanted says more than that calls failed for want of it.
+  #assertBreakerClosed(server: Server): void {
+    // A required sign-in is more useful to report than the failures it caused.
     if (server.connection.state === 'needs-auth') return;
     const waitMs = server.breaker.admit(this.#options.now());
     if (waitMs > 0) throw breakerOpen(server, waitMs);
   }
 
-  async #queue(limiter: Limiter, server: Server, { clock, options }: Sending): Promise<void> {
+  async #waitInQueue(limiter: Limiter, server: Server, { clock, options }: OutgoingCall): Promise<void> {
     const { signal } = options;
-    const who = whoOf(options.caller);
-    // Whoever does not wait any longer gives up its place in the queue.
+    const who = quotaKeyOf(options.caller);
+    // A cancelled call leaves the queue.
     const over = new Cancellation();
     const turn = limiter.enter(who, over);
     if (turn === undefined) {
@@ -233,7 +240,7 @@ export class Sender {
       await clock.until(turn, { what: 'its turn', server: server.name, signal });
     } catch (error) {
       over.cancel();
-      // It came in the same moment, and nobody takes it.
+      // The slot was granted at the same moment: release it.
       turn.then(
         () => limiter.leave(who),
         () => {},
@@ -243,64 +250,77 @@ export class Sender {
     }
   }
 
-  #request(server: Server, link: Link, sending: Sending): Promise<LaneResult> {
+  #request(server: Server, link: Link, sending: OutgoingCall): Promise<LaneResult> {
     const { method, options, clock, headerParameters = [], headerArguments } = sending;
-    const passOn = options.inputRequired === 'return';
-    const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.carrier.hasHeaders;
-    const timeoutMs = Math.min(options.timeoutMs ?? server.config.callTimeoutMs, LONGEST_TIMER_MS);
+    const passThrough = options.inputRequired === 'return';
+    const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.serverTransport.hasHeaders;
+    const timeoutMs = Math.min(options.timeoutMs ?? server.config.callTimeoutMs, MAX_TIMER_MS);
     const maxTotalMs = clock.timerMs;
-    sending.patienceMs = Math.min(timeoutMs, maxTotalMs);
+    sending.responseTimeoutMs = Math.min(timeoutMs, maxTotalMs);
     return requestWithInput(
       link.lane,
       {
         method,
-        params: this.#offering(server, link, sending),
+        params: this.#withCapabilities(server, link, sending),
         timeoutMs,
         maxTotalMs,
         signal: options.signal,
         onProgress: sending.onProgress,
-        respondent: options.respondent,
+        responder: options.responder,
         headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
       },
-      { guard: server.requests, passOn, confirm: sending.confirm, clock },
+      { guard: server.requests, passThrough, confirm: sending.confirm, clock },
     );
   }
 
-  /** In the newer revision each request says what its caller can be asked; the configuration has the last word. */
-  #offering({ requests }: Server, { era }: Link, { params, options }: Sending): Sending['params'] {
+  /**
+   * In newer revisions each request declares which server requests its caller supports, limited by the configuration.
+   */
+  #withCapabilities(
+    { requests }: Server,
+    { era }: Link,
+    { params, options }: OutgoingCall,
+  ): OutgoingCall['params'] {
     if (era !== 'modern') return params;
-    if (options.respondent !== undefined)
-      return withCapabilities(params, requests.offerOf(options.respondent.capabilities));
-    return options.inputRequired === 'return' ? withCapabilities(params, requests.passable) : params;
+    if (options.responder !== undefined)
+      return addCapabilities(params, requests.filterCapabilities(options.responder.capabilities));
+    return options.inputRequired === 'return'
+      ? addCapabilities(params, requests.passThroughCapabilities)
+      : params;
   }
 
-  /** The link, opened if need be. A server that wants a sign-in is not bothered again. */
-  async #link(server: Server, { clock, options }: SignedIn): Promise<Link> {
+  /** The link, opened if necessary. A server that requires a sign-in is not contacted again. */
+  async #openLink(server: Server, { clock, options }: SignInContext): Promise<Link> {
     const { signal, caller } = options;
     const connection = this.#connectionFor(server, caller);
     try {
       if (connection.state === 'needs-auth' && connection.error !== undefined) {
         const looking = this.#options.hasNewSignIn(server);
-        if (!(await clock.until(looking, toSignIn(server, signal)))) throw connection.error;
+        if (!(await clock.until(looking, signInWait(server, signal)))) throw connection.error;
       }
-      return await clock.until(connection.open(), toConnection(server, signal));
+      return await clock.until(connection.open(), connectionWait(server, signal));
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
-      this.#failures.note(server, error, { connection, event: error, caller, patienceMs: undefined });
+      this.#failures.record(server, error, {
+        connection,
+        incident: error,
+        caller,
+        responseTimeoutMs: undefined,
+      });
       throw error;
     }
   }
 
-  async #signedInLink(server: Server, sending: SignedIn): Promise<Link> {
+  async #openLinkWithSignIn(server: Server, sending: SignInContext): Promise<Link> {
     const { signal, caller } = sending.options;
     try {
-      return await this.#link(server, sending);
+      return await this.#openLink(server, sending);
     } catch (error) {
       for (let refused: unknown = error; ; ) {
-        if (!(await this.#signedIn(server, sending, refused))) throw refused;
+        if (!(await this.#trySignIn(server, sending, refused))) throw refused;
         try {
           const opening = server.connectionFor(caller).open();
-          return await sending.clock.until(opening, toConnection(server, signal));
+          return await sending.clock.until(opening, connectionWait(server, signal));
         } catch (again) {
           refused = again;
         }
@@ -308,8 +328,8 @@ export class Sender {
     }
   }
 
-  /** True when the call was refused for want of a sign-in and a person has just made one. */
-  async #signedIn(server: Server, sending: SignedIn, thrown: unknown): Promise<boolean> {
+  /** True if the call failed for lack of a sign-in and a person has just signed in. */
+  async #trySignIn(server: Server, sending: SignInContext, thrown: unknown): Promise<boolean> {
     const { signIn } = this.#options;
     const error = toTurnbuckleError(thrown);
     if (signIn === undefined || (error.code !== 'AUTH_REQUIRED' && error.code !== 'SCOPE_MISSING'))
@@ -317,31 +337,20 @@ export class Sender {
     sending.signedInFor ??= new Set();
     const isRepeated = sending.signedInFor.has(error.code);
     sending.signedInFor.add(error.code);
-    // Whoever runs out of time leaves the sign-in to the person: the next call finds it made.
+    // If the call times out, the sign-in continues: the next call uses it.
     const { signal } = sending.options;
-    return sending.clock.until(signIn(server, error, { isRepeated, signal }), toSignIn(server, signal));
-  }
-
-  async #prepareRetry(
-    server: Server,
-    link: Link,
-    plan: RetryPlan & { kind: 'retry' },
-    { clock, options: { signal } }: Sending,
-  ): Promise<void> {
-    const waiting = { what: 'the list of its tools', server: server.name, signal };
-    if (plan.relist) await clock.until(this.#options.relist(server, link), waiting);
-    if (plan.delayMs > 0) await pause(plan.delayMs, signal);
+    return sending.clock.until(signIn(server, error, { isRepeated, signal }), signInWait(server, signal));
   }
 }
 
-const toConnection = ({ name }: Server, signal: CancelSignal | undefined): Waiting => ({
+const connectionWait = ({ name }: Server, signal: CancelSignal | undefined): WaitDescription => ({
   what: `the connection to server "${name}"`,
   server: name,
   signal,
 });
 
-const toSignIn = ({ name }: Server, signal: CancelSignal | undefined): Waiting => ({
-  what: `a person to sign in at server "${name}"`,
+const signInWait = ({ name }: Server, signal: CancelSignal | undefined): WaitDescription => ({
+  what: `someone to sign in to server "${name}"`,
   server: name,
   signal,
 });
@@ -357,19 +366,23 @@ function describeFailure(error: TurnbuckleError): Parameters<typeof retryPlan>[0
   };
 }
 
-/** What the caller says of itself in `_meta` wins. */
-function withCapabilities(
+/** The caller's own `_meta` takes precedence. */
+function addCapabilities(
   params: Readonly<Record<string, unknown>>,
   offered: object,
 ): Readonly<Record<string, unknown>> {
   const meta = isRecord(params._meta) ? params._meta : {};
-  const said = keepSpelling(meta, { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta });
-  return keepSpelling(params, { ...params, _meta: said });
+  const said = copyRawNumbers(meta, { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta });
+  return copyRawNumbers(params, { ...params, _meta: said });
 }
 
-/** The server said nothing for as long as it may; not only for as long as somebody wanted to wait. */
-const isSilence = (error: unknown, { config }: Server, { options, patienceMs }: Sending): boolean =>
+/** Whether the server was silent for its full timeout, not just for a shorter one of the caller. */
+const isServerTimeout = (
+  error: unknown,
+  { config }: Server,
+  { options, responseTimeoutMs }: OutgoingCall,
+): boolean =>
   error instanceof TurnbuckleError &&
   error.code === 'CALL_TIMEOUT' &&
-  patienceMs !== undefined &&
+  responseTimeoutMs !== undefined &&
   (options.timeoutMs === undefined || options.timeoutMs >= config.callTimeoutMs);

@@ -1,35 +1,35 @@
 /**
- * How much work it is to check a value against a schema, at worst: what one part of a value takes, whatever the keywords
- * of the schema, times the parts of the value. Known before the check begins, because a check cannot be interrupted.
+ * The worst-case cost of validating a value against a schema: the cost per node of the value for all keywords, times
+ * the number of nodes. Computed in advance, because validation cannot be interrupted.
  */
-import { isRecord } from '../is-record.js';
-import { wideMembers } from '../json/wide-objects.js';
+import { isRecord } from '../../json/is-record.js';
+import { wideMemberCount } from '../../json/wide-objects.js';
 import { worstCost } from './pattern-guard.js';
 
-/** What one part of a value takes, in steps of a few nanoseconds. */
+/** The cost of one node of a value, in steps of a few nanoseconds. */
 export interface CheckWork {
-  /** The place is the power of a text's length that takes so many steps; at 0 what every part takes. */
+  /** By degree: steps per character to that power; at 0 the fixed cost of every node. */
   readonly steps: readonly number[];
-  /** What an object takes beside that. */
+  /** Additional cost of an object. */
   readonly objects: number;
-  /** What looks at all that is inside, too: such keywords add up from one level to the next. */
+  /** Keywords that visit everything inside: they add up from level to level. */
   readonly whole: number;
 }
 
-/** Texts are matched up to the length that a pattern of this degree is bounded to: see pattern-guard.ts. */
-const LONGEST = [0, 65_536, 3_163, 216, 57];
-const NO_WORK: CheckWork = { steps: LONGEST.map(() => 0), objects: 0, whole: 0 };
+/** Texts are matched up to the bounded length of a pattern of this degree: see pattern-guard.ts. */
+const MAX_TEXT_LENGTHS = [0, 65_536, 3_163, 216, 57];
+const NO_WORK: CheckWork = { steps: MAX_TEXT_LENGTHS.map(() => 0), objects: 0, whole: 0 };
 const MAX_WORK = 1e12;
-/** More than any message may have. */
+/** More than any message can have. */
 const MAX_DEPTH = 1_000;
 
 /** Keywords whose schemas apply to the same value. */
-const SAME_LISTS = ['allOf', 'anyOf', 'oneOf'];
-const SAME = ['not', 'if', 'then', 'else'];
-const SAME_MAPS = ['dependentSchemas', 'dependencies'];
+const SAME_VALUE_LIST_KEYWORDS = ['allOf', 'anyOf', 'oneOf'];
+const SAME_VALUE_KEYWORDS = ['not', 'if', 'then', 'else'];
+const SAME_VALUE_MAP_KEYWORDS = ['dependentSchemas', 'dependencies'];
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
-/** Keywords whose schemas apply to what is inside; several may apply to the same part. */
-const INSIDE = [
+/** Keywords whose schemas apply to members; several may apply to the same member. */
+const CHILD_KEYWORDS = [
   'items',
   'prefixItems',
   'additionalItems',
@@ -40,56 +40,59 @@ const INSIDE = [
   'propertyNames',
 ];
 
-const NAMED = new Set(['properties', 'dependentRequired', ...SAME_MAPS]);
+const NAME_MAP_KEYWORDS = new Set(['properties', 'dependentRequired', ...SAME_VALUE_MAP_KEYWORDS]);
 
-const EACH_NAME = 4;
-const EACH_VALUE = 12;
-const EACH_HASH = 400;
-const EACH_CHARACTER = 0.5;
-/** The names and patterns that a key is compared with, one after the other, when there may be no others. */
-const EACH_ALTERNATIVE = 4;
-const EACH_PATTERN = 60;
+const NAME_COST = 4;
+const VALUE_COST = 12;
+const HASH_COST = 400;
+const CHARACTER_COST = 0.5;
+/** The names and patterns that each key is compared with if no others are allowed. */
+const ALTERNATIVE_COST = 4;
+const PATTERN_COST = 60;
 const EVALUATED_FACTOR = 64;
 
 type Schema = Readonly<Record<string, unknown>>;
 type Resolve = (reference: string) => unknown;
 
-/** Of a schema that does not refer to itself. Every reference is followed as often as it stands there. */
+/** The cost of a schema without recursion. Every reference is followed wherever it occurs. */
 export function workOf(root: Schema, resolve: Resolve): CheckWork {
   const known = new Map<object, CheckWork>();
   const find = (node: unknown): CheckWork => {
     if (!isRecord(node)) return NO_WORK;
     const before = known.get(node);
     if (before !== undefined) return before;
-    // Stands for itself, should the schema lead back here after all.
+    // A placeholder, in case the schema is recursive after all.
     known.set(node, NO_WORK);
-    const inside = insideOf(node).map((schemas) => schemas.map(find).reduce(most, NO_WORK));
-    const deeper = inside.reduce(sum, NO_WORK);
+    const inside = childSchemas(node).map((schemas) => schemas.map(find).reduce(maxWork, NO_WORK));
+    const deeper = inside.reduce(addWork, NO_WORK);
     const own = ownWork(node);
-    const here = { ...most(own, deeper), whole: own.whole + deeper.whole };
-    const work = sameOf(node, resolve).map(find).reduce(sum, here);
+    const here = { ...maxWork(own, deeper), whole: own.whole + deeper.whole };
+    const work = sameValueSchemas(node, resolve).map(find).reduce(addWork, here);
     known.set(node, work);
     return work;
   };
-  return scaled(find(root), tracksEvaluated(root) ? EVALUATED_FACTOR : 1);
+  return scaleWork(find(root), tracksEvaluated(root) ? EVALUATED_FACTOR : 1);
 }
 
-/** Of one that does: all of it for each part, as often as its references multiply. */
+/** The cost of a recursive schema: all of it for each node, as often as its references multiply. */
 export function recursiveWorkOf(root: Schema, times: number): CheckWork {
   const all: unknown[] = [root];
   let work = NO_WORK;
   for (const node of all) {
     if (typeof node !== 'object' || node === null) continue;
     for (const part of Object.values(node)) all.push(part);
-    if (isRecord(node)) work = sum(work, ownWork(node));
+    if (isRecord(node)) work = addWork(work, ownWork(node));
   }
-  // What looks at all that is inside is met again at every level.
-  return scaled({ ...work, whole: work.whole * 64 }, times * (tracksEvaluated(root) ? EVALUATED_FACTOR : 1));
+  // Keywords that visit everything inside apply again at every level.
+  return scaleWork(
+    { ...work, whole: work.whole * 64 },
+    times * (tracksEvaluated(root) ? EVALUATED_FACTOR : 1),
+  );
 }
 
 /**
- * Tells whether a value can be checked in so many steps. `growth` is how many times more often each level is looked at
- * than the one above it.
+ * Whether a value can be validated in this many steps. `growth` is the factor by which each level is visited more
+ * often than the one above.
  */
 export function workLimit(work: CheckWork, growth: number): (value: unknown, max: number) => boolean {
   const { steps, objects, whole } = work;
@@ -106,18 +109,18 @@ export function workLimit(work: CheckWork, growth: number): (value: unknown, max
   };
   const look = (part: unknown, times: number, depth: number): void => {
     left -= times * perPart;
-    // Nothing so deep is sent; a program may hand over even a ring.
+    // Nothing this deep is sent; a program may even pass a circular reference.
     if (depth > MAX_DEPTH) left = -1;
     if (typeof part === 'string') {
-      if (readsTexts) text(part.length, times, LONGEST);
+      if (readsTexts) text(part.length, times, MAX_TEXT_LENGTHS);
       return;
     }
     if (typeof part !== 'object' || part === null) return;
     const below = times * perLevel;
     const isList = Array.isArray(part);
-    const members = isList ? part.length : (wideMembers(part) ?? 0);
+    const members = isList ? part.length : (wideMemberCount(part) ?? 0);
     if (!isList) left -= times * objects;
-    // So that no time is spent on what is too much anyway.
+    // Stop early once the limit is exceeded.
     if (members * below * perPart > left) left = -1;
     if (isList) for (let at = 0; at < members && left >= 0; at += 1) look(part[at], below, depth + 1);
     else if (left >= 0) lookInto(part, below, depth + 1);
@@ -137,60 +140,60 @@ export function workLimit(work: CheckWork, growth: number): (value: unknown, max
   };
 }
 
-function sameOf(node: Schema, resolve: Resolve): unknown[] {
+function sameValueSchemas(node: Schema, resolve: Resolve): unknown[] {
   return [
-    ...SAME_LISTS.flatMap((key) => (Array.isArray(node[key]) ? node[key] : [])),
-    ...SAME.map((key) => node[key]),
-    ...SAME_MAPS.flatMap((key) => (isRecord(node[key]) ? Object.values(node[key]) : [])),
+    ...SAME_VALUE_LIST_KEYWORDS.flatMap((key) => (Array.isArray(node[key]) ? node[key] : [])),
+    ...SAME_VALUE_KEYWORDS.map((key) => node[key]),
+    ...SAME_VALUE_MAP_KEYWORDS.flatMap((key) => (isRecord(node[key]) ? Object.values(node[key]) : [])),
     ...REFERENCES.map((key) => (typeof node[key] === 'string' ? resolve(node[key]) : undefined)),
   ];
 }
 
-/** What may apply to one part inside, each with those of which one at most does. */
-function insideOf(node: Schema): unknown[][] {
+/** What may apply to one member, with the alternatives that exclude each other. */
+function childSchemas(node: Schema): unknown[][] {
   const { properties, patternProperties } = node;
   return [
     isRecord(properties) ? Object.values(properties) : [],
     ...(isRecord(patternProperties) ? Object.values(patternProperties).map((schema) => [schema]) : []),
-    ...INSIDE.map((key) => (Array.isArray(node[key]) ? node[key] : [node[key]])),
+    ...CHILD_KEYWORDS.map((key) => (Array.isArray(node[key]) ? node[key] : [node[key]])),
   ];
 }
 
 function ownWork(node: Schema): CheckWork {
   let each = 1;
   let objects = 0;
-  const steps = LONGEST.map(() => 0);
+  const steps = MAX_TEXT_LENGTHS.map(() => 0);
   for (const [key, value] of Object.entries(node)) {
     each += ownSteps(key, value);
-    objects += namesIn(key, value) * EACH_NAME;
+    objects += namesIn(key, value) * NAME_COST;
   }
   const names = isRecord(node.properties) ? Object.keys(node.properties).length : 0;
   const patterns = isRecord(node.patternProperties) ? Object.keys(node.patternProperties) : [];
-  each += patterns.length * EACH_PATTERN;
-  if ('additionalProperties' in node) each += (names + patterns.length) * EACH_ALTERNATIVE;
+  each += patterns.length * PATTERN_COST;
+  if ('additionalProperties' in node) each += (names + patterns.length) * ALTERNATIVE_COST;
   const read = typeof node.pattern === 'string' ? [node.pattern, ...patterns] : patterns;
   for (const pattern of read) {
     const { degree, factor } = worstCost(pattern);
-    const at = Math.min(degree, LONGEST.length - 1);
-    steps[at] = (steps[at] ?? 0) + factor * EACH_CHARACTER;
+    const at = Math.min(degree, MAX_TEXT_LENGTHS.length - 1);
+    steps[at] = (steps[at] ?? 0) + factor * CHARACTER_COST;
   }
-  if ('minLength' in node || 'maxLength' in node) steps[1] = (steps[1] ?? 0) + EACH_CHARACTER;
+  if ('minLength' in node || 'maxLength' in node) steps[1] = (steps[1] ?? 0) + CHARACTER_COST;
   steps[0] = (steps[0] ?? 0) + each;
-  return { steps, objects, whole: node.uniqueItems === true ? EACH_HASH : 0 };
+  return { steps, objects, whole: node.uniqueItems === true ? HASH_COST : 0 };
 }
 
-/** A keyword may look at every value that it holds, for a single part. */
+/** A keyword may compare all of its values with a single node. */
 function ownSteps(key: string, value: unknown): number {
-  if (key === 'enum' || key === 'const') return partsOf(value) * EACH_VALUE;
-  // Those that fit are gathered, which takes the longer the more there are.
-  if (SAME_LISTS.includes(key) && Array.isArray(value)) return 1 + value.length ** 2 / 256;
+  if (key === 'enum' || key === 'const') return partsOf(value) * VALUE_COST;
+  // Matches are collected, which takes longer the more there are.
+  if (SAME_VALUE_LIST_KEYWORDS.includes(key) && Array.isArray(value)) return 1 + value.length ** 2 / 256;
   return key === 'type' && Array.isArray(value) ? value.length : 1;
 }
 
-/** And at every name, for a single object. */
+/** Or all of its names with a single object. */
 function namesIn(key: string, value: unknown): number {
   if (key === 'required') return Array.isArray(value) ? value.length : 0;
-  if (!NAMED.has(key) || !isRecord(value)) return 0;
+  if (!NAME_MAP_KEYWORDS.has(key) || !isRecord(value)) return 0;
   const lists = Object.values(value).filter(Array.isArray);
   return lists.reduce((all, list) => all + list.length, Object.keys(value).length);
 }
@@ -201,7 +204,7 @@ function partsOf(value: unknown): number {
   return all.length;
 }
 
-/** With these keywords it is noted of every value what was looked at. */
+/** These keywords track which members were evaluated. */
 const tracksEvaluated = (root: Schema): boolean => {
   const all: unknown[] = [root];
   for (const part of all) {
@@ -212,13 +215,13 @@ const tracksEvaluated = (root: Schema): boolean => {
   return false;
 };
 
-const sum = (left: CheckWork, right: CheckWork): CheckWork =>
-  right === NO_WORK ? left : joined(left, right, (one, other) => Math.min(one + other, MAX_WORK));
+const addWork = (left: CheckWork, right: CheckWork): CheckWork =>
+  right === NO_WORK ? left : combineWork(left, right, (one, other) => Math.min(one + other, MAX_WORK));
 
-const most = (left: CheckWork, right: CheckWork): CheckWork =>
-  right === NO_WORK ? left : joined(left, right, Math.max);
+const maxWork = (left: CheckWork, right: CheckWork): CheckWork =>
+  right === NO_WORK ? left : combineWork(left, right, Math.max);
 
-const joined = (
+const combineWork = (
   left: CheckWork,
   right: CheckWork,
   join: (one: number, other: number) => number,
@@ -228,7 +231,7 @@ const joined = (
   whole: join(left.whole, right.whole),
 });
 
-const scaled = ({ steps, objects, whole }: CheckWork, times: number): CheckWork => ({
+const scaleWork = ({ steps, objects, whole }: CheckWork, times: number): CheckWork => ({
   steps: steps.map((count) => Math.min(count * times, MAX_WORK)),
   objects: Math.min(objects * times, MAX_WORK),
   whole: Math.min(whole * times, MAX_WORK),

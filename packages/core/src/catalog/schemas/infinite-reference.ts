@@ -1,13 +1,13 @@
-/** Schemas that refer to themselves for the very same value: checking against them would never end. */
-import { isRecord } from '../is-record.js';
+/** Schemas that refer to themselves for the same value: validation would never end. */
+import { isRecord } from '../../json/is-record.js';
 
-/** Keywords whose schemas apply to the same value as the schema they stand in. */
+/** Keywords whose schemas apply to the same value as the schema that contains them. */
 const LISTS = ['allOf', 'anyOf', 'oneOf'];
 const SINGLES = ['not', 'if', 'then', 'else'];
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-/** True when some reference leads back to where it started without going into the value. */
-export function hasEndlessReference(
+/** True if a reference leads back to its start without descending into the value. */
+export function hasInfiniteReference(
   root: Readonly<Record<string, unknown>>,
   resolve: (reference: string) => unknown,
 ): boolean {
@@ -36,7 +36,7 @@ function sameValueSchemas(
   return [...lists, ...singles, ...dependent, ...targets];
 }
 
-/** Every object in a schema; more than its schemas, and the rest does no harm. */
+/** Every object in a schema: a harmless superset of its subschemas. */
 function everySchema(root: object): object[] {
   const all: object[] = [root];
   for (const node of all)

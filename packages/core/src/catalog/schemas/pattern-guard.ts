@@ -1,78 +1,77 @@
 /**
- * Regular expressions of strangers can take exponential time. Those that at worst take a small power of
- * the text's length are kept for texts short enough; the others are not checked here (the server checks
- * its own arguments anyway).
+ * Untrusted regular expressions can take exponential time. Patterns with polynomial worst case are applied to short
+ * texts only; the others are not validated here (the server validates its own arguments anyway).
  */
 
-const MAX_PATTERN = 512;
+const MAX_PATTERN_LENGTH = 512;
 const MAX_STEPS = 10_000_000;
-const LONGEST_TEXT = 65_536;
-/** A pattern that can only be applied to texts shorter than this is of no use. */
-const SHORTEST_TEXT = 32;
+const MAX_TEXT_LENGTH = 65_536;
+/** A pattern that can only be applied to shorter texts than this is useless. */
+const MIN_TEXT_LENGTH = 32;
 
-/** What matching costs at worst: `factor` times the text's length to the power of `degree`. */
+/** The worst-case cost of matching: `factor` times the length of the text to the power of `degree`. */
 export interface PatternCost {
   readonly degree: number;
   readonly factor: number;
 }
 
-/** A schema that applies the pattern to texts of a bearable length, or undefined when it is not applied. */
+/** A schema that applies the pattern to texts of a safe length, or undefined if it is not applied. */
 export function boundPattern(pattern: string): Record<string, unknown> | undefined {
   const { degree, factor } = worstCost(pattern);
-  const bearable = degree === 0 ? LONGEST_TEXT : Math.floor((MAX_STEPS / factor) ** (1 / degree));
-  if (factor > MAX_STEPS || bearable < SHORTEST_TEXT) return undefined;
-  const longest = Math.min(bearable, LONGEST_TEXT);
+  const bearable = degree === 0 ? MAX_TEXT_LENGTH : Math.floor((MAX_STEPS / factor) ** (1 / degree));
+  if (factor > MAX_STEPS || bearable < MIN_TEXT_LENGTH) return undefined;
+  const longest = Math.min(bearable, MAX_TEXT_LENGTH);
   return { anyOf: [{ not: { type: 'string' } }, { minLength: longest + 1 }, { pattern }] };
 }
 
-const FIXED: PatternCost = { degree: 0, factor: 1 };
-const ENDLESS: PatternCost = { degree: Infinity, factor: Infinity };
+const CONSTANT: PatternCost = { degree: 0, factor: 1 };
+const UNBOUNDED: PatternCost = { degree: Infinity, factor: Infinity };
 
-/** A group that is being read: the alternatives before the last `|`, and the sequence since then. */
+/** A group while parsing: the alternatives before the last `|`, and the sequence since then. */
 interface Group {
   alternatives: PatternCost | undefined;
   sequence: PatternCost;
 }
 
-/** The cost of matching at worst; infinite when it may be exponential, or cannot be told. */
+/** The worst-case cost; infinite if it may be exponential or is unknown. */
 export function worstCost(pattern: string): PatternCost {
-  if (pattern.length > MAX_PATTERN || !compiles(pattern)) return ENDLESS;
-  if (/\\[1-9]|\\k<|\(\?[=!<]/.test(pattern)) return ENDLESS; // back-references and look-around
-  const whole: Group = { alternatives: undefined, sequence: FIXED };
+  if (pattern.length > MAX_PATTERN_LENGTH || !compiles(pattern)) return UNBOUNDED;
+  if (/\\[1-9]|\\k<|\(\?[=!<]/.test(pattern)) return UNBOUNDED; // back-references and look-around
+  const whole: Group = { alternatives: undefined, sequence: CONSTANT };
   const groups: Group[] = [whole];
   for (let index = 0; index < pattern.length; index += 1) {
     const group = groups.at(-1) ?? whole;
     const character = pattern[index];
-    let item = FIXED;
+    let item = CONSTANT;
     if (character === '(') {
-      groups.push({ alternatives: undefined, sequence: FIXED });
+      groups.push({ alternatives: undefined, sequence: CONSTANT });
       continue;
     }
     if (character === '|') {
-      group.alternatives = closed(group);
-      group.sequence = FIXED;
+      group.alternatives = groupCost(group);
+      group.sequence = CONSTANT;
       continue;
     }
     if (character === '\\') index += 1;
     else if (character === '[') index = endOfClass(pattern, index);
-    else if (character === ')') item = closed(groups.pop() ?? whole);
+    else if (character === ')') item = groupCost(groups.pop() ?? whole);
     const quantifier = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/.exec(pattern.slice(index + 1))?.[0] ?? '';
     index += quantifier.length;
     const outer = groups.at(-1) ?? whole;
-    outer.sequence = both(outer.sequence, repeated(item, quantifier));
+    outer.sequence = sequenceCost(outer.sequence, repeatCost(item, quantifier));
   }
-  const { degree, factor } = closed(whole);
-  // Without an anchor in front of everything, matching begins anew at each character.
+  const { degree, factor } = groupCost(whole);
+  // Without a leading anchor, matching starts again at each character.
   const anchored = pattern.startsWith('^') && whole.alternatives === undefined;
   return { degree: anchored ? degree : degree + 1, factor };
 }
 
-const both = (left: PatternCost, right: PatternCost): PatternCost => ({
+const sequenceCost = (left: PatternCost, right: PatternCost): PatternCost => ({
   degree: left.degree + right.degree,
   factor: left.factor * right.factor,
 });
 
-function closed({ alternatives, sequence }: Group): PatternCost {
+function groupCost({ alternatives, sequence }: Group): PatternCost {
   if (alternatives === undefined) return sequence;
   return {
     degree: Math.max(alternatives.degree, sequence.degree),
@@ -80,13 +79,13 @@ function closed({ alternatives, sequence }: Group): PatternCost {
   };
 }
 
-/** Whatever can match in more than one way multiplies its ways each time it is repeated. */
-function repeated(item: PatternCost, quantifier: string): PatternCost {
+/** Anything that matches in several ways multiplies them with each repetition. */
+function repeatCost(item: PatternCost, quantifier: string): PatternCost {
   if (quantifier === '') return item;
   const [least, most] = boundsOf(quantifier);
   const fixed = item.degree === 0 && item.factor === 1;
-  if (most > 64) return fixed ? { degree: 1, factor: 1 } : ENDLESS;
-  if (most > 1 && item.degree > 0) return ENDLESS;
+  if (most > 64) return fixed ? { degree: 1, factor: 1 } : UNBOUNDED;
+  if (most > 1 && item.degree > 0) return UNBOUNDED;
   let factor = 0;
   for (let times = least; times <= most; times += 1) factor += item.factor ** times;
   return { degree: item.degree, factor };

@@ -1,16 +1,17 @@
 /**
- * Arguments against a tool's input schema, results against its output schema. Each schema is compiled the
- * first time its tool is called, never a whole list, and the compiled form goes with the tool.
+ * Validates arguments against a tool's input schema, and results against its output schema. Each schema is compiled
+ * at the first call of its tool, and the compiled form is stored with the tool.
  */
-import { isRecord } from '../is-record.js';
-import { hasMoreParts } from '../json/write-large.js';
-import { retryableOnce } from '../retryable-once.js';
+
+import { retryableOnce } from '../../async/retryable-once.js';
+import { isRecord } from '../../json/is-record.js';
+import { hasMorePartsThan } from '../../json/write-large.js';
+import type { CatalogTool } from '../tool.js';
 import { workLimit } from './check-work.js';
 import { type CheckCost, guardSchema } from './schema-guard.js';
-import type { CatalogTool } from './tool.js';
 
 export interface Fault {
-  /** Where in the value, as a path: `items[0].name`; empty for the value itself. */
+  /** The path in the value, such as `items[0].name`; empty for the value itself. */
   readonly path: string;
   readonly message: string;
 }
@@ -24,15 +25,15 @@ type Compile = (schema: Record<string, unknown>) => {
 };
 
 const MAX_FAULTS = 8;
-/** What has more parts is told to be wrong, not where. */
-const MAX_EXPLAINED = 10_000;
+/** For larger values the error does not say where. */
+const MAX_EXPLAINED_PARTS = 10_000;
 const UNEXPLAINED: readonly Fault[] = [
-  { path: '', message: 'does not match the schema (it is too large to say where)' },
+  { path: '', message: 'the value is too large to show which part is invalid' },
 ];
-/** A recursive schema is only applied to values that it can be done with in so many steps, and so deep. */
-const RECURSIVE_STEPS = 200_000;
-const RECURSIVE_DEPTH = 64;
-/** A schema is applied to values that it can be done with in so many steps of work; less tells what is wrong. */
+/** A recursive schema is only applied to values within these limits of steps and depth. */
+const MAX_RECURSIVE_STEPS = 200_000;
+const MAX_RECURSIVE_DEPTH = 64;
+/** A schema is only applied to values within this limit of steps; fewer for a detailed error. */
 const MAX_WORK = 20_000_000;
 const MAX_EXPLAINED_WORK = 1_000_000;
 
@@ -41,7 +42,7 @@ export class SchemaChecks {
   readonly #outputs = new WeakMap<CatalogTool, Compiled>();
   #compile: Compile | undefined;
 
-  /** Loads the compiler; `checkInput` and `checkOutput` need it. Resolved from the second time on. */
+  /** Loads the compiler, which `checkInput` and `checkOutput` need. Resolves immediately from the second time on. */
   readonly load: () => Promise<void> = retryableOnce(async () => {
     const { Compile } = await import('typebox/schema');
     this.#compile = (schema) => Compile(schema);
@@ -51,7 +52,7 @@ export class SchemaChecks {
     return this.#compile !== undefined;
   }
 
-  /** What is wrong with the arguments (empty when nothing), or why the schema cannot be used. */
+  /** The validation errors (empty if none), or why the schema is unusable. */
   checkInput(tool: CatalogTool, value: unknown): readonly Fault[] | { readonly fault: string } {
     let compiled = this.#inputs.get(tool);
     if (compiled === undefined) {
@@ -61,7 +62,7 @@ export class SchemaChecks {
     if ('fault' in compiled) return compiled;
     const faults = compiled.check(value);
     if (faults === undefined) return [];
-    // Models write null for what they leave out; the server sees what was written.
+    // Models send null for omitted arguments; the server gets them unchanged.
     const spoken = withoutNulls(value, tool.inputSchema.required);
     return spoken === value ? faults : (compiled.check(spoken) ?? []);
   }
@@ -89,13 +90,14 @@ export class SchemaChecks {
           if (!isWithin(value, MAX_WORK)) return undefined;
           if (growth > 0 && !isAffordable(value, guarded)) return undefined;
           if (validator.Check(value)) return undefined;
-          // Finding out what is wrong goes through all of it, and takes a thousand times as long as the check.
-          const isLarge = hasMoreParts(value, MAX_EXPLAINED) || !isWithin(value, MAX_EXPLAINED_WORK);
+          // Collecting all errors visits everything, and takes a thousand times as long as the validation.
+          const isLarge =
+            hasMorePartsThan(value, MAX_EXPLAINED_PARTS) || !isWithin(value, MAX_EXPLAINED_WORK);
           return isLarge ? UNEXPLAINED : describe(validator.Errors(value)[1]);
         },
       };
     } catch {
-      return { fault: 'it cannot be compiled' };
+      return { fault: 'the schema cannot be compiled' };
     }
   }
 }
@@ -114,7 +116,7 @@ function describe(
       ),
     message: `${message}${detail(keyword, params)}`,
   }));
-  return faults.length > 0 ? faults : [{ path: '', message: 'does not match the schema' }];
+  return faults.length > 0 ? faults : [{ path: '', message: 'the value does not match the schema' }];
 }
 
 function detail(keyword: string, params: object): string {
@@ -127,7 +129,7 @@ function detail(keyword: string, params: object): string {
     : '';
 }
 
-/** The same object without the optional properties that are null. */
+/** The object without optional properties that are null. */
 function withoutNulls(value: unknown, required: unknown): unknown {
   if (!isRecord(value)) return value;
   const needed = Array.isArray(required) ? required : [];
@@ -140,7 +142,7 @@ function isAffordable(root: unknown, { cost, growth }: CheckCost): boolean {
   let steps = 0;
   for (let depth = 0; level.length > 0; depth += 1) {
     steps += level.length * cost * growth ** depth;
-    if (depth > RECURSIVE_DEPTH || steps > RECURSIVE_STEPS) return false;
+    if (depth > MAX_RECURSIVE_DEPTH || steps > MAX_RECURSIVE_STEPS) return false;
     level = level.flatMap((node) => (isRecord(node) || Array.isArray(node) ? Object.values(node) : []));
   }
   return true;

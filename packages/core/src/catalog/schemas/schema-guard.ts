@@ -1,17 +1,17 @@
 /**
- * Makes a foreign schema safe to compile: a copy without formats and identities, with patterns that could
- * run away bounded or dropped, and with an account of what following its references would cost. Nothing
- * is ever fetched: a reference that is not inside the schema is a fault.
+ * Makes an untrusted schema safe to compile: a copy without formats and ids, with dangerous patterns bounded or
+ * removed, and with the cost of following its references. Nothing is ever fetched: a reference outside the schema is
+ * an error.
  */
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../json/is-record.js';
 import { type CheckWork, recursiveWorkOf, workOf } from './check-work.js';
-import { hasEndlessReference } from './endless-reference.js';
+import { hasInfiniteReference } from './infinite-reference.js';
 import { boundPattern } from './pattern-guard.js';
 
-/** What one part of a value costs to check, and how many times more each level below it. */
+/** The cost of validating one node of a value, and the factor for each level below it. */
 export interface CheckCost {
   readonly cost: number;
-  /** 0: the schema does not refer to itself. */
+  /** 0: not recursive. */
   readonly growth: number;
   readonly work: CheckWork;
 }
@@ -20,7 +20,7 @@ export type GuardedSchema =
   | ({ readonly schema: Record<string, unknown> } & CheckCost)
   | { readonly fault: string };
 
-const DIALECTS = [
+const SUPPORTED_DIALECTS = [
   'json-schema.org/draft/2020-12/schema',
   'json-schema.org/draft/2019-09/schema',
   'json-schema.org/draft-07/schema',
@@ -28,7 +28,7 @@ const DIALECTS = [
   'json-schema.org/draft-04/schema',
 ];
 
-const DROPPED = new Set([
+const DROPPED_KEYWORDS = new Set([
   '$schema',
   '$id',
   'id',
@@ -40,10 +40,10 @@ const DROPPED = new Set([
   '$comment',
   'x-mcp-header',
 ]);
-/** Keywords whose value is data, not schemas. */
-const DATA = new Set(['enum', 'const', 'required', 'dependentRequired']);
-/** Keywords whose value maps free names to schemas. */
-const MAPS = new Set([
+/** Keywords whose value is data, not a schema. */
+const DATA_KEYWORDS = new Set(['enum', 'const', 'required', 'dependentRequired']);
+/** Keywords whose value maps names to schemas. */
+const SCHEMA_MAP_KEYWORDS = new Set([
   'properties',
   'patternProperties',
   '$defs',
@@ -58,21 +58,21 @@ export function guardSchema(root: Readonly<Record<string, unknown>>): GuardedSch
   const dialect = root.$schema;
   if (
     typeof dialect === 'string' &&
-    !DIALECTS.includes(dialect.replace(/^https?:\/\//, '').replace(/#$/, ''))
+    !SUPPORTED_DIALECTS.includes(dialect.replace(/^https?:\/\//, '').replace(/#$/, ''))
   ) {
-    return { fault: `its dialect "${dialect.slice(0, 100)}" is not supported` };
+    return { fault: `the dialect "${dialect.slice(0, 100)}" is not supported` };
   }
   const references = new Set<string>();
   const schema = copy(root, references);
-  if (!isRecord(schema)) return { fault: 'it is not an object' };
+  if (!isRecord(schema)) return { fault: 'the schema is not an object' };
   for (const reference of references) {
     if (resolve(schema, reference) === undefined)
-      return { fault: `its reference "${reference.slice(0, 100)}" leads outside` };
+      return { fault: `the reference "${reference.slice(0, 100)}" points outside the schema` };
   }
-  if (references.size > 0 && hasEndlessReference(schema, (reference) => resolve(schema, reference)))
-    return { fault: 'it refers to itself without an end' };
+  if (references.size > 0 && hasInfiniteReference(schema, (reference) => resolve(schema, reference)))
+    return { fault: 'the schema refers to itself endlessly' };
   const { cost, growth } = references.size === 0 ? { cost: 0, growth: 0 } : countCost(schema);
-  if (cost > MAX_COST) return { fault: 'its references multiply beyond what can be checked' };
+  if (cost > MAX_COST) return { fault: `the references in the schema expand to more than ${MAX_COST} nodes` };
   const follow = (reference: string): unknown => resolve(schema, reference);
   const work = growth === 0 ? workOf(schema, follow) : recursiveWorkOf(schema, cost);
   return { schema, cost, growth, work };
@@ -83,9 +83,9 @@ function copy(node: unknown, references: Set<string>): unknown {
   if (!isRecord(node)) return node;
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(node)) {
-    if (DATA.has(key)) result[key] = value;
-    else if (MAPS.has(key) && isRecord(value)) result[key] = copyMap(key, value, references);
-    else if (!DROPPED.has(key) && key !== 'pattern') result[key] = copy(value, references);
+    if (DATA_KEYWORDS.has(key)) result[key] = value;
+    else if (SCHEMA_MAP_KEYWORDS.has(key) && isRecord(value)) result[key] = copyMap(key, value, references);
+    else if (!DROPPED_KEYWORDS.has(key) && key !== 'pattern') result[key] = copy(value, references);
   }
   for (const key of REFERENCES) if (typeof node[key] === 'string') references.add(node[key]);
   if (typeof node.pattern !== 'string') return result;
@@ -102,14 +102,14 @@ function copyMap(
 ): Record<string, unknown> {
   const entries = Object.entries(map).map(([name, value]) => [name, copy(value, references)] as const);
   // The names of patternProperties are patterns too, and cannot be bounded by length.
-  const safe = key === 'patternProperties' ? entries.filter(([name]) => isHarmless(name)) : entries;
+  const safe = key === 'patternProperties' ? entries.filter(([name]) => isSafePattern(name)) : entries;
   return Object.fromEntries(safe);
 }
 
-const isHarmless = (pattern: string): boolean =>
+const isSafePattern = (pattern: string): boolean =>
   !/[*+{]/.test(pattern) || /^\^?[\w-]*(\.\*|\[[^\]]*\][*+])?\$?$/.test(pattern);
 
-/** The node that a local reference (`#`, `#/a/b`) points to. Anchors count as outside. */
+/** The target of a local reference (`#`, `#/a/b`). Anchors count as outside. */
 function resolve(root: Record<string, unknown>, reference: string): unknown {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;
@@ -130,20 +130,20 @@ function decode(part: string): string {
 }
 
 interface Extent {
-  /** How many schema parts one value may be checked against when every reference is followed. */
+  /** How many subschemas one value may be validated against if every reference is followed. */
   readonly parts: number;
-  /** How many ways lead from here back to a schema that is being followed already. */
+  /** How many paths lead from here back to a schema that is already being followed. */
   readonly returns: number;
 }
 
-const NOTHING: Extent = { parts: 0, returns: 0 };
+const NO_EXTENT: Extent = { parts: 0, returns: 0 };
 
 function countCost(root: Record<string, unknown>): Omit<CheckCost, 'work'> {
   const known = new Map<object, Extent>();
   const open = new Set<object>();
   let growth = 0;
   const extentOf = (node: unknown): Extent => {
-    if (typeof node !== 'object' || node === null) return NOTHING;
+    if (typeof node !== 'object' || node === null) return NO_EXTENT;
     const before = known.get(node);
     if (before !== undefined) return before;
     if (open.has(node)) return { parts: 1, returns: 1 };
@@ -158,7 +158,7 @@ function countCost(root: Record<string, unknown>): Omit<CheckCost, 'work'> {
     let parts = 1;
     let returns = 0;
     for (const [key, value] of Object.entries(node)) {
-      if (key === '$defs' || key === 'definitions' || DATA.has(key)) continue;
+      if (key === '$defs' || key === 'definitions' || DATA_KEYWORDS.has(key)) continue;
       const refers = REFERENCES.has(key) && typeof value === 'string';
       const extent = key === 'properties' ? widestOf(value) : extentOf(refers ? resolve(root, value) : value);
       parts += extent.parts;
@@ -167,7 +167,7 @@ function countCost(root: Record<string, unknown>): Omit<CheckCost, 'work'> {
     }
     return { parts, returns };
   };
-  /** Each part of a value belongs to one property, so that their ways do not add up. */
+  /** Each member of a value belongs to one property, so their paths do not add up. */
   const widestOf = (properties: unknown): Extent => {
     const extents = Object.values(isRecord(properties) ? properties : {}).map(extentOf);
     return {

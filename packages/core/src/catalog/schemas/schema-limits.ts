@@ -1,6 +1,6 @@
-/** How large a schema of a server may be before it is refused: bounded in size, depth and parts. */
+/** Limits on the schema of a tool: size, depth and number of nodes. */
 
-import { wideMembers } from '../json/wide-objects.js';
+import { wideMemberCount } from '../../json/wide-objects.js';
 
 export interface SchemaLimits {
   readonly maxSchemaBytes: number;
@@ -14,19 +14,19 @@ export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = {
   maxSchemaNodes: 5_000,
 };
 
-/** Why the schema is over a limit, or undefined. Walks level by level, so depth costs no stack. */
-export function measure(schema: object, limits: SchemaLimits): string | undefined {
+/** Which limit the schema exceeds, or undefined. Breadth-first, so that depth costs no stack. */
+export function findLimitFault(schema: object, limits: SchemaLimits): string | undefined {
   let level: object[] = [schema];
   let nodes = 0;
   let bytes = 0;
-  // A schema keyword and what it holds are two levels of JSON: `properties`, then the property.
+  // A keyword and its content are two levels of JSON: `properties`, then the property.
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > limits.maxSchemaDepth * 2)
-      return `its schema is nested more than ${limits.maxSchemaDepth} deep`;
+      return `its schema is nested more than ${limits.maxSchemaDepth} levels deep`;
     const next: object[] = [];
     for (const node of level) {
       nodes += 1;
-      if ((wideMembers(node) ?? 0) + nodes > limits.maxSchemaNodes) return tooManyParts(limits);
+      if ((wideMemberCount(node) ?? 0) + nodes > limits.maxSchemaNodes) return tooManyParts(limits);
       for (const key in node) {
         const value: unknown = Reflect.get(node, key);
         bytes += key.length + 4;
@@ -42,4 +42,4 @@ export function measure(schema: object, limits: SchemaLimits): string | undefine
 }
 
 const tooManyParts = ({ maxSchemaNodes }: SchemaLimits): string =>
-  `its schema has more than ${maxSchemaNodes} parts`;
+  `its schema has more than ${maxSchemaNodes} nodes`;

@@ -1,28 +1,27 @@
 /**
- * Edits of the configuration file by program: one writer at a time, whole or not at all, and with the
- * user's comments, order and layout. What an edit does to the text is decided in edit-servers.ts.
+ * Edits the configuration file: one writer at a time, atomically, preserving comments, order and layout.
+ * edit-servers.ts decides how the text changes.
  */
 import { dirname, resolve } from 'node:path';
-import { TurnbuckleError } from '../../errors.js';
-import { isRecord } from '../../is-record.js';
-import { checkFileSize, checkPartSize } from '../file-limits.js';
-import { nearest } from '../nearest.js';
-import { reach } from '../read-file.js';
-import { contentOf, replaceFile } from './atomic-file.js';
-import { removeServer, setKey, setServer, type WrittenServer, writtenServers } from './edit-servers.js';
-import { type FileLockOptions, withFileLock } from './file-lock.js';
-import { behindBom, type KeyPath, parseDocument } from './jsonc-document.js';
-import { makeDirectory } from './make-directory.js';
-import { errorCode } from './process-identity.js';
-import { realTarget } from './real-target.js';
+import { errorCode, TurnbuckleError } from '../../errors.js';
+import { contentOf, replaceFile } from '../../files/atomic-file.js';
+import { type FileLockOptions, withFileLock } from '../../files/file-lock.js';
+import { makeDirectory } from '../../files/make-directory.js';
+import { probePath } from '../../files/read-file.js';
+import { realTarget } from '../../files/real-target.js';
+import { isRecord } from '../../json/is-record.js';
+import { nearest } from '../../text/nearest.js';
+import { checkFileSize, checkPartSize } from '../schema/file-limits.js';
+import { type EditableServer, listServers, removeServer, setKey, setServer } from './edit-servers.js';
+import { type KeyPath, parseJsonc, preserveBom } from './jsonc-document.js';
 
-/** An editor that saves at the very moment of an edit makes us start over, but not for ever. */
+/** If another program saves during an edit, the edit is retried, but not forever. */
 const MAX_ATTEMPTS = 20;
 
 /**
- * Reads the file ('' when there is none), has the text changed and replaces the file; false when the change
- * left it as it was. Throws CONFIG_INVALID, the file untouched, when it cannot be read, written or parsed,
- * before or after the change. `change` may run more than once. Edits of one process run in their order.
+ * Reads the file ('' if missing), changes the text and replaces the file; false if the text is unchanged. Throws
+ * CONFIG_INVALID and leaves the file untouched if it cannot be read, written or parsed, before or after the change.
+ * `change` may run more than once. Edits of one process run in order.
  */
 export async function editConfig(
   path: string,
@@ -30,40 +29,40 @@ export async function editConfig(
   options: FileLockOptions = {},
 ): Promise<boolean> {
   try {
-    await inOrder(path, () => reach(resolve(path)));
+    await runInOrder(path, () => probePath(resolve(path)));
     const target = realTarget(path);
     makeDirectory(dirname(target));
     return await withFileLock(target, () => replaceChanged(target, change), options);
   } catch (error) {
-    throw named(path, error);
+    throw withFileName(path, error);
   }
 }
 
-/** The last look for each path: edits come to their turn as they were asked for, whichever look ends first. */
-const lastLooks = new Map<string, Promise<void>>();
+/** The pending check of each path: edits run in the order of their requests, whichever check ends first. */
+const pendingChecks = new Map<string, Promise<void>>();
 
-async function inOrder(path: string, look: () => Promise<void>): Promise<void> {
-  const before = lastLooks.get(path);
+async function runInOrder(path: string, look: () => Promise<void>): Promise<void> {
+  const before = pendingChecks.get(path);
   const looking = look();
   const both = Promise.allSettled([before, looking]).then(() => undefined);
-  lastLooks.set(path, both);
+  pendingChecks.set(path, both);
   await both;
-  if (lastLooks.get(path) === both) lastLooks.delete(path);
+  if (pendingChecks.get(path) === both) pendingChecks.delete(path);
   await looking;
 }
 
 export type ServerEdit =
-  /** A server that must not be there yet. */
+  /** A server that must not exist yet. */
   | { readonly action: 'add'; readonly name: string; readonly config: Readonly<Record<string, unknown>> }
-  /** A server, there already or not. */
+  /** A new or existing server. */
   | { readonly action: 'set'; readonly name: string; readonly config: Readonly<Record<string, unknown>> }
-  /** One key of a server; undefined removes the key. */
+  /** One key of a server; undefined removes it. */
   | { readonly action: 'set-key'; readonly name: string; readonly key: KeyPath; readonly value: unknown }
   | { readonly action: 'remove' | 'enable' | 'disable'; readonly name: string };
 
 /**
- * All of the edits in their order, or none: NAME_TAKEN for adding a server that is there, SERVER_UNKNOWN for
- * changing one that is not. False when the file already said all that.
+ * Applies all edits in order, or none: NAME_TAKEN for adding an existing server, SERVER_UNKNOWN for changing a
+ * missing one. False if nothing changed.
  */
 export function editServers(
   path: string,
@@ -73,15 +72,15 @@ export function editServers(
   const change = (text: string): string => {
     confirm?.();
     const result = edits.reduce(applyEdit, text);
-    // What is too large already may become smaller bit by bit.
-    if (result.length > text.length) checkFileSize(result, writtenServers(result).length);
+    // A file that is already too large may shrink step by step.
+    if (result.length > text.length) checkFileSize(result, listServers(result).length);
     return result;
   };
   return editConfig(path, change, options);
 }
 
 interface EditOptions extends FileLockOptions {
-  /** Called when its turn has come, right before the file is changed: throws where that is not wanted any more. */
+  /** Called right before the file is changed; throws if the change is no longer wanted. */
   readonly confirm?: (() => void) | undefined;
 }
 
@@ -90,37 +89,37 @@ function applyEdit(text: string, edit: ServerEdit): string {
   if (edit.action === 'set' || edit.action === 'add') checkPartSize(edit.config);
   if (edit.action === 'set') return setServer(text, name, edit.config);
   if (edit.action === 'add') {
-    if (!writtenServers(text).some((server) => server.name === name))
-      return setServer(text, name, edit.config);
-    throw new TurnbuckleError('NAME_TAKEN', `There is a server "${name}" already.`, {
+    if (!listServers(text).some((server) => server.name === name)) return setServer(text, name, edit.config);
+    throw new TurnbuckleError('NAME_TAKEN', `Server "${name}" already exists.`, {
       server: name,
-      hint: 'Choose another name, or change the server that is there.',
+      hint: 'Choose another name, or edit the existing server.',
     });
   }
-  const server = existing(text, name);
+  const server = requireServer(text, name);
   if (edit.action === 'set-key') checkPartSize(edit.value);
   if (edit.action === 'remove') return removeServer(text, name);
   if (edit.action === 'set-key') return setKey(text, [...server.path, ...edit.key], edit.value);
   return setEnabled(text, server, edit.action === 'enable');
 }
 
-function setEnabled(text: string, { path, entry }: WrittenServer, enabled: boolean): string {
+function setEnabled(text: string, { path, entry }: EditableServer, enabled: boolean): string {
   const written = isRecord(entry) ? entry : {};
-  // Files made for other programs say `disabled`; saying both would be a riddle.
+  // Files of other programs use `disabled`; having both keys would be ambiguous.
   if (typeof written.disabled === 'boolean') return setKey(text, [...path, 'disabled'], !enabled);
   if (written.enabled === undefined && enabled) return text;
   return setKey(text, [...path, 'enabled'], enabled);
 }
 
-function existing(text: string, name: string): WrittenServer {
-  const servers = writtenServers(text);
+function requireServer(text: string, name: string): EditableServer {
+  const servers = listServers(text);
   const found = servers.find((server) => server.name === name);
   if (found !== undefined) return found;
   const names = servers.map((server) => server.name);
   const close = nearest(name, names);
   throw new TurnbuckleError('SERVER_UNKNOWN', `The configuration has no server "${name}".`, {
     server: name,
-    hint: close === undefined ? `It has: ${names.join(', ') || 'none'}.` : `Did you mean "${close}"?`,
+    hint:
+      close === undefined ? `Configured servers: ${names.join(', ') || 'none'}.` : `Did you mean "${close}"?`,
   });
 }
 
@@ -128,21 +127,21 @@ async function replaceChanged(target: string, change: (text: string) => string):
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const expected = await contentOf(target);
     const text = decode(expected);
-    check(text);
+    assertParses(text);
     const result = change(text);
     if (result === text) return false;
-    check(result);
+    assertParses(result);
     if (await replaceFile(target, result, { expected })) return true;
   }
-  throw new TurnbuckleError('OVERLOADED', `The file ${target} changes faster than it can be edited.`, {
-    hint: 'Something other than Turnbuckle writes it again and again.',
+  throw new TurnbuckleError('OVERLOADED', `Cannot edit ${target} because the file keeps changing on disk.`, {
+    hint: 'Another program keeps writing to the file. Stop that program, then try again.',
     data: { file: target },
   });
 }
 
-function check(text: string): void {
-  behindBom(text, (body) => {
-    parseDocument(body);
+function assertParses(text: string): void {
+  preserveBom(text, (body) => {
+    parseJsonc(body);
     return body;
   });
 }
@@ -151,31 +150,26 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new TurnbuckleError('CONFIG_INVALID', 'it is not UTF-8 text', {
-      hint: 'Save it as UTF-8; it was left as it is.',
+    throw new TurnbuckleError('CONFIG_INVALID', 'the file is not UTF-8 text', {
+      hint: 'The file was not changed. Save it as UTF-8, then try again.',
       cause,
     });
   }
 }
 
-/** The error with the file's name in it, whatever part of the edit it comes from. */
-function named(file: string, error: unknown): unknown {
+/** Adds the file's name to the error, whichever part of the edit it comes from. */
+function withFileName(file: string, error: unknown): unknown {
   if (error instanceof TurnbuckleError) {
     if (error.data?.file !== undefined) return error;
     const { code, message, hint, server, cause } = error;
-    const text =
-      code === 'CONFIG_INVALID' ? `The configuration file ${file} cannot be edited: ${message}` : message;
+    const text = code === 'CONFIG_INVALID' ? `Cannot edit configuration file ${file}: ${message}` : message;
     return new TurnbuckleError(code, text, { hint, server, cause, data: { ...error.data, file } });
   }
   const reason = errorCode(error);
   if (reason === undefined) return error;
-  return new TurnbuckleError(
-    'CONFIG_INVALID',
-    `The configuration file ${file} cannot be edited (${reason}).`,
-    {
-      hint: 'The file must be readable, and its directory writable.',
-      cause: error,
-      data: { file, reason },
-    },
-  );
+  return new TurnbuckleError('CONFIG_INVALID', `Cannot edit configuration file ${file} (${reason}).`, {
+    hint: 'Make sure that the file is readable and its directory is writable.',
+    cause: error,
+    data: { file, reason },
+  });
 }

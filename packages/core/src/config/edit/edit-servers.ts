@@ -1,37 +1,37 @@
 /**
- * The servers of a configuration text, in each form in which the file may have them: `servers` as a map or
- * as a list of entries with `name` or `id`, or `mcpServers` as a map. Pure: text in, text out.
+ * The servers of a configuration text in all supported forms: `servers` as a map or as a list of entries with `name`
+ * or `id`, or `mcpServers` as a map. Pure: text in, text out.
  */
 import { getNodeValue, type Node } from 'jsonc-parser';
-import { isRecord } from '../../is-record.js';
+import { isRecord } from '../../json/is-record.js';
 import {
-  behindBom,
   invalidAt,
   type KeyPath,
   keyOf,
   nodeAt,
-  parseDocument,
+  parseJsonc,
+  preserveBom,
   valueOfMember,
 } from './jsonc-document.js';
 import { setKey } from './set-key.js';
 
 export { setKey } from './set-key.js';
 
-export interface WrittenServer {
+export interface EditableServer {
   readonly name: string;
   readonly path: KeyPath;
-  /** The entry as it is written, the name in it included. */
+  /** The entry exactly as written, including its name. */
   readonly entry: unknown;
 }
 
-/** The servers in the order of the file; none for a text without content. CONFIG_INVALID as for an edit. */
-export function writtenServers(text: string): WrittenServer[] {
-  return placesOf(text).flatMap(({ servers }) => servers);
+/** The servers in file order; none for an empty text. Throws CONFIG_INVALID like an edit. */
+export function listServers(text: string): EditableServer[] {
+  return findContainers(text).flatMap(({ servers }) => servers);
 }
 
-/** The text with that server: a new one comes last, of an existing one only what differs is written. */
+/** The text with that server: a new one is added at the end, an existing one is changed only where it differs. */
 export function setServer(text: string, name: string, config: Readonly<Record<string, unknown>>): string {
-  const places = placesOf(text);
+  const places = findContainers(text);
   const place = places.find(({ servers }) => servers.some((server) => server.name === name)) ?? places[0];
   if (place === undefined) return setKey(text, ['servers', name], config);
   const known = place.servers.find((server) => server.name === name);
@@ -39,47 +39,51 @@ export function setServer(text: string, name: string, config: Readonly<Record<st
   return setKey(text, known?.path ?? [place.key, -1], listEntry(name, config, known?.entry));
 }
 
-/** The text without that server; unchanged when there is none of that name. */
+/** The text without that server; unchanged if it does not exist. */
 export function removeServer(text: string, name: string): string {
   let result = text;
   for (;;) {
-    const known = writtenServers(result).find((server) => server.name === name);
+    const known = listServers(result).find((server) => server.name === name);
     if (known === undefined) return result;
     result = setKey(result, known.path, undefined);
   }
 }
 
 function listEntry(name: string, config: Readonly<Record<string, unknown>>, old: unknown): unknown {
-  // A hosted-proxy server has an `id` of its own, so its name can only be `name`.
+  // A hosted-proxy server has its own `id`, so its name can only be `name`.
   const byId = isRecord(old) && typeof old.name !== 'string' && config.id === undefined;
   const { name: _, ...rest } = config;
   return byId ? { id: name, ...rest } : { name, ...rest };
 }
 
-interface Place {
+interface ServerContainer {
   readonly key: string;
   readonly isList: boolean;
-  readonly servers: readonly WrittenServer[];
+  readonly servers: readonly EditableServer[];
 }
 
-function placesOf(text: string): Place[] {
-  const places: Place[] = [];
-  behindBom(text, (body) => {
-    const root = parseDocument(body);
+function findContainers(text: string): ServerContainer[] {
+  const places: ServerContainer[] = [];
+  preserveBom(text, (body) => {
+    const root = parseJsonc(body);
     for (const key of ['servers', 'mcpServers']) {
       const node = root === undefined ? undefined : nodeAt(root, [key]);
-      // `null` says as much as nothing: the first edit replaces it.
-      if (node !== undefined && node.type !== 'null') places.push(placeOf(body, key, node));
+      // `null` counts as empty: the first edit replaces it.
+      if (node !== undefined && node.type !== 'null') places.push(readContainer(body, key, node));
     }
     return body;
   });
   return places;
 }
 
-function placeOf(text: string, key: string, node: Node): Place {
+function readContainer(text: string, key: string, node: Node): ServerContainer {
   if (node.type !== 'object' && node.type !== 'array')
-    throw invalidAt(text, node.offset, `"${key}": expected a map or a list of servers, found ${node.type}`);
-  const servers = (node.children ?? []).flatMap((member, index): WrittenServer[] => {
+    throw invalidAt(
+      text,
+      node.offset,
+      `expected "${key}" to be a map or a list of servers, found ${node.type}`,
+    );
+  const servers = (node.children ?? []).flatMap((member, index): EditableServer[] => {
     const value = valueOfMember(member);
     const entry: unknown = value === undefined ? undefined : getNodeValue(value);
     const name = keyOf(member) ?? nameIn(entry);

@@ -1,4 +1,4 @@
-/** What stands between the values of a valid text: white space, comments and at most one comma. */
+/** The text between values: white space, comments and at most one comma. */
 
 export interface GapToken {
   readonly kind: 'space' | 'eol' | 'line' | 'block' | 'comma';
@@ -10,7 +10,7 @@ const GAP =
   /(?<space>[ \t]+)|(?<eol>\r\n|\r|\n)|(?<line>\/\/[^\r\n]*)|(?<block>\/\*[\s\S]*?\*\/)|(?<comma>,)/y;
 const KINDS = ['space', 'eol', 'line', 'block', 'comma'] as const;
 
-/** The tokens of a stretch that holds no value. */
+/** The tokens of a range without values. */
 export function gapTokens(text: string, from: number, to: number): GapToken[] {
   const tokens: GapToken[] = [];
   let start = from;
@@ -29,7 +29,7 @@ export const isComment = ({ kind }: GapToken): boolean => kind === 'line' || kin
 
 export const isComma = ({ kind }: GapToken): boolean => kind === 'comma';
 
-/** The tokens line by line; a comment over several lines counts for the line it starts on. */
+/** The tokens by line; a multi-line comment counts for the line it starts on. */
 export function gapLines(tokens: readonly GapToken[]): GapToken[][] {
   const lines: GapToken[][] = [[]];
   for (const token of tokens) {
@@ -40,8 +40,8 @@ export function gapLines(tokens: readonly GapToken[]): GapToken[][] {
 }
 
 /**
- * Where the comments end that stand behind a value (or its comma) on the same line. Those before a further
- * value on the line are that one's.
+ * The end of the comments after a value (or its comma) on the same line. Comments before a further value on the line
+ * belong to that value.
  */
 export function trailingEnd(tokens: readonly GapToken[], from: number, valueFollows: boolean): number {
   const [line = [], ...more] = gapLines(tokens.filter(({ start }) => start >= from));
@@ -49,13 +49,15 @@ export function trailingEnd(tokens: readonly GapToken[], from: number, valueFoll
   return line.findLast(isComment)?.end ?? from;
 }
 
-/** Where the comments begin that are about the value behind the gap: those before it on its line, and directly above. */
+/**
+ * The start of the comments that belong to the value after the gap: those before it on its line, and directly above.
+ */
 export function attachedStart(before: readonly GapToken[], offset: number, hasPrevious: boolean): number {
   const lines = gapLines(before.slice(before.findIndex(isComma) + 1));
   const above = lines.slice(0, -1);
   let start = offset;
   if (hasPrevious || above.length > 0) start = lines.at(-1)?.find(isComment)?.start ?? start;
-  // The first of the lines is the one that the value before ends on, or the container begins on.
+  // The first line is the one on which the previous value ends or the container starts.
   for (const line of above.slice(1).reverse()) {
     const comment = line.find(isComment);
     if (comment === undefined) break;

@@ -1,4 +1,4 @@
-/** Puts a value into an object or list without touching what the user wrote around it. */
+/** Inserts a value into an object or list without touching the text around it. */
 import type { Node } from 'jsonc-parser';
 import { attachedStart, gapTokens, isComment, trailingEnd } from './gap.js';
 import { endOf, valueOfMember } from './jsonc-document.js';
@@ -14,22 +14,31 @@ import {
 import { renderLine, renderLines } from './render-json.js';
 
 export interface Member {
-  /** Absent for a member of a list. */
+  /** Absent for a list. */
   readonly key?: string;
   readonly value: unknown;
+  /** Its position in the container. Absent: the end. */
+  readonly index?: number;
 }
 
-/** The text with the member at that position of the container; at the end unless told otherwise. */
-export function insertMember(text: string, container: Node, member: Member, index = Infinity): string {
+/** An object or list of a text, into which a member is inserted. */
+interface Target {
+  readonly text: string;
+  readonly container: Node;
+}
+
+/** The text with the member at its position; at the end by default. */
+export function insertMember(text: string, container: Node, member: Member): string {
+  const { index = Number.POSITIVE_INFINITY } = member;
   const members = container.children ?? [];
   const previous = members[Math.min(index, members.length) - 1];
   const [first] = members;
-  if (first === undefined) return fill(text, container, member);
-  if (previous === undefined) return putBefore(text, container, member, first);
-  return putBehind(text, container, member, previous);
+  if (first === undefined) return insertIntoEmpty(text, container, member);
+  if (previous === undefined) return insertBefore({ text, container }, member, first);
+  return insertAfter({ text, container }, member, previous);
 }
 
-/** The text with another value in the place of this one. */
+/** The text with another value in place of this one. */
 export function replaceValue(text: string, node: Node, value: unknown): string {
   const rendered = staysOnOneLine(text, node)
     ? renderLine(value, spacingOf(text, node))
@@ -37,10 +46,10 @@ export function replaceValue(text: string, node: Node, value: unknown): string {
   return text.slice(0, node.offset) + rendered + text.slice(endOf(node));
 }
 
-function fill(text: string, container: Node, member: Member): string {
+function insertIntoEmpty(text: string, container: Node, member: Member): string {
   const start = container.offset + 1;
   const end = endOf(container) - 1;
-  // A comment keeps every byte, the spaces at its end included, so only what follows the last one goes.
+  // A comment keeps every byte, including trailing spaces, so only the text after the last one is removed.
   const kept = text.slice(start, gapTokens(text, start, end).findLast(isComment)?.end ?? start);
   if (staysOnOneLine(text, container)) {
     const { pad } = spacingOf(text, container);
@@ -51,28 +60,28 @@ function fill(text: string, container: Node, member: Member): string {
   const outer = indentAt(text, container.offset);
   const inner = outer + layout.unit;
   const piece = overLines(member, inner, layout);
-  // What was there before it is not about it: an empty line says so.
+  // An empty line separates it from unrelated comments above.
   const apart = /[\r\n]/.test(kept) ? layout.eol : '';
   return `${text.slice(0, start)}${kept}${apart}${layout.eol}${inner}${piece}${layout.eol}${outer}${text.slice(end)}`;
 }
 
-function putBefore(text: string, container: Node, member: Member, next: Node): string {
-  const { piece, separator } = besides(text, container, member, next);
-  // Not between the next one and the comments about it.
+function insertBefore({ text, container }: Target, member: Member, next: Node): string {
+  const { piece, separator } = renderNextTo({ text, container }, member, next);
+  // Not between the next member and its comments.
   const start = attachedStart(gapTokens(text, container.offset + 1, next.offset), next.offset, false);
   return `${text.slice(0, start)}${piece},${separator}${text.slice(start)}`;
 }
 
-function putBehind(text: string, container: Node, member: Member, previous: Node): string {
+function insertAfter({ text, container }: Target, member: Member, previous: Node): string {
   const members = container.children ?? [];
   const next = members[members.indexOf(previous) + 1];
   const end = endOf(previous);
   const gap = gapTokens(text, end, next?.offset ?? endOf(container) - 1);
   const comma = gap.find(({ kind }) => kind === 'comma');
   const place = trailingEnd(gap, comma?.end ?? end, next !== undefined);
-  const { piece, separator } = besides(text, container, member, previous);
+  const { piece, separator } = renderNextTo({ text, container }, member, previous);
   const own = text.slice(end, place);
-  // On one line a comment behind the comma would be read as the new member's.
+  // On one line, a comment after the comma would seem to belong to the new member.
   const joined = staysOnOneLine(text, container) ? `${own},` : `,${own}`;
   return [
     text.slice(0, end),
@@ -84,8 +93,8 @@ function putBehind(text: string, container: Node, member: Member, previous: Node
   ].join('');
 }
 
-/** The member as text, laid out like its neighbour, and what separates the two. */
-function besides(text: string, container: Node, member: Member, neighbour: Node) {
+/** The member as text in the layout of its neighbor, and the separator. */
+function renderNextTo({ text, container }: Target, member: Member, neighbour: Node) {
   if (staysOnOneLine(text, container))
     return {
       piece: onOneLine(text, container, member),

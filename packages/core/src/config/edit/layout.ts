@@ -1,14 +1,14 @@
-/** How the user lays out the file: line ends, indentation, and the spacing of what stands on one line. */
+/** The layout of the file: line endings, indentation, and the spacing of one-line objects. */
 import type { Node } from 'jsonc-parser';
 import { endOf, valueOfMember } from './jsonc-document.js';
 
 export interface Layout {
   readonly eol: string;
-  /** One step of indentation. */
+  /** One level of indentation. */
   readonly unit: string;
 }
 
-/** Spacing inside an object or list that is written on one line. */
+/** Spacing inside a one-line object or list. */
 export interface Spacing {
   readonly colon: string;
   readonly comma: string;
@@ -43,7 +43,7 @@ function unitOf(text: string, node: Node): string | undefined {
   return undefined;
 }
 
-/** The white space that the line of this offset starts with. */
+/** The indentation of the line of this offset. */
 export function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(lineStart(text, offset)))?.[0] ?? '';
 }
@@ -52,12 +52,12 @@ export function lineStart(text: string, offset: number): number {
   return Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
 }
 
-/** True when only white space stands before the offset on its line. */
+/** True if only white space precedes the offset on its line. */
 export function startsLine(text: string, offset: number): boolean {
   return /^[ \t]*$/.test(text.slice(lineStart(text, offset), offset)) && lineStart(text, offset) > 0;
 }
 
-/** True for an object or list on one line that is not to be spread over several. */
+/** True for a one-line object or list that should stay on one line. */
 export function staysOnOneLine(text: string, node: Node): boolean {
   if (/[\r\n]/.test(text.slice(node.offset, endOf(node)))) return false;
   if ((node.children?.length ?? 0) > 0) return true;
@@ -65,7 +65,7 @@ export function staysOnOneLine(text: string, node: Node): boolean {
   return outer !== undefined && staysOnOneLine(text, outer);
 }
 
-/** The spacing of the nearest object on one line. */
+/** The spacing of the nearest one-line object. */
 export function spacingOf(text: string, node: Node): Spacing {
   const member = node.type === 'object' ? node.children?.[0] : undefined;
   const value = valueOfMember(member);

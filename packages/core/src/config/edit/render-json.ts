@@ -1,11 +1,11 @@
-/** A JSON value as text that fits the file around it. */
+/** A JSON value as text in the layout of the file. */
 
-import { isRecord } from '../../is-record.js';
+import { isRecord } from '../../json/is-record.js';
 import { type Layout, LINE_WIDTH, type Spacing } from './layout.js';
 
 const SPACED: Spacing = { colon: ': ', comma: ', ', pad: ' ' };
 
-/** Over several lines: objects always, lists of plain values only when they do not fit on one. */
+/** Over several lines: objects always, lists of plain values only if they do not fit on one. */
 export function renderLines(value: unknown, indent: string, layout: Layout): string {
   const inner = indent + layout.unit;
   const block = (open: string, parts: readonly string[], close: string): string =>

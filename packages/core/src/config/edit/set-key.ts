@@ -1,33 +1,33 @@
 /**
- * Sets one key of a configuration text. Only what differs is written: everything else, inside the value as
- * well, keeps its comments, order and layout.
+ * Sets one key of a configuration text. Only differences are written: everything else keeps its comments, order and
+ * layout.
  */
 import { getNodeValue, type Node } from 'jsonc-parser';
 import { TurnbuckleError } from '../../errors.js';
-import { isRecord } from '../../is-record.js';
+import { isRecord } from '../../json/is-record.js';
 import { insertMember, replaceValue } from './insert-member.js';
 import {
-  behindBom,
   invalidAt,
   type KeyPath,
   keyOf,
   memberIndex,
   nodeAt,
-  parseDocument,
+  parseJsonc,
+  preserveBom,
   valueOfMember,
 } from './jsonc-document.js';
 import { eolOf } from './layout.js';
 import { removeMember } from './remove-member.js';
 
 /**
- * The text with the value under the path; undefined removes it. Objects on the way are created; a text
- * without content becomes a fresh file. In a list the next free position (or -1) appends.
+ * The text with the value at the path; undefined removes it. Missing objects are created; an empty text becomes a new
+ * file. In a list, the next free index (or -1) appends.
  */
 export function setKey(text: string, path: KeyPath, value: unknown): string {
   if (path.length === 0)
-    throw new TurnbuckleError('CONFIG_INVALID', 'There is no key to set: the path is empty.');
-  return behindBom(text, (body) => {
-    const root = parseDocument(body);
+    throw new TurnbuckleError('CONFIG_INVALID', 'Cannot set a key because the path is empty.');
+  return preserveBom(text, (body) => {
+    const root = parseJsonc(body);
     if (value === undefined) return root === undefined ? body : remove(body, path);
     const plain = toPlain(value);
     return root === undefined ? set(freshDocument(body), path, plain) : set(body, path, plain);
@@ -41,7 +41,7 @@ function freshDocument(text: string): string {
 }
 
 function rootOf(text: string): Node {
-  const root = parseDocument(text);
+  const root = parseJsonc(text);
   if (root === undefined) throw invalidAt(text, 0, 'expected an object, found nothing');
   return root;
 }
@@ -67,14 +67,14 @@ function insert(text: string, container: Node, { part, value }: { part: string |
   const length = container.children?.length ?? 0;
   if (container.type === 'array' && (part === length || part === -1))
     return insertMember(text, container, { value });
-  const wanted = typeof part === 'number' ? `position ${part} of a list` : `the key "${part}" of an object`;
-  throw invalidAt(text, container.offset, `${wanted} cannot be set in this ${container.type}`);
+  const wanted = typeof part === 'number' ? `index ${part}` : `key "${part}"`;
+  throw invalidAt(text, container.offset, `cannot set ${wanted} in this ${container.type}`);
 }
 
 function remove(text: string, path: KeyPath): string {
   const part = path.at(-1);
   let result = text;
-  // A key that is there twice would otherwise come back with the other value.
+  // A duplicate key would otherwise reappear with its other value.
   for (;;) {
     const container = nodeAt(rootOf(result), path.slice(0, -1));
     const index = container === undefined || part === undefined ? -1 : memberIndex(container, part);
@@ -96,7 +96,7 @@ function merge(text: string, path: KeyPath, value: unknown): string {
 
 function mergeObject(text: string, path: KeyPath, value: Record<string, unknown>): string {
   let result = text;
-  // First in, then out: an object that is empty in between would lose its layout.
+  // Insert before removing: an object that is empty in between would lose its layout.
   for (const [key, item] of Object.entries(value)) result = merge(result, [...path, key], item);
   for (const member of nodeAt(rootOf(result), path)?.children ?? []) {
     const key = keyOf(member);
@@ -110,7 +110,7 @@ interface Lists {
   readonly value: readonly unknown[];
 }
 
-/** What both lists start and end with stays; between, items are changed in place, then added or removed. */
+/** The common start and end of both lists stay; items in between are changed in place, then added or removed. */
 function mergeList(text: string, path: KeyPath, { old, value }: Lists): string {
   const shorter = Math.min(old.length, value.length);
   let head = 0;
@@ -124,7 +124,7 @@ function mergeList(text: string, path: KeyPath, { old, value }: Lists): string {
     result =
       index < old.length - tail
         ? merge(result, [...path, index], value[index])
-        : insertMember(result, list, { value: value[index] }, index);
+        : insertMember(result, list, { value: value[index], index });
   }
   for (let index = old.length - tail - 1; index >= value.length - tail; index -= 1)
     result = remove(result, [...path, index]);
@@ -146,8 +146,12 @@ function toPlain(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch (cause) {
-    throw new TurnbuckleError('CONFIG_INVALID', 'The value cannot be written to a file: it is not JSON.', {
-      cause,
-    });
+    throw new TurnbuckleError(
+      'CONFIG_INVALID',
+      'Cannot write the value to the file because the value cannot be represented as JSON.',
+      {
+        cause,
+      },
+    );
   }
 }

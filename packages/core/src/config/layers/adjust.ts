@@ -1,17 +1,17 @@
-/** How a stronger file changes some of a weaker one's server without writing all of it again. */
-import { isRecord } from '../is-record.js';
-import { ADJUSTABLE } from './schema.js';
+/** Lets a file of higher precedence override parts of a server from another file. */
+import { isRecord } from '../../json/is-record.js';
+import { ADJUSTABLE_KEYS } from '../schema/schema.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** An entry that neither says what to run or contact, nor anything but what can be adjusted. */
+/** An entry with nothing but overridable keys: no command and no URL. */
 export function isAdjustment(entry: unknown): entry is Entry {
-  return isRecord(entry) && Object.keys(entry).every((key) => ADJUSTABLE.some((one) => one === key));
+  return isRecord(entry) && Object.keys(entry).every((key) => ADJUSTABLE_KEYS.some((one) => one === key));
 }
 
 /**
- * The entry with the adjustment in it. With `narrowing` (a project adjusts a server of its user's), what the
- * server may offer and who may use it can become less, never more.
+ * The entry with the overrides. With `narrowing` (a project overrides a user's server), tools and visibility can only
+ * be restricted.
  */
 export function adjust(before: Entry, adjustment: Entry, { narrowing }: { narrowing: boolean }): Entry {
   const adjusted: Record<string, unknown> = { ...before, ...adjustment };
@@ -24,7 +24,7 @@ export function adjust(before: Entry, adjustment: Entry, { narrowing }: { narrow
   const { includeTools: fewer } = adjustment;
   if (Array.isArray(old) && Array.isArray(fewer))
     adjusted.includeTools = old.filter((one) => fewer.includes(one));
-  // What is not there is nothing: a project cannot let its user's server ask.
+  // A missing value means none: a project cannot let the user's server send requests.
   if (Array.isArray(adjustment.mayAsk)) {
     const allowed = Array.isArray(before.mayAsk) ? before.mayAsk : [];
     adjusted.mayAsk = adjustment.mayAsk.filter((kind) => allowed.includes(kind));

@@ -1,54 +1,58 @@
 /**
- * A configuration file as text: JSON with comments, with the place of every key, so that whatever is wrong
- * can be pointed at. Never throws on content: what is wrong with it is in `faults`.
+ * The text of a configuration file: JSON with comments, with the position of every key for error messages. Never
+ * throws on content: errors are in `faults`.
  */
 import { createScanner, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { describeSyntax } from './syntax-text.js';
 
-export interface Place {
+export interface SourcePosition {
   readonly line: number;
   readonly column: number;
 }
 
-export interface DocumentFault extends Place {
+export interface DocumentFault extends SourcePosition {
   readonly path: string;
   readonly text: string;
 }
 
 export interface ConfigDocument {
-  /** Undefined when the text is no JSON at all. */
+  /** Undefined if the text is not JSON. */
   readonly value: unknown;
   readonly faults: readonly DocumentFault[];
-  /** Where a key stands; the nearest one above it that exists when it does not. */
-  placeOf(keys: readonly PropertyKey[]): Place;
+  /** The position of a key, or of its nearest existing parent. */
+  positionOf(keys: readonly PropertyKey[]): SourcePosition;
 }
 
 const MAX_DEPTH = 100;
 const MAX_SYNTAX_FAULTS = 10;
-/** Names, values and the signs between them: a hundred times what a large configuration has. */
+/** A hundred times as many as in a large configuration. */
 const MAX_TOKENS = 60_000;
 const MAX_PLACEHOLDERS = 5_000;
-/** So many are told in full; of more only how many. */
+/** Reported in full; of further ones only the number. */
 export const MAX_FAULTS = 50;
-const TOO_DEEP = `nested more than ${MAX_DEPTH} deep`;
+const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
 export function parseDocument(text: string): ConfigDocument {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const errors: ParseError[] = [];
-  const at = placesIn(body);
-  const tooMuch = isWide(body) ? { offset: 0, text: NOT_UTF8 } : findTooMuch(body);
+  const at = createPositionLookup(body);
+  const tooMuch = looksLikeUtf16(body) ? { offset: 0, text: NOT_UTF8 } : findSizeFault(body);
   if (tooMuch !== undefined) {
     const place = at(tooMuch.offset);
-    return { value: undefined, faults: [{ ...place, path: '', text: tooMuch.text }], placeOf: () => place };
+    return {
+      value: undefined,
+      faults: [{ ...place, path: '', text: tooMuch.text }],
+      positionOf: () => place,
+    };
   }
   let tree: Node | undefined;
   try {
     tree = parseTree(body, errors, { allowTrailingComma: true, allowEmptyContent: true });
   } catch (error) {
-    // The parser calls itself for each level and ran out of stack.
+    // The parser is recursive and ran out of stack.
     if (!(error instanceof RangeError)) throw error;
     const fault = { ...at(0), path: '', text: TOO_DEEP };
-    return { value: undefined, faults: [fault], placeOf: () => at(0) };
+    return { value: undefined, faults: [fault], positionOf: () => at(0) };
   }
   const faults: DocumentFault[] = errors.slice(0, MAX_SYNTAX_FAULTS).map((error) => ({
     ...at(error.offset),
@@ -56,33 +60,35 @@ export function parseDocument(text: string): ConfigDocument {
     text: describeSyntax(error, body),
   }));
   const report = (offset: number, path: string, text: string): void => {
-    // Not told in full, but counted, for a fault takes with it what it is about.
-    faults.push(faults.length < MAX_FAULTS ? { ...at(offset), path, text } : { ...NOWHERE, path, text });
+    // Counted without a position: a fault disables the setting it belongs to.
+    faults.push(
+      faults.length < MAX_FAULTS ? { ...at(offset), path, text } : { ...START_OF_FILE, path, text },
+    );
   };
   const value = tree === undefined ? undefined : toValue(tree, { report, path: '', depth: 0 });
   const members = memberIndex();
   return {
     value: errors.length > 0 ? undefined : value,
     faults,
-    placeOf: (keys) => at(nodeAt(tree, keys, members)?.offset ?? 0),
+    positionOf: (keys) => at(nodeAt(tree, keys, members)?.offset ?? 0),
   };
 }
 
-const NOT_UTF8 = 'the file is not UTF-8 text, it looks like UTF-16: save it as UTF-8';
+const NOT_UTF8 = 'the file looks like UTF-16 and must be saved as UTF-8';
 
-/** What two bytes for each letter look like when they are read as UTF-8: the mark at the beginning, or zeros. */
-const isWide = (text: string): boolean =>
+/** UTF-16 text read as UTF-8: replacement characters of the byte order mark, or zeros. */
+const looksLikeUtf16 = (text: string): boolean =>
   /^(?:\ufffd{2})?(?:\0[ -~\s]){2}|^(?:\ufffd{2})?(?:[ -~\s]\0){2}/.test(text);
 
-const NOWHERE: Place = { line: 1, column: 1 };
+const START_OF_FILE: SourcePosition = { line: 1, column: 1 };
 
 /**
- * Where a file gets so large that reading it would keep everything else waiting. Everything after this costs time for
- * each sign; this ends at the bound.
+ * The position at which a file exceeds a limit and would block everything else. Everything after this takes time per
+ * character; this check stops at the limit.
  */
-export function findTooMuch(text: string): { readonly offset: number; readonly text: string } | undefined {
+export function findSizeFault(text: string): { readonly offset: number; readonly text: string } | undefined {
   let count = 0;
-  // Also as it can be spelt in JSON.
+  // Including JSON escapes.
   for (const { index } of text.matchAll(/\$\{|\\u0024|\\u007b/gi)) {
     count += 1;
     if (count > MAX_PLACEHOLDERS)
@@ -91,7 +97,7 @@ export function findTooMuch(text: string): { readonly offset: number; readonly t
   const scanner = createScanner(text, true);
   for (let tokens = 0; scanner.scan() !== END_OF_TEXT; tokens += 1)
     if (tokens > MAX_TOKENS)
-      return { offset: scanner.getTokenOffset(), text: `more than ${MAX_TOKENS} names, values and signs` };
+      return { offset: scanner.getTokenOffset(), text: `more than ${MAX_TOKENS} JSON tokens` };
   return undefined;
 }
 
@@ -120,7 +126,7 @@ function toValue(node: Node, walk: Walk): unknown {
     const name = String(key.value);
     const path = walk.path === '' ? name : `${walk.path}.${name}`;
     if (name === '__proto__') walk.report(key.offset, path, 'this key is not allowed');
-    else if (Object.hasOwn(result, name)) walk.report(key.offset, path, `the key "${name}" is there twice`);
+    else if (Object.hasOwn(result, name)) walk.report(key.offset, path, `duplicate key "${name}"`);
     else result[name] = toValue(value, deeper(path));
   }
   return result;
@@ -128,7 +134,7 @@ function toValue(node: Node, walk: Walk): unknown {
 
 type Members = (node: Node) => ReadonlyMap<unknown, Node>;
 
-/** The values of an object by key, found once: a file may hold very many. Of a key that is there twice, the first. */
+/** The values of an object by key, computed once: a file may have many. For a duplicate key, the first one. */
 function memberIndex(): Members {
   const known = new WeakMap<Node, Map<unknown, Node>>();
   return (node) => {
@@ -142,7 +148,7 @@ function memberIndex(): Members {
   };
 }
 
-/** The key that a path leads to, or the last one on the way that exists. */
+/** The node at a path, or its last existing parent. */
 function nodeAt(tree: Node | undefined, keys: readonly PropertyKey[], membersOf: Members): Node | undefined {
   let node = tree;
   let key = tree;
@@ -157,8 +163,8 @@ function nodeAt(tree: Node | undefined, keys: readonly PropertyKey[], membersOf:
   return key;
 }
 
-/** From an offset to its place. The starts of the lines are found once. */
-function placesIn(text: string): (offset: number) => Place {
+/** Converts offsets to positions. Line starts are computed once. */
+function createPositionLookup(text: string): (offset: number) => SourcePosition {
   let starts: number[] | undefined;
   return (offset) => {
     starts ??= lineStarts(text);

@@ -1,6 +1,6 @@
-/** Settings that variables of the environment set: above all files but the administrator's. */
-import { TurnbuckleError } from '../errors.js';
-import type { FileSettings, SettingName } from './file-schema.js';
+/** Settings from environment variables: they override all files except the administrator's. */
+import { TurnbuckleError } from '../../errors.js';
+import type { FileSettings, SettingName } from '../schema/file-schema.js';
 import type { Origin } from './loaded-config.js';
 
 export interface EnvironmentSettings {
@@ -13,7 +13,7 @@ interface Switch {
   readonly setting: 'toolApprovalRequired' | 'autoDiscoveryEnabled';
   readonly on: readonly string[];
   readonly off: readonly string[];
-  /** What holds when the variable is set and not understood: a guard stays up. */
+  /** The value if the variable is set but invalid: a guard stays on. */
   readonly otherwise?: boolean;
 }
 
@@ -30,7 +30,7 @@ const SWITCHES: Readonly<Record<string, Switch>> = {
   MCP_AUTO_DISCOVERY: { setting: 'autoDiscoveryEnabled', on: ON, off: OFF },
 };
 
-/** Empty means unset; a word that is not understood is a problem that names the variable. */
+/** Empty means unset; an invalid value is a problem that names the variable. */
 export function environmentSettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): EnvironmentSettings {
@@ -55,7 +55,7 @@ export function environmentSettings(
 function notUnderstood(variable: string, said: string): TurnbuckleError {
   return new TurnbuckleError(
     'CONFIG_INVALID',
-    `The environment variable ${variable} is ${JSON.stringify(said.slice(0, 40))}, which is not understood: expected true, false, 1, 0, on or off.`,
-    { hint: `Set ${variable} to one of these, or unset it.`, data: { variable } },
+    `Invalid value ${JSON.stringify(said.slice(0, 40))} for environment variable ${variable}: expected "true", "false", "1", "0", "on" or "off".`,
+    { hint: `Set ${variable} to one of these values, or unset it.`, data: { variable } },
   );
 }

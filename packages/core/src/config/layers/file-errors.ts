@@ -1,21 +1,21 @@
-/** Errors that name a configuration file, and the place in it where there is one. */
-import { TurnbuckleError } from '../errors.js';
+/** Errors with the name of a configuration file, and the position in it if there is one. */
+import { TurnbuckleError } from '../../errors.js';
 import type { DocumentFault } from './document.js';
 
 /** An error about a file as a whole. */
 export function fileError(
   file: string,
   reason: string,
-  { hint = 'The other files are not affected.', cause }: { hint?: string; cause?: unknown } = {},
+  { hint = 'Other files are not affected.', cause }: { hint?: string; cause?: unknown } = {},
 ): TurnbuckleError {
-  return new TurnbuckleError('CONFIG_INVALID', `The configuration file ${file} cannot be used: ${reason}.`, {
+  return new TurnbuckleError('CONFIG_INVALID', `Cannot use configuration file ${file}: ${reason}.`, {
     cause,
     hint,
     data: { file, line: 1, column: 1 },
   });
 }
 
-/** An error that points at a place of a file. */
+/** An error with a position in a file. */
 export function faultError(
   file: string,
   { line, column, path, text }: DocumentFault,
@@ -24,12 +24,12 @@ export function faultError(
   const at = `${file}:${line}:${column}`;
   return new TurnbuckleError('CONFIG_INVALID', `${at}: ${path === '' ? '' : `${path}: `}${text}.`, {
     server,
-    hint: hint ?? 'Correct it there. The rest of the configuration is not affected.',
+    hint: hint ?? 'Correct the file at this position. The rest of the configuration is not affected.',
     data: { file, line, column, path, ...more },
   });
 }
 
-/** The same error with another next step. */
+/** The same error with another hint. */
 export const withHint = (
   { code, message, server, cause, data }: TurnbuckleError,
   hint: string,

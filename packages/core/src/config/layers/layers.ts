@@ -1,25 +1,25 @@
 /**
- * Which files make up the configuration, from the weakest to the strongest, and what each may do. Pure but
- * for the walk upwards to the project, whose look at the file system is handed in.
+ * Which files make up the configuration, in order of precedence, and what each may do. Pure except for the search for
+ * the project, whose file system access is passed in.
  */
 import { dirname, join, normalize } from 'node:path';
-import { absoluteOnly } from './home-directory.js';
+import { absoluteOrUndefined } from '../../files/home-directory.js';
 
 export type LayerScope = 'user' | 'project' | 'local' | 'environment' | 'flags' | 'managed';
 
-/** Written by whoever wrote the project: not to be believed before its user agreed. */
-export const isOfProject = (scope: LayerScope): boolean => scope === 'project' || scope === 'local';
+/** Written by the author of the project: untrusted until the user agrees. */
+export const isProjectScope = (scope: LayerScope): boolean => scope === 'project' || scope === 'local';
 
 export interface Layer {
   readonly scope: LayerScope;
   readonly file: string;
-  /** Missing, it is a problem: somebody named it. */
+  /** Named explicitly: a problem if missing. */
   readonly required: boolean;
-  /** The directory that its relative paths and placeholders mean. */
+  /** The base directory of its relative paths and placeholders. */
   readonly directory: string;
 }
 
-export interface LayerPlace {
+export interface LayerContext {
   readonly cwd: string;
   readonly home: string;
   readonly platform: NodeJS.Platform;
@@ -29,52 +29,59 @@ export interface LayerPlace {
   readonly exists: (path: string) => boolean;
 }
 
-/** From the weakest to the strongest. */
-export function findLayers(place: LayerPlace): Layer[] {
+/** From lowest to highest precedence. */
+export function findLayers(place: LayerContext): Layer[] {
   const { cwd, environment } = place;
-  const layer = (scope: LayerScope, file: string, required = false, directory = cwd): Layer => ({
+  const layer = (scope: LayerScope, file: string, more: Partial<Layer> = {}): Layer => ({
     scope,
     file,
-    required,
-    directory,
+    required: false,
+    directory: cwd,
+    ...more,
   });
   const project = findProject(place);
   const named = environment.MCP_CONFIG_PATH;
   return [
     layer('user', userFile(place)),
-    ...(project === undefined ? [] : [layer('project', project.file, false, project.directory)]),
+    ...(project === undefined ? [] : [layer('project', project.file, { directory: project.directory })]),
     layer('project', join(cwd, 'mcp-servers.json')),
     ...(project === undefined
       ? []
-      : [layer('local', join(project.directory, '.turnbuckle', 'mcp.local.json'), false, project.directory)]),
-    ...(named === undefined || named === '' ? [] : [layer('environment', absolute(cwd, named), true)]),
-    ...(place.files ?? []).map((file) => layer('flags', absolute(cwd, file), true)),
+      : [
+          layer('local', join(project.directory, '.turnbuckle', 'mcp.local.json'), {
+            directory: project.directory,
+          }),
+        ]),
+    ...(named === undefined || named === ''
+      ? []
+      : [layer('environment', absolute(cwd, named), { required: true })]),
+    ...(place.files ?? []).map((file) => layer('flags', absolute(cwd, file), { required: true })),
     layer('managed', managedFile(place)),
   ];
 }
 
-/** Where the user's own file is, by the custom of the platform. */
+/** The location of the user's own file on this platform. */
 export function userFile({
   home,
   platform,
   environment,
-}: Pick<LayerPlace, 'home' | 'platform' | 'environment'>): string {
+}: Pick<LayerContext, 'home' | 'platform' | 'environment'>): string {
   if (platform === 'win32')
     return join(
-      absoluteOnly(environment.APPDATA, platform) ?? join(home, 'AppData', 'Roaming'),
+      absoluteOrUndefined(environment.APPDATA, platform) ?? join(home, 'AppData', 'Roaming'),
       'turnbuckle',
       'mcp.json',
     );
-  // Empty or relative means unset (XDG Base Directory): a project must not become its user's own file.
-  const given = absoluteOnly(environment.XDG_CONFIG_HOME, platform);
+  // Empty or relative means unset (XDG Base Directory): a project must not become the user's own file.
+  const given = absoluteOrUndefined(environment.XDG_CONFIG_HOME, platform);
   return join(given ?? join(home, '.config'), 'turnbuckle', 'mcp.json');
 }
 
-function managedFile({ platform, environment }: LayerPlace): string {
+function managedFile({ platform, environment }: LayerContext): string {
   if (platform === 'darwin') return '/Library/Application Support/turnbuckle/managed-mcp.json';
   if (platform === 'win32')
     return join(
-      absoluteOnly(environment.PROGRAMDATA, platform) ?? 'C:\\ProgramData',
+      absoluteOrUndefined(environment.PROGRAMDATA, platform) ?? 'C:\\ProgramData',
       'turnbuckle',
       'managed-mcp.json',
     );
@@ -85,22 +92,25 @@ function absolute(cwd: string, file: string): string {
   return file.startsWith('/') || /^[A-Za-z]:[\\/]/.test(file) ? normalize(file) : join(cwd, file);
 }
 
-/** The project's file, found by walking up; the walk ends above the home directory's own settings. */
-function findProject(place: LayerPlace): { file: string; directory: string } | undefined {
-  for (const directory of upwards(place)) {
+/** The project's file, found by walking up; the walk stops above the home directory. */
+function findProject(place: LayerContext): { file: string; directory: string } | undefined {
+  for (const directory of ancestorDirectories(place)) {
     const [shared, own] = projectFiles(directory);
     if (place.exists(shared) || place.exists(own)) return { file: shared, directory };
   }
   return undefined;
 }
 
-/** All that the two functions here ask for. */
-export const projectPlaces = (place: Omit<LayerPlace, 'exists'>): string[] =>
-  upwards(place).flatMap((directory) => [join(directory, '.turnbuckle'), ...projectFiles(directory)]);
+/** The inputs of both functions. */
+export const projectCandidates = (place: Omit<LayerContext, 'exists'>): string[] =>
+  ancestorDirectories(place).flatMap((directory) => [
+    join(directory, '.turnbuckle'),
+    ...projectFiles(directory),
+  ]);
 
-/** Files of a project that would be found if they came to be: here, and above where there is a directory for them. */
-export function possibleProjectFiles(place: LayerPlace): string[] {
-  return upwards(place)
+/** Project files that would be found if they were created: here, and above where their directory exists. */
+export function possibleProjectFiles(place: LayerContext): string[] {
+  return ancestorDirectories(place)
     .filter((directory) => directory === place.cwd || place.exists(join(directory, '.turnbuckle')))
     .flatMap(projectFiles);
 }
@@ -110,7 +120,7 @@ const projectFiles = (directory: string): [shared: string, own: string] => [
   join(directory, '.turnbuckle', 'mcp.local.json'),
 ];
 
-function upwards({ cwd, home }: Pick<LayerPlace, 'cwd' | 'home'>): string[] {
+function ancestorDirectories({ cwd, home }: Pick<LayerContext, 'cwd' | 'home'>): string[] {
   const directories = [cwd];
   for (let last = cwd; last !== home && last !== dirname(last); directories.push(last)) last = dirname(last);
   return directories;

@@ -1,36 +1,36 @@
-/** What came of reading all layers: the servers with their origins, the settings, and all that is wrong. */
-import type { TurnbuckleError } from '../errors.js';
-import type { FileSettings, InputDeclaration, SettingName } from './file-schema.js';
+/** The result of reading all layers: servers with their origins, settings, and all problems. */
+import type { TurnbuckleError } from '../../errors.js';
+import type { FileSettings, InputDeclaration, SettingName } from '../schema/file-schema.js';
+import type { PlacedRule } from '../schema/rule-schema.js';
+import type { ServerConfig } from '../schema/schema.js';
 import type { LayerScope } from './layers.js';
 import type { ParsedServers } from './parse.js';
 import type { ReadLayer } from './read-layer.js';
-import type { PlacedRule } from './rule-schema.js';
-import type { ServerConfig } from './schema.js';
 
 export interface Origin {
   readonly scope: LayerScope;
-  /** The file, or in words what else said it. */
+  /** The file, or a description of another source. */
   readonly file: string;
-  /** Both from 1; 0 where there is no file. */
+  /** Both from 1; 0 without a file. */
   readonly line: number;
   readonly column: number;
 }
 
 export interface ConfiguredServer {
   readonly name: string;
-  /** As written: placeholders are not filled in. */
+  /** As written, with unexpanded placeholders. */
   readonly entry: Readonly<Record<string, unknown>>;
   readonly config: ServerConfig | undefined;
   readonly origin: Origin;
-  /** Where it is written too, without effect; the strongest first. */
+  /** Other places that define it, without effect; highest precedence first. */
   readonly shadowed: readonly Origin[];
-  /** Why it is not used, or with `kept`: why not as it is written now. */
+  /** Why it is not used, or with `kept`: why its current entry is not used. */
   readonly problem: TurnbuckleError | undefined;
-  /** Its entry has become unusable: all but `problem` is what was in effect before, and still is. */
+  /** Its entry became invalid: everything but `problem` is from before and still in effect. */
   readonly kept: boolean;
-  /** The directory that its relative paths mean. */
+  /** The base directory of its relative paths. */
   readonly directory: string;
-  /** The inputs that its own file declares: another file has no say in them. */
+  /** The inputs that its own file declares; other files cannot change them. */
   readonly inputs: readonly InputDeclaration[];
 }
 
@@ -38,20 +38,20 @@ export interface LoadedConfig {
   readonly servers: ReadonlyMap<string, ConfiguredServer>;
   readonly settings: Readonly<Partial<FileSettings>>;
   readonly settingOrigins: ReadonlyMap<SettingName, Origin>;
-  /** The rules of all files, in the order in which they are asked: the strongest file first, projects last. */
+  /** The rules of all files in order of evaluation: highest precedence first, projects last. */
   readonly rules: readonly PlacedRule[];
-  /** Problems of files and settings; those of servers are with them. */
+  /** Problems of files and settings; those of servers are stored with them. */
   readonly problems: readonly TurnbuckleError[];
   readonly layers: readonly ReadLayer[];
-  /** What a runtime takes: the servers that can be used, and what is wrong with the others. */
+  /** For a runtime: the usable servers, and the problems of the others. */
   readonly parsed: ParsedServers;
 }
 
-/** In effect now, as it is written or as it was before. */
+/** In effect, from its current or its previous entry. */
 export const isUsable = ({ config, problem, kept }: ConfiguredServer): boolean =>
   config !== undefined && (problem === undefined || kept);
 
-/** The files say the same, and the same servers may be used: there is nothing to take over. */
+/** The files and the usable servers are the same: there is nothing to apply. */
 export function isSameConfig(left: LoadedConfig, right: LoadedConfig): boolean {
   const tell = ({ layers, servers }: LoadedConfig): string =>
     JSON.stringify([

@@ -1,20 +1,20 @@
-/** One server as a file has it: its configuration, or what is wrong with it and where in the file. */
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { faultError } from './file-fault.js';
-import { PLACEHOLDER_HINT } from './interpolate.js';
-import { isOfProject, type Layer, type LayerScope } from './layers.js';
-import { type ConfigFault, keyPath, parseServer, tellFaults } from './parse.js';
-import { findMalformed } from './placeholders.js';
+/** One server of a file: its configuration, or its problem with the position in the file. */
+import { TurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import { findMalformed } from '../../text/placeholders.js';
+import { PLACEHOLDER_HINT } from '../placeholders/interpolate.js';
+import type { ServerConfig } from '../schema/schema.js';
+import { faultError } from './file-errors.js';
+import { isProjectScope, type Layer, type LayerScope } from './layers.js';
+import { type ConfigFault, formatFaults, keyPath, parseServer } from './parse.js';
 import type { WrittenServer } from './read-servers.js';
-import type { ServerConfig } from './schema.js';
 
 export interface WrittenEntry {
   readonly written: WrittenServer;
   readonly layer: Layer;
-  /** The whole entry: what is written, on top of what it adjusts. */
+  /** The complete entry: what is written, merged with what it overrides. */
   readonly entry: unknown;
-  /** The scope of the file that says what to run or contact. */
+  /** The scope of the file with the command or URL. */
   readonly scope: LayerScope;
 }
 
@@ -22,35 +22,31 @@ export type ParsedEntry =
   | { readonly config: ServerConfig; readonly problem: undefined }
   | { readonly config: undefined; readonly problem: TurnbuckleError };
 
-/** Keys that lower a guard: not for a project to set. */
+/** Keys that relax a guard: a project cannot set them. */
 const PRIVILEGED = ['trusted', 'scope', 'inheritEnv'];
 
 export function parseEntry({ written, layer, entry, scope }: WrittenEntry): ParsedEntry {
   const { name, path } = written;
   const refuse = (keys: readonly PropertyKey[], text: string, hint?: string): ParsedEntry => {
-    const fault = { ...written.placeOf(keys), path: keyPath(path, keys), text };
+    const fault = { ...written.positionOf(keys), path: keyPath(path, keys), text };
     return { config: undefined, problem: faultError(layer.file, fault, { server: name, hint }) };
   };
-  const privileged = isOfProject(scope)
+  const privileged = isProjectScope(scope)
     ? PRIVILEGED.find((key) => isRecord(entry) && Object.hasOwn(entry, key))
     : undefined;
   if (privileged !== undefined)
-    return refuse([privileged], `"${privileged}" may not be set by a project's file`);
+    return refuse([privileged], `"${privileged}" cannot be set in a project file`);
   const malformed = findMalformed(entry);
   if (malformed !== undefined)
-    return refuse(
-      malformed.keys,
-      `a placeholder is not understood: ${malformed.beginning}`,
-      PLACEHOLDER_HINT,
-    );
+    return refuse(malformed.keys, `invalid placeholder: ${malformed.beginning}`, PLACEHOLDER_HINT);
   try {
     const config = parseServer(name, entry, path);
-    // A file is not the host's code: what it does not mention is not allowed.
+    // A file is not code of the host: what it does not mention is not allowed.
     const mayAsk = config.mayAsk ?? [];
     return { config: { ...config, mayAsk, scope: publicScope(scope, config) }, problem: undefined };
   } catch (error) {
     if (!(error instanceof TurnbuckleError)) throw error;
-    return { config: undefined, problem: placed(error, written, layer) };
+    return { config: undefined, problem: withPosition(error, written, layer) };
   }
 }
 
@@ -59,11 +55,11 @@ function publicScope(scope: LayerScope, config: ServerConfig): ServerConfig['sco
   return scope === 'environment' || scope === 'flags' ? 'user' : scope;
 }
 
-/** The error of the parser, with the place of its first fault in the file. */
-function placed(error: TurnbuckleError, written: WrittenServer, { file }: Layer): TurnbuckleError {
+/** The error of the parser, with the position of its first fault. */
+function withPosition(error: TurnbuckleError, written: WrittenServer, { file }: Layer): TurnbuckleError {
   const problems = (error.data?.problems ?? []) as readonly ConfigFault[];
-  const at = written.placeOf(problems[0]?.keys ?? []);
+  const at = written.positionOf(problems[0]?.keys ?? []);
   const { count } = error.data ?? {};
-  const text = tellFaults(problems, typeof count === 'number' ? count : problems.length);
+  const text = formatFaults(problems, typeof count === 'number' ? count : problems.length);
   return faultError(file, { ...at, path: '', text }, { server: written.name, problems });
 }

@@ -1,37 +1,42 @@
 /**
- * From what somebody wrote to validated servers: one bad entry is a problem with its key path, value and
- * what was expected; the rest of the entries are still good.
+ * Validates servers. An invalid entry is a problem with its key path, value and what was expected; it does not affect
+ * the others.
  */
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { isSecretName } from '../text/secret-names.js';
-import { isWhole } from './counted.js';
-import { describeIssue as describeFault, expectedOnly, unknownKey, unknownKeyIn } from './issue-text.js';
-import { nearest } from './nearest.js';
+import { TurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import { isSecretName } from '../../redaction/secret-names.js';
+import { nearest } from '../../text/nearest.js';
+import {
+  describeIssue as describeFault,
+  expectedOnly,
+  unknownKey,
+  unknownKeyIn,
+} from '../schema/issue-text.js';
+import { isCountIssue } from '../schema/max-entries.js';
 import {
   SERVER_SCHEMAS,
   type ServerConfig,
   TRANSPORT_ALIASES,
   TRANSPORT_TYPES,
   type TransportType,
-} from './schema.js';
+} from '../schema/schema.js';
 
 export interface ParsedServers {
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** An error for each entry that was refused. A name that is a server too goes on as it was before. */
+  /** An error for each invalid entry. If the name is also a server, that server keeps its previous configuration. */
   readonly problems: ReadonlyMap<string, TurnbuckleError>;
-  /** What else decides what becomes of a server, as a text: with another one it is another server. */
-  readonly surroundings?: ReadonlyMap<string, string>;
+  /** Other inputs that make a server a different one when they change, as text. */
+  readonly contextKeys?: ReadonlyMap<string, string>;
 }
 
-/** Never throws: what cannot be used is in `problems`, under the entry's name or position. */
+/** Never throws: invalid entries are in `problems`, by name or position. */
 export function parseServers(input: unknown): ParsedServers {
   const servers = new Map<string, ServerConfig>();
   const problems = new Map<string, TurnbuckleError>();
   for (const [key, name, value] of entries(input, problems)) {
     try {
       if (servers.has(name) || problems.has(name))
-        throw invalid(name, [{ path: key, text: `the name "${name}" is used twice` }]);
+        throw invalid(name, [{ path: key, text: `duplicate name "${name}"` }]);
       servers.set(name, parseServer(name, value, key));
     } catch (error) {
       if (!(error instanceof TurnbuckleError)) throw error;
@@ -41,14 +46,15 @@ export function parseServers(input: unknown): ParsedServers {
   return { servers, problems };
 }
 
-/** One server, or a CONFIG_INVALID error that names every wrong key. */
+/** One server, or a CONFIG_INVALID error that names every invalid key. */
 export function parseServer(name: string, value: unknown, path = `servers.${name}`): ServerConfig {
   const nameProblem = checkName(name);
   if (nameProblem !== undefined) throw invalid(name, [{ path, text: nameProblem }]);
-  if (!isRecord(value)) throw invalid(name, [{ path, text: `expected an object, found ${show(value)}` }]);
+  if (!isRecord(value))
+    throw invalid(name, [{ path, text: `expected an object, found ${describeValue(value)}` }]);
   const type = transportOf(name, value, path);
   const parsed = SERVER_SCHEMAS[type].safeParse(
-    { ...patience(value), ...value, type },
+    { ...defaultConnectTimeout(value), ...value, type },
     { error: describeFault },
   );
   if (parsed.success) return parsed.data;
@@ -56,13 +62,13 @@ export function parseServer(name: string, value: unknown, path = `servers.${name
   throw invalid(name, ...describeIssues(parsed.error.issues, { value, path, known }));
 }
 
-/** Programs that may fetch a package before the server even starts. */
+/** Programs that may download a package before the server starts. */
 const LAUNCHERS = /(^|[\\/])(npx|npm|pnpm|pnpx|yarn|bunx|bun|uvx|uv|pipx|docker|podman|deno)(\.(cmd|exe))?$/;
-const LAUNCHER_PATIENCE_MS = 60_000;
+const LAUNCHER_CONNECT_TIMEOUT_MS = 60_000;
 
-function patience({ command }: Record<string, unknown>): { connectTimeoutMs?: number } {
+function defaultConnectTimeout({ command }: Record<string, unknown>): { connectTimeoutMs?: number } {
   return typeof command === 'string' && LAUNCHERS.test(command)
-    ? { connectTimeoutMs: LAUNCHER_PATIENCE_MS }
+    ? { connectTimeoutMs: LAUNCHER_CONNECT_TIMEOUT_MS }
     : {};
 }
 
@@ -75,7 +81,7 @@ function entries(input: unknown, problems: Map<string, TurnbuckleError>): Entry[
   problems.set(
     'servers',
     invalid('servers', [
-      { path: 'servers', text: `expected a map or a list of servers, found ${show(input)}` },
+      { path: 'servers', text: `expected a map or a list of servers, found ${describeValue(input)}` },
     ]),
   );
   return [];
@@ -83,26 +89,33 @@ function entries(input: unknown, problems: Map<string, TurnbuckleError>): Entry[
 
 function namedEntry(value: unknown, key: string, problems: Map<string, TurnbuckleError>): Entry[] {
   if (!isRecord(value)) {
-    problems.set(key, invalid(key, [{ path: key, text: `expected an object, found ${show(value)}` }]));
+    problems.set(
+      key,
+      invalid(key, [{ path: key, text: `expected an object, found ${describeValue(value)}` }]),
+    );
     return [];
   }
-  // A hosted-proxy entry has an `id` of its own, so its name can only be `name`.
+  // A hosted-proxy entry has its own `id`, so its name can only be `name`.
   const { name, ...rest } = value;
   if (typeof name === 'string') return [[key, name, rest]];
   const { id, ...withoutId } = rest;
   if (typeof id === 'string') return [[key, id, withoutId]];
   problems.set(
     key,
-    invalid(key, [{ path: `${key}.name`, text: `expected the server's name, found ${show(name ?? id)}` }]),
+    invalid(key, [
+      { path: `${key}.name`, text: `expected the server's name, found ${describeValue(name ?? id)}` },
+    ]),
   );
   return [];
 }
 
 function checkName(name: string): string | undefined {
-  if (name === 'native') return 'the name "native" is kept for the functions of the host';
-  if (name.trim() === '' || name !== name.trim()) return 'a server needs a name without spaces around it';
-  if (name.length > 128) return `a server's name has at most 128 characters, this one has ${name.length}`;
-  if (/[\p{Cc}\p{Cs}\p{Cf}]/u.test(name)) return "a server's name has no control or invisible characters";
+  if (name === 'native') return 'the name "native" is reserved';
+  if (name.trim() === '' || name !== name.trim())
+    return 'a server name cannot be empty or start or end with a space';
+  if (name.length > 128) return `a server name can have at most 128 characters, found ${name.length}`;
+  if (/[\p{Cc}\p{Cs}\p{Cf}]/u.test(name))
+    return 'a server name cannot contain control or invisible characters';
   return undefined;
 }
 
@@ -116,14 +129,18 @@ function transportOf(name: string, value: Record<string, unknown>, path: string)
     throw invalid(name, [
       {
         path: `${path}.type`,
-        text: `unknown transport ${show(type)}${meant(nearest(type, names))}`,
+        text: `unknown transport ${describeValue(type)}${didYouMean(nearest(type, names))}`,
         keys: ['type'],
       },
     ]);
   }
   if (type !== undefined)
     throw invalid(name, [
-      { path: `${path}.type`, text: `expected a transport's name, found ${show(type)}`, keys: ['type'] },
+      {
+        path: `${path}.type`,
+        text: `expected a transport name, found ${describeValue(type)}`,
+        keys: ['type'],
+      },
     ]);
   if (command !== undefined) return 'stdio';
   if (server !== undefined) return 'in-process';
@@ -134,15 +151,18 @@ function transportOf(name: string, value: Record<string, unknown>, path: string)
     .slice(0, MAX_FAULTS)
     .flatMap((key) => {
       const meantKey = nearest(key, ['command', 'url', 'type', 'server', 'baseUrl']);
-      return meantKey === undefined ? [] : [`"${key}" may be meant as "${meantKey}"`];
+      return meantKey === undefined ? [] : [`"${key}" may be a misspelling of "${meantKey}"`];
     });
   const guess = close.length === 0 ? '' : `; ${close.join(', ')}`;
   throw invalid(name, [
-    { path, text: `has neither "command" (a local server) nor "url" (a remote one)${guess}` },
+    {
+      path,
+      text: `the server has neither "command" (for a local server) nor "url" (for a remote server)${guess}`,
+    },
   ]);
 }
 
-/** One thing that is wrong, and where: for people as a path, for programs as keys below the server. */
+/** One error with its location: a path for people, keys below the server for programs. */
 export interface ConfigFault {
   readonly path: string;
   readonly text: string;
@@ -164,19 +184,19 @@ interface Issue {
   readonly keys?: readonly string[];
 }
 
-/** Keys whose values may be secrets: an error tells their type only. */
+/** Keys whose values may be secrets: errors only name their type. */
 const SECRET_KEYS = new Set<PropertyKey>(['env', 'headers', 'args']);
 
-interface IssuesOf {
+interface IssueContext {
   readonly value: unknown;
   readonly path: string;
   readonly known: readonly string[];
 }
 
-/** The first faults, and how many there are in all. */
+/** The first faults, and the total number. */
 function describeIssues(
   issues: readonly Issue[],
-  { value, path, known }: IssuesOf,
+  context: IssueContext,
 ): [faults: ConfigFault[], count: number] {
   const faults: ConfigFault[] = [];
   let count = 0;
@@ -185,12 +205,12 @@ function describeIssues(
     count += keys?.length ?? 1;
     if (faults.length >= MAX_FAULTS) continue;
     const first = keys === undefined ? issue : { ...issue, keys: keys.slice(0, MAX_FAULTS) };
-    faults.push(...describeIssue(first, value, path, known));
+    faults.push(...describeIssue(first, context));
   }
   return [faults, count];
 }
 
-function describeIssue(issue: Issue, value: unknown, path: string, known: readonly string[]): ConfigFault[] {
+function describeIssue(issue: Issue, { value, path, known }: IssueContext): ConfigFault[] {
   const at = keyPath(path, issue.path);
   if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
     return issue.keys.map((key, index) => ({
@@ -198,7 +218,7 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
       text:
         issue.path.length > 0
           ? unknownKeyIn(issue.message, index, key)
-          : (bothKinds(key, value) ?? unknownKey(key, known)),
+          : (describeConflict(key, value) ?? unknownKey(key, known)),
       keys: [...issue.path, key],
     }));
   }
@@ -212,61 +232,60 @@ function describeIssue(issue: Issue, value: unknown, path: string, known: readon
     {
       path: at,
       keys: issue.path,
-      text: isWhole(issue) ? issue.message : `${expectedOnly(issue.message)}, found ${show(found, secret)}`,
+      text: isCountIssue(issue)
+        ? issue.message
+        : `${expectedOnly(issue.message)}, found ${describeValue(found, secret)}`,
     },
   ];
 }
 
-/** What makes a server one of its kind, in the order in which they count. */
+/** The keys that determine the kind of a server, in order of precedence. */
 const KIND_KEYS: readonly string[] = ['command', 'server', 'baseUrl', 'url'];
 
-/** A key that belongs to another kind of server than the one that it is: no typing mistake. */
-function bothKinds(key: string, value: unknown): string | undefined {
+/** A key of another kind of server: not a misspelling. */
+function describeConflict(key: string, value: unknown): string | undefined {
   const kinds = isRecord(value) ? KIND_KEYS.filter((one) => value[one] !== undefined) : [];
   const first = kinds.find((one) => one !== key);
   if (!KIND_KEYS.includes(key) || first === undefined) return undefined;
-  return `a server has "${first}" or "${key}", not both: take one of them out`;
+  return `a server cannot have both "${first}" and "${key}" (remove one of them)`;
 }
 
-/** Kept for programs. */
+/** Included in `data`. */
 const MAX_FAULTS = 50;
-const MAX_TOLD = 10;
+const MAX_REPORTED_FAULTS = 10;
 
-/** The faults as one text, the first ones if there are very many. */
-export function tellFaults(faults: readonly ConfigFault[], count = faults.length): string {
-  const told = faults.slice(0, MAX_TOLD).map(({ path, text }) => `${path}: ${text}`);
-  const untold = count - told.length;
-  return [...told, ...(untold === 0 ? [] : [`and ${untold} more`])].join('; ');
+/** The faults as one text, truncated if there are many. */
+export function formatFaults(faults: readonly ConfigFault[], count = faults.length): string {
+  const reported = faults.slice(0, MAX_REPORTED_FAULTS).map(({ path, text }) => `${path}: ${text}`);
+  const omittedCount = count - reported.length;
+  return [...reported, ...(omittedCount === 0 ? [] : [`and ${omittedCount} more`])].join('; ');
 }
 
 function invalid(server: string, faults: readonly ConfigFault[], count = faults.length): TurnbuckleError {
-  const text = tellFaults(faults, count);
-  return new TurnbuckleError(
-    'CONFIG_INVALID',
-    `The configuration of server "${server}" cannot be used: ${text}.`,
-    {
-      server,
-      hint: 'Correct the named keys. The other servers are not affected.',
-      data: { problems: faults, ...(count > faults.length && { count }) },
-    },
-  );
+  const text = formatFaults(faults, count);
+  return new TurnbuckleError('CONFIG_INVALID', `Invalid configuration for server "${server}": ${text}.`, {
+    server,
+    hint: 'Correct these keys. Other servers are not affected.',
+    data: { problems: faults, ...(count > faults.length && { count }) },
+  });
 }
 
-const meant = (word: string | undefined): string => (word === undefined ? '' : ` (did you mean "${word}"?)`);
+const didYouMean = (word: string | undefined): string =>
+  word === undefined ? '' : ` (did you mean "${word}"?)`;
 
-/** What a mistake looks like, without what may be a secret: the inside of lists and objects, later words. */
-function show(value: unknown, secret = false): string {
+/** A description of an invalid value without possible secrets: contents of lists and objects, later words. */
+function describeValue(value: unknown, secret = false): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
   if (secret) return `a ${typeof value}`;
-  // Its beginning is all that is shown.
+  // Only its beginning is shown.
   const [word = ''] = typeof value === 'string' ? value.trim().slice(0, 200).split(/\s/) : [];
   const short = typeof value === 'string' && word !== value.trim() ? `${word} …` : value;
-  // An address may carry a credential before its host or in its query.
+  // A URL may contain a credential before the host or in the query.
   const json = (JSON.stringify(short) ?? String(short)).replace(
     /(:\/\/)(?:[^/@"]*@)?([^?"]*)(\?[^"]*)?/g,
-    (_, scheme: string, rest: string, query?: string) =>
+    (_, ...[scheme, rest, query]: Array<string | undefined>) =>
       `${scheme}${rest}${query === undefined ? '' : '?[redacted]'}`,
   );
   return json.length > 80 ? `${json.slice(0, 77)}...` : json;

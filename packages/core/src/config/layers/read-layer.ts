@@ -1,21 +1,21 @@
-/** One layer's file, read and understood: its servers as written, its settings, and all that is wrong with it. */
+/** Reads the file of one layer: its servers as written, its settings, and its problems. */
 import { createHash } from 'node:crypto';
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { type Place, parseDocument } from './document.js';
-import { fileError, withHint } from './file-fault.js';
-import { MAX_FILE_BYTES, MAX_SERVERS } from './file-limits.js';
+import { errorCode, TurnbuckleError } from '../../errors.js';
+import { readFileText, whyUnreadable } from '../../files/read-file.js';
+import { whyMissing } from '../../files/why-missing.js';
+import { isRecord } from '../../json/is-record.js';
+import { MAX_FILE_BYTES, MAX_SERVERS } from '../schema/file-limits.js';
+import { type FileSettings, SERVER_KEYS, type SettingName } from '../schema/file-schema.js';
+import type { PlacedRule } from '../schema/rule-schema.js';
+import { parseDocument, type SourcePosition } from './document.js';
+import { fileError, withHint } from './file-errors.js';
 import { FileProblems } from './file-problems.js';
-import { type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
 import type { Layer } from './layers.js';
-import { whyMissing } from './missing.js';
-import { codeOf, readFileText, whyUnreadable } from './read-file.js';
 import { readServers, type WrittenServer } from './read-servers.js';
 import { readSettings } from './read-settings.js';
-import type { PlacedRule } from './rule-schema.js';
 
-const NOTHING_HOLDS =
-  'Nothing in this file is in effect until it is corrected. Other files are not affected.';
+const NOT_IN_EFFECT_HINT =
+  'Nothing in this file is in effect until the file is corrected. Other files are not affected.';
 const MAX_KEYS = 200;
 
 export interface ReadLayer {
@@ -24,23 +24,23 @@ export interface ReadLayer {
   readonly servers: readonly WrittenServer[];
   readonly settings: Partial<FileSettings>;
   readonly rules: readonly PlacedRule[];
-  readonly settingPlaces: ReadonlyMap<SettingName, Place>;
-  /** Where a key of the file stands. */
-  readonly placeOf: (keys: readonly PropertyKey[]) => Place;
+  readonly settingPositions: ReadonlyMap<SettingName, SourcePosition>;
+  /** The position of a key in the file. */
+  readonly positionOf: (keys: readonly PropertyKey[]) => SourcePosition;
   readonly problems: readonly TurnbuckleError[];
-  /** The file could not be used: what it says, or said last, is that of another time or nothing. */
+  /** The file is unusable: its content is from an earlier time, or empty. */
   readonly unusable: boolean;
-  /** There is a file, and nothing but white space in it. */
+  /** The file exists and has only white space. */
   readonly blank: boolean;
-  /** Settings that are wrong, and `servers` when there may be more than could be told apart. */
+  /** Invalid settings, and `servers` if some could not be identified. */
   readonly unclear: ReadonlySet<string>;
-  /** What it says, or said last, is known. */
+  /** The current or previous content is known. */
   readonly known: boolean;
-  /** The same as long as the file says the same. */
+  /** Equal as long as the content is equal. */
   readonly fingerprint: string;
 }
 
-/** Reads the file of a layer. Never rejects: what is wrong is in `problems`. */
+/** Reads the file of a layer. Never rejects: errors are in `problems`. */
 export async function readLayer(layer: Layer): Promise<ReadLayer> {
   const text = await readText(layer);
   const nothing: ReadLayer = {
@@ -49,8 +49,8 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
     servers: [],
     settings: {},
     rules: [],
-    settingPlaces: new Map(),
-    placeOf: () => ({ line: 1, column: 1 }),
+    settingPositions: new Map(),
+    positionOf: () => ({ line: 1, column: 1 }),
     problems: [],
     unusable: false,
     blank: false,
@@ -61,7 +61,7 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
   if (text === undefined) return nothing;
   const unusable = (problems: readonly TurnbuckleError[], fingerprint: string): ReadLayer => ({
     ...nothing,
-    problems: problems.map((one) => withHint(one, NOTHING_HOLDS)),
+    problems: problems.map((one) => withHint(one, NOT_IN_EFFECT_HINT)),
     fingerprint,
     unusable: true,
     known: false,
@@ -74,8 +74,7 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
   if (document.value === undefined && document.faults.length === 0)
     return { ...nothing, fingerprint, blank: /^\uFEFF?\s*$/.test(text) };
   if (!isRecord(document.value)) {
-    if (document.faults.length === 0)
-      problems.add([], 'the file has to hold one object: { "servers": { … } }');
+    if (document.faults.length === 0) problems.add([], 'expected one object, such as { "servers": { … } }');
     return unusable(problems.list(), fingerprint);
   }
   const tooMany = findTooMany(document.value);
@@ -91,31 +90,31 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
     servers: servers.written,
     settings: settings.settings,
     rules: settings.rules,
-    settingPlaces: settings.places,
-    placeOf: (keys) => document.placeOf(keys),
+    settingPositions: settings.positions,
+    positionOf: (keys) => document.positionOf(keys),
     unclear: new Set([...settings.unclear, ...(servers.unclear ? ['servers'] : [])]),
     problems: problems.list(),
   };
 }
 
-/** What a file has more of than anybody needs: then it is not used at all, for the rest may be what guards. */
+/** Excessive content: the file is not used at all, because the rest may contain guards. */
 function findTooMany(value: Readonly<Record<string, unknown>>): [PropertyKey[], string] | undefined {
   const sizeOf = (part: unknown): number => Object.keys(Object(part)).length;
   const key = SERVER_KEYS.find((one) => sizeOf(value[one]) > MAX_SERVERS);
   if (key !== undefined) return [[key], `more than ${MAX_SERVERS} servers`];
-  return sizeOf(value) > MAX_KEYS ? [[], `more than ${MAX_KEYS} keys beside the servers`] : undefined;
+  return sizeOf(value) > MAX_KEYS ? [[], `more than ${MAX_KEYS} keys at the top level`] : undefined;
 }
 
-/** The text; undefined when there is no file; an error when it is there and cannot be read. */
+/** The text; undefined if the file is missing; an error if it cannot be read. */
 async function readText(layer: Layer, isAgain = false): Promise<string | TurnbuckleError | undefined> {
   const { file, required } = layer;
   try {
     return await readFileText(file, { maxBytes: MAX_FILE_BYTES });
   } catch (error) {
     const cause = await whyMissing(file, error);
-    // It came to be just now.
+    // It was created just now.
     if (cause === undefined && !isAgain) return readText(layer, true);
-    const code = codeOf(cause);
+    const code = errorCode(cause);
     if (code === 'ENOENT' && !required) return undefined;
     const reason = code === 'EFBIG' ? `it is larger than ${MAX_FILE_BYTES} bytes` : whyUnreadable(cause);
     return fileError(file, reason, { cause });

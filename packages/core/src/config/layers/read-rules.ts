@@ -1,32 +1,32 @@
 /**
- * The rules of one file. Each is read on its own. One that cannot be understood is a problem; unless it
- * wanted to allow something it is not just left out, for it may have been a guard: until it is corrected, it
- * asks for everything, and an administrator's denies everything.
+ * Reads the rules of one file, one by one. An invalid rule is a problem. Unless it is an `allow`, it is not ignored,
+ * because it may be a guard: until it is corrected it asks for every call, and an administrator's rule denies every
+ * call.
  */
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
+import { TurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import { describeIssue, unknownKey, unknownKeyIn } from '../schema/issue-text.js';
+import { MAX_RULES, type PlacedRule, RULE_SCHEMA, type Rule } from '../schema/rule-schema.js';
 import { MAX_FAULTS } from './document.js';
-import { describeIssue, unknownKey, unknownKeyIn } from './issue-text.js';
-import { MOST_RULES, type PlacedRule, RULE_SCHEMA, type Rule } from './rule-schema.js';
 
 export interface RuleFault {
-  /** The keys that lead to it, below the file. */
+  /** Its path in the file. */
   readonly keys: readonly PropertyKey[];
   readonly text: string;
 }
 
-export interface RulesPlace {
+export interface RulesSource {
   readonly from: PlacedRule['from'];
   readonly file?: string | undefined;
   readonly lineOf: (keys: readonly PropertyKey[]) => number | undefined;
-  /** Whether so many faults are enough: of the next only that they are there. */
+  /** Whether enough faults are reported: further ones are only counted. */
   readonly isEnough?: ((faults: number) => boolean) | undefined;
 }
 
-/** Never throws: what is wrong is in `faults`. */
+/** Never throws: errors are in `faults`. */
 export function readRules(
   item: unknown,
-  { from, file, lineOf, isEnough = () => false }: RulesPlace,
+  { from, file, lineOf, isEnough = () => false }: RulesSource,
 ): { readonly rules: readonly PlacedRule[]; readonly faults: readonly RuleFault[] } {
   const faults: RuleFault[] = [];
   const placed = (rule: Rule, position: number): PlacedRule => ({
@@ -37,19 +37,19 @@ export function readRules(
     position,
   });
   const guard = (position: number): PlacedRule =>
-    placed(
-      { action: from === 'managed' ? 'deny' : 'ask', reason: 'this rule cannot be understood' },
-      position,
-    );
-  if (!Array.isArray(item) || item.length > MOST_RULES) {
-    const text = Array.isArray(item) ? `more than ${MOST_RULES} rules` : 'expected a list of rules';
-    return { rules: [guard(-1)], faults: [{ keys: ['rules'], text: `${text}${inForce(from)}` }] };
+    placed({ action: from === 'managed' ? 'deny' : 'ask', reason: 'this rule is invalid' }, position);
+  if (!Array.isArray(item) || item.length > MAX_RULES) {
+    const text = Array.isArray(item) ? `more than ${MAX_RULES} rules` : 'expected a list of rules';
+    return {
+      rules: [guard(-1)],
+      faults: [{ keys: ['rules'], text: `${text}${describeFallback(from, 'these rules')}` }],
+    };
   }
   const rules = item.flatMap((entry: unknown, position): PlacedRule[] => {
-    const found = faultsOf(entry, isEnough(faults.length));
+    const found = parseRule(entry, isEnough(faults.length));
     const isAllow = isRecord(entry) && entry.action === 'allow';
     if (Array.isArray(found)) {
-      const effect = isAllow && from !== 'options' ? LEFT_OUT : inForce(from);
+      const effect = isAllow && from !== 'options' ? LEFT_OUT : describeFallback(from, 'this rule');
       for (const { keys, text } of found)
         faults.push({ keys: ['rules', position, ...keys], text: `${text}${effect}` });
       return isAllow ? [] : [guard(position)];
@@ -57,14 +57,14 @@ export function readRules(
     if (isAllow && (from === 'project' || from === 'local')) {
       faults.push({
         keys: ['rules', position, 'action'],
-        text: `a project's rule may only ask or deny, not allow${LEFT_OUT}`,
+        text: `a project rule can only ask or deny, not allow${LEFT_OUT}`,
       });
       return [];
     }
     if (isAllow && found.flags !== undefined) {
       faults.push({
         keys: ['rules', position, 'flags'],
-        text: `a flag is a reason to ask or deny, not to allow${LEFT_OUT}`,
+        text: `a rule with flags can only ask or deny, not allow${LEFT_OUT}`,
       });
       return [];
     }
@@ -73,7 +73,7 @@ export function readRules(
   return { rules, faults };
 }
 
-/** The rules that a program gives itself. Throws CONFIG_INVALID. */
+/** The rules of a program. Throws CONFIG_INVALID. */
 export function parseRules(input: readonly unknown[]): readonly PlacedRule[] {
   const { rules, faults } = readRules(input, { from: 'options', lineOf: () => undefined });
   const [fault] = faults;
@@ -82,28 +82,28 @@ export function parseRules(input: readonly unknown[]): readonly PlacedRule[] {
     (before, key) => before + (typeof key === 'number' ? `[${key}]` : `.${String(key)}`),
     '',
   );
-  throw new TurnbuckleError('CONFIG_INVALID', `The rules cannot be used: ${path.slice(1)}: ${fault.text}.`, {
-    hint: 'docs/permissions.md says what a rule may hold.',
+  throw new TurnbuckleError('CONFIG_INVALID', `Invalid rules: ${path.slice(1)}: ${fault.text}.`, {
+    hint: 'See docs/permissions.md for the format of rules.',
     data: { problems: faults },
   });
 }
 
-const LEFT_OUT = ' (this rule is left out)';
+const LEFT_OUT = ' (this rule is ignored)';
 
-/** What holds in the place of a rule that may have been a guard, for whoever wonders why everything needs approval. */
-export const inForce = (from: PlacedRule['from']): string => {
+/** Describes the replacement of an invalid rule, so that the user knows why calls require approval. */
+export const describeFallback = (from: PlacedRule['from'], which: 'this rule' | 'these rules'): string => {
   if (from === 'options') return '';
-  const what = from === 'managed' ? 'is denied' : 'needs approval, yours too';
-  return ` (until it is corrected, every call that reaches it ${what})`;
+  const what = from === 'managed' ? ' is denied' : ', including your own, requires approval';
+  return ` (until this error is corrected, every call that reaches ${which}${what})`;
 };
 
 const KEYS = Object.keys(RULE_SCHEMA.shape);
 
-/** The rule, or everything that is wrong with it. */
-function faultsOf(entry: unknown, isBrief: boolean): Rule | RuleFault[] {
+/** The rule, or all of its errors. */
+function parseRule(entry: unknown, isBrief: boolean): Rule | RuleFault[] {
   const parsed = RULE_SCHEMA.safeParse(entry, { error: describeIssue });
   if (parsed.success) return parsed.data;
-  if (isBrief) return [{ keys: [], text: 'cannot be understood' }];
+  if (isBrief) return [{ keys: [], text: 'invalid rule' }];
   return parsed.error.issues.slice(0, MAX_FAULTS).flatMap((issue): RuleFault[] => {
     if (issue.code === 'unrecognized_keys')
       return issue.keys.slice(0, MAX_FAULTS).map((key, index) => ({
@@ -117,8 +117,8 @@ function faultsOf(entry: unknown, isBrief: boolean): Rule | RuleFault[] {
 function textOf({ code, path, message }: { code?: string; path: PropertyKey[]; message: string }): string {
   const isPattern = path[0] === 'arguments' && path.length === 2;
   if (isPattern && code === 'invalid_union')
-    return 'expected a glob, or one of glob, equals, oneOf, startsWith, greaterThan, lessThan';
+    return 'expected a glob, or an object with "glob", "equals", "oneOf", "startsWith", "greaterThan" or "lessThan"';
   if (isPattern && code === 'invalid_key')
-    return 'this is no path of an argument: write it like path, options.mode or files[*].name';
+    return 'expected an argument path such as "path", "options.mode" or "files[*].name"';
   return message;
 }

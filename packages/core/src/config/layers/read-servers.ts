@@ -1,27 +1,27 @@
-/** The servers of a file as written, in each form in which it may have them. */
-import { isRecord } from '../is-record.js';
-import type { ConfigDocument, Place } from './document.js';
+/** The servers of a file as written, in all supported forms. */
+import { isRecord } from '../../json/is-record.js';
+import { SERVER_KEYS } from '../schema/file-schema.js';
+import type { ConfigDocument, SourcePosition } from './document.js';
 import type { FileProblems } from './file-problems.js';
-import { SERVER_KEYS } from './file-schema.js';
 import { keyPath } from './parse.js';
 
 export interface WrittenServer {
   readonly name: string;
   readonly entry: unknown;
-  /** The keys that lead to it, as a text. */
+  /** Its path as text. */
   readonly path: string;
-  readonly place: Place;
-  /** Where a key of the entry stands. */
-  readonly placeOf: (keys: readonly PropertyKey[]) => Place;
+  readonly position: SourcePosition;
+  /** The position of a key of the entry. */
+  readonly positionOf: (keys: readonly PropertyKey[]) => SourcePosition;
 }
 
 export interface ReadServers {
   readonly written: readonly WrittenServer[];
-  /** There may be more than could be told apart. */
+  /** Some could not be identified. */
   readonly unclear: boolean;
 }
 
-/** Never throws: what is wrong is added to `problems`. */
+/** Never throws: errors are added to `problems`. */
 export function readServers(
   { document, problems }: { readonly document: ConfigDocument; readonly problems: FileProblems },
   value: Readonly<Record<string, unknown>>,
@@ -32,14 +32,14 @@ export function readServers(
   let unclear = document.faults.some(({ path }) => SERVER_KEYS.some((key) => key === path));
   const report = (keys: readonly PropertyKey[], text: string): void => problems.add(keys, text);
   const add = (name: string, entry: unknown, keys: readonly PropertyKey[]): void => {
-    if (names.has(name)) return report(keys, `the name "${name}" is there twice`);
+    if (names.has(name)) return report(keys, `duplicate name "${name}"`);
     names.add(name);
     written.push({
       name,
       entry,
       path: keyPath('', keys),
-      place: document.placeOf(keys),
-      placeOf: (below) => document.placeOf([...keys, ...below]),
+      position: document.positionOf(keys),
+      positionOf: (below) => document.positionOf([...keys, ...below]),
     });
   };
   for (const key of SERVER_KEYS) {
@@ -61,7 +61,7 @@ export function readServers(
   return { written, unclear };
 }
 
-/** A hosted-proxy entry has an `id` of its own, so its name can only be `name`. */
+/** A hosted-proxy entry has its own `id`, so its name can only be `name`. */
 function nameOf(entry: unknown): { name: string; entry: Record<string, unknown> } | undefined {
   if (!isRecord(entry)) return undefined;
   const { name, ...rest } = entry;

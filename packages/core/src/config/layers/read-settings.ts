@@ -1,31 +1,31 @@
-/** What stands beside the servers in a file, each setting with its place, or what is wrong with it. */
-import { isRecord } from '../is-record.js';
-import { type ConfigDocument, MAX_FAULTS, type Place } from './document.js';
+/** The settings of a file besides the servers, each with its position or its problem. */
+import { isRecord } from '../../json/is-record.js';
+import { nearest } from '../../text/nearest.js';
+import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS, type SettingName } from '../schema/file-schema.js';
+import { describeIssue, unknownKey } from '../schema/issue-text.js';
+import type { PlacedRule } from '../schema/rule-schema.js';
+import { type ConfigDocument, MAX_FAULTS, type SourcePosition } from './document.js';
 import type { FileProblems } from './file-problems.js';
-import { FILE_SCHEMAS, type FileSettings, SERVER_KEYS, type SettingName } from './file-schema.js';
-import { describeIssue, unknownKey } from './issue-text.js';
-import { isOfProject, type Layer } from './layers.js';
-import { nearest } from './nearest.js';
-import { inForce, readRules } from './read-rules.js';
-import type { PlacedRule } from './rule-schema.js';
+import { isProjectScope, type Layer } from './layers.js';
+import { describeFallback, readRules } from './read-rules.js';
 
 export interface ReadSettings {
   readonly settings: Partial<FileSettings>;
   readonly rules: readonly PlacedRule[];
-  readonly places: ReadonlyMap<SettingName, Place>;
-  /** Settings that are wrong, and `servers` when a key seems to be meant for them. */
+  readonly positions: ReadonlyMap<SettingName, SourcePosition>;
+  /** Invalid settings, and `servers` if an unknown key seems to mean them. */
   readonly unclear: readonly string[];
 }
 
-/** Never throws: what is wrong is added to `problems`. */
+/** Never throws: errors are added to `problems`. */
 export function readSettings(
   layer: Layer,
   { document, problems }: { readonly document: ConfigDocument; readonly problems: FileProblems },
   value: Readonly<Record<string, unknown>>,
 ): ReadSettings {
-  const kind = layer.scope === 'managed' ? 'managed' : isOfProject(layer.scope) ? 'project' : 'user';
+  const kind = layer.scope === 'managed' ? 'managed' : isProjectScope(layer.scope) ? 'project' : 'user';
   const settings: Record<string, unknown> = {};
-  const places = new Map<SettingName, Place>();
+  const positions = new Map<SettingName, SourcePosition>();
   const unclear: string[] = [];
   let rules: readonly PlacedRule[] = [];
   const report = (faults: readonly SettingFault[]): void => {
@@ -33,10 +33,10 @@ export function readSettings(
   };
   for (const [key, item] of Object.entries(value)) {
     if (SERVER_KEYS.some((one) => one === key)) continue;
-    const meant = meantKey(kind, key) ?? key;
-    // A misspelt key may hold guards too.
+    const meant = closestKey(kind, key) ?? key;
+    // A misspelled key may contain guards too.
     if (meant === 'rules') {
-      const lineOf = (keys: readonly PropertyKey[]): number => document.placeOf(keys).line;
+      const lineOf = (keys: readonly PropertyKey[]): number => document.positionOf(keys).line;
       const read = readRules(key === 'rules' ? item : undefined, {
         from: layer.scope,
         file: layer.file,
@@ -51,20 +51,20 @@ export function readSettings(
     }
     const read = key === 'daemon' ? readDaemon(kind, item) : readSetting(kind, key, item);
     if (read.faults.length > 0) unclear.push(meant);
-    const effect = meant === 'rules' ? inForce(layer.scope) : '';
+    const effect = meant === 'rules' ? describeFallback(layer.scope, 'these rules') : '';
     report(read.faults.map(({ keys, text }) => ({ keys, text: `${text}${effect}` })));
     if (read.settings === undefined) continue;
     Object.assign(settings, read.settings);
-    if (isSetting(key)) places.set(key, document.placeOf([key]));
+    if (isSetting(key)) positions.set(key, document.positionOf([key]));
   }
-  return { settings: settings as Partial<FileSettings>, rules, places, unclear };
+  return { settings: settings as Partial<FileSettings>, rules, positions, unclear };
 }
 
 const isSetting = (key: string): key is SettingName =>
   key !== '$schema' && Object.hasOwn(FILE_SCHEMAS.managed.shape, key);
 
-/** What was probably meant by a key that is unknown. */
-function meantKey(kind: keyof typeof FILE_SCHEMAS, key: string): string | undefined {
+/** The probable meaning of an unknown key. */
+function closestKey(kind: keyof typeof FILE_SCHEMAS, key: string): string | undefined {
   const known = Object.keys(FILE_SCHEMAS[kind].shape);
   if (known.includes(key)) return undefined;
   const close = nearest(key, [...known, ...SERVER_KEYS]);
@@ -83,8 +83,8 @@ interface ReadSetting {
 }
 
 /**
- * A fault in one part of `daemon` takes that part with it, and a fault in a view the view; never less, for what is
- * misspelt may be what narrows it. The rest counts.
+ * A fault in one part of `daemon` disables that part, and a fault in a view the whole view, because the invalid key
+ * may be a restriction. The rest stays in effect.
  */
 function readDaemon(kind: keyof typeof FILE_SCHEMAS, item: unknown): ReadSetting {
   if (!isRecord(item) || !('daemon' in FILE_SCHEMAS[kind].shape)) return readSetting(kind, 'daemon', item);
@@ -94,7 +94,7 @@ function readDaemon(kind: keyof typeof FILE_SCHEMAS, item: unknown): ReadSetting
       Object.entries(parts).filter(([name, part]) => {
         const read = readSetting(kind, 'daemon', wrap({ [name]: part }));
         faults.push(
-          ...read.faults.map(({ keys, text }) => ({ keys, text: `${text}; "${name}" is left out` })),
+          ...read.faults.map(({ keys, text }) => ({ keys, text: `${text}; "${name}" is ignored` })),
         );
         return read.faults.length === 0;
       }),
@@ -112,15 +112,15 @@ function readDaemon(kind: keyof typeof FILE_SCHEMAS, item: unknown): ReadSetting
   return { ...(settings !== undefined && { settings }), faults: [...faults, ...further] };
 }
 
-/** Views of one daemon, and keys of its settings. */
+/** Maximum number of views, and of keys. */
 const MAX_PARTS = 200;
 
-/** The setting after validation, or what is wrong with it. */
+/** The validated setting, or its errors. */
 function readSetting(kind: keyof typeof FILE_SCHEMAS, key: string, item: unknown): ReadSetting {
   const known = Object.keys(FILE_SCHEMAS[kind].shape);
   if (!known.includes(key)) {
     const text = Object.hasOwn(FILE_SCHEMAS.managed.shape, key)
-      ? `"${key}" may not be set by a ${kind === 'project' ? "project's" : "user's"} file`
+      ? `"${key}" cannot be set in a ${kind === 'project' ? 'project' : 'user'} file`
       : unknownKey(key, [...known, ...SERVER_KEYS]);
     return { faults: [{ keys: [key], text }] };
   }

@@ -1,93 +1,100 @@
 /**
- * What a reload keeps: a file, a setting or an entry that has become unusable goes on as it was last, with a
- * problem that says so. What is gone is gone: only absence takes something away.
+ * What a reload keeps: a file, setting or entry that became invalid keeps its previous value, with a problem that
+ * says so. Only removing it has the effect of removal.
  */
 import { stat } from 'node:fs/promises';
-import { fileError, withHint } from './file-fault.js';
-import type { FileSettings } from './file-schema.js';
+import { errorCode } from '../../errors.js';
+import { probePath, withTimeout } from '../../files/read-file.js';
+import { whyMissing } from '../../files/why-missing.js';
+import type { FileSettings } from '../schema/file-schema.js';
+import { fileError, withHint } from './file-errors.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig } from './loaded-config.js';
-import { whyMissing } from './missing.js';
-import { codeOf, inTime, reach } from './read-file.js';
 import type { ReadLayer } from './read-layer.js';
 
-/** The layer, with what its file said before where it cannot be told what it says now. */
-export function keepLayer(read: ReadLayer, previous: LoadedConfig | undefined): ReadLayer {
+/** The layer, with its previous content if the current one is unknown. */
+export function retainLayer(read: ReadLayer, previous: LoadedConfig | undefined): ReadLayer {
   const { scope, file } = read.layer;
   const before = previous?.layers.find(({ layer }) => layer.file === file && layer.scope === scope);
   if (before === undefined) return read;
-  const { servers, settings, rules, settingPlaces, placeOf, unclear, known } = before;
-  const said = { servers, settings, rules, settingPlaces, placeOf, unclear, known, unusable: true };
+  const { servers, settings, rules, settingPositions, positionOf, unclear, known } = before;
+  const said = { servers, settings, rules, settingPositions, positionOf, unclear, known, unusable: true };
   if (read.unusable) {
     const problems = before.known ? read.problems.map((one) => withHint(one, KEPT_HINT)) : read.problems;
     return { ...read, ...said, problems };
   }
-  // At the beginning an empty file says that there is nothing. Later it is one that is just being written.
-  if (read.blank && !saysNothing(before))
+  // At startup an empty file means no content. Later it is probably being written.
+  if (read.blank && !isEmptyLayer(before))
     return { ...read, ...said, problems: [fileError(file, 'it is empty', { hint: EMPTY_HINT })] };
-  return read.unclear.size === 0 ? read : keepUnclear(read, before);
+  return read.unclear.size === 0 ? read : retainUnclear(read, before);
 }
 
-const KEPT_HINT = 'All that the file said before is still in effect. Correct it: it is taken over by itself.';
+const KEPT_HINT =
+  'The previous content of the file is still in effect. The file is reloaded automatically once it is corrected.';
 const EMPTY_HINT =
-  'All that it said before is still in effect. If it is to say nothing, write {} into it, or delete it.';
+  'The previous content of the file is still in effect. To clear that content, write {} into the file, or delete the file.';
 
-const saysNothing = ({ servers, settings, rules, unclear, known }: ReadLayer): boolean =>
+const isEmptyLayer = ({ servers, settings, rules, unclear, known }: ReadLayer): boolean =>
   known && unclear.size === 0 && servers.length + rules.length === 0 && Object.keys(settings).length === 0;
 
-function keepUnclear(read: ReadLayer, before: ReadLayer): ReadLayer {
+function retainUnclear(read: ReadLayer, before: ReadLayer): ReadLayer {
   const isUnclear = (key: string): boolean => read.unclear.has(key);
   const names = new Set(read.servers.map(({ name }) => name));
   const lost = isUnclear('servers') ? before.servers.filter(({ name }) => !names.has(name)) : [];
   const kept = Object.entries(before.settings).filter(([key]) => isUnclear(key));
-  const places = [...before.settingPlaces].filter(([key]) => isUnclear(key));
+  const places = [...before.settingPositions].filter(([key]) => isUnclear(key));
   return {
     ...read,
     servers: [...read.servers, ...lost],
     settings: { ...read.settings, ...(Object.fromEntries(kept) as Partial<FileSettings>) },
-    settingPlaces: new Map([...read.settingPlaces, ...places]),
+    settingPositions: new Map([...read.settingPositions, ...places]),
     problems: read.problems.map((one) => {
       const [key = ''] = String(one.data?.path).split(/[.[]/);
-      return places.some(([name]) => name === key) ? withHint(one, `"${key}" stays as it was before.`) : one;
+      return places.some(([name]) => name === key)
+        ? withHint(one, `The previous value of "${key}" is still in effect.`)
+        : one;
     }),
   };
 }
 
-/** The server; one whose entry has become unusable as it was last, if what it was made of is still written. */
-export function keepServer(server: ConfiguredServer, before: ConfiguredServer | undefined): ConfiguredServer {
+/** The server; if its entry became invalid, its previous configuration, provided that its file still defines it. */
+export function retainServer(
+  server: ConfiguredServer,
+  before: ConfiguredServer | undefined,
+): ConfiguredServer {
   if (server.config !== undefined || before === undefined || !isUsable(before)) return server;
   const places = [server.origin, ...server.shadowed];
   const isWritten = places.some(({ file }) => file === before.origin.file);
   return isWritten ? { ...before, problem: server.problem, kept: true } : server;
 }
 
-/** Which of some paths are there; one that was there and cannot be looked at right now still is. */
-export async function existing(
+/** The existing paths; one that existed and is not accessible right now still counts. */
+export async function existingPaths(
   paths: readonly string[],
   previous: LoadedConfig | undefined,
 ): Promise<ReadonlySet<string>> {
   const known = new Set(previous?.layers.flatMap(({ layer, present }) => (present ? [layer.file] : [])));
-  const found = await Promise.all(paths.map(async (path) => (await isThere(path)) ?? known.has(path)));
+  const found = await Promise.all(paths.map(async (path) => (await pathExists(path)) ?? known.has(path)));
   return new Set(paths.filter((_, index) => found[index]));
 }
 
-/** Certainly not there, all of them. */
-export const areGone = async (paths: readonly string[]): Promise<boolean> =>
-  (await Promise.all(paths.map(isThere))).every((there) => there === false);
+/** True if all are certainly missing. */
+export const areMissing = async (paths: readonly string[]): Promise<boolean> =>
+  (await Promise.all(paths.map(pathExists))).every((there) => there === false);
 
-/** Undefined where it cannot be told. */
-async function isThere(path: string): Promise<boolean | undefined> {
+/** Undefined if unknown. */
+async function pathExists(path: string): Promise<boolean | undefined> {
   try {
-    await reach(path);
-    await inTime(path, () => stat(path));
+    await probePath(path);
+    await withTimeout(path, () => stat(path));
     return true;
   } catch (error) {
     const why = await whyMissing(path, error);
     if (why === undefined) return true;
-    const code = codeOf(why);
+    const code = errorCode(why);
     if (code === 'ENOENT') return false;
-    return UNREADABLE.has(code) ? true : undefined;
+    return code !== undefined && UNREADABLE.has(code) ? true : undefined;
   }
 }
 
-/** There, and nobody can tell what it says. */
+/** It exists, but its content is inaccessible. */
 const UNREADABLE: ReadonlySet<string> = new Set(['EDANGLING', 'ENOTDIR']);

@@ -1,19 +1,19 @@
-/** Views that name servers which there are not: such a view is empty, or has less in it than its writer meant. */
-import type { TurnbuckleError } from '../errors.js';
-import { faultError } from './file-fault.js';
-import type { FileSettings } from './file-schema.js';
-import { nearest } from './nearest.js';
+/** Problems of views that name unknown servers: such a view is empty, or has less than intended. */
+import type { TurnbuckleError } from '../../errors.js';
+import { nearest } from '../../text/nearest.js';
+import type { FileSettings } from '../schema/file-schema.js';
+import { faultError } from './file-errors.js';
 import { keyPath } from './parse.js';
 import type { ReadLayer } from './read-layer.js';
 
-/** Functions of a program, as if they were a server. */
+/** Native tools, as if they were a server. */
 const NATIVE = 'native';
-/** So many are told of one file. */
-const MOST_TOLD = 20;
+/** Maximum number reported per file. */
+const MAX_REPORTED = 20;
 
 /**
- * A problem for each name that is near another, or where the view knows no server at all. Others are let be: a view
- * may name the servers of a project that is not this one.
+ * A problem for each name that resembles another, or if the view has no known server at all. Other unknown names are
+ * fine: they may be servers of another project.
  */
 export function viewProblems(
   layers: readonly ReadLayer[],
@@ -24,7 +24,7 @@ export function viewProblems(
   const read = layers.find(
     (one) => one.settings.daemon !== undefined && one.settings.daemon === settings.daemon,
   );
-  // Where there are no servers at all, none is misspelt.
+  // Without any servers, no name is misspelled.
   if (read === undefined || servers.size === 0) return [];
   const isKnown = (name: string): boolean => name === NATIVE || servers.has(name);
   const faults = views.flatMap(([view, { servers: named = [] }]) =>
@@ -36,12 +36,14 @@ export function viewProblems(
         isEmpty: !named.some(isKnown),
       })),
   );
-  return faults.slice(0, MOST_TOLD).flatMap(({ keys, name, isEmpty }) => {
+  return faults.slice(0, MAX_REPORTED).flatMap(({ keys, name, isEmpty }) => {
     const close = nearest(name, servers.keys());
     if (close === undefined && !isEmpty) return [];
     const meant = close === undefined ? '' : ` (did you mean "${close}"?)`;
     const text = `there is no server named "${name}"${meant}`;
-    const hint = 'The view has nothing of it. Correct the name there. turnbuckle list shows the servers.';
-    return [faultError(read.layer.file, { ...read.placeOf(keys), path: keyPath('', keys), text }, { hint })];
+    const hint = 'The view ignores this name. To see the names of the servers, run: turnbuckle list';
+    return [
+      faultError(read.layer.file, { ...read.positionOf(keys), path: keyPath('', keys), text }, { hint }),
+    ];
   });
 }

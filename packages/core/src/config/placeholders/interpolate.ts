@@ -1,17 +1,17 @@
 /**
  * Placeholders in a server's configuration: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${input:id}`,
- * `${secret:name}`, `${workspaceFolder}`, `${userHome}`. Filled in when connecting and never before, so that
- * files, hashes and what is shown keep the placeholder. `$${` is a literal `${`.
+ * `${secret:name}`, `${workspaceFolder}`, `${userHome}`. Filled in only when connecting, so that files, hashes and
+ * output keep the placeholder. `$${` is a literal `${`.
  */
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { MalformedPlaceholder, type Placeholder, splitPlaceholders } from './placeholders.js';
+import { TurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import { MalformedPlaceholder, type Placeholder, splitPlaceholders } from '../../text/placeholders.js';
 
 export interface Placeholders {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly input?: ((id: string) => Promise<string | undefined>) | undefined;
   readonly secret?: ((name: string) => Promise<string | undefined>) | undefined;
-  /** Told each value that is filled in, with its name as it is written: `secret:db`, `TOKEN`. */
+  /** Called with each value that is filled in, and its name as written: `secret:db`, `TOKEN`. */
   readonly onValue?: ((name: string, value: string) => void) | undefined;
   readonly workspaceFolder: string;
   readonly userHome: string;
@@ -20,17 +20,17 @@ export interface Placeholders {
 export interface PlaceholderOwner {
   readonly server: string;
   readonly file?: string | undefined;
-  /** It is a daemon that needs them: what whoever calls it has set is not there, and nobody can be asked. */
+  /** True for a daemon: it does not have the environment of its callers, and cannot prompt. */
   readonly isDaemon?: boolean | undefined;
 }
 
-/** The same value with every placeholder in its texts filled in; VARIABLE_MISSING names the first that cannot be. */
+/** The value with every placeholder filled in; VARIABLE_MISSING names the first one without a value. */
 export async function interpolate<T>(value: T, source: Placeholders, owner: PlaceholderOwner): Promise<T> {
   const fill = async (node: unknown, path: string): Promise<unknown> => {
     if (typeof node === 'string')
       return node.includes('${') ? fillText(node, source, { ...owner, path }) : node;
     if (Array.isArray(node)) return Promise.all(node.map((item, index) => fill(item, `${path}[${index}]`)));
-    // Objects of this process (servers, functions) are not data.
+    // In-process objects (servers, functions) are not data.
     if (!isRecord(node) || Object.getPrototypeOf(node) !== Object.prototype) return node;
     const entries = Object.entries(node).map(async ([key, item]) => [
       key,
@@ -41,28 +41,36 @@ export async function interpolate<T>(value: T, source: Placeholders, owner: Plac
   return (await fill(value, '')) as T;
 }
 
-interface Spot extends PlaceholderOwner {
+interface PlaceholderLocation extends PlaceholderOwner {
   readonly path: string;
 }
 
-async function fillText(text: string, source: Placeholders, spot: Spot): Promise<string> {
+async function fillText(text: string, source: Placeholders, spot: PlaceholderLocation): Promise<string> {
   const pieces = splitPlaceholders(text);
   if (pieces instanceof MalformedPlaceholder) throw malformed(pieces.beginning, spot);
   const filled = pieces.map((piece) => (typeof piece === 'string' ? piece : lookUp(piece, source, spot)));
   return (await Promise.all(filled)).join('');
 }
 
-async function lookUp({ name, fallback }: Placeholder, source: Placeholders, spot: Spot): Promise<string> {
+async function lookUp(
+  { name, fallback }: Placeholder,
+  source: Placeholders,
+  spot: PlaceholderLocation,
+): Promise<string> {
   const value = await findValue(name, source, spot);
   if (value !== undefined) source.onValue?.(name, value);
   if (value !== undefined && value !== '') return value;
   if (fallback !== undefined) return fillText(fallback, source, spot);
-  // An empty variable is set: it only gives way to a default.
+  // An empty variable counts as set: only a default replaces it.
   if (value === '') return '';
   throw missing(name, spot);
 }
 
-async function findValue(name: string, source: Placeholders, spot: Spot): Promise<string | undefined> {
+async function findValue(
+  name: string,
+  source: Placeholders,
+  spot: PlaceholderLocation,
+): Promise<string | undefined> {
   if (name === 'workspaceFolder') return source.workspaceFolder;
   if (name === 'userHome') return source.userHome;
   const [kind, rest] = name.includes(':')
@@ -70,8 +78,8 @@ async function findValue(name: string, source: Placeholders, spot: Spot): Promis
     : ['env', name];
   if (kind === 'input') return source.input?.(rest);
   if (kind === 'secret')
-    return source.secret?.(rest).catch((error: unknown) => Promise.reject(located(error, spot)));
-  // Not what every object has, such as `constructor`.
+    return source.secret?.(rest).catch((error: unknown) => Promise.reject(withLocation(error, spot)));
+  // Not inherited members, such as `constructor`.
   return Object.hasOwn(source.environment, rest) ? source.environment[rest] : undefined;
 }
 
@@ -79,56 +87,64 @@ type Hint = (name: string) => string;
 
 const HINTS: Readonly<Record<string, Hint>> = {
   env: (name) => `Set ${name}, or write \${${name}:-default}.`,
-  input: (id) => `Run it in a terminal to be asked, or set TURNBUCKLE_INPUT_${toVariable(id)}.`,
+  input: (id) =>
+    `Run the command in a terminal to enter the value, or set TURNBUCKLE_INPUT_${toVariableName(id)}.`,
   secret: (name) =>
-    `Run: turnbuckle secrets set ${name}. Or set TURNBUCKLE_SECRET_${toVariable(name)}, or a secretCommand.`,
+    `Run: turnbuckle secrets set ${name}. Or set TURNBUCKLE_SECRET_${toVariableName(name)}, or configure a secretCommand.`,
 };
 
-const restarted = (variable: string): string => `Set ${variable}, then: turnbuckle serve restart.`;
+const restartHint = (variable: string): string => `Set ${variable}, then run: turnbuckle serve restart.`;
 
 const DAEMON_HINTS: Readonly<Record<string, Hint>> = {
-  env: (name) => `${restarted(name)} Or call without the daemon: --no-daemon.`,
+  env: (name) => `${restartHint(name)} Or bypass the daemon with --no-daemon.`,
   input: (id) =>
-    `${restarted(`TURNBUCKLE_INPUT_${toVariable(id)}`)} Or be asked for it, without the daemon: --no-daemon.`,
+    `${restartHint(`TURNBUCKLE_INPUT_${toVariableName(id)}`)} Or bypass the daemon with --no-daemon, and enter the value.`,
   secret: (name) =>
-    `Run: turnbuckle secrets set ${name}. Or: ${restarted(`TURNBUCKLE_SECRET_${toVariable(name)}`)}`,
+    `Run: turnbuckle secrets set ${name}. Or set TURNBUCKLE_SECRET_${toVariableName(name)}, then run: turnbuckle serve restart.`,
 };
 
-/** The variable that stands in for an input or a secret. */
-export function toVariable(name: string): string {
+/** The environment variable for an input or a secret. */
+export function toVariableName(name: string): string {
   return name.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
 }
 
-function missing(name: string, { server, file, path, isDaemon = false }: Spot): TurnbuckleError {
+function missing(
+  name: string,
+  { server, file, path, isDaemon = false }: PlaceholderLocation,
+): TurnbuckleError {
   const kind = name.includes(':') ? name.slice(0, name.indexOf(':')) : 'env';
   const plain = name.slice(name.indexOf(':') + 1);
   const what =
     kind === 'env'
-      ? `the environment variable ${plain}, which ${isDaemon ? 'the daemon does not have' : 'is not set'}`
-      : `the ${kind} "${plain}", which nobody gave${isDaemon ? ' the daemon' : ''}`;
+      ? `environment variable ${plain}, which is not set${isDaemon ? ' for the daemon' : ''}`
+      : `the ${kind} "${plain}", which is not set${isDaemon ? ' for the daemon' : ''}`;
   const hints = isDaemon ? DAEMON_HINTS : HINTS;
-  return new TurnbuckleError('VARIABLE_MISSING', `Server "${server}" needs ${what} (${where(path, file)}).`, {
-    server,
-    hint: (Object.hasOwn(hints, kind) ? hints[kind] : hints.env)?.(plain),
-    data: { variable: plain, kind, path, file },
-  });
+  return new TurnbuckleError(
+    'VARIABLE_MISSING',
+    `Server "${server}" requires ${what} (${formatLocation(path, file)}).`,
+    {
+      server,
+      hint: (Object.hasOwn(hints, kind) ? hints[kind] : hints.env)?.(plain),
+      data: { variable: plain, kind, path, file },
+    },
+  );
 }
 
-/** What a source said when it failed, with the place that needed it. */
-function located(error: unknown, { server, file, path }: Spot): unknown {
+/** The error of a source, with the location of the placeholder. */
+function withLocation(error: unknown, { server, file, path }: PlaceholderLocation): unknown {
   if (!(error instanceof TurnbuckleError)) return error;
   const { code, message, hint, cause, data } = error;
-  const text = `Server "${server}" cannot be filled in (${where(path, file)}): ${message}`;
+  const text = `Cannot fill in a placeholder for server "${server}" (${formatLocation(path, file)}): ${message}`;
   return new TurnbuckleError(code, text, { server, hint, cause, data: { ...data, path, file } });
 }
 
 export const PLACEHOLDER_HINT =
   'Write ${VAR}, ${VAR:-default}, ${env:VAR}, ${input:id} or ${secret:name}; $${ is a literal ${.';
 
-function malformed(beginning: string, { server, file, path }: Spot): TurnbuckleError {
+function malformed(beginning: string, { server, file, path }: PlaceholderLocation): TurnbuckleError {
   return new TurnbuckleError(
     'CONFIG_INVALID',
-    `Server "${server}" has a placeholder that is not understood: ${beginning} (${where(path, file)}).`,
+    `Invalid placeholder for server "${server}": ${beginning} (${formatLocation(path, file)}).`,
     {
       server,
       hint: PLACEHOLDER_HINT,
@@ -137,5 +153,5 @@ function malformed(beginning: string, { server, file, path }: Spot): TurnbuckleE
   );
 }
 
-const where = (path: string, file: string | undefined): string =>
+const formatLocation = (path: string, file: string | undefined): string =>
   file === undefined ? path : `${path} in ${file}`;

@@ -1,18 +1,18 @@
-/** The `auth` block of a remote server: how it is told who asks. Secrets in it are best placeholders. */
+/** The `auth` block of a remote server. Secrets in it should be placeholders. */
 import * as z from 'zod/mini';
-import { list } from './counted.js';
+import { list } from './max-entries.js';
 
 const text = z.string().check(z.minLength(1), z.maxLength(32_768));
 const short = z.string().check(z.minLength(1), z.maxLength(1_024));
 const url = short.check(
-  z.regex(/^[hH][tT][tT][pP][sS]?:\/\/|\$\{/, { error: 'expected an http:// or https:// address' }),
+  z.regex(/^[hH][tT][tT][pP][sS]?:\/\/|\$\{/, { error: 'expected an http:// or https:// URL' }),
 );
 const headerName = short.check(
-  z.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'expected the name of an HTTP header' }),
+  z.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'expected an HTTP header name' }),
 );
 const scopes = z.optional(list(short, 200));
 
-/** Where the authorization server is, when it is not to be found by asking the server. */
+/** The authorization server, if it should not be discovered. */
 const places = {
   issuer: z.optional(url),
   tokenUrl: z.optional(url),
@@ -35,7 +35,7 @@ const tokenFile = z.strictObject({
   /** Read again whenever it changes. */
   tokenPath: short,
   headerName: z._default(headerName, 'Authorization'),
-  /** Stands before the token; for the Authorization header `Bearer ` unless told otherwise. */
+  /** The prefix of the token; by default `Bearer ` for the Authorization header. */
   prefix: z.optional(z.string().check(z.maxLength(64))),
 });
 
@@ -44,7 +44,7 @@ const oauth = z.strictObject({
   ...places,
   clientId: z.optional(short),
   clientSecret: z.optional(text),
-  /** The https address of a client id metadata document, which then is the client id. */
+  /** The https URL of a client id metadata document, which is then the client id. */
   clientMetadataUrl: z.optional(url),
   authUrl: z.optional(url),
   deviceUrl: z.optional(url),
@@ -53,9 +53,9 @@ const oauth = z.strictObject({
   /** For a client that was registered with one: `http://127.0.0.1:<port>/<path>`. */
   redirectUri: z.optional(url),
   scopes,
-  /** Sign-ins of different accounts at one server are kept apart. */
+  /** Keeps sign-ins of different accounts on one server separate. */
   account: z.optional(short),
-  /** Tokens are bound to a key of this machine (RFC 9449); absent: when the server asks for it. */
+  /** Binds tokens to a key of this machine (RFC 9449); absent: if the server requires it. */
   dpop: z.optional(z.boolean()),
 });
 
@@ -63,7 +63,7 @@ const clientCredentials = z.strictObject({
   type: z.literal('client-credentials'),
   ...places,
   ...client,
-  /** A private key (PEM) signs for the client instead of a secret; or the path of its file. */
+  /** A private key (PEM) for client authentication instead of a secret; or the path of its file. */
   privateKey: z.optional(text),
   privateKeyPath: z.optional(short),
   algorithm: z._default(short, 'ES256'),
@@ -76,7 +76,7 @@ const workloadIdentity = z.strictObject({
   type: z.literal('workload-identity'),
   ...places,
   clientId: z.optional(short),
-  /** The JWT that the platform gives this workload; or the path of the file it keeps fresh. */
+  /** The JWT of the workload from the platform; or the path of its file, which the platform keeps current. */
   assertion: z.optional(text),
   assertionPath: z.optional(short),
   scopes,
@@ -87,7 +87,7 @@ const enterprise = z.strictObject({
   type: z.literal('enterprise'),
   ...places,
   ...client,
-  /** The company's identity provider, which says that this person may use the server. */
+  /** The identity provider that grants the user access to the server. */
   idp: z.strictObject({
     tokenUrl: url,
     clientId: short,

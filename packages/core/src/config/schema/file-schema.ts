@@ -1,7 +1,7 @@
-/** What stands beside the servers in a configuration file. The servers themselves are in schema.ts. */
+/** The settings of a configuration file besides the servers. The servers are in schema.ts. */
 import * as z from 'zod/mini';
-import { counted, list } from './counted.js';
 import { DAEMON_SCHEMA } from './daemon-schema.js';
+import { list, withMaxEntries } from './max-entries.js';
 import { FLOWS_SCHEMA, PINS_SCHEMA, RULES_SCHEMA } from './rule-schema.js';
 
 const short = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
@@ -15,43 +15,43 @@ const input = z.strictObject({
   options: z.optional(list(z.string(), 200)),
 });
 
-/** Keys that any file may have. */
+/** Keys for any file. */
 const common = {
   $schema: z.optional(z.string()),
   inputs: z.optional(list(input, 200)),
   naming: z.optional(z.enum(['mcp__server__tool', 'mcp_server_tool', 'server_tool'])),
   describePrefix: z.optional(z.boolean()),
   subAgentEnabled: z.optional(z.boolean()),
-  /** Who may call what; read one by one in read-rules.ts. A project's may only ask and deny. */
+  /** Rules; read one by one in read-rules.ts. A project can only ask and deny. */
   rules: z.optional(RULES_SCHEMA),
 };
 
-/** Keys that lower a guard or reach further: a project cannot set them for its user. */
+/** Keys that relax a guard or have a wider effect: a project cannot set them. */
 const privileged = {
-  /** False: agents' calls are not asked for. */
+  /** False: agent calls do not require approval. */
   toolApprovalRequired: z.optional(z.boolean()),
-  /** Which tools are held to the definition that was approved. */
+  /** Which tools are pinned to their approved definition. */
   pins: z.optional(PINS_SCHEMA),
-  /** What becomes of a call by which a run could carry private data out for a stranger. */
+  /** What to do with a call that could leak private data of a run. */
   flows: z.optional(FLOWS_SCHEMA),
   autoDiscoveryEnabled: z.optional(z.boolean()),
-  /** What becomes of a project's server when a file that its command names has changed: `ask` (the default) or `warn`. */
+  /** What to do with a project server when a file in its command changed: `ask` (default) or `warn`. */
   changedScripts: z.optional(z.enum(['ask', 'warn'])),
-  /** How the daemon runs. */
+  /** Settings of the daemon. */
   daemon: z.optional(DAEMON_SCHEMA),
   /** The command that prints a secret; `{name}` in it is the name. For example ["op", "read", "op://dev/{name}"]. */
-  secretCommand: z.optional(counted(50, z.array(short(4_096)).check(z.minLength(1), z.maxLength(50)))),
+  secretCommand: z.optional(withMaxEntries(50, z.array(short(4_096)).check(z.minLength(1), z.maxLength(50)))),
 };
 
-/** What a project may set only to raise the guard; load.ts sees to it that it does. */
+/** Settings that a project can only make stricter; load.ts enforces it. */
 const tightening = {
-  flows: z.optional(z.enum(['ask', 'deny'], { error: `a project's file may only say "ask" or "deny"` })),
+  flows: z.optional(z.enum(['ask', 'deny'], { error: `expected "ask" or "deny" in a project file` })),
 };
 
 const managed = {
-  /** Servers that may not be used: names, or patterns with `*`. */
+  /** Forbidden servers: names, or patterns with `*`. */
   forbid: z.optional(list(short(256), 1_000)),
-  /** If present, only these may be used. */
+  /** If present, only these servers are allowed. */
   allowOnly: z.optional(list(short(256), 1_000)),
 };
 
@@ -61,7 +61,7 @@ export const FILE_SCHEMAS = {
   managed: z.strictObject({ ...common, ...privileged, ...managed }),
 } as const;
 
-/** Keys of a file that hold servers, in the spellings that are understood. */
+/** Keys that contain servers, in all supported spellings. */
 export const SERVER_KEYS = ['servers', 'mcpServers'] as const;
 
 export type InputDeclaration = z.output<typeof input>;

@@ -1,15 +1,15 @@
-/** What a validation says, in plain English: the small validator brings no words of its own. */
+/** Validation errors in plain English: the small validator has no messages. */
 import type { $ZodRawIssue } from 'zod/v4/core';
 import en from 'zod/v4/locales/en.js';
-import { isRecord } from '../is-record.js';
-import { nearest } from './nearest.js';
+import { isRecord } from '../../json/is-record.js';
+import { nearest } from '../../text/nearest.js';
 
-export { describeSyntax } from './syntax-text.js';
+export { describeSyntax } from '../layers/syntax-text.js';
 
 const describe = en().localeError;
-/** Of what nobody asked for, so much is told. */
-const MAX_KEYS = 10;
-const LONGEST_KEY = 100;
+/** Maximum number of unknown keys in a message. */
+const MAX_REPORTED_KEYS = 10;
+const MAX_KEY_LENGTH = 100;
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** For `safeParse`: the sentence for an issue. */
+/** For `safeParse`: the message for an issue. */
 export function describeIssue(issue: $ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -30,35 +30,35 @@ export function describeIssue(issue: $ZodRawIssue): string {
       return `expected ${anyOf(issue.values)}`;
     case 'unrecognized_keys': {
       const known = knownKeys(issue.inst);
-      const told = issue.keys.slice(0, MAX_KEYS).map((key) => unknownKey(key, known));
-      const untold = issue.keys.length - told.length;
-      return [...told, ...(untold > 0 ? [`${untold} more unknown keys`] : [])].join('; ');
+      const reported = issue.keys.slice(0, MAX_REPORTED_KEYS).map((key) => unknownKey(key, known));
+      const omittedCount = issue.keys.length - reported.length;
+      return [...reported, ...(omittedCount > 0 ? [`${omittedCount} more unknown keys`] : [])].join('; ');
     }
     default: {
       const said = describe(issue);
-      const text = typeof said === 'string' ? said : (said?.message ?? 'it does not fit');
+      const text = typeof said === 'string' ? said : (said?.message ?? 'invalid value');
       return text.replace(/^Invalid input: |^Too (?:small|big): /, '');
     }
   }
 }
 
-/** A key as it is told: whoever sends millions of characters knows which it is by the first. */
-export const shortKey = (key: string): string =>
-  key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY - 1)}…` : key;
+/** A key as shown in messages, truncated. */
+export const truncateKey = (key: string): string =>
+  key.length > MAX_KEY_LENGTH ? `${key.slice(0, MAX_KEY_LENGTH - 1)}…` : key;
 
-/** The same for one key; in brackets, so that a sentence can go on or end after it. */
+/** The message for one unknown key; the suggestion is in parentheses, so that a sentence can continue after it. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const close = nearest(key, known);
-  return `unknown key "${shortKey(key)}"${close === undefined ? '' : ` (did you mean "${close}"?)`}`;
+  return `unknown key "${truncateKey(key)}"${close === undefined ? '' : ` (did you mean "${close}"?)`}`;
 }
 
-/** The part of a description of unknown keys that is about one of them. */
+/** The part of a message about unknown keys that belongs to one key. */
 export function unknownKeyIn(description: string, index: number, key: string): string {
   const parts = description.split(/; (?=unknown key ")/);
-  return parts[index]?.startsWith(`unknown key "${shortKey(key)}"`) ? parts[index] : unknownKey(key, []);
+  return parts[index]?.startsWith(`unknown key "${truncateKey(key)}"`) ? parts[index] : unknownKey(key, []);
 }
 
-/** What a description says was expected, without what was found: for who shows that in another way. */
+/** The message without what was found, for callers that add it in another form. */
 export const expectedOnly = (text: string): string => text.replace(/, found [^,]*$/, '');
 
 function anyOf(values: readonly unknown[]): string {
@@ -67,7 +67,7 @@ function anyOf(values: readonly unknown[]): string {
   return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`;
 }
 
-/** Only what kind of thing it is: the value may be a secret. */
+/** Only the type: the value may be a secret. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -76,7 +76,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Those of the schema that found the key too many. */
+/** The keys of the schema that rejected the unknown key. */
 function knownKeys(schema: unknown): string[] {
   const internals: unknown = isRecord(schema) ? schema._zod : undefined;
   const definition: unknown = isRecord(internals) ? internals.def : undefined;

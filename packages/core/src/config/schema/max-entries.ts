@@ -1,16 +1,16 @@
 /**
- * Maps and lists that are counted before the validator looks at what is in them: it has something to say about every
- * entry, which takes seconds for very many, and all of it would be thrown away.
+ * Maps and lists that are counted before validation: the validator would describe every entry, which takes seconds
+ * for large ones, only to be discarded.
  */
 import * as z from 'zod/mini';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../json/is-record.js';
 
 type Schema = z.ZodMiniType;
 
-/** The schema for at most so many entries. */
-export function counted<Inner extends Schema>(max: number, schema: Inner) {
+/** The schema with a maximum number of entries. */
+export function withMaxEntries<Inner extends Schema>(max: number, schema: Inner) {
   const few = z.custom<z.input<Inner>>((value) => countOf(value) <= max, {
-    error: ({ input }) => `${countOf(input)} entries, and at most ${max} are allowed`,
+    error: ({ input }) => `${countOf(input)} entries (maximum ${max})`,
     params: { isWhole: true },
     abort: true,
   });
@@ -22,13 +22,13 @@ export function counted<Inner extends Schema>(max: number, schema: Inner) {
   return both;
 }
 
-/** Whether an issue says all there is to say: how many there are, and may be. */
-export const isWhole = (issue: unknown): boolean =>
+/** Whether the message is complete as it is. */
+export const isCountIssue = (issue: unknown): boolean =>
   isRecord(issue) && isRecord(issue.params) && issue.params.isWhole === true;
 
-/** A list of at most so many. */
+/** A list with a maximum number of items. */
 export const list = <Item extends Schema>(item: Item, max: number) =>
-  counted(max, z.array(item).check(z.maxLength(max)));
+  withMaxEntries(max, z.array(item).check(z.maxLength(max)));
 
 const countOf = (value: unknown): number =>
   Array.isArray(value)

@@ -1,35 +1,32 @@
-/**
- * The one declaration of what a rule may say. What its keys mean, and why some of them mean less in an
- * `allow` than in the others, is in policy/rules.ts.
- */
+/** The schema of a rule. policy/rules.ts describes the meaning of its keys, and why some mean less in an `allow`. */
 import * as z from 'zod/mini';
-import { counted, list } from './counted.js';
+import { list, withMaxEntries } from './max-entries.js';
 
 const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 const oneOrMore = <Item extends z.ZodMiniType>(item: Item) =>
-  z.union([item, counted(100, z.array(item).check(z.minLength(1), z.maxLength(100)))]);
+  z.union([item, withMaxEntries(100, z.array(item).check(z.minLength(1), z.maxLength(100)))]);
 const globs = oneOrMore(text(256));
 const scalar = z.union([z.string().check(z.maxLength(4_096)), z.number(), z.boolean(), z.null()]);
 const number = z.number();
 
-/** A text is a glob; the others say what they compare. */
+/** A string is a glob; objects name the comparison. */
 const pattern = z.union([
   text(1_024),
   z.strictObject({ glob: text(1_024) }),
   z.strictObject({ equals: scalar }),
-  z.strictObject({ oneOf: counted(1_000, z.array(scalar).check(z.minLength(1), z.maxLength(1_000))) }),
+  z.strictObject({ oneOf: withMaxEntries(1_000, z.array(scalar).check(z.minLength(1), z.maxLength(1_000))) }),
   z.strictObject({ startsWith: text(1_024) }),
   z.strictObject({ greaterThan: number, lessThan: z.optional(number) }),
   z.strictObject({ lessThan: number, greaterThan: z.optional(number) }),
 ]);
 
-/** Where an argument stands: `path`, `options.mode`, `files[*].name`, `files[0]`, `["a key.with dots"]`. */
+/** The path of an argument: `path`, `options.mode`, `files[*].name`, `files[0]`, `["a key.with dots"]`. */
 const ARGUMENT_PATH =
   /^(?:[^.[\]"]+|\["(?:[^"\\]|\\.)*"\])(?:\.[^.[\]"]+|\[(?:\*|\d{1,6}|"(?:[^"\\]|\\.)*")\])*$/;
 
 const KINDS = ['tool', 'resource', 'prompt'] as const;
 const SCOPES = ['user', 'project', 'local', 'managed', 'claudeai', 'native'] as const;
-/** What each of them means, and when a text is flagged, is in catalog/flags.ts. */
+/** catalog/flags.ts describes the flags. */
 const FLAGS = [
   'hidden-characters',
   'instructions',
@@ -41,18 +38,18 @@ const FLAGS = [
 
 export const RULE_SCHEMA = z.strictObject({
   action: z.enum(['allow', 'ask', 'deny']),
-  /** The names of servers: globs. */
+  /** Server names: globs. */
   server: z.optional(globs),
-  /** The names of tools and prompts at their server, the addresses of resources: globs. */
+  /** Names of tools and prompts, URIs of resources: globs. */
   tool: z.optional(globs),
   kind: z.optional(oneOrMore(z.enum(KINDS))),
-  /** The ids of callers: globs. The host itself is "host", and "agents" is everybody else. */
+  /** Caller ids: globs. "host" is the host itself, "agents" everyone else. */
   caller: z.optional(globs),
-  /** What the server's own `trusted` has to be. */
+  /** The value of the server's `trusted`. */
   trusted: z.optional(z.boolean()),
-  /** Where the server comes from. */
+  /** The scope of the server. */
   scope: z.optional(oneOrMore(z.enum(SCOPES))),
-  /** What the tool says about itself. */
+  /** The annotations of the tool. */
   annotations: z.optional(
     z.strictObject({
       readOnly: z.optional(z.boolean()),
@@ -61,27 +58,27 @@ export const RULE_SCHEMA = z.strictObject({
       openWorld: z.optional(z.boolean()),
     }),
   ),
-  /** Reasons to look at the tool's texts: one of them is enough. Not in an `allow`. */
+  /** Flags of the tool's texts: one match is enough. Not in an `allow`. */
   flags: z.optional(oneOrMore(z.enum(FLAGS))),
-  /** Patterns by the path of the argument. */
+  /** Patterns by argument path. */
   arguments: z.optional(
-    counted(1_000, z.record(z.string().check(z.maxLength(512), z.regex(ARGUMENT_PATH)), pattern)),
+    withMaxEntries(1_000, z.record(z.string().check(z.maxLength(512), z.regex(ARGUMENT_PATH)), pattern)),
   ),
-  /** The arguments hold a secret, known or by its looks. */
+  /** The arguments contain a known or suspected secret. */
   secrets: z.optional(z.literal(true)),
-  /** Why: shown with the decision. */
+  /** The reason shown with the decision. */
   reason: z.optional(text(500)),
 });
 
-/** How many rules one file may have. */
-export const MOST_RULES = 2_000;
+/** Maximum number of rules per file. */
+export const MAX_RULES = 2_000;
 
-export const RULES_SCHEMA = list(RULE_SCHEMA, MOST_RULES);
+export const RULES_SCHEMA = list(RULE_SCHEMA, MAX_RULES);
 
-/** What is held back when its definition is not the one that was approved. */
+/** Which tools require approval when their definition changes. */
 export const PINS_SCHEMA = z.enum(['off', 'approved', 'all']);
 
-/** What becomes of a call by which a run could carry private data out for a stranger. */
+/** What to do with a call that could leak private data of a run. */
 export const FLOWS_SCHEMA = z.enum(['off', 'ask', 'deny']);
 
 /** One rule, as it is written. */
@@ -92,13 +89,13 @@ export type RuleFlag = (typeof FLAGS)[number];
 export type PinMode = z.output<typeof PINS_SCHEMA>;
 export type FlowMode = z.output<typeof FLOWS_SCHEMA>;
 
-/** A rule and where it stands. */
+/** A rule and its location. */
 export interface PlacedRule {
   readonly rule: Rule;
-  /** Whose rule it is; `options`: the program's own; `view`: that of a view. */
+  /** The source of the rule; `options`: the program; `view`: a view. */
   readonly from: 'managed' | 'options' | 'flags' | 'environment' | 'user' | 'local' | 'project' | 'view';
   readonly file?: string | undefined;
   readonly line?: number | undefined;
-  /** Its place in the list of its file. */
+  /** Its index in its file. */
   readonly position: number;
 }

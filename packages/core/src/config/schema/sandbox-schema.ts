@@ -1,38 +1,38 @@
-/** The `sandbox` key of a local server: what its process may reach, and the presets that say it in a word. */
+/** The `sandbox` key of a local server: what its process can access, and the presets. */
 import * as z from 'zod/mini';
-import { list } from './counted.js';
+import { list } from './max-entries.js';
 
 export const SANDBOX_PRESET_NAMES = ['strict', 'offline', 'standard'] as const;
 
 export type SandboxPreset = (typeof SANDBOX_PRESET_NAMES)[number];
 
-const whole = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
+const integer = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
 const path = z.string().check(z.minLength(1), z.maxLength(4_096), z.regex(/^[^\p{Cc}\p{Cs}]*$/u));
 const paths = list(path, 200);
 
 const settings = z.strictObject({
-  /** Fills in what is not written here. */
+  /** The defaults for the other keys. */
   preset: z.optional(z.enum(SANDBOX_PRESET_NAMES)),
-  /** Files and directories it may read; written, these and no others. */
+  /** Readable files and directories; if set, only these. */
   read: z.optional(paths),
-  /** Files and directories it may change. */
+  /** Writable files and directories. */
   write: z.optional(paths),
   network: z.optional(z.boolean()),
-  /** `own`: a home directory that only this server has, kept between runs. `empty`: one that is gone with it. */
+  /** `own`: a home directory for this server only, kept between runs. `empty`: a temporary one. */
   home: z.optional(z.enum(['own', 'empty'])),
-  /** For each process. Less than the least here does not start a Node.js server. */
-  memoryMb: z.optional(whole(128, 1_048_576)),
+  /** Per process. A Node.js server does not start with less than the minimum here. */
+  memoryMb: z.optional(integer(128, 1_048_576)),
   /** Processes and threads together. */
-  processes: z.optional(whole(4, 100_000)),
-  /** Computing time of each process, not the time it waits. */
-  cpuSeconds: z.optional(whole(1, 31_536_000)),
+  processes: z.optional(integer(4, 100_000)),
+  /** CPU time per process. */
+  cpuSeconds: z.optional(integer(1, 31_536_000)),
 });
 
-const EXPECTED = 'expected true, false, "standard", "offline", "strict" or an object of settings';
+const EXPECTED = 'expected true, false, "standard", "offline", "strict" or an object with settings';
 
 export const SANDBOX_SCHEMA = z.union([z.boolean(), z.enum(SANDBOX_PRESET_NAMES), settings], {
   error: (issue) => {
-    // Of somebody who wrote an object it is not the question what else could have been written.
+    // For an object, the message does not list the other alternatives.
     const [first] = issue.code === 'invalid_union' ? (issue.errors.at(-1) ?? []) : [];
     return first === undefined || first.path.length === 0
       ? EXPECTED
@@ -51,7 +51,7 @@ export interface SandboxPolicy {
   readonly memoryMb: number;
   readonly processes: number;
   readonly cpuSeconds: number | undefined;
-  /** Keys that were written for this server: what was asked for by name is given or the server not started. */
+  /** The keys set for this server: if one cannot be enforced, the server is not started. */
   readonly written: ReadonlySet<string>;
 }
 
@@ -73,7 +73,7 @@ export const SANDBOX_PRESETS: Readonly<Record<SandboxPreset, Defaults>> = {
   strict: { ...STANDARD, network: false, read: [], home: 'empty', memoryMb: 1_024, processes: 256 },
 };
 
-/** All that was written and, for the rest, what the preset says; undefined when there is to be no sandbox. */
+/** The configured keys plus the preset's for the rest; undefined without a sandbox. */
 export function toSandboxPolicy(config: SandboxConfig | undefined): SandboxPolicy | undefined {
   if (config === undefined || config === false) return undefined;
   if (typeof config !== 'object')

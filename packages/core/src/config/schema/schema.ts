@@ -1,90 +1,93 @@
 /**
- * The one declaration of what a server's configuration may be. Everything that crosses into the runtime
- * as configuration passes through `parse.ts`, which uses these schemas; the types are inferred.
+ * The schema of a server's configuration. All configuration passes through `parse.ts`, which uses these schemas; the
+ * types are inferred.
  */
 import * as z from 'zod/mini';
 import { AUTH_SCHEMA } from './auth-schema.js';
-import { counted, isWhole, list } from './counted.js';
+import { isCountIssue, list, withMaxEntries } from './max-entries.js';
 import { SANDBOX_SCHEMA } from './sandbox-schema.js';
 
 const DAY_MS = 24 * 3_600_000;
 
-const whole = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
+const integer = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
 const fraction = (least: number, most: number) => z.number().check(z.gte(least), z.lte(most));
-const milliseconds = whole(1, DAY_MS);
-/** No process and no header can carry a NUL; Node's own refusal would repeat the value, which may be a secret. */
+const milliseconds = integer(1, DAY_MS);
+/** Processes and headers cannot have a NUL; Node's own error would repeat the value, which may be a secret. */
 const text = z.string().check(
   z.maxLength(32_768),
-  z.refine((value) => !value.includes('\0'), 'expected text without a NUL character'),
+  z.refine((value) => !value.includes('\0'), 'expected a string without a NUL character'),
 );
 const short = z.string().check(z.minLength(1), z.maxLength(256));
 const noControl = /^[^\p{Cc}\p{Cs}]*$/u;
-/** Of one server. */
+/** Limits per server. */
 const MAX_MEMBERS = 1_000;
-const textMap = counted(MAX_MEMBERS, z.record(short.check(z.regex(noControl)), text));
+const textMap = withMaxEntries(MAX_MEMBERS, z.record(short.check(z.regex(noControl)), text));
 
 const reconnect = z.strictObject({
   initialMs: z.optional(milliseconds),
   factor: z.optional(fraction(1, 10)),
   maxMs: z.optional(milliseconds),
-  tries: z.optional(whole(0, 100)),
-  probeMs: z.optional(whole(0, DAY_MS)),
+  tries: z.optional(integer(0, 100)),
+  probeMs: z.optional(integer(0, DAY_MS)),
   jitter: z.optional(fraction(0, 1)),
 });
 
-/** What a server may ask the host. */
+/** Requests that a server may send to the host. */
 const mayAsk = list(z.enum(['elicitation', 'sampling', 'roots']), 3);
 
 /** What a call brings into a run, or takes out of it. */
 const label = z.enum(['untrusted', 'private', 'outbound', 'destructive']);
 const labelList = list(label, 4);
-const labels = z.union([labelList, counted(MAX_MEMBERS, z.record(short, labelList))], {
+const labels = z.union([labelList, withMaxEntries(MAX_MEMBERS, z.record(short, labelList))], {
   error: (issue) => {
     const ofMap = issue.code === 'invalid_union' ? issue.errors.at(-1)?.[0] : undefined;
-    return !Array.isArray(issue.input) && ofMap !== undefined && isWhole(ofMap)
+    return !Array.isArray(issue.input) && ofMap !== undefined && isCountIssue(ofMap)
       ? ofMap.message
-      : 'expected a list of untrusted, private, outbound, destructive, or a map from tools to such lists';
+      : 'expected a list of "untrusted", "private", "outbound" or "destructive", or a map from tool names to such lists';
   },
 });
 
 const shared = {
   description: z.optional(text),
-  /** False: not started at start-up; a live one is kept and its tools are hidden. */
+  /** False: not connected at startup; an open connection is kept and its tools are hidden. */
   enabled: z._default(z.boolean(), true),
   start: z._default(z.enum(['eager', 'lazy']), 'eager'),
-  /** True: what its tools say about themselves (annotations) may lower the guard. */
+  /** True: the annotations of its tools may lower the guard. */
   trusted: z._default(z.boolean(), false),
-  /** What it may ask the host, if the host answers it. Absent: from a file nothing, in code whatever is answered. */
+  /**
+   * Which requests it may send to the host, if there is a handler. Absent: in a file none, in code all with a
+   * handler.
+   */
   mayAsk: z.optional(mayAsk),
-  /** What its tools bring in or take out: of all of them, or by globs for their names. */
+  /** Labels of its tools: for all, or by globs of their names. */
   labels: z.optional(labels),
-  /** True: secrets are taken out of what it answers. */
+  /** True: its results are redacted. */
   redactResults: z._default(z.boolean(), false),
-  /** Capabilities that a caller needs beyond the one for the server or tool. */
+  /** Capabilities that a caller needs besides the one for the server or tool. */
   requires: z._default(list(short, 50), []),
   era: z._default(z.enum(['auto', 'legacy', 'modern']), 'auto'),
   scope: z._default(z.enum(['project', 'user', 'local', 'managed', 'claudeai']), 'user'),
   connectTimeoutMs: z._default(milliseconds, 10_000),
   listTimeoutMs: z._default(milliseconds, 15_000),
-  /** Longest silence in a call: a progress notification starts it anew. */
+  /** Maximum silence in a call; a progress notification resets it. */
   callTimeoutMs: z._default(milliseconds, 60_000),
-  /** Longest duration of a call, whatever progress it reports. */
+  /** Maximum duration of a call, whatever its progress. */
   maxCallMs: z._default(milliseconds, 600_000),
-  /** Only these tools of it, by their own names. */
+  /** Only these tools, by their original names. */
   includeTools: z.optional(list(text, 10_000)),
-  /** All but these. */
+  /** All tools except these. */
   excludeTools: z._default(list(text, 10_000), []),
-  maxInFlight: z._default(whole(1, 10_000), 64),
-  /** Who shares a connection: all callers, or each agent or session has one of its own. */
+  maxInFlight: z._default(integer(1, 10_000), 64),
+  /** Who shares a connection: all callers, or each agent or session has its own. */
   share: z._default(z.enum(['shared', 'agent', 'session']), 'shared'),
-  /** Ended when unused for so long, and brought up again by the next call. 0: never. Absent: 5 minutes if not shared. */
-  idleMs: z.optional(whole(0, DAY_MS)),
-  pingMs: z._default(whole(0, DAY_MS), 30_000),
+  /** Closed after this time without use, and reopened by the next call. 0: never. Absent: 5 minutes if not shared. */
+  idleMs: z.optional(integer(0, DAY_MS)),
+  pingMs: z._default(integer(0, DAY_MS), 30_000),
   reconnect: z._default(reconnect, {}),
 };
 
-/** Keys by which a stronger file may adjust a server of a weaker one without writing all of it again. */
-export const ADJUSTABLE = [
+/** Keys that a file of higher precedence may override without repeating the entry. */
+export const ADJUSTABLE_KEYS = [
   'enabled',
   'start',
   'description',
@@ -103,7 +106,7 @@ export const ADJUSTABLE = [
   'mayAsk',
 ] as const satisfies ReadonlyArray<keyof typeof shared>;
 
-/** An address, or one with a placeholder in it, which is looked at again when it has been filled in. */
+/** A URL, or one with a placeholder, which is validated again after filling in. */
 const address = (pattern: RegExp, expected: string) =>
   z.string().check(
     z.maxLength(8_192),
@@ -111,8 +114,8 @@ const address = (pattern: RegExp, expected: string) =>
     z.refine((value) => value.includes('${') || URL.canParse(value), expected),
   );
 
-// Without flags: a JSON Schema has none.
-const httpUrl = address(/^[hH][tT][tT][pP][sS]?:|\$\{/, 'expected an http:// or https:// address');
+// Without flags: JSON Schema does not support them.
+const httpUrl = address(/^[hH][tT][tT][pP][sS]?:|\$\{/, 'expected an http:// or https:// URL');
 const headers = z._default(textMap, {});
 const auth = z.optional(AUTH_SCHEMA);
 const path = z.string().check(z.minLength(1), z.maxLength(4_096), z.regex(noControl));
@@ -123,12 +126,12 @@ const stdio = z.strictObject({
   command: path,
   args: z._default(list(text, 1_000), []),
   env: z._default(textMap, {}),
-  /** Names of variables of the host that this server's process may see beyond the standard few. */
+  /** Environment variables of the host that the process of this server inherits besides the default ones. */
   inheritEnv: z._default(list(short, 200), []),
   cwd: z.optional(path),
-  /** What its process may reach. Where that cannot be enforced the server is not started. */
+  /** What its process can access. If that cannot be enforced, the server is not started. */
   sandbox: z.optional(SANDBOX_SCHEMA),
-  /** True: what it put into a session of its own and let go of (a daemon, an editor) ends with it, too. */
+  /** True: detached processes that it started (a daemon, an editor) are ended with it. */
   endDetached: z.optional(z.boolean()),
 });
 
@@ -138,12 +141,12 @@ const sse = z.strictObject({ ...shared, type: z.literal('sse'), url: httpUrl, he
 const websocket = z.strictObject({
   ...shared,
   type: z.literal('websocket'),
-  url: address(/^[wW][sS][sS]?:|\$\{/, 'expected a ws:// or wss:// address'),
+  url: address(/^[wW][sS][sS]?:|\$\{/, 'expected a ws:// or wss:// URL'),
   headers,
   auth,
 });
 
-/** What `in-process` accepts: an SDK server, a function that makes one, or a fetch-style MCP endpoint. */
+/** What `in-process` accepts: an SDK server, a function that returns one, or a fetch-style MCP endpoint. */
 export type InProcessTarget =
   | { connect(transport: never): Promise<void> }
   | { fetch(request: Request): Promise<Response> }
@@ -162,7 +165,7 @@ const inProcess = z.strictObject({
   ...shared,
   type: z.literal('in-process'),
   server: z.custom<InProcessTarget>(isInProcessTarget, {
-    error: 'expected an MCP server object, a function that makes one, or an object with fetch(request)',
+    error: 'expected an MCP server object, a function that returns one, or an object with fetch(request)',
   }),
 });
 
@@ -173,16 +176,16 @@ const proxy = z.strictObject({
   id: short.check(
     z.regex(/^([\w.-]|\$\{[^}]*\})+$/, 'expected letters, digits, dots, dashes and underscores'),
   ),
-  /** The proxy's credential, sent as a bearer token; the proxy adds the server's own. */
+  /** The proxy's credential, sent as a bearer token; the proxy adds that of the server. */
   token: z.optional(text),
   headers,
 });
 
 export const SERVER_SCHEMAS = { stdio, http, sse, websocket, 'in-process': inProcess, proxy } as const;
 
-/** What an entry may hold that only adjusts. */
+/** The keys of an entry that only overrides. */
 export const ADJUSTMENT_SCHEMA = z.partial(
-  z.strictObject(Object.fromEntries(ADJUSTABLE.map((key) => [key, shared[key]]))),
+  z.strictObject(Object.fromEntries(ADJUSTABLE_KEYS.map((key) => [key, shared[key]]))),
 );
 
 export type RequestKind = z.output<typeof mayAsk>[number];
@@ -193,7 +196,7 @@ export type TransportType = keyof typeof SERVER_SCHEMAS;
 
 export const TRANSPORT_TYPES = Object.keys(SERVER_SCHEMAS) as readonly TransportType[];
 
-/** Other spellings of a transport's name that people write. */
+/** Alternative spellings of transport names. */
 export const TRANSPORT_ALIASES: Readonly<Record<string, TransportType>> = {
   'streamable-http': 'http',
   streamableHttp: 'http',
@@ -203,8 +206,8 @@ export const TRANSPORT_ALIASES: Readonly<Record<string, TransportType>> = {
   'claudeai-proxy': 'proxy',
 };
 
-/** All that may be written for a transport. */
-export function spellingsOf(type: TransportType | undefined): string[] {
+/** The keys of each transport. */
+export function namesOfTransport(type: TransportType | undefined): string[] {
   const others = Object.keys(TRANSPORT_ALIASES).filter((alias) => TRANSPORT_ALIASES[alias] === type);
   return type === undefined ? others : [type, ...others];
 }
@@ -216,7 +219,7 @@ export type WebSocketServer = z.output<typeof websocket>;
 export type InProcessServer = z.output<typeof inProcess>;
 export type ProxyServer = z.output<typeof proxy>;
 
-/** A server's configuration after validation: defaults filled in, spellings unified. */
+/** A validated server configuration: with defaults and unified spellings. */
 export type ServerConfig =
   | StdioServer
   | HttpServer
@@ -227,7 +230,7 @@ export type ServerConfig =
 
 type Loose<T> = T extends unknown ? Omit<T, 'type'> & { readonly type?: string } : never;
 
-/** What a user may write for one server. */
+/** The configuration of one server as users write it. */
 export type ServerInput = Loose<
   | z.input<typeof stdio>
   | z.input<typeof http>

@@ -1,60 +1,61 @@
 /**
- * The files of a project that a server's command names: what is in them decides what runs, as much as the command.
- * What those files load in their turn is not looked at.
+ * The project files in a server's command: their content decides what runs, as much as the command. Files that they
+ * load are not covered.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { homeDirectory } from './home-directory.js';
-import { MalformedPlaceholder, splitPlaceholders } from './placeholders.js';
+import { errorCode } from '../../errors.js';
+import { homeDirectory } from '../../files/home-directory.js';
+import { errorWithCode, openFile, withTimeout } from '../../files/read-file.js';
+import { MalformedPlaceholder, splitPlaceholders } from '../../text/placeholders.js';
 import { addProgramFiles, PathSet } from './program-files.js';
-import { coded, codeOf, inTime, openFile } from './read-file.js';
 
-export interface NamingEntry {
+export interface CommandEntry {
   /** The project's directory. */
   readonly directory: string;
   readonly entry: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** By content up to here, all files of a server together; what is beyond by size and times. */
+/** Compared by content up to this total size; beyond it by size and times. */
 const MAX_HASHED_BYTES = 128 * 1_024 * 1_024;
-const HASH_MS = 30_000;
-/** Of all arguments together. Linux starts nothing with a longer one. */
-const MAX_CHARACTERS = 128 * 1_024;
-/** Each of them is looked for. */
+const HASH_TIMEOUT_MS = 30_000;
+/** For all arguments together. Linux does not start a program with more. */
+const MAX_ARGUMENT_CHARACTERS = 128 * 1_024;
+/** Each candidate is looked up. */
 const MAX_PATHS = 20_000;
-/** For all of them together: a drive that is away keeps whoever asks for one file of it waiting. */
-const LOOK_MS = 20_000;
-const MAX_KNOWN = 1_000;
+/** For all files together: an unavailable drive blocks every access. */
+const LOOKUP_TIMEOUT_MS = 20_000;
+const MAX_CACHED_HASHES = 1_000;
 
-/** What servers write into themselves: a change of it is no other program. */
-const DATA = new Set(['.db', '.duckdb', '.log', '.pid', '.sock', '.sqlite', '.sqlite3']);
+/** Written by servers at run time: a change does not make it another program. */
+const DATA_EXTENSIONS = new Set(['.db', '.duckdb', '.log', '.pid', '.sock', '.sqlite', '.sqlite3']);
 
 /**
- * The path of each file, from the project's directory, and what stands for its content. Missing ones are left out.
- * Rejects with an error that has a `code`: E2BIG where there is too much to look at, ETIMEDOUT where that takes too long.
+ * The path of each file, relative to the project, and a hash of its content. Missing files are omitted. Rejects with
+ * a `code`: E2BIG if there is too much to check, ETIMEDOUT if it takes too long.
  */
-export async function namedFiles(naming: NamingEntry): Promise<Readonly<Record<string, string>>> {
+export async function namedFiles(naming: CommandEntry): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = Object.create(null);
   let leftBytes = MAX_HASHED_BYTES;
-  for (const file of await inTime(naming.directory, () => existing(naming), LOOK_MS)) {
+  for (const file of await withTimeout(naming.directory, () => existingFiles(naming), LOOKUP_TIMEOUT_MS)) {
     const { size } = file.stats;
     const isHashed = size <= leftBytes;
     if (isHashed) leftBytes -= Number(size);
-    found[file.name] = isHashed ? await contentOf(file) : `large ${stampOf(file.stats)}`;
+    found[file.name] = isHashed ? await contentHash(file) : `large ${stampOf(file.stats)}`;
   }
   return found;
 }
 
-/** Each by one name. */
-async function existing(naming: NamingEntry): Promise<Iterable<Found>> {
+/** Each under one name. */
+async function existingFiles(naming: CommandEntry): Promise<Iterable<NamedFile>> {
   const { directory, entry } = naming;
   const root = await realpath(directory).catch(() => directory);
   const cwd = resolve(directory, typeof entry.cwd === 'string' ? fill(entry.cwd, naming) : '.');
-  const found = new Map<string, Found>();
+  const found = new Map<string, NamedFile>();
   for (const path of await candidates(naming, cwd)) {
     const file = await inspect(path, { directory, root });
     if (file !== undefined && !found.has(file.name)) found.set(file.name, file);
@@ -62,8 +63,8 @@ async function existing(naming: NamingEntry): Promise<Iterable<Found>> {
   return found.values();
 }
 
-/** Every path that the command, its arguments or a part of them could mean. */
-async function candidates(naming: NamingEntry, cwd: string): Promise<ReadonlySet<string>> {
+/** Every path that the command, its arguments or a part of them could refer to. */
+async function candidates(naming: CommandEntry, cwd: string): Promise<ReadonlySet<string>> {
   const { command } = naming.entry;
   const words = argumentsOf(naming);
   const program = typeof command === 'string' ? fill(command, naming) : '';
@@ -71,20 +72,20 @@ async function candidates(naming: NamingEntry, cwd: string): Promise<ReadonlySet
   if (program !== '') found.add(resolve(cwd, program));
   for (const word of words)
     for (const part of partsOf(word))
-      if (!DATA.has(extname(part).toLowerCase())) found.add(resolve(cwd, part));
-  // What an interpreter runs is a program, whatever it is called.
+      if (!DATA_EXTENSIONS.has(extname(part).toLowerCase())) found.add(resolve(cwd, part));
+  // Whatever an interpreter runs is a program, whatever its name.
   await addProgramFiles(found, [program, ...words], cwd);
-  for (const word of new Set(words)) await addProgramFiles(found, word.split(BETWEEN_WORDS), cwd);
+  for (const word of new Set(words)) await addProgramFiles(found, word.split(SHELL_SEPARATORS), cwd);
   return found.paths;
 }
 
-/** All of them: what was left out could be the program. */
-function argumentsOf(naming: NamingEntry): string[] {
+/** All of them: an omitted one could be the program. */
+function argumentsOf(naming: CommandEntry): string[] {
   const { args } = naming.entry;
-  let left = MAX_CHARACTERS;
+  let left = MAX_ARGUMENT_CHARACTERS;
   const take = (length: number): void => {
     left -= length;
-    if (left < 0) throw coded('E2BIG');
+    if (left < 0) throw errorWithCode('E2BIG');
   };
   return (Array.isArray(args) ? args : []).flatMap((word: unknown) => {
     if (typeof word !== 'string') return [];
@@ -95,17 +96,17 @@ function argumentsOf(naming: NamingEntry): string[] {
   });
 }
 
-/** What stands between the words of a line of a shell. */
-const BETWEEN_WORDS = /[\s"'`;|&()<>{}[\]$,]+/;
+/** The separators between words of a shell line. */
+const SHELL_SEPARATORS = /[\s"'`;|&()<>{}[\]$,]+/;
 
-/** A word as a whole, what stands behind its equals sign, and for a line of a shell each of its words. */
+/** A word as a whole, the part after its equals sign, and for a shell line each of its words. */
 function partsOf(word: string): string[] {
-  const pieces = [word, ...word.split(BETWEEN_WORDS)];
+  const pieces = [word, ...word.split(SHELL_SEPARATORS)];
   const values = pieces.flatMap((piece) => {
     const cut = piece.indexOf('=');
     return cut === -1 ? [piece] : [piece, piece.slice(cut + 1)];
   });
-  // An option with its value in one: -r./hook.cjs
+  // An option with its value attached: -r./hook.cjs
   const joined = values.flatMap((value) => (/^-\w[^-]/.test(value) ? [value, value.slice(2)] : [value]));
   return joined.flatMap(toPath).filter((part) => part !== '' && part.length <= 4_096 && !part.includes('\0'));
 }
@@ -119,8 +120,8 @@ function toPath(text: string): string[] {
   }
 }
 
-/** Placeholders as far as they are known without asking anybody. */
-function fill(text: string, naming: NamingEntry): string {
+/** Placeholders whose values are known without prompting. */
+function fill(text: string, naming: CommandEntry): string {
   if (!text.includes('${')) return text;
   const pieces = splitPlaceholders(text);
   if (pieces instanceof MalformedPlaceholder) return text;
@@ -137,9 +138,9 @@ function fill(text: string, naming: NamingEntry): string {
     .join('');
 }
 
-interface Found {
+interface NamedFile {
   readonly name: string;
-  /** Where it really is, behind all links. */
+  /** The real path, with all links resolved. */
   readonly real: string;
   readonly stats: BigIntStats;
 }
@@ -147,47 +148,47 @@ interface Found {
 async function inspect(
   path: string,
   { directory, root }: { readonly directory: string; readonly root: string },
-): Promise<Found | undefined> {
+): Promise<NamedFile | undefined> {
   try {
     const stats = await stat(path, { bigint: true });
     if (!stats.isFile()) return undefined;
     const real = await realpath(path);
-    const name = within(directory, path) ?? within(root, real);
+    const name = relativeInside(directory, path) ?? relativeInside(root, real);
     return name === undefined ? undefined : { name, real, stats };
   } catch {
     return undefined;
   }
 }
 
-function within(directory: string, path: string): string | undefined {
+function relativeInside(directory: string, path: string): string | undefined {
   const way = relative(directory, path);
   return way === '' || way === '..' || /^\.\.[\\/]/.test(way) || isAbsolute(way) ? undefined : way;
 }
 
-/** Contents that were read before, by what changes with them. */
-const known = new Map<string, string>();
+/** Cached hashes, by file identity and times. */
+const hashCache = new Map<string, string>();
 
-async function contentOf({ real, stats }: Found): Promise<string> {
+async function contentHash({ real, stats }: NamedFile): Promise<string> {
   const key = `${real}\0${stampOf(stats)}`;
-  const before = known.get(key);
+  const before = hashCache.get(key);
   if (before !== undefined) return before;
   const hash = createHash('sha256');
-  // Where it leads is part of it: relative imports of the same text mean other files there.
+  // The real path is part of it: relative imports of the same text refer to other files there.
   hash.update(`${real}\0`);
   try {
-    await inTime(real, () => addContent(hash, real), HASH_MS);
+    await withTimeout(real, () => addContent(hash, real), HASH_TIMEOUT_MS);
   } catch (error) {
-    return `unreadable ${codeOf(error)}`;
+    return `unreadable ${errorCode(error) ?? ''}`;
   }
   const content = hash.digest('hex');
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(key, content);
+  if (hashCache.size >= MAX_CACHED_HASHES) hashCache.clear();
+  hashCache.set(key, content);
   return content;
 }
 
 async function addContent(hash: Hash, path: string): Promise<void> {
   const handle = await openFile(path);
-  // However long it says that it is.
+  // Whatever size it reports.
   const content = handle.createReadStream({ end: MAX_HASHED_BYTES });
   for await (const chunk of content) hash.update(chunk as Buffer);
 }

@@ -1,18 +1,18 @@
 /**
- * The files that interpreters come to by a name that is none of a file: `node server` runs server.js, `python -m a.b`
- * runs a/b.py, `npm --prefix sub start` what sub/package.json says.
+ * Files that interpreters find by something other than a file name: `node server` runs server.js, `python -m a.b`
+ * runs a/b.py, `npm --prefix sub start` runs what sub/package.json says.
  */
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
-import { isRecord } from '../is-record.js';
-import { coded, readFileText } from './read-file.js';
+import { errorWithCode, readFileText } from '../../files/read-file.js';
+import { isRecord } from '../../json/is-record.js';
 
 const INTERPRETER =
   /^(?:node(?:js)?|bunx?|deno|tsx|ts-node(?:-esm)?|nodemon|electron|python[\d.]*w?|pypy[\d.]*|uv|ruby|perl|php|lua|(?:ba|z|da|k|fi)?sh|pwsh|powershell)(?:\.exe|\.cmd)?$/i;
-/** Options whose value is another word, which is then not the program. */
+/** Options with a separate value, which is then not the program. */
 const WITH_VALUE =
   /^(?:-[rCWXIm]|--(?:require|import|(?:experimental-)?loader|conditions|env-file|prefix|cwd|dir|config|tsconfig|project|with|preload))$/;
-/** Programs that run what a file of the project says under a name, some of them without a word before it. */
+/** Programs that run a named script of a project file, some of them without a subcommand. */
 const SCRIPT_RUNNER = /^(?:npm|pnpm|yarn|bun)(?:\.exe|\.cmd)?$/i;
 const SCRIPT_WORD = /^(?:run|run-script|rum|urn|start|stop|restart|test|tst|t|--run)$/;
 const DIRECTORY_OPTION = /^(?:-C|--prefix|--cwd|--dir|--directory|cd)$/;
@@ -22,7 +22,7 @@ const MAX_MANIFEST_BYTES = 1_048_576;
 const SUFFIXES = ['.js', '.cjs', '.mjs', '.ts', '.cts', '.mts', '.json', '.node', '.py'];
 const INDEXES = SUFFIXES.map((suffix) => (suffix === '.py' ? '__main__.py' : `index${suffix}`));
 
-/** Paths up to so many. What is beyond cannot be left out: it would be run, and nobody would notice that it changed. */
+/** Maximum number of paths. The rest cannot be omitted: it could run, and its changes would go unnoticed. */
 export class PathSet {
   readonly paths = new Set<string>();
   readonly #max: number;
@@ -31,18 +31,18 @@ export class PathSet {
     this.#max = max;
   }
 
-  /** Throws an error with the code E2BIG when there are too many. */
+  /** Throws an error with the code E2BIG if there are too many. */
   add(path: string): void {
     this.paths.add(path);
-    if (this.paths.size > this.#max) throw coded('E2BIG');
+    if (this.paths.size > this.#max) throw errorWithCode('E2BIG');
   }
 }
 
-/** Adds all that the words of a command, those of lines for a shell included, can make an interpreter run. */
+/** Adds everything that the words of a command, including shell lines, can make an interpreter run. */
 export async function addProgramFiles(paths: PathSet, words: readonly string[], cwd: string): Promise<void> {
   const bases = [cwd, ...directoriesIn(words).map((directory) => resolve(cwd, directory))];
   for (const name of programsIn(words))
-    for (const base of bases) for (const path of await loaded(resolve(base, name))) paths.add(path);
+    for (const base of bases) for (const path of await loaderCandidates(resolve(base, name))) paths.add(path);
   for (const name of modulesIn(words))
     for (const base of bases) for (const path of moduleFiles(base, name)) paths.add(path);
   if (runsScripts(words)) for (const base of bases) paths.add(join(base, 'package.json'));
@@ -57,12 +57,12 @@ function directoriesIn(words: readonly string[]): string[] {
   return [...new Set(found)].slice(0, MAX_DIRECTORIES);
 }
 
-/** The words behind an interpreter, up to the first that is neither an option nor the value of one. */
+/** The words after an interpreter, up to the first that is neither an option nor its value. */
 function programsIn(words: readonly string[]): string[] {
   const found = new Set<string>();
   let at = 0;
   for (const [index, word] of words.entries()) {
-    // From a word that was passed on behalf of an earlier one, the way goes on like that one's.
+    // Skips words that an earlier interpreter already covers.
     if (index < at || !INTERPRETER.test(basename(word))) continue;
     for (at = index + 1; at < words.length; at += 1) {
       const next = words[at] ?? '';
@@ -85,12 +85,12 @@ const modulesIn = (words: readonly string[]): ReadonlySet<string> =>
     }),
   );
 
-/** A module, and the packages on the way to it, which run first. */
+/** A module, and its parent packages, which run first. */
 function moduleFiles(base: string, name: string): string[] {
   const packages: string[] = [];
   let place = base;
   for (const step of name.split('.').filter((one) => one !== '')) {
-    // Not joined: that looks at the whole path again for each step.
+    // Not joined: that would scan the whole path again at each step.
     place = `${place}${sep}${step}`;
     packages.push(`${place}${sep}__init__.py`);
   }
@@ -104,8 +104,8 @@ function runsScripts(words: readonly string[]): boolean {
   return says || !/^npm/i.test(basename(runner));
 }
 
-/** What a loader tries for a path: itself, with an ending, and as a directory. */
-async function loaded(path: string): Promise<string[]> {
+/** What a loader tries for a path: itself, with an extension, and as a directory. */
+async function loaderCandidates(path: string): Promise<string[]> {
   const tried = [path, ...SUFFIXES.map((suffix) => `${path}${suffix}`)];
   const isDirectory = await stat(path).then(
     (stats) => stats.isDirectory(),

@@ -1,32 +1,32 @@
 /**
- * Servers that a project brings along start only after its user agreed to exactly these: the agreement is
- * bound to the project, the name and a hash of everything that decides what would run or be contacted, with
- * placeholders unexpanded, and to the content of the project's files that its command names. Any change asks again.
+ * Project servers start only after the user agreed to exactly these. The agreement covers the project, the name, a
+ * hash of everything that decides what would run or be contacted, with placeholders unexpanded, and the content of
+ * the project files in its command. Any change requires a new agreement.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { replaceFile } from './edit/atomic-file.js';
-import { withFileLock } from './edit/file-lock.js';
-import { makeDirectory } from './edit/make-directory.js';
-import { realTarget } from './edit/real-target.js';
-import type { InputDeclaration } from './file-schema.js';
+import { TurnbuckleError } from '../../errors.js';
+import { replaceFile } from '../../files/atomic-file.js';
+import { withFileLock } from '../../files/file-lock.js';
+import { makeDirectory } from '../../files/make-directory.js';
+import { probePath, statOrUndefined, whyUnreadable } from '../../files/read-file.js';
+import { realTarget } from '../../files/real-target.js';
+import { isRecord } from '../../json/is-record.js';
+import type { InputDeclaration } from '../schema/file-schema.js';
 import { namedFiles } from './named-files.js';
-import { factsOf, reach, whyUnreadable } from './read-file.js';
 
 export interface TrustSubject {
   readonly name: string;
   /** The project's directory. */
   readonly directory: string;
-  /** The entry as it is written in the file. */
+  /** The entry as written in the file. */
   readonly entry: Readonly<Record<string, unknown>>;
-  /** What its file says about inputs: a default is as much the file's word as the entry. */
+  /** The inputs of its file: a default is part of what the file says. */
   readonly inputs?: readonly InputDeclaration[] | undefined;
 }
 
-const FIELDS = [
+const TRUSTED_FIELDS = [
   'type',
   'command',
   'args',
@@ -40,12 +40,12 @@ const FIELDS = [
   'token',
 ];
 
-/** What was agreed to: nine fields and their kin. What only shapes timing or lists is not part of it. */
+/** The fields that an agreement covers. Fields that only affect timing or lists are not included. */
 export function trustHash({ entry, inputs = [] }: TrustSubject): string {
-  const fields = Object.fromEntries(FIELDS.map((key) => [key, entry[key] ?? null]));
-  // Which of the host's variables it sees is as much its environment as what it sets itself.
+  const fields = Object.fromEntries(TRUSTED_FIELDS.map((key) => [key, entry[key] ?? null]));
+  // The variables that it inherits are part of its environment like those that it sets.
   const env = { own: entry.env ?? null, inherited: entry.inheritEnv ?? null };
-  // Only where it is written, so that agreements from before still hold.
+  // Only if set, so that older agreements stay valid.
   const asks = entry.mayAsk === undefined ? {} : { mayAsk: entry.mayAsk };
   const text = canonical({ ...fields, env, ...asks });
   return createHash('sha256')
@@ -61,7 +61,7 @@ export function trustHash({ entry, inputs = [] }: TrustSubject): string {
 /** The inputs with a default that a JSON text refers to. */
 export function defaultsUsed(json: string, inputs: readonly InputDeclaration[]): InputDeclaration[] {
   return inputs.filter((one) => {
-    // As the text has it: a quote in an id is escaped there.
+    // As in the text: a quote in an id is escaped there.
     const id = JSON.stringify(one.id).slice(1, -1);
     return one.default !== undefined && json.includes(`\${input:${id}`);
   });
@@ -69,10 +69,10 @@ export function defaultsUsed(json: string, inputs: readonly InputDeclaration[]):
 
 interface Agreement {
   readonly hash: string;
-  /** Of each key that decides what would run, what stands for its value; absent in old ones. */
+  /** A hash of each covered key; absent in old agreements. */
   readonly keys?: Readonly<Record<string, string>>;
   readonly agreedAt: string;
-  /** Of the files that its command names, what stands for their content. */
+  /** Hashes of the files in its command. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -98,8 +98,8 @@ export class TrustStore {
   }
 
   /**
-   * The files named by a server's command whose content is not what was agreed to, as paths from the project's
-   * directory; undefined when the server itself was not agreed to.
+   * The files in a server's command whose content differs from what the user agreed to, relative to the project;
+   * undefined if there is no agreement to the server itself.
    */
   async changedFiles(subject: TrustSubject): Promise<readonly string[] | undefined> {
     const agreement = (await this.#read())[keyOf(subject)];
@@ -110,8 +110,8 @@ export class TrustStore {
   }
 
   /**
-   * The keys of a server that are not what was agreed to; empty when only others changed, or it is not known which.
-   * Undefined when nothing was agreed to, or it still is.
+   * The keys of a server that differ from what the user agreed to; empty if only others changed or it is unknown
+   * which. Undefined if there is no agreement, or it is still valid.
    */
   async changedKeys(subject: TrustSubject): Promise<readonly string[] | undefined> {
     const agreement = (await this.#read())[keyOf(subject)];
@@ -123,8 +123,8 @@ export class TrustStore {
   }
 
   /**
-   * The project's files that a server's command names, and what stands for their content. CONFIG_INVALID where that
-   * cannot be told: then nothing can be agreed to, and what was is not enough.
+   * The project files in a server's command, and their hashes. Throws CONFIG_INVALID if they cannot be determined:
+   * then no agreement is possible or valid.
    */
   async namedFiles({ name, directory, entry }: TrustSubject): Promise<Readonly<Record<string, string>>> {
     try {
@@ -132,8 +132,12 @@ export class TrustStore {
     } catch (cause) {
       throw new TurnbuckleError(
         'CONFIG_INVALID',
-        `The files that the command of server "${name}" names cannot be looked at: ${whyUnreadable(cause)}.`,
-        { server: name, cause, hint: 'Put a long command into a script of the project, and name that.' },
+        `Cannot check a file that the command of server "${name}" mentions: ${whyUnreadable(cause)}.`,
+        {
+          server: name,
+          cause,
+          hint: 'If the command is long, move it into a script in the project, and run that script.',
+        },
       );
     }
   }
@@ -153,7 +157,7 @@ export class TrustStore {
     });
   }
 
-  /** Answers those that there was an agreement to. */
+  /** Returns those that had an agreement. */
   async withdraw(subjects: readonly TrustSubject[]): Promise<readonly TrustSubject[]> {
     let found: readonly TrustSubject[] = [];
     await this.#change((all) => {
@@ -168,7 +172,7 @@ export class TrustStore {
   }
 
   async #change(change: (all: Record<string, Agreement>) => void): Promise<void> {
-    await reach(this.file);
+    await probePath(this.file);
     const target = realTarget(this.file);
     makeDirectory(dirname(target));
     await withFileLock(target, async () => {
@@ -180,35 +184,35 @@ export class TrustStore {
 }
 
 export interface TrustChanges {
-  /** Files that its command names. */
+  /** Files in its command. */
   readonly files?: readonly string[];
-  /** Those of them that are not there any more. */
+  /** Those that no longer exist. */
   readonly removed?: readonly string[];
-  /** Keys of its entry; undefined: there is no agreement that it could differ from. */
+  /** Keys of its entry; undefined: there is no agreement to compare with. */
   readonly keys?: readonly string[] | undefined;
 }
 
-/** Why a server of a project is not started yet. */
+/** Why a project server is not started. */
 export function trustRequired(
   subject: TrustSubject,
   file: string,
   { files = [], removed, keys }: TrustChanges = {},
 ): TurnbuckleError {
   const { name } = subject;
-  const entry = keys === undefined ? undefined : keys.length === 0 ? 'entry' : keys.join(', ');
+  const entry = keys === undefined ? undefined : keys.length === 0 ? 'entry' : `entry (${keys.join(', ')})`;
   const why =
     files.length > 0
-      ? `whose ${tellFiles(files, removed)} since it was agreed to`
+      ? `, and ${formatFiles(files, removed)} since you agreed to run the server`
       : entry === undefined
-        ? 'and has not been agreed to'
-        : `whose ${entry} changed since it was agreed to`;
+        ? ' and needs your agreement'
+        : `, and its ${entry} changed since you agreed to run the server`;
   const warnOnly =
     files.length > 0
-      ? '. In your own projects: "changedScripts": "warn" in your file only warns of that'
+      ? '. To get only a warning in your own projects, set "changedScripts": "warn" in your user file'
       : '';
-  return new TurnbuckleError('TRUST_REQUIRED', `Server "${name}" comes from a project ${why} (${file}).`, {
+  return new TurnbuckleError('TRUST_REQUIRED', `Server "${name}" comes from a project${why} (${file}).`, {
     server: name,
-    hint: `Look at it and agree: turnbuckle trust ${name}${warnOnly}`,
+    hint: `Review the server, then agree: turnbuckle trust ${name}${warnOnly}`,
     data: {
       file,
       ...(files.length > 0 && { changed: files }),
@@ -217,7 +221,7 @@ export function trustRequired(
   });
 }
 
-/** That such a server is started all the same. */
+/** A warning about a project server that is started anyway. */
 export function trustChanged(
   subject: TrustSubject,
   file: string,
@@ -226,29 +230,34 @@ export function trustChanged(
   const { name } = subject;
   return new TurnbuckleError(
     'TRUST_REQUIRED',
-    `Server "${name}" of a project is used although its ${tellFiles(changed, removed)} since it was agreed to (${file}).`,
+    `Server "${name}" comes from a project and is in use, but ${formatFiles(changed, removed)} since you agreed to run the server (${file}).`,
     {
       server: name,
-      hint: `Look at it and agree: turnbuckle trust ${name}. The setting changedScripts is "warn".`,
+      hint: `Review the server, then agree: turnbuckle trust ${name}. The server is in use because changedScripts is "warn".`,
       data: { file, changed },
     },
   );
 }
 
-/** Those of some files of a project that are not there any more. */
-export async function removedOf({ directory }: TrustSubject, files: readonly string[]): Promise<string[]> {
-  const facts = await Promise.all(files.map((file) => factsOf(resolve(directory, file))));
+/** The files that no longer exist. */
+export async function findRemovedFiles(
+  { directory }: TrustSubject,
+  files: readonly string[],
+): Promise<string[]> {
+  const facts = await Promise.all(files.map((file) => statOrUndefined(resolve(directory, file))));
   return files.filter((_, index) => facts[index] === undefined);
 }
 
-const MAX_TOLD = 5;
+const MAX_REPORTED_FILES = 5;
 
 /** `"a.js" changed and "b.js" was removed`. */
-function tellFiles(files: readonly string[], removed: readonly string[] = []): string {
+function formatFiles(files: readonly string[], removed: readonly string[] = []): string {
   const isGone = (file: string): boolean => removed.includes(file);
   const list = (some: readonly string[]): string => {
-    const told = some.slice(0, MAX_TOLD).map((file) => JSON.stringify(file));
-    return some.length > MAX_TOLD ? `${told.join(', ')} and ${some.length - MAX_TOLD} more` : told.join(', ');
+    const quoted = some.slice(0, MAX_REPORTED_FILES).map((file) => JSON.stringify(file));
+    return some.length > MAX_REPORTED_FILES
+      ? `${quoted.join(', ')} and ${some.length - MAX_REPORTED_FILES} more`
+      : quoted.join(', ');
   };
   const [gone, changed] = [files.filter(isGone), files.filter((file) => !isGone(file))];
   return [
@@ -257,12 +266,14 @@ function tellFiles(files: readonly string[], removed: readonly string[] = []): s
   ].join(' and ');
 }
 
-/** Enough to tell that something changed, too little to find out a value by trying. */
+/** Enough to detect a change, too little to guess the value. */
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
-/** What stands for each of the keys that an agreement is about. */
+/** A hash of each key that an agreement covers. */
 function keyHashes({ entry }: TrustSubject): Record<string, string> {
-  const present = [...FIELDS, 'env', 'inheritEnv', 'mayAsk'].filter((key) => entry[key] !== undefined);
+  const present = [...TRUSTED_FIELDS, 'env', 'inheritEnv', 'mayAsk'].filter(
+    (key) => entry[key] !== undefined,
+  );
   return Object.fromEntries(present.map((key) => [key, shortHash(canonical(entry[key]))]));
 }
 
@@ -282,7 +293,7 @@ function parseAgreements(text: string): Record<string, Agreement> {
         };
     }
   } catch {
-    // An unreadable file holds no agreement: everything is asked again.
+    // An unreadable file contains no agreements: everything requires a new one.
   }
   return agreements;
 }

@@ -1,6 +1,6 @@
-/** Variables of the environment by which programs load, run, ask or trust something else than without them. */
+/** Environment variables that change what programs load, run, prompt for or trust. */
 
-const NAMES = new Set(
+const UNSAFE_NAMES = new Set(
   [
     'PATH PATHEXT COMSPEC SHELL IFS HOME USERPROFILE EDITOR VISUAL PAGER BROWSER',
     'BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND ZDOTDIR GCONV_PATH SSH_ASKPASS',
@@ -15,7 +15,7 @@ const NAMES = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-const BEGINNINGS = [
+const UNSAFE_PREFIXES = [
   'LD_',
   'DYLD_',
   'NPM_CONFIG_',
@@ -34,8 +34,8 @@ const BEGINNINGS = [
   'XDG_',
 ];
 
-/** In any case of letters: launchers read `npm_config_x`, and Windows does not tell them apart. */
-export function isLoudVariable(name: string): boolean {
+/** Case-insensitive: launchers read `npm_config_x`, and Windows ignores case. */
+export function isUnsafeVariable(name: string): boolean {
   const upper = name.toUpperCase();
-  return NAMES.has(upper) || BEGINNINGS.some((beginning) => upper.startsWith(beginning));
+  return UNSAFE_NAMES.has(upper) || UNSAFE_PREFIXES.some((beginning) => upper.startsWith(beginning));
 }

@@ -1,64 +1,62 @@
 /**
- * The handshake over a message channel (stdio, WebSocket) on the express lane alone: asks for the era in
- * place, falls back to `initialize`, answers what an older server asks back. It keeps the SDK, which takes
- * longer to load than a local server to start, out of the way where it is not needed.
+ * The handshake over a message channel (stdio, WebSocket) on the express lane alone: probes for the era, falls back
+ * to `initialize`, answers requests of older servers. It avoids the SDK, which takes longer to load than a local
+ * server to start, where it is not needed.
  */
 import type { Implementation, JSONRPCMessage, ServerCapabilities } from '@modelcontextprotocol/client';
-import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import type { ChannelLane } from './channel-lane.js';
+import { TurnbuckleError, toTurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import type { ChannelLane } from '../lanes/channel-lane.js';
+import type { Envelope, LaneRequest, LaneResult } from '../lanes/lane.js';
+import { serverError } from '../lanes/server-error.js';
+import { timeoutError } from '../lanes/translate-error.js';
+import type { ServerRequest } from '../protocol/message.js';
+import { LEGACY_REVISIONS, MODERN_REVISION } from '../protocol/revisions.js';
+import { ServerRequests } from '../server-requests/open-server-requests.js';
 import type { Era } from './era-verdicts.js';
-import { boundIdentity, handshakeFault, type Identity } from './handshake.js';
-import type { Envelope, LaneResult } from './lane.js';
-import type { ServerQuestion } from './message.js';
+import { checkHandshakeSize, type ServerIdentity, truncateIdentity } from './handshake-limits.js';
 import {
   type ListenFilter,
-  type Listening,
-  MODERN_REVISION,
-  OLDER_REVISIONS,
   type Peer,
   type PeerOptions,
+  type Subscription,
   unknownRevision,
 } from './peer.js';
-import { Questions } from './questions.js';
-import { serverError } from './server-error.js';
-import { timedOut } from './translate.js';
 
 export interface ChannelPeerOptions extends PeerOptions {
   readonly lane: ChannelLane;
 }
 
-/** Resolves with the negotiated peer; rejects with a TurnbuckleError whose code tells where it ended. */
+/** Resolves with the negotiated peer; rejects with a TurnbuckleError whose code shows where it ended. */
 export async function connectChannelPeer(options: ChannelPeerOptions): Promise<Peer> {
-  const conversation = new Conversation(options);
+  const session = new ChannelSession(options);
   await options.lane.start();
   const discovered = options.era === 'legacy' ? undefined : await discover(options);
-  return discovered === undefined ? initialize(options, conversation) : conversation.settle(discovered);
+  return discovered === undefined ? initialize(options, session) : session.completeHandshake(discovered);
 }
 
-interface Negotiated extends Identity {
+interface NegotiatedIdentity extends ServerIdentity {
   readonly era: Era;
   readonly protocolVersion: string;
 }
 
-const envelopeOf = ({ clientInfo, capabilities }: ChannelPeerOptions): Envelope => ({
+const createEnvelope = ({ clientInfo, capabilities }: ChannelPeerOptions): Envelope => ({
   'io.modelcontextprotocol/protocolVersion': MODERN_REVISION,
   'io.modelcontextprotocol/clientInfo': { ...clientInfo },
   'io.modelcontextprotocol/clientCapabilities': { ...capabilities },
 });
 
-/** Who it is, if it speaks the newer revision; undefined when it is an older server, by whatever it answers. */
-async function discover(options: ChannelPeerOptions): Promise<Negotiated | undefined> {
+/** The server's identity if it supports the newer revision; undefined for an older server, whatever it responds. */
+async function discover(options: ChannelPeerOptions): Promise<NegotiatedIdentity | undefined> {
   const only = options.era === 'modern';
-  const result = await ask(
+  const result = await sendHandshakeRequest(
     options,
-    'server/discover',
-    { _meta: envelopeOf(options) },
+    { method: 'server/discover', params: { _meta: createEnvelope(options) } },
     only ? options.leftMs : options.leftMs / 2,
   ).catch((thrown: unknown) => {
     const error = toTurnbuckleError(thrown);
     if (only || (error.code !== 'SERVER_ERROR' && error.code !== 'CONNECT_TIMEOUT'))
-      throw probeFailed(error, only);
+      throw toProbeError(error, only);
     return undefined;
   });
   const versions = result?.supportedVersions;
@@ -74,134 +72,140 @@ async function discover(options: ChannelPeerOptions): Promise<Negotiated | undef
   };
 }
 
-async function initialize(options: ChannelPeerOptions, conversation: Conversation): Promise<Peer> {
+async function initialize(options: ChannelPeerOptions, session: ChannelSession): Promise<Peer> {
   const { lane, server, capabilities, clientInfo } = options;
-  const result = await ask(
+  const result = await sendHandshakeRequest(
     options,
-    'initialize',
-    { protocolVersion: OLDER_REVISIONS[0], capabilities, clientInfo },
+    { method: 'initialize', params: { protocolVersion: LEGACY_REVISIONS[0], capabilities, clientInfo } },
     options.leftMs,
   );
   const { protocolVersion } = result;
-  if (typeof protocolVersion !== 'string' || !OLDER_REVISIONS.includes(protocolVersion))
+  if (typeof protocolVersion !== 'string' || !LEGACY_REVISIONS.includes(protocolVersion))
     throw unknownRevision(server, protocolVersion);
   await lane.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-  return conversation.settle({ ...identityOf(result, result.serverInfo), era: 'legacy', protocolVersion });
+  return session.completeHandshake({
+    ...identityOf(result, result.serverInfo),
+    era: 'legacy',
+    protocolVersion,
+  });
 }
 
-function identityOf(result: LaneResult, info: unknown): Identity {
+function identityOf(result: LaneResult, info: unknown): ServerIdentity {
   const named = isRecord(info) && typeof info.name === 'string';
-  return boundIdentity({
+  return truncateIdentity({
     serverInfo: named ? ({ ...info, version: String(info.version ?? '') } as Implementation) : undefined,
-    // A capability is only ever asked whether it is there, or for a flag: its inside is the server's word.
+    // Only the presence of a capability or a flag of it is read: its content is untrusted.
     capabilities: (isRecord(result.capabilities) ? result.capabilities : {}) as ServerCapabilities,
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
   });
 }
 
-async function ask(
+async function sendHandshakeRequest(
   { lane, server, signal, connectTimeoutMs }: ChannelPeerOptions,
-  method: string,
-  params: Readonly<Record<string, unknown>>,
+  { method, params }: Pick<LaneRequest, 'method' | 'params'>,
   timeoutMs: number,
 ): Promise<LaneResult> {
   try {
     const result = await lane.request({ method, params, timeoutMs, maxTotalMs: timeoutMs, signal });
-    const fault = handshakeFault(server, result);
+    const fault = checkHandshakeSize(server, result);
     if (fault !== undefined) throw fault;
     return result;
   } catch (thrown) {
     const error = toTurnbuckleError(thrown);
     throw error.code === 'CALL_TIMEOUT'
-      ? timedOut({ server, step: 'connect', timeoutMs: connectTimeoutMs }, error)
+      ? timeoutError({ server, step: 'connect', timeoutMs: connectTimeoutMs }, error)
       : error;
   }
 }
 
-/** An ended probe has another way out than an ended handshake. */
-function probeFailed(error: TurnbuckleError, only: boolean): Error {
+/** A failed probe is handled differently from a failed handshake. */
+function toProbeError(error: TurnbuckleError, only: boolean): Error {
   if (only || error.code !== 'CONNECTION_LOST') return error;
-  return Object.assign(new Error('The server ended during the probe', { cause: error }), {
+  return Object.assign(new Error('The server exited during the probe', { cause: error }), {
     code: 'ERA_NEGOTIATION_FAILED',
   });
 }
 
-/** Everything that comes from the server beside answers to the lane. */
-class Conversation {
+/** Everything from the server except responses to the lane. */
+class ChannelSession {
   readonly #options: ChannelPeerOptions;
-  readonly #questions: Questions;
-  readonly #listening = new Map<string, { opened: () => void; ended: (error?: TurnbuckleError) => void }>();
+  readonly #serverRequests: ServerRequests;
+  readonly #subscriptions = new Map<
+    string,
+    { opened: () => void; ended: (error?: TurnbuckleError) => void }
+  >();
   #peer: Peer | undefined;
-  #listens = 0;
+  #subscriptionCount = 0;
 
   constructor(options: ChannelPeerOptions) {
     this.#options = options;
-    this.#questions = new Questions({
-      guard: options.requests,
+    this.#serverRequests = new ServerRequests({
+      guard: options.requestGuard,
       send: (message) => options.lane.send(message),
     });
-    options.lane.onmessage = (message: JSONRPCMessage) => this.#receive(message);
-    options.lane.onclose = () => this.#closed();
+    options.lane.onmessage = (message: JSONRPCMessage) => this.#onMessage(message);
+    options.lane.onclose = () => this.#onClose();
   }
 
-  settle(identity: Negotiated): Peer {
+  completeHandshake(identity: NegotiatedIdentity): Peer {
     const { lane } = this.#options;
-    if (identity.era === 'modern') lane.envelope = envelopeOf(this.#options);
+    if (identity.era === 'modern') lane.envelope = createEnvelope(this.#options);
     this.#peer = { ...identity, lane, listen: (filter, timeoutMs) => this.#listen(filter, timeoutMs) };
     return this.#peer;
   }
 
-  #receive(message: JSONRPCMessage): void {
+  #onMessage(message: JSONRPCMessage): void {
     if (!('method' in message)) {
       const error = 'error' in message ? serverError(this.#options.server, message.error) : undefined;
-      return this.#listening.get(String(message.id))?.ended(error);
+      return this.#subscriptions.get(String(message.id))?.ended(error);
     }
-    if ('id' in message) return this.#answer(message as ServerQuestion);
+    if ('id' in message) return this.#answerServerRequest(message as ServerRequest);
     const { method, params = {} } = message;
-    if (method === 'notifications/cancelled') return this.#questions.cancel(params.requestId);
+    if (method === 'notifications/cancelled') return this.#serverRequests.cancel(params.requestId);
     if (method === 'notifications/subscriptions/acknowledged') return this.#acknowledged(params);
     this.#options.onNotice(method, params);
   }
 
-  /** Only older servers ask; in the newer revision a request of the server's has no place. */
-  #answer(question: ServerQuestion): void {
-    const { lane, respondents } = this.#options;
+  /** Only older servers send requests; the newer revision does not allow them. */
+  #answerServerRequest(question: ServerRequest): void {
+    const { lane, responders } = this.#options;
     if (this.#peer?.era === 'modern') return;
-    void lane.whileAsking(this.#questions.answer(question, respondents.only));
+    void lane.pauseTimeoutsDuring(this.#serverRequests.answer(question, responders.unambiguous));
   }
 
   #acknowledged(params: Readonly<Record<string, unknown>>): void {
     const meta = isRecord(params._meta) ? params._meta : {};
-    this.#listening.get(String(meta['io.modelcontextprotocol/subscriptionId']))?.opened();
+    this.#subscriptions.get(String(meta['io.modelcontextprotocol/subscriptionId']))?.opened();
   }
 
-  #listen(filter: ListenFilter, timeoutMs: number): Promise<Listening> {
+  #listen(filter: ListenFilter, timeoutMs: number): Promise<Subscription> {
     const { lane, server } = this.#options;
-    const id = `listen:${this.#listens}`;
-    this.#listens += 1;
-    return new Promise<Listening>((resolve, reject) => {
+    const id = `listen:${this.#subscriptionCount}`;
+    this.#subscriptionCount += 1;
+    return new Promise<Subscription>((resolve, reject) => {
       let end: () => void = () => {};
       const closed = new Promise<void>((over) => {
         end = over;
       });
       const timer = setTimeout(
-        () => this.#listening.get(id)?.ended(timedOut({ server, step: 'call', timeoutMs }, undefined)),
+        () =>
+          this.#subscriptions.get(id)?.ended(timeoutError({ server, step: 'call', timeoutMs }, undefined)),
         timeoutMs,
       );
       const close = async (): Promise<void> => {
-        this.#listening.get(id)?.ended();
+        this.#subscriptions.get(id)?.ended();
         await lane
           .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
           .catch(() => {});
       };
-      this.#listening.set(id, {
+      this.#subscriptions.set(id, {
         opened: () => {
           clearTimeout(timer);
           resolve({ closed, close });
         },
         ended: (error) => {
           clearTimeout(timer);
-          this.#listening.delete(id);
+          this.#subscriptions.delete(id);
           reject(
             error ??
               new TurnbuckleError('CONNECTION_LOST', `Server "${server}" ended the subscription.`, {
@@ -214,13 +218,13 @@ class Conversation {
       const params = { notifications: filter, _meta: { ...lane.envelope } };
       lane
         .send({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params })
-        .catch(() => this.#listening.get(id)?.ended());
+        .catch(() => this.#subscriptions.get(id)?.ended());
     });
   }
 
-  #closed(): void {
-    this.#questions.close();
-    for (const { ended } of [...this.#listening.values()]) ended();
+  #onClose(): void {
+    this.#serverRequests.close();
+    for (const { ended } of [...this.#subscriptions.values()]) ended();
     this.#peer?.onclose?.();
   }
 }

@@ -1,12 +1,13 @@
 /**
- * Remembers on disk which servers speak the older protocol, with the date it was found out, so that they
- * are not asked again at every start. A verdict only saves time: a wrong one is forgotten and asked anew.
+ * Remembers on disk which servers use the older protocol, and since when, so that they are not probed at every start.
+ * A verdict only saves time: a wrong one is discarded and probed again.
  */
 import { createHash } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectory } from '../config/edit/make-directory.js';
-import type { ServerConfig } from '../config/schema.js';
+import { createSerialQueue } from '../../async/serial-queue.js';
+import type { ServerConfig } from '../../config/schema/schema.js';
+import { makeDirectory } from '../../files/make-directory.js';
 
 export type Era = 'legacy' | 'modern';
 
@@ -15,14 +16,14 @@ interface Verdict {
   readonly foundAt: number;
 }
 
-const KEEP_MS = 7 * 24 * 3_600_000;
+const VERDICT_TTL_MS = 7 * 24 * 3_600_000;
 const MAX_VERDICTS = 2_000;
 
 export class EraVerdicts {
   readonly #directory: string;
   readonly #now: () => number;
   #loaded: Promise<Map<string, Verdict>> | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #enqueue = createSerialQueue();
   #dirty = false;
 
   constructor(stateDir: string, now: () => number) {
@@ -31,31 +32,31 @@ export class EraVerdicts {
   }
 
   async get(config: ServerConfig): Promise<Era | undefined> {
-    const verdict = (await this.#all()).get(keyOf(config));
-    return verdict !== undefined && this.#now() - verdict.foundAt < KEEP_MS ? verdict.era : undefined;
+    const verdict = (await this.#load()).get(keyOf(config));
+    return verdict !== undefined && this.#now() - verdict.foundAt < VERDICT_TTL_MS ? verdict.era : undefined;
   }
 
   async set(config: ServerConfig, era: Era): Promise<void> {
-    const all = await this.#all();
+    const all = await this.#load();
     const key = keyOf(config);
     const known = all.get(key);
-    // Confirmed again, it counts anew; written only now and then.
-    if (known?.era === era && this.#now() - known.foundAt < KEEP_MS / 2) return;
+    // A confirmed verdict is renewed, but written only occasionally.
+    if (known?.era === era && this.#now() - known.foundAt < VERDICT_TTL_MS / 2) return;
     all.set(key, { era, foundAt: this.#now() });
     this.#save(all);
   }
 
   async forget(config: ServerConfig): Promise<void> {
-    const all = await this.#all();
+    const all = await this.#load();
     if (all.delete(keyOf(config))) this.#save(all);
   }
 
-  /** Resolves when everything remembered is on disk. */
+  /** Resolves when everything is on disk. */
   flush(): Promise<void> {
-    return this.#writing;
+    return this.#enqueue(() => {});
   }
 
-  #all(): Promise<Map<string, Verdict>> {
+  #load(): Promise<Map<string, Verdict>> {
     this.#loaded ??= readFile(this.#file(), 'utf8').then(parseVerdicts, () => new Map());
     return this.#loaded;
   }
@@ -64,11 +65,11 @@ export class EraVerdicts {
     return join(this.#directory, 'era-verdicts.json');
   }
 
-  /** Many changes of one moment become one write; a failed one costs only the memory of it. */
+  /** Changes at the same time become one write; if it fails, only the verdicts are lost. */
   #save(all: Map<string, Verdict>): void {
     if (this.#dirty) return;
     this.#dirty = true;
-    this.#writing = this.#writing.then(async () => {
+    void this.#enqueue(async () => {
       this.#dirty = false;
       const newest = [...all].sort(([, a], [, b]) => b.foundAt - a.foundAt).slice(0, MAX_VERDICTS);
       const temporary = `${this.#file()}.${process.pid}.tmp`;
@@ -77,7 +78,7 @@ export class EraVerdicts {
         await writeFile(temporary, JSON.stringify(Object.fromEntries(newest)), { mode: 0o600 });
         await rename(temporary, this.#file());
       } catch {
-        // A read-only home is no reason to fail: the server is asked again next time.
+        // A read-only home is no reason to fail: the server is probed again next time.
       }
     });
   }
@@ -92,12 +93,12 @@ function parseVerdicts(text: string): Map<string, Verdict> {
         verdicts.set(key, { era, foundAt });
     }
   } catch {
-    // An unreadable file is an empty one.
+    // An unreadable file counts as empty.
   }
   return verdicts;
 }
 
-/** What decides which program answers: never a secret, so the hash may lie on disk. */
+/** What determines which program responds: never a secret, so the hash may be on disk. */
 function keyOf(config: ServerConfig): string {
   const identity =
     config.type === 'stdio'

@@ -1,101 +1,101 @@
 /**
- * Large messages on transports of the SDK, which reads each at once however large it is. They are read here, in
- * slices; the SDK gets a small one in the place of each, and what it hands on for that is the large one again.
+ * Large messages on transports of the SDK, which parses each in one go however large it is. They are parsed here, in
+ * slices; the SDK gets a small placeholder for each, and what it passes on is replaced by the large message again.
  */
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { TurnbuckleError } from '../errors.js';
-import { parseJson } from '../json/parse-json.js';
-import { keepSpelling } from '../json/spelling.js';
-import type { StreamEvent } from './event-reader.js';
-import type { IgnoredMessages } from './ignored-messages.js';
-import type { MessageRules } from './message.js';
-import { isDear, MessageReader } from './message-reader.js';
+import { TurnbuckleError } from '../../errors.js';
+import { copyRawNumbers } from '../../json/lossless-json.js';
+import { parseJson } from '../../json/parse-json.js';
+import type { IgnoredMessages } from '../protocol/ignored-messages.js';
+import type { MessageRules } from '../protocol/message.js';
+import { isExpensive, MessageReader } from '../protocol/message-reader.js';
+import type { StreamEvent } from '../transports/http/event-reader.js';
 
-/** Nobody else knows the names of what is kept. */
-const KEY = 'turnbuckle/stands-for';
+/** Random, so that no one else can name a stored message. */
+const REFERENCE_KEY = 'turnbuckle/stands-for';
 /** Of a batch. */
-const MAX_MESSAGES = 1_000;
-/** Of one stream. The SDK reads on as soon as it has something: more than a few are never on their way to it. */
-const MAX_UNTAKEN = 16;
+const MAX_BATCH_MESSAGES = 1_000;
+/** For one stream. The SDK reads on immediately, so only a few are ever on their way to it. */
+const MAX_PENDING_REFERENCES = 16;
 
-/** What one stream brought. */
-export interface Brought {
-  /** Of the last that it brought. */
-  readonly names: Set<string>;
-  isOver: boolean;
+/** The messages of one stream. */
+export interface StreamReferences {
+  /** The key of its last message. */
+  readonly ids: Set<string>;
+  isEnded: boolean;
 }
 
-export class StandIns {
+export class LargeMessages {
   readonly #rules: MessageRules;
   readonly #ignored: IgnoredMessages;
-  readonly #kept = new Map<string, JSONRPCMessage>();
+  readonly #messages = new Map<string, JSONRPCMessage>();
 
   constructor(rules: MessageRules, ignored: IgnoredMessages) {
     this.#rules = rules;
     this.#ignored = ignored;
   }
 
-  /** What the SDK is to read instead of the data of an event; empty when there is no message in it. */
-  async forEvent({ event, data }: StreamEvent, brought: Brought): Promise<string> {
-    // The SDK would hand on no other: nobody would ever take what stands for it.
+  /** What the SDK reads instead of the event's data; empty if there is no message in it. */
+  async replaceEventData({ event, data }: StreamEvent, brought: StreamReferences): Promise<string> {
+    // The SDK would pass on no other message, so its placeholder would never be resolved.
     if (event !== undefined && event !== 'message') return '';
-    if (!isDear(data)) return data;
+    if (!isExpensive(data)) return data;
     const [only, ...others] = await this.#read(data);
-    // A stream of events has no batches.
-    if (only === undefined || others.length > 0 || brought.isOver) return '';
+    // An event stream has no batches.
+    if (only === undefined || others.length > 0 || brought.isEnded) return '';
     const name = randomUUID();
-    const { names } = brought;
-    names.add(name);
-    const [oldest] = names;
-    if (names.size > MAX_UNTAKEN && oldest !== undefined) {
-      names.delete(oldest);
-      this.#kept.delete(oldest);
+    const { ids } = brought;
+    ids.add(name);
+    const [oldest] = ids;
+    if (ids.size > MAX_PENDING_REFERENCES && oldest !== undefined) {
+      ids.delete(oldest);
+      this.#messages.delete(oldest);
     }
-    return JSON.stringify(this.#standIn(only, name));
+    return JSON.stringify(this.#createReference(only, name));
   }
 
-  /** Nothing more of a stream will be taken. */
-  forget(brought: Brought): void {
-    brought.isOver = true;
-    for (const name of brought.names) this.#kept.delete(name);
+  /** The stream ended: its messages will not be claimed. */
+  release(brought: StreamReferences): void {
+    brought.isEnded = true;
+    for (const name of brought.ids) this.#messages.delete(name);
   }
 
-  /** What the SDK is to take for the value of a body. */
-  async forBody(text: string): Promise<unknown> {
-    if (!isDear(text)) return parseJson(text);
+  /** What the SDK gets as the value of a body. */
+  async parseBody(text: string): Promise<unknown> {
+    if (!isExpensive(text)) return parseJson(text);
     const messages = await this.#read(text);
     const { server } = this.#rules;
-    if (messages.length === 0 || messages.length > MAX_MESSAGES)
+    if (messages.length === 0 || messages.length > MAX_BATCH_MESSAGES)
       throw new TurnbuckleError(
         'PROTOCOL_VIOLATION',
-        `Server "${server}" answered with a large text that is no answer to the request.`,
-        { server, hint: 'This is a defect of the server.' },
+        `Server "${server}" sent a large message that is not a response to the request.`,
+        { server, hint: 'This is a bug in the server.' },
       );
-    const standIns = messages.map((message) => this.#standIn(message, randomUUID()));
+    const standIns = messages.map((message) => this.#createReference(message, randomUUID()));
     return standIns.length === 1 ? standIns[0] : standIns;
   }
 
-  /** The message that this one stands for, in the right shape; undefined when it is one itself. */
-  take(message: JSONRPCMessage): JSONRPCMessage | undefined {
-    if (this.#kept.size === 0) return undefined;
+  /** The message behind this placeholder, validated; undefined if it is not a placeholder. */
+  resolve(message: JSONRPCMessage): JSONRPCMessage | undefined {
+    if (this.#messages.size === 0) return undefined;
     const part = 'method' in message ? message.params : 'result' in message ? message.result : undefined;
-    const name = part?.[KEY];
-    const kept = typeof name === 'string' ? this.#kept.get(name) : undefined;
+    const name = part?.[REFERENCE_KEY];
+    const kept = typeof name === 'string' ? this.#messages.get(name) : undefined;
     if (kept === undefined || typeof name !== 'string') return undefined;
-    this.#kept.delete(name);
-    // The SDK changes the id of an answer that it asked for once more.
+    this.#messages.delete(name);
+    // The SDK changes the id in the response to a request that it repeated.
     if (!('id' in message) || !('id' in kept) || message.id === kept.id) return kept;
-    return keepSpelling(kept, { ...kept, id: message.id } as JSONRPCMessage);
+    return copyRawNumbers(kept, { ...kept, id: message.id } as JSONRPCMessage);
   }
 
-  #standIn(message: JSONRPCMessage, name: string): JSONRPCMessage {
-    this.#kept.set(name, message);
+  #createReference(message: JSONRPCMessage, name: string): JSONRPCMessage {
+    this.#messages.set(name, message);
     const id = 'id' in message && message.id !== undefined ? { id: message.id } : {};
     const said =
       'method' in message
-        ? { method: message.method, params: { [KEY]: name } }
-        : { result: { [KEY]: name, resultType: 'complete' } };
+        ? { method: message.method, params: { [REFERENCE_KEY]: name } }
+        : { result: { [REFERENCE_KEY]: name, resultType: 'complete' } };
     return { jsonrpc: '2.0', ...id, ...said } as JSONRPCMessage;
   }
 
@@ -103,7 +103,7 @@ export class StandIns {
     const messages: JSONRPCMessage[] = [];
     const reader = new MessageReader(this.#rules, {
       onmessage: (message) => {
-        if (isForSdk(message)) messages.push(message);
+        if (isAcceptedBySdk(message)) messages.push(message);
         else this.#ignored.note('method' in message ? 'malformed' : 'unasked');
       },
       onignored: (reason) => this.#ignored.note(reason),
@@ -114,6 +114,6 @@ export class StandIns {
   }
 }
 
-/** The SDK hands on no message with another id, such as half a number, and nobody asked as such. */
-const isForSdk = (message: JSONRPCMessage): boolean =>
+/** The SDK passes on no message with another kind of id, such as a fraction, and no request has one. */
+const isAcceptedBySdk = (message: JSONRPCMessage): boolean =>
   !('id' in message) || typeof message.id === 'string' || Number.isSafeInteger(message.id);

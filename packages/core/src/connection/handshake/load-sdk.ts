@@ -1,5 +1,5 @@
-/** The SDK's client, loaded at the first connection: it costs more to load than everything else together. */
-import { retryableOnce } from '../retryable-once.js';
+/** Loads the SDK's client at the first connection: it costs more than everything else together. */
+import { retryableOnce } from '../../async/retryable-once.js';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 

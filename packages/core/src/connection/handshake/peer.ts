@@ -1,26 +1,26 @@
-/** The other side of a link: what was negotiated with it, and how it tells us about changes. */
+/** The other side of a link: what was negotiated with it, and how it reports changes. */
 
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import { TurnbuckleError } from '../errors.js';
+import { TurnbuckleError } from '../../errors.js';
+import type { Lane } from '../lanes/lane.js';
+import type { ClientResponders } from '../server-requests/client-responders.js';
+import type { RequestGuard } from '../server-requests/request-guard.js';
 import type { Era } from './era-verdicts.js';
-import type { Lane } from './lane.js';
-import type { RequestGuard } from './request-guard.js';
-import type { Respondents } from './respondents.js';
 
-/** What a handshake needs to know, whoever makes it. */
+/** What every handshake needs. */
 export interface PeerOptions {
   readonly server: string;
   readonly clientInfo: Implementation;
   readonly capabilities: ClientCapabilities;
-  /** What the server asks back goes through it. */
-  readonly requests: RequestGuard;
-  /** Those behind the calls on their way over this connection. */
-  readonly respondents: Respondents;
+  /** Handles requests of the server. */
+  readonly requestGuard: RequestGuard;
+  /** The responders of the calls in flight on this connection. */
+  readonly responders: ClientResponders;
   readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
-  /** What is known: spoken to as that; undefined: it is asked. */
+  /** The known era to use; undefined: probe for it. */
   readonly era: Era | undefined;
   readonly leftMs: number;
-  /** What the configuration allows for all attempts together: the figure that errors name. */
+  /** The configured time limit for all attempts together: the number shown in errors. */
   readonly connectTimeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -32,8 +32,8 @@ export interface ListenFilter {
   readonly resourceSubscriptions?: string[];
 }
 
-export interface Listening {
-  /** Resolves when it has ended, whoever ended it. */
+export interface Subscription {
+  /** Resolves when it has ended, for any reason. */
   readonly closed: Promise<unknown>;
   close(): Promise<void>;
 }
@@ -45,30 +45,20 @@ export interface Peer {
   readonly capabilities: ServerCapabilities;
   readonly instructions: string | undefined;
   readonly lane: Lane;
-  /** Told once when the connection is gone. */
+  /** Called once when the connection is gone. */
   onclose?: (() => void) | undefined;
-  /** Asks to be told about changes; only in the newer revision, the older ones tell unasked. */
-  listen(filter: ListenFilter, timeoutMs: number): Promise<Listening>;
+  /** Subscribes to changes; only in the newer revision, older servers report them without a subscription. */
+  listen(filter: ListenFilter, timeoutMs: number): Promise<Subscription>;
 }
 
-/** The revision that is spoken without a session, and the older ones, newest first. */
-export const MODERN_REVISION = '2026-07-28';
-export const OLDER_REVISIONS: readonly string[] = [
-  '2025-11-25',
-  '2025-06-18',
-  '2025-03-26',
-  '2024-11-05',
-  '2024-10-07',
-];
-
-/** It answered, in a revision that is not spoken here. */
+/** It responded with an unsupported revision. */
 export function unknownRevision(server: string, found: unknown): TurnbuckleError {
   return new TurnbuckleError(
     'PROTOCOL_VIOLATION',
-    `Server "${server}" speaks a protocol revision that is not known here: ${JSON.stringify(found) ?? 'none'}.`,
+    `Server "${server}" uses an unsupported protocol revision: ${JSON.stringify(found) ?? 'none'}.`,
     {
       server,
-      hint: 'It is too old or too new for this program.',
+      hint: 'Update the server, or update Turnbuckle.',
     },
   );
 }

@@ -1,12 +1,13 @@
 /**
- * The express lane over a message channel (stdio, WebSocket, SSE, in-process). It stands between the
- * SDK's client and the transport: answers to its own ids are taken out, everything else passes.
+ * The express lane over a message channel (stdio, WebSocket, SSE, in-process). It sits between the SDK's client and
+ * the transport: it consumes the responses to its own ids and passes everything else on.
  */
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
-import { TurnbuckleError } from '../errors.js';
-import { type Abandoned, Flight } from './flight.js';
-import { Handshakes } from './handshake.js';
-import type { IgnoredMessages, IgnoredReason } from './ignored-messages.js';
+import { TurnbuckleError } from '../../errors.js';
+import { HandshakeGuard } from '../handshake/handshake-limits.js';
+import type { IgnoredMessages, IgnoredReason } from '../protocol/ignored-messages.js';
+import type { MessageEdges } from '../protocol/message-edges.js';
+import type { NotificationGate } from '../server-requests/notification-gate.js';
 import {
   completeParams,
   type Envelope,
@@ -15,28 +16,27 @@ import {
   type LaneResult,
   type Progress,
 } from './lane.js';
-import type { MessageEdges } from './message-edges.js';
-import type { NotificationGate } from './notification-gate.js';
-import { requestText } from './request-text.js';
-import { connectionLost, messageDefect, toAnswer } from './server-error.js';
-import { Slots } from './slots.js';
+import { type AbandonReason, PendingRequest } from './pending-request.js';
+import { PendingRequests } from './pending-requests.js';
+import { serializeRequest } from './serialize-request.js';
+import { connectionLost, messageHandlingError, toRpcError } from './server-error.js';
 
-/** Own id space, far from the SDK's small numbers, yet a 32-bit integer for servers that want one. */
+/** Its own id range, far from the SDK's small numbers, but within 32 bits for servers that require that. */
 export const FIRST_ID = 1_000_000_000;
 export const LAST_ID = 2_000_000_000;
 
-/** What a channel may tell beyond the SDK's transport interface. */
+/** What a channel may provide beyond the SDK's transport interface. */
 export interface Channel extends Transport {
   onoversized?: (edges: MessageEdges, bytes: number) => void;
-  /** Something came that is no message, or none that can be used. */
+  /** Called for data that is not a usable message. */
   onignored?: (reason: IgnoredReason) => void;
-  /** Does somebody wait for the answer to this request? */
+  /** Whether a request with this id is pending. */
   isawaited?: (id: string | number) => boolean;
-  /** Sends the text of a message, where the channel is one of ours. */
-  sendText?: (text: string, id?: unknown) => Promise<void>;
-  /** Takes a request back that has not left yet; true when it will not. */
+  /** Sends the text of a message, if the channel is one of ours. Undefined: it is on its way. */
+  sendText?: (text: string, id?: unknown) => Promise<void> | undefined;
+  /** Withdraws a request that has not been sent yet; true if it will not be sent. */
   withdraw?: (id: unknown) => boolean;
-  /** These requests certainly never left. */
+  /** These requests were certainly never sent. */
   onunsent?: (ids: readonly unknown[]) => void;
 }
 
@@ -45,7 +45,7 @@ export interface ChannelLaneOptions {
   readonly maxBytes: number;
   readonly gate: NotificationGate;
   readonly ignored: IgnoredMessages;
-  /** A message could not be handled, by a defect of ours: the connection ends, and nothing else. */
+  /** Called if handling a message fails because of a bug in Turnbuckle: only this connection ends. */
   readonly onDefect: (error: TurnbuckleError) => void;
 }
 
@@ -55,31 +55,31 @@ export class ChannelLane implements Lane, Transport {
   onmessage?: NonNullable<Transport['onmessage']>;
   /** Set by the link once the modern revision is negotiated. */
   envelope: Envelope | undefined;
-  // The SDK takes a transport with these members for a channel whose silence means "an older server".
+  // The SDK treats a transport with these members as a channel whose silence means "an older server".
   readonly stderr = undefined;
   readonly pid = undefined;
   readonly #channel: Channel;
   readonly #options: ChannelLaneOptions;
-  readonly #flights = new Slots<Flight>(FIRST_ID, LAST_ID);
-  readonly #handshakes: Handshakes;
-  #questions = 0;
+  readonly #pending = new PendingRequests<PendingRequest>(FIRST_ID, LAST_ID);
+  readonly #handshakes: HandshakeGuard;
+  #openServerRequests = 0;
   #closed = false;
 
   constructor(channel: Channel, options: ChannelLaneOptions) {
     this.#channel = channel;
     this.#options = options;
-    this.#handshakes = new Handshakes(options.server, this);
-    channel.onmessage = this.#guarded((message: JSONRPCMessage) => this.#receive(message));
+    this.#handshakes = new HandshakeGuard(options.server, this);
+    channel.onmessage = this.#guarded((message: JSONRPCMessage) => this.#onMessage(message));
     channel.onignored = (reason) => options.ignored.note(reason);
-    // The ids of others are not known here.
+    // Ids of other senders are unknown here.
     channel.isawaited = (id) =>
-      typeof id === 'number' && id >= FIRST_ID ? this.#flights.get(id) !== undefined : true;
-    channel.onclose = () => this.#end();
+      typeof id === 'number' && id >= FIRST_ID ? this.#pending.get(id) !== undefined : true;
+    channel.onclose = () => this.#onClose();
     channel.onerror = (error) => this.onerror?.(error);
     channel.onoversized = this.#guarded((edges: MessageEdges, bytes: number) =>
-      this.#oversized(edges, bytes),
+      this.#onOversized(edges, bytes),
     );
-    channel.onunsent = (ids) => this.#unsent(ids);
+    channel.onunsent = (ids) => this.#onUnsent(ids);
   }
 
   get sessionId(): string | undefined {
@@ -95,9 +95,9 @@ export class ChannelLane implements Lane, Transport {
   }
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    this.#handshakes.sent(message);
-    // What the server never gets, it need not be told to leave.
-    if (isCancelling(message) && this.#channel.withdraw?.(message.params?.requestId) === true)
+    this.#handshakes.onSend(message);
+    // A request that the server never gets need not be cancelled.
+    if (isCancelNotification(message) && this.#channel.withdraw?.(message.params?.requestId) === true)
       return Promise.resolve();
     return this.#channel.send(message, options);
   }
@@ -109,87 +109,98 @@ export class ChannelLane implements Lane, Transport {
   request(request: LaneRequest): Promise<LaneResult> {
     if (this.#closed) return Promise.reject(connectionLost(this.#options.server, { sent: false }));
     const { server } = this.#options;
-    const id = this.#flights.reserve();
-    const params = completeParams(request, this.envelope, id);
-    const message: JSONRPCMessage = { jsonrpc: '2.0', id, method: request.method, params };
+    const id = this.#pending.reserve();
     let text: string;
     try {
-      text = requestText(server, message);
+      text = serializeRequest(server, request, { id, envelope: this.envelope });
     } catch (error) {
-      this.#flights.release(id);
+      this.#pending.release(id);
       return Promise.reject(error);
     }
-    const flight = new Flight({
+    const flight = new PendingRequest({
       id,
       server,
       request,
-      isAsking: this.#isAsking,
+      hasOpenServerRequest: this.#hasOpenServerRequest,
       onAbandon: this.#onAbandon,
     });
-    this.#flights.put(id, flight);
-    const sending = this.#channel.sendText?.(text, id) ?? this.#channel.send(message);
-    sending.catch((cause: unknown) => {
-      this.#flights.delete(id);
-      // A lost connection took nothing with it; any other failure of ours, such as a missing sign-in, says more.
-      const known = cause instanceof TurnbuckleError && cause.code !== 'CONNECTION_LOST';
-      flight.fail(known ? cause : connectionLost(this.#options.server, { sent: false, cause }));
-    });
+    this.#pending.put(id, flight);
+    const sending =
+      this.#channel.sendText === undefined
+        ? this.#sendMessage(request, id)
+        : this.#channel.sendText(text, id);
+    if (sending !== undefined) this.#watchSending(sending, flight);
     return flight.promise;
   }
 
-  /** The server asks something: until it is answered, nobody's patience runs out. */
-  async whileAsking<Result>(answering: Promise<Result>): Promise<Result> {
-    this.#questions += 1;
+  #watchSending(sending: Promise<void>, flight: PendingRequest): void {
+    sending.catch((cause: unknown) => {
+      this.#pending.delete(flight.id);
+      // Nothing was lost with the connection; any other failure, such as a missing sign-in, is more specific.
+      const known = cause instanceof TurnbuckleError && cause.code !== 'CONNECTION_LOST';
+      flight.fail(known ? cause : connectionLost(this.#options.server, { sent: false, cause }));
+    });
+  }
+
+  /** To a channel of the SDK, which serializes messages itself. */
+  #sendMessage(request: LaneRequest, id: number): Promise<void> {
+    const params = completeParams(request, this.envelope, id);
+    return this.#channel.send({ jsonrpc: '2.0', id, method: request.method, params });
+  }
+
+  /** The server has a pending request: until it is answered, no timeout runs. */
+  async pauseTimeoutsDuring<Result>(answering: Promise<Result>): Promise<Result> {
+    this.#openServerRequests += 1;
     try {
       return await answering;
     } finally {
-      this.#questions -= 1;
-      for (const flight of this.#flights.values()) flight.touch();
+      this.#openServerRequests -= 1;
+      for (const flight of this.#pending.values()) flight.noteActivity();
     }
   }
 
-  readonly #isAsking = (): boolean => this.#questions > 0;
+  readonly #hasOpenServerRequest = (): boolean => this.#openServerRequests > 0;
 
-  #receive(message: JSONRPCMessage): void {
+  #onMessage(message: JSONRPCMessage): void {
     if (!('method' in message)) {
       const { id } = message;
-      // The SDK would take "2" for 2; nobody here ever asked as "2".
+      // The SDK would treat "2" as 2; no request here has the id "2".
       if (typeof id === 'string' && /^\d+$/.test(id)) return this.#options.ignored.note('unasked');
-      if (typeof id !== 'number' || id < FIRST_ID) return this.onmessage?.(this.#handshakes.bounded(message));
-      const flight = this.#flights.get(id);
-      // A second answer, or one that comes too late.
+      if (typeof id !== 'number' || id < FIRST_ID) return this.onmessage?.(this.#handshakes.limit(message));
+      const flight = this.#pending.get(id);
+      // A duplicate response, or one that comes too late.
       if (flight === undefined) return this.#options.ignored.note('unasked');
-      this.#flights.delete(id);
+      this.#pending.delete(id);
       return flight.answer(message);
     }
-    if (message.method === 'notifications/progress' && this.#progress(message.params)) return;
-    // The gate may hand it on later, from a timer of its own.
-    this.#options.gate.passAny(message, this.#passOn);
+    if (message.method === 'notifications/progress' && this.#onProgress(message.params)) return;
+    // The gate may deliver it later, from a timer.
+    this.#options.gate.passAny(message, this.#forward);
   }
 
-  readonly #passOn = this.#guarded((message: JSONRPCMessage) => this.onmessage?.(message));
+  readonly #forward = this.#guarded((message: JSONRPCMessage) => this.onmessage?.(message));
 
-  /** Whatever goes wrong over a message is the end of this connection at most. */
+  /** A failure while handling a message ends at most this connection. */
   #guarded<Args extends unknown[]>(work: (...args: Args) => void): (...args: Args) => void {
     return (...args) => {
       try {
         work(...args);
       } catch (cause) {
-        this.#options.onDefect(messageDefect(this.#options.server, cause));
+        this.#options.onDefect(messageHandlingError(this.#options.server, cause));
         void this.close().catch(() => {});
       }
     };
   }
 
-  #progress(params: unknown): boolean {
+  #onProgress(params: unknown): boolean {
     if (!isProgress(params) || typeof params.progressToken !== 'number' || params.progressToken < FIRST_ID)
       return false;
-    this.#flights.get(params.progressToken)?.progress(params);
+    this.#pending.get(params.progressToken)?.progress(params);
     return true;
   }
 
-  readonly #onAbandon = (flight: Flight, why: Abandoned): void => {
-    this.#flights.delete(flight.id);
+  readonly #onAbandon = (flight: PendingRequest, why: AbandonReason): void => {
+    this.#pending.delete(flight.id);
     const params = {
       requestId: flight.id,
       reason: why === 'timeout' ? 'The request timed out' : 'The caller cancelled',
@@ -197,43 +208,43 @@ export class ChannelLane implements Lane, Transport {
     this.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
   };
 
-  /** Whose answer was too large is told by the id at either end of it; else nobody can wait any longer. */
-  #oversized(edges: MessageEdges, bytes: number): void {
+  /** The id at either end of an oversized message tells whose response it was; otherwise all pending requests fail. */
+  #onOversized(edges: MessageEdges, bytes: number): void {
     const { server, maxBytes } = this.#options;
     const error = new TurnbuckleError(
       'RESPONSE_TOO_LARGE',
-      `Server "${server}" answered with ${bytes} bytes; the limit is ${maxBytes}.`,
+      `The response from server "${server}" has ${bytes} bytes; the limit is ${maxBytes}.`,
       {
         server,
-        hint: 'Ask the tool for less (a page, a range), or raise limits.maxMessageBytes.',
+        hint: 'Request less data from the tool (a page, a range), or increase limits.maxMessageBytes.',
       },
     );
     const { id, hasMethod } = edges;
     if (hasMethod) return this.#options.ignored.note('too-large');
-    // Not one of the lane's: who asked gets an answer that says so, and the others go on.
+    // Not a request of the lane: its sender gets an error response, and the others continue.
     if (id !== undefined && (typeof id === 'string' || id < FIRST_ID))
-      return this.onmessage?.({ jsonrpc: '2.0', id, error: toAnswer(error) });
-    const only = this.#flights.size === 1 ? this.#flights.values()[0] : undefined;
-    const flight = id === undefined ? only : this.#flights.get(id);
+      return this.onmessage?.({ jsonrpc: '2.0', id, error: toRpcError(error) });
+    const only = this.#pending.size === 1 ? this.#pending.values()[0] : undefined;
+    const flight = id === undefined ? only : this.#pending.get(id);
     if (flight === undefined && id !== undefined) return this.#options.ignored.note('too-large');
     if (flight === undefined) return void this.close();
-    this.#flights.delete(flight.id);
+    this.#pending.delete(flight.id);
     flight.fail(error);
   }
 
-  #unsent(ids: readonly unknown[]): void {
+  #onUnsent(ids: readonly unknown[]): void {
     for (const id of ids) {
-      const flight = typeof id === 'number' ? this.#flights.get(id) : undefined;
+      const flight = typeof id === 'number' ? this.#pending.get(id) : undefined;
       if (flight === undefined) continue;
-      this.#flights.delete(flight.id);
+      this.#pending.delete(flight.id);
       flight.fail(connectionLost(this.#options.server, { sent: false }));
     }
   }
 
-  #end(): void {
+  #onClose(): void {
     this.#closed = true;
-    for (const flight of this.#flights.values()) {
-      this.#flights.delete(flight.id);
+    for (const flight of this.#pending.values()) {
+      this.#pending.delete(flight.id);
       flight.fail(connectionLost(this.#options.server, { sent: true }));
     }
     this.#options.gate.stop();
@@ -241,7 +252,7 @@ export class ChannelLane implements Lane, Transport {
   }
 }
 
-const isCancelling = (
+const isCancelNotification = (
   message: JSONRPCMessage,
 ): message is JSONRPCMessage & { readonly params?: { readonly requestId?: unknown } } =>
   'method' in message && message.method === 'notifications/cancelled';
@@ -252,7 +263,7 @@ export function isProgress(params: unknown): params is Progress & { readonly pro
     params !== null &&
     'progressToken' in params &&
     'progress' in params &&
-    // 1e999 is read as Infinity, which no JSON can say.
+    // 1e999 is parsed as Infinity, which JSON cannot represent.
     Number.isFinite(params.progress)
   );
 }

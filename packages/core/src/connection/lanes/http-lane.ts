@@ -1,30 +1,30 @@
 /**
- * The express lane over Streamable HTTP: a POST for each request on a pool of our own, answers as JSON or
- * as an event stream, resumed where the revision allows it. Session and version come from the SDK's
- * transport, which did the handshake.
+ * The express lane over Streamable HTTP: a POST for each request on its own socket pool, responses as JSON or as an
+ * event stream, resumed if the revision allows it. Session and version come from the SDK's transport, which did the
+ * handshake.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { TurnbuckleError } from '../errors.js';
+import type { TurnbuckleError } from '../../errors.js';
+import type { IgnoredMessages } from '../protocol/ignored-messages.js';
+import type { MessageRules, ServerRequest } from '../protocol/message.js';
+import type { ClientResponder } from '../server-requests/client-responders.js';
+import type { HttpEndpoint } from '../transports/http/http-endpoint.js';
+import { HttpExchange } from '../transports/http/http-exchange.js';
+import { encodeHeaderValue } from '../transports/http/mcp-headers.js';
 import { FIRST_ID, isProgress, LAST_ID } from './channel-lane.js';
-import { type Abandoned, Flight } from './flight.js';
-import type { HttpEndpoint } from './http-endpoint.js';
-import { HttpExchange } from './http-exchange.js';
-import type { IgnoredMessages } from './ignored-messages.js';
-import { completeParams, type Envelope, type Lane, type LaneRequest, type LaneResult } from './lane.js';
-import { encodeHeaderValue } from './mcp-headers.js';
-import type { MessageRules, ServerQuestion } from './message.js';
-import { requestText } from './request-text.js';
-import type { Respondent } from './respondents.js';
-import { Slots } from './slots.js';
+import type { Envelope, Lane, LaneRequest, LaneResult } from './lane.js';
+import { type AbandonReason, PendingRequest } from './pending-request.js';
+import { PendingRequests } from './pending-requests.js';
+import { serializeRequest } from './serialize-request.js';
 
-/** What the lane needs of the SDK's transport. */
+/** What the lane needs from the SDK's transport. */
 export interface HttpSession {
   readonly sessionId: string | undefined;
   readonly protocolVersion: string | undefined;
-  /** Notices on an answer's stream: for who is behind the request, or for the connection. */
-  deliver(notice: JSONRPCMessage, respondent: Respondent | undefined): void;
-  /** Answers a question that came there, unless too many come. Never rejects. */
-  answer(question: ServerQuestion, respondent: Respondent | undefined): Promise<void> | undefined;
+  /** Notifications on a response stream: for the responder of the request, or for the connection. */
+  deliver(notice: JSONRPCMessage, responder: ClientResponder | undefined): void;
+  /** Answers a request that arrived there, unless there are too many. Never rejects. */
+  answer(question: ServerRequest, responder: ClientResponder | undefined): Promise<void> | undefined;
 }
 
 export interface HttpLaneOptions {
@@ -34,12 +34,12 @@ export interface HttpLaneOptions {
   readonly maxBytes: number;
   readonly rules: MessageRules;
   readonly ignored: IgnoredMessages;
-  /** The endpoint cannot be reached, refuses us, or has forgotten the session. */
+  /** The endpoint is unreachable, rejects us, or does not know the session. */
   readonly onBroken: (error: TurnbuckleError) => void;
 }
 
-/** A map: methods are named by clients, and every object has a `constructor`. */
-const NAMED: ReadonlyMap<string, string> = new Map([
+/** A map: clients choose the method names, and every object has a `constructor`. */
+const NAME_PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
@@ -48,16 +48,16 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'taskId'],
 ]);
 
-/** How long requests may go on after another one found that a person is needed. */
-const DRAIN_MS = 10_000;
+/** How long requests may continue after another one found that a person has to sign in. */
+const DRAIN_TIMEOUT_MS = 10_000;
 
 export class HttpLane implements Lane {
   envelope: Envelope | undefined;
   readonly #options: HttpLaneOptions;
-  readonly #exchanges = new Slots<HttpExchange>(FIRST_ID, LAST_ID);
-  #questions = 0;
-  /** Why a person is needed: all who wait for a credential are told. */
-  #refusal: TurnbuckleError | undefined;
+  readonly #exchanges = new PendingRequests<HttpExchange>(FIRST_ID, LAST_ID);
+  #openServerRequests = 0;
+  /** Why a person has to sign in: passed to every request that waits for a credential. */
+  #authError: TurnbuckleError | undefined;
 
   constructor(options: HttpLaneOptions) {
     this.#options = options;
@@ -66,27 +66,26 @@ export class HttpLane implements Lane {
   request(request: LaneRequest): Promise<LaneResult> {
     const { server, endpoint, session, maxBytes, rules, ignored } = this.#options;
     const id = this.#exchanges.reserve();
-    const params = completeParams(request, this.envelope, id);
     let text: string;
     let headers: Record<string, string>;
     try {
-      text = requestText(server, { jsonrpc: '2.0', id, method: request.method, params });
+      text = serializeRequest(server, request, { id, envelope: this.envelope });
       headers = this.#headers(request);
     } catch (error) {
       this.#exchanges.release(id);
       return Promise.reject(error);
     }
-    const flight = new Flight({
+    const pendingRequest = new PendingRequest({
       id,
       server,
       request,
-      isAsking: this.#isAsking,
+      hasOpenServerRequest: this.#hasOpenServerRequest,
       onAbandon: this.#onAbandon,
     });
     const exchange = new HttpExchange({
       server,
       endpoint,
-      flight,
+      pendingRequest,
       maxBytes,
       rules,
       ignored,
@@ -100,10 +99,10 @@ export class HttpLane implements Lane {
     });
     this.#exchanges.put(id, exchange);
     exchange.post(text);
-    return flight.promise;
+    return pendingRequest.promise;
   }
 
-  /** Takes a message that came another way than on its request's own answer; true when it was for the lane. */
+  /** Handles a message that did not come on its request's own response; true if it was for the lane. */
   accept(message: JSONRPCMessage): boolean {
     if (!('method' in message)) {
       const exchange = typeof message.id === 'number' ? this.#exchanges.get(message.id) : undefined;
@@ -117,38 +116,38 @@ export class HttpLane implements Lane {
     return exchange !== undefined;
   }
 
-  /** Where a person is needed, requests that are with the server end by themselves: most are refused as well. */
+  /** If a person has to sign in, requests that were sent end by themselves: most are rejected as well. */
   async drain(): Promise<void> {
-    if (this.#refusal === undefined) return;
-    for (const exchange of this.#exchanges.values()) exchange.giveUp(this.#refusal);
+    if (this.#authError === undefined) return;
+    for (const exchange of this.#exchanges.values()) exchange.failIfUnsent(this.#authError);
     const all = Promise.allSettled(this.#exchanges.values().map(({ settled }) => settled));
-    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref())]);
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, DRAIN_TIMEOUT_MS).unref())]);
   }
 
-  /** Ends every request on its way; what was sent may have happened. */
+  /** Ends all requests in flight; those that were sent may have been executed. */
   close(error: TurnbuckleError): void {
     for (const exchange of this.#exchanges.values()) exchange.abort(error);
   }
 
-  readonly #isAsking = (): boolean => this.#questions > 0;
+  readonly #hasOpenServerRequest = (): boolean => this.#openServerRequests > 0;
 
-  readonly #deliver = (notice: JSONRPCMessage, flight: Flight): void =>
-    this.#options.session.deliver(notice, flight.request.respondent);
+  readonly #deliver = (notice: JSONRPCMessage, flight: PendingRequest): void =>
+    this.#options.session.deliver(notice, flight.request.responder);
 
-  readonly #answer = (question: ServerQuestion, flight: Flight): void => {
-    // In the newer revision a request of the server's has no place.
+  readonly #answer = (question: ServerRequest, flight: PendingRequest): void => {
+    // The newer revision does not allow requests of the server.
     if (this.envelope !== undefined) return;
-    const answering = this.#options.session.answer(question, flight.request.respondent);
+    const answering = this.#options.session.answer(question, flight.request.responder);
     if (answering === undefined) return;
-    this.#questions += 1;
+    this.#openServerRequests += 1;
     void answering.then(() => {
-      this.#questions -= 1;
-      flight.touch();
+      this.#openServerRequests -= 1;
+      flight.noteActivity();
     });
   };
 
   readonly #onBroken = (error: TurnbuckleError): void => {
-    if (error.code === 'AUTH_REQUIRED') this.#refusal = error;
+    if (error.code === 'AUTH_REQUIRED') this.#authError = error;
     this.#options.onBroken(error);
   };
 
@@ -163,15 +162,15 @@ export class HttpLane implements Lane {
     if (session.sessionId !== undefined) headers['mcp-session-id'] = session.sessionId;
     if (this.envelope === undefined) return headers;
     headers['mcp-method'] = request.method;
-    const named = NAMED.get(request.method);
+    const named = NAME_PARAMETERS.get(request.method);
     const name = named === undefined ? undefined : request.params[named];
     if (typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
     return request.headers === undefined ? headers : { ...headers, ...request.headers };
   }
 
-  readonly #onAbandon = (flight: Flight, why: Abandoned): void => {
+  readonly #onAbandon = (flight: PendingRequest, why: AbandonReason): void => {
     this.#exchanges.get(flight.id)?.abort();
-    // In the newer revision the closed stream is the cancellation; the older one wants to be told.
+    // In the newer revision, closing the stream cancels; the older one needs a notification.
     if (this.envelope !== undefined) return;
     const { endpoint, maxBytes, server, session, rules, ignored } = this.#options;
     const params = {
@@ -184,12 +183,19 @@ export class HttpLane implements Lane {
       timeoutMs: 5_000,
       maxTotalMs: 5_000,
     };
-    const notice = new Flight({ id: 0, server, request, isAsking: () => false, onAbandon: () => {} });
+    const notice = new PendingRequest({
+      id: 0,
+      server,
+      request,
+      hasOpenServerRequest: () => false,
+      // A server that never responds must not keep the socket.
+      onAbandon: () => exchange.abort(),
+    });
     notice.promise.catch(() => {});
-    new HttpExchange({
+    const exchange = new HttpExchange({
       server,
       endpoint,
-      flight: notice,
+      pendingRequest: notice,
       maxBytes,
       rules,
       ignored,
@@ -200,6 +206,7 @@ export class HttpLane implements Lane {
       answer: () => {},
       onBroken: () => {},
       onDone: () => {},
-    }).post(JSON.stringify({ jsonrpc: '2.0', method: request.method, params }));
+    });
+    exchange.post(JSON.stringify({ jsonrpc: '2.0', method: request.method, params }));
   };
 }

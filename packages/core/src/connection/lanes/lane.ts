@@ -1,12 +1,12 @@
 /**
- * A lane carries requests to a server and brings back raw results. The express lane (channel-lane,
- * http-lane) writes JSON-RPC itself over the connection that the SDK negotiated; the SDK lane goes
- * through the SDK's client. Both keep the same contract, held by one suite.
+ * A lane carries requests to a server and returns raw results. The express lane (channel-lane, http-lane) writes
+ * JSON-RPC itself over the connection that the SDK negotiated; the SDK lane uses the SDK's client. Both follow the
+ * same contract, tested by one suite.
  */
 
-import type { CancelSignal } from '../cancel-signal.js';
-import { keepSpelling } from '../json/spelling.js';
-import type { Respondent } from './respondents.js';
+import type { CancelSignal } from '../../async/cancel-signal.js';
+import { copyRawNumbers } from '../../json/lossless-json.js';
+import type { ClientResponder } from '../server-requests/client-responders.js';
 
 export interface Progress {
   readonly progress: number;
@@ -17,14 +17,14 @@ export interface Progress {
 export interface LaneRequest {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Longest silence; progress starts it anew. */
+  /** Timeout without any progress; progress restarts it. */
   readonly timeoutMs: number;
-  /** Longest duration, whatever progress is reported. */
+  /** Maximum duration, whatever progress is reported. */
   readonly maxTotalMs: number;
   readonly signal?: CancelSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Who is asked and told what belongs to this request. */
-  readonly respondent?: Respondent | undefined;
+  /** Answers requests and receives notifications that belong to this request. */
+  readonly responder?: ClientResponder | undefined;
   /** Extra headers on transports that have them (`Mcp-Param-*`). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -32,7 +32,7 @@ export interface LaneRequest {
 export type LaneResult = Record<string, unknown>;
 
 export interface Lane {
-  /** The result as the server wrote it; rejects with a TurnbuckleError in every other case. */
+  /** The result as the server sent it; rejects with a TurnbuckleError in every other case. */
   request(request: LaneRequest): Promise<LaneResult>;
 }
 
@@ -43,9 +43,9 @@ export interface Envelope {
   readonly 'io.modelcontextprotocol/clientCapabilities': Readonly<Record<string, unknown>>;
 }
 
-/** Params with what the revision and the request's own options add to `_meta`; the caller's keys win. */
+/** Params plus what the revision and the request's options add to `_meta`; the caller's keys win. */
 export function completeParams(
-  request: LaneRequest,
+  request: Pick<LaneRequest, 'params' | 'onProgress'>,
   envelope: Envelope | undefined,
   progressToken: number,
 ): Readonly<Record<string, unknown>> {
@@ -54,8 +54,8 @@ export function completeParams(
   const own = params._meta as Record<string, unknown> | undefined;
   if (own === undefined) {
     const meta = onProgress === undefined ? envelope : { ...envelope, progressToken };
-    return keepSpelling(params, { ...params, _meta: meta });
+    return copyRawNumbers(params, { ...params, _meta: meta });
   }
-  const meta = keepSpelling(own, { ...envelope, ...own, ...(onProgress && { progressToken }) });
-  return keepSpelling(params, { ...params, _meta: meta });
+  const meta = copyRawNumbers(own, { ...envelope, ...own, ...(onProgress && { progressToken }) });
+  return copyRawNumbers(params, { ...params, _meta: meta });
 }

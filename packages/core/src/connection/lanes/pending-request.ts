@@ -1,35 +1,40 @@
-/** One request on its way: a clock that progress resets, the caller's signal, and exactly one settlement. */
+/** One request in flight: a timeout that progress resets, the caller's signal, and exactly one settlement. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { offAbort, onAbort } from '../cancel-signal.js';
-import { TurnbuckleError } from '../errors.js';
-import { timerDelay } from '../resilience/timer-delay.js';
+import { offAbort, onAbort } from '../../async/cancel-signal.js';
+import { Deadlines, type PendingDeadline } from '../../async/deadlines.js';
+import { TurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
 import type { LaneRequest, LaneResult, Progress } from './lane.js';
 import { serverError } from './server-error.js';
 
-export type Abandoned = 'timeout' | 'cancelled';
+export type AbandonReason = 'timeout' | 'cancelled';
 
-export interface FlightOptions {
+export interface PendingRequestOptions {
   readonly id: number;
   readonly server: string;
   readonly request: LaneRequest;
-  /** The server waits for an answer of ours: its silence is no fault of it. */
-  readonly isAsking: () => boolean;
-  /** The caller gave up or the clock ran out: tell the server, forget the id. */
-  readonly onAbandon: (flight: Flight, why: Abandoned) => void;
+  /** The server waits for an answer of ours, so its silence is not its fault. */
+  readonly hasOpenServerRequest: () => boolean;
+  /** The caller cancelled or the timeout expired: notify the server, forget the id. */
+  readonly onAbandon: (flight: PendingRequest, why: AbandonReason) => void;
 }
 
-export class Flight {
+/** Of all requests. */
+const deadlines = new Deadlines();
+
+export class PendingRequest implements PendingDeadline {
   readonly id: number;
   readonly promise: Promise<LaneResult>;
-  readonly #options: FlightOptions;
-  readonly #startedAt = Date.now();
+  dueAt: number;
+  place = 0;
+  readonly #options: PendingRequestOptions;
+  readonly #startedAt = performance.now();
   #lastActivity = this.#startedAt;
-  #timer: NodeJS.Timeout | undefined;
-  #settled = false;
-  #resolve: (result: LaneResult) => void = nothing;
-  #reject: (error: TurnbuckleError) => void = nothing;
+  #isSettled = false;
+  #resolve: (result: LaneResult) => void = noop;
+  #reject: (error: TurnbuckleError) => void = noop;
 
-  constructor(options: FlightOptions) {
+  constructor(options: PendingRequestOptions) {
     this.id = options.id;
     this.#options = options;
     this.promise = new Promise((resolve, reject) => {
@@ -37,8 +42,9 @@ export class Flight {
       this.#reject = reject;
     });
     const { signal, timeoutMs, maxTotalMs } = options.request;
-    this.#arm(Math.min(timeoutMs, maxTotalMs));
-    // Itself, not a function of its own: objects with such functions outlive many collections of the young.
+    this.dueAt = this.#startedAt + Math.min(timeoutMs, maxTotalMs);
+    deadlines.add(this);
+    // The object itself, not a closure: objects with closures survive many minor GCs.
     onAbort(signal, this);
   }
 
@@ -46,16 +52,18 @@ export class Flight {
     return this.#options.request;
   }
 
-  get settled(): boolean {
-    return this.#settled;
+  get isSettled(): boolean {
+    return this.#isSettled;
   }
 
-  /** Takes the answer of the server: a result, or its error. */
+  /** Handles the server's response: a result, or an error. */
   answer(message: JSONRPCMessage): void {
     if ('error' in message) return this.fail(serverError(this.#options.server, message.error));
     const result = 'result' in message ? message.result : undefined;
-    if (typeof result !== 'object' || result === null || Array.isArray(result)) {
-      return this.fail(this.#error('PROTOCOL_VIOLATION', 'answered with neither a result nor an error'));
+    if (!isRecord(result)) {
+      return this.fail(
+        this.#error('PROTOCOL_VIOLATION', 'sent a response with neither a result nor an error'),
+      );
     }
     if (this.#finish()) this.#resolve(result as LaneResult);
   }
@@ -64,42 +72,38 @@ export class Flight {
     if (this.#finish()) this.#reject(error);
   }
 
-  /** A sign of life: the clock for silence starts anew. */
-  touch(): void {
-    this.#lastActivity = Date.now();
+  /** The server is active: restart the timeout. */
+  noteActivity(): void {
+    this.#lastActivity = performance.now();
   }
 
   progress(params: Progress): void {
-    if (this.#settled) return;
-    this.touch();
+    if (this.#isSettled) return;
+    this.noteActivity();
     const { total, message } = params;
     this.#options.request.onProgress?.({
       progress: params.progress,
-      // A server writes what it likes: only what has the right type is told.
+      // Untrusted: only values of the right type are passed on.
       ...(Number.isFinite(total) && { total }),
       ...(typeof message === 'string' && { message }),
     });
   }
 
   #finish(): boolean {
-    if (this.#settled) return false;
-    this.#settled = true;
-    clearTimeout(this.#timer);
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    deadlines.delete(this);
     offAbort(this.#options.request.signal, this);
     return true;
   }
 
-  #arm(delayMs: number): void {
-    this.#timer = setTimeout(expire, timerDelay(delayMs), this);
-  }
-
-  /** The timer rang: the time may be over, or progress may have moved it. */
-  expire(): void {
+  /** The time may be over, or progress may have extended it. */
+  onDue(): void {
     const { timeoutMs, maxTotalMs, method } = this.#options.request;
-    if (this.#options.isAsking()) this.touch();
-    const now = Date.now();
-    const leftMs = Math.min(this.#lastActivity + timeoutMs, this.#startedAt + maxTotalMs) - now;
-    if (leftMs > 0) return this.#arm(leftMs);
+    if (this.#options.hasOpenServerRequest()) this.noteActivity();
+    const now = performance.now();
+    this.dueAt = Math.min(this.#lastActivity + timeoutMs, this.#startedAt + maxTotalMs);
+    if (this.dueAt > now) return deadlines.add(this);
     const total = now - this.#startedAt >= maxTotalMs;
     const what = total
       ? `took longer than ${maxTotalMs} ms for ${method}`
@@ -107,15 +111,18 @@ export class Flight {
     this.#abandon('timeout', this.#error('CALL_TIMEOUT', what));
   }
 
-  /** The caller gave up. */
+  /** The caller cancelled. */
   handleEvent(): void {
     this.#abandon(
       'cancelled',
-      this.#error('CALL_CANCELLED', `had ${this.#options.request.method} cancelled by the caller`),
+      this.#error(
+        'CALL_CANCELLED',
+        `did not finish ${this.#options.request.method} because the caller cancelled it`,
+      ),
     );
   }
 
-  #abandon(why: Abandoned, error: TurnbuckleError): void {
+  #abandon(why: AbandonReason, error: TurnbuckleError): void {
     if (!this.#finish()) return;
     this.#options.onAbandon(this, why);
     this.#reject(error);
@@ -126,13 +133,10 @@ export class Flight {
     return new TurnbuckleError(code, `Server "${server}" ${what}.`, {
       server,
       ...(code === 'CALL_TIMEOUT' && {
-        hint: 'Raise callTimeoutMs or maxCallMs for this server if the work needs longer.',
+        hint: 'Increase callTimeoutMs or maxCallMs for this server if the call needs longer.',
       }),
     });
   }
 }
 
-const nothing = (): void => {};
-
-/** One function for all timers: a call makes as few objects as it can. */
-const expire = (flight: Flight): void => flight.expire();
+const noop = (): void => {};

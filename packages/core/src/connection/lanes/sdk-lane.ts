@@ -1,14 +1,14 @@
-/** The lane through the SDK's client: for connections the express lane cannot ride, and to switch it off. */
+/** The lane through the SDK's client: for connections without express lane, or if it is switched off. */
 
 import type { Client, RequestOptions, StandardSchemaV1, Transport } from '@modelcontextprotocol/client';
-import { toAbortSignal } from '../cancel-signal.js';
-import type { TurnbuckleError } from '../errors.js';
-import { timerDelay } from '../resilience/timer-delay.js';
+import { toAbortSignal } from '../../async/cancel-signal.js';
+import { timerDelay } from '../../async/timer-delay.js';
+import type { TurnbuckleError } from '../../errors.js';
 import type { Lane, LaneRequest, LaneResult } from './lane.js';
-import { requestText } from './request-text.js';
-import { timedOut, translate } from './translate.js';
+import { assertSerializable } from './serialize-request.js';
+import { timeoutError, translateError } from './translate-error.js';
 
-/** Accepts any result: what a call brings back is passed on as it is, checks are made above the lane. */
+/** Accepts any result: it is passed on unchanged, and validated above the lane. */
 const ANY_RESULT: StandardSchemaV1<unknown, LaneResult> = {
   '~standard': {
     version: 1,
@@ -19,9 +19,9 @@ const ANY_RESULT: StandardSchemaV1<unknown, LaneResult> = {
 
 export interface SdkLaneOptions {
   readonly server: string;
-  /** An older HTTP server keeps a session, and may forget it. */
+  /** An older HTTP server keeps a session, and may lose it. */
   readonly hasSession?: () => boolean;
-  /** Told on transports that do not notice their own end. */
+  /** Called on transports that do not notice their own end. */
   readonly onBroken?: (error: TurnbuckleError) => void;
 }
 
@@ -32,13 +32,13 @@ export class SdkLane implements Lane {
   constructor(client: Client, options: SdkLaneOptions) {
     this.#client = client;
     this.#options = options;
-    if (client.transport !== undefined) delayAnswers(client.transport);
+    if (client.transport !== undefined) delayResponses(client.transport);
   }
 
   async request(request: LaneRequest): Promise<LaneResult> {
     const { method, params, timeoutMs, maxTotalMs, signal, onProgress, headers } = request;
-    requestText(this.#options.server, params);
-    // The SDK looks at its own maximum only when progress comes.
+    assertSerializable(this.#options.server, params);
+    // The SDK checks its own maximum only when progress comes.
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), timerDelay(maxTotalMs));
     const options: RequestOptions = {
@@ -53,9 +53,9 @@ export class SdkLane implements Lane {
       return await this.#client.request({ method, params }, ANY_RESULT, options);
     } catch (thrown) {
       const { server, hasSession, onBroken } = this.#options;
-      if (limit.signal.aborted) throw timedOut({ server, step: 'call', timeoutMs: maxTotalMs }, thrown);
+      if (limit.signal.aborted) throw timeoutError({ server, step: 'call', timeoutMs: maxTotalMs }, thrown);
       const cancelled = signal?.aborted === true;
-      const error = await translate(thrown, {
+      const error = await translateError(thrown, {
         server,
         step: 'call',
         timeoutMs,
@@ -71,10 +71,10 @@ export class SdkLane implements Lane {
 }
 
 /**
- * The SDK acts on a notification a moment after it came, on an answer at once, and forgets with it who wanted
- * its progress: what came right before the answer would be lost.
+ * The SDK handles a notification slightly after it arrives but a response immediately, and then forgets who wanted
+ * its progress: progress right before the response would be lost.
  */
-function delayAnswers(transport: Transport): void {
+function delayResponses(transport: Transport): void {
   const take = transport.onmessage;
   transport.onmessage = (message, extra) => {
     if ('method' in message) take?.(message, extra);

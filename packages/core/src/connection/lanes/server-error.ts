@@ -1,11 +1,11 @@
-/** Failures of the wire as TurnbuckleErrors, made in one place so that both lanes say the same. */
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { hasMoreParts } from '../json/write-large.js';
+/** Transport failures as TurnbuckleErrors, created in one place so that both lanes report the same. */
+import { TurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import { hasMorePartsThan } from '../../json/write-large.js';
 
-const MAX_FOREIGN_TEXT = 500;
-const MOST_MESSAGE = 64 * 1_024;
-const MOST_DATA = 256 * 1_024;
+const MAX_MESSAGE_EXCERPT_LENGTH = 500;
+const MAX_ERROR_MESSAGE_LENGTH = 64 * 1_024;
+const MAX_ERROR_DATA_LENGTH = 256 * 1_024;
 
 export interface RpcError {
   readonly code: number;
@@ -13,52 +13,53 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** It sent so much unasked, for so long, that it was stopped. */
-export function flooded(server: string): TurnbuckleError {
+/** It sent too much unrequested data for too long and was stopped. */
+export function serverFlooded(server: string): TurnbuckleError {
   return new TurnbuckleError(
     'SERVER_FLOODED',
-    `Server "${server}" was stopped: it sent far more than anybody asked for, and did not end when it was made to wait.`,
+    `Server "${server}" was stopped because it kept sending far more unrequested data than the limits allow.`,
     {
       server,
-      hint: 'Look at what it sends (its stderr, its notifications). Its next call starts it again; limits.unaskedBytesPerSecond and limits.maxFloodMs say how much is too much.',
+      hint: 'Check what the server sends (its stderr, its notifications). The next call starts the server again. The limits are limits.unaskedBytesPerSecond and limits.maxFloodMs.',
     },
   );
 }
 
-/** The server's own JSON-RPC error; the whole of it is in `data.rpc`, but for what is far too long. */
+/** The server's own JSON-RPC error; `data.rpc` holds all of it, except overlong parts. */
 export function serverError(server: string, rpc: RpcError): TurnbuckleError {
-  const own = ownFailure(rpc);
+  const own = localErrorOf(rpc);
   if (own !== undefined) return own;
-  const text = String(rpc.message).slice(0, MAX_FOREIGN_TEXT);
+  const text = String(rpc.message).slice(0, MAX_MESSAGE_EXCERPT_LENGTH);
   return new TurnbuckleError('SERVER_ERROR', `Server "${server}" answered with error ${rpc.code}: ${text}`, {
     server,
-    data: { rpc: bounded(rpc) },
+    data: { rpc: truncateRpcError(rpc) },
   });
 }
 
-/** The failure of ours that an error answer stands for. */
-export const ownFailure = ({ data }: RpcError): TurnbuckleError | undefined =>
-  isRecord(data) ? OWN.get(data) : undefined;
+/** The local error that an error response represents. */
+export const localErrorOf = ({ data }: RpcError): TurnbuckleError | undefined =>
+  isRecord(data) ? LOCAL_ERRORS.get(data) : undefined;
 
-/** Errors are searched for secrets: a server must not be able to hold up everybody with one. */
-function bounded(rpc: RpcError): RpcError {
+/** Errors are searched for secrets: a server must not be able to block the event loop with one. */
+function truncateRpcError(rpc: RpcError): RpcError {
   const message = String(rpc.message);
   const isLarge =
-    hasMoreParts(rpc.data, MOST_DATA / 16) || (JSON.stringify(rpc.data)?.length ?? 0) > MOST_DATA;
-  if (message.length <= MOST_MESSAGE && !isLarge) return rpc;
+    hasMorePartsThan(rpc.data, MAX_ERROR_DATA_LENGTH / 16) ||
+    (JSON.stringify(rpc.data)?.length ?? 0) > MAX_ERROR_DATA_LENGTH;
+  if (message.length <= MAX_ERROR_MESSAGE_LENGTH && !isLarge) return rpc;
   return {
     code: rpc.code,
-    message: message.slice(0, MOST_MESSAGE),
+    message: message.slice(0, MAX_ERROR_MESSAGE_LENGTH),
     ...(!isLarge && rpc.data !== undefined && { data: rpc.data }),
   };
 }
 
-/** The connection broke. `sent`: the request may have reached the server, so that it may have happened. */
+/** The connection broke. `sent`: the request may have reached the server and been executed. */
 export function connectionLost(
   server: string,
   facts: { sent: boolean; cause?: unknown; detail?: string },
 ): TurnbuckleError {
-  const when = facts.sent ? 'before it answered' : 'before the request was sent';
+  const when = facts.sent ? 'before the server responded' : 'before the request was sent';
   return new TurnbuckleError(
     'CONNECTION_LOST',
     `The connection to server "${server}" was lost ${when}${facts.detail === undefined ? '' : ` (${facts.detail})`}.`,
@@ -66,27 +67,27 @@ export function connectionLost(
   );
 }
 
-/** A message of the server's that we failed to handle. */
-export function messageDefect(server: string, cause: unknown): TurnbuckleError {
+/** Handling a message of the server failed. */
+export function messageHandlingError(server: string, cause: unknown): TurnbuckleError {
   const text = cause instanceof Error ? cause.message : typeof cause;
-  return new TurnbuckleError('INTERNAL', `A message of server "${server}" could not be handled: ${text}`, {
+  return new TurnbuckleError('INTERNAL', `Cannot handle a message from server "${server}": ${text}`, {
     server,
     cause,
-    hint: 'This is a defect. Please report it with the cause of this error. The connection is made anew.',
+    hint: 'This is a bug in Turnbuckle. Please report it and include the cause of this error. The connection will be reopened.',
   });
 }
 
-/** True when the request certainly did not reach the tool, so that repeating it does no harm. */
+/** True if the request certainly did not reach the tool, so that repeating it is harmless. */
 export function wasNotSent(error: TurnbuckleError): boolean {
   return error.data?.sent === false;
 }
 
-/** Failures of ours on their way through the SDK, which only knows answers. */
-const OWN = new WeakMap<object, TurnbuckleError>();
+/** Local errors on their way through the SDK, which knows only responses. */
+const LOCAL_ERRORS = new WeakMap<object, TurnbuckleError>();
 
-/** An error answer that stands for a failure of ours, for a request that the SDK made. */
-export function toAnswer(error: TurnbuckleError): RpcError {
+/** An error response that represents a local error, for a request of the SDK. */
+export function toRpcError(error: TurnbuckleError): RpcError {
   const data = {};
-  OWN.set(data, error);
+  LOCAL_ERRORS.set(data, error);
   return { code: -32603, message: error.message, data };
 }

@@ -1,27 +1,27 @@
 /**
- * The one place where foreign errors (SDK, sockets, DNS, TLS) become TurnbuckleErrors: by class, code,
- * status and errno, never by their text.
+ * The only place where foreign errors (SDK, sockets, DNS, TLS) become TurnbuckleErrors: by class, code, status and
+ * errno, never by their text.
  */
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { authRequired, refusal } from './http-refusal.js';
-import { loadSdk } from './sdk.js';
+import { TurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import { loadSdk } from '../handshake/load-sdk.js';
+import { authRequired, fromHttpError } from '../transports/http/http-error.js';
 import { connectionLost, serverError } from './server-error.js';
 
-export interface Circumstances {
+export interface ErrorContext {
   readonly server: string;
   readonly step: 'connect' | 'call';
   readonly cancelled?: boolean;
   readonly timeoutMs?: number;
-  /** Where a remote server is: its origin, for whoever may see that. */
+  /** The origin of a remote server, for those who may see it. */
   readonly address?: string | undefined;
-  /** An older HTTP server keeps a session, and may have forgotten it. */
+  /** An older HTTP server keeps a session, and may have lost it. */
   readonly hasSession?: boolean;
 }
 
-export async function translate(thrown: unknown, where: Circumstances): Promise<TurnbuckleError> {
+export async function translateError(thrown: unknown, where: ErrorContext): Promise<TurnbuckleError> {
   const { server } = where;
-  const own = causes(thrown).find((cause) => cause instanceof TurnbuckleError);
+  const own = causeChain(thrown).find((cause) => cause instanceof TurnbuckleError);
   if (own !== undefined) return own;
   const sdk = await loadSdk();
   if (where.cancelled)
@@ -29,7 +29,7 @@ export async function translate(thrown: unknown, where: Circumstances): Promise<
       server,
       cause: thrown,
     });
-  const chain = causes(thrown);
+  const chain = causeChain(thrown);
   if (chain.some((cause) => cause instanceof sdk.UnauthorizedError)) return authRequired(server, 401);
   if (chain.some((cause) => cause instanceof sdk.InsufficientScopeError)) return authRequired(server, 403);
   if (thrown instanceof sdk.SdkHttpError) return fromStatus(thrown, where);
@@ -46,10 +46,10 @@ type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 function fromSdkCode(
   code: string,
   codes: Sdk['SdkErrorCode'],
-  where: Circumstances,
+  where: ErrorContext,
 ): ((cause: unknown) => TurnbuckleError) | undefined {
   const { server, step } = where;
-  if (code === codes.RequestTimeout) return (cause) => timedOut(where, cause);
+  if (code === codes.RequestTimeout) return (cause) => timeoutError(where, cause);
   if (code === codes.ConnectionClosed || code === codes.NotConnected) {
     return (cause) =>
       connectionLost(server, { sent: step === 'call' && code === codes.ConnectionClosed, cause });
@@ -58,18 +58,18 @@ function fromSdkCode(
     return (cause) =>
       new TurnbuckleError(
         'PROTOCOL_VIOLATION',
-        `Server "${server}" answered in a form that its protocol revision does not know.`,
+        `Server "${server}" sent a response that is not valid in its protocol revision.`,
         { server, cause },
       );
   }
   return undefined;
 }
 
-/** No answer, or no handshake, in time. */
-export function timedOut({ server, step, timeoutMs }: Circumstances, cause: unknown): TurnbuckleError {
+/** No response, or no handshake, in time. */
+export function timeoutError({ server, step, timeoutMs }: ErrorContext, cause: unknown): TurnbuckleError {
   const limit = timeoutMs === undefined ? '' : ` within ${timeoutMs} ms`;
   if (step === 'call')
-    return new TurnbuckleError('CALL_TIMEOUT', `Server "${server}" did not answer${limit}.`, {
+    return new TurnbuckleError('CALL_TIMEOUT', `Server "${server}" did not respond${limit}.`, {
       server,
       cause,
     });
@@ -79,21 +79,21 @@ export function timedOut({ server, step, timeoutMs }: Circumstances, cause: unkn
     {
       server,
       cause,
-      hint: `Raise connectTimeoutMs if it needs longer to start, or look at what it writes: turnbuckle logs ${server}`,
+      hint: `Increase connectTimeoutMs if the server needs longer to start, or check the server's output: turnbuckle logs ${server}`,
     },
   );
 }
 
 function fromStatus(
   thrown: Error & { readonly data?: unknown; readonly status?: unknown },
-  where: Circumstances,
+  where: ErrorContext,
 ): TurnbuckleError {
   const { server, step, address } = where;
   const status = typeof thrown.status === 'number' ? thrown.status : 0;
   if (status === 401 || status === 403) return authRequired(server, status);
   if (step === 'call') {
     const text = isRecord(thrown.data) && typeof thrown.data.text === 'string' ? thrown.data.text : '';
-    return refusal({
+    return fromHttpError({
       server,
       status,
       headers: {},
@@ -104,26 +104,26 @@ function fromStatus(
   }
   return new TurnbuckleError(
     'CONNECT_FAILED',
-    `Server "${server}" refused the handshake with HTTP ${status}.`,
+    `Server "${server}" rejected the handshake (HTTP ${status}).`,
     {
       server,
       cause: thrown,
-      hint: `Check that its address is an MCP endpoint: turnbuckle config ${server}`,
+      hint: `Check that the server's address is an MCP endpoint: turnbuckle config ${server}`,
       data: { status, address },
     },
   );
 }
 
-const UNREACHABLE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'its host name is unknown',
-  EAI_AGAIN: 'its host name could not be looked up',
+const UNREACHABLE_REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'it refused the connection',
+  ENOTFOUND: 'its host name does not exist',
+  EAI_AGAIN: 'its host name could not be resolved',
   ECONNRESET: 'it closed the connection',
   EPIPE: 'it closed the connection',
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'its network cannot be reached',
-  ETIMEDOUT: 'it did not answer',
-  UND_ERR_CONNECT_TIMEOUT: 'it did not answer',
+  ETIMEDOUT: 'it did not respond',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not respond',
   UND_ERR_SOCKET: 'it closed the connection',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
@@ -132,24 +132,25 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-function fromErrno(thrown: unknown, { server, step, address }: Circumstances): TurnbuckleError {
-  const codes = causes(thrown).flatMap((cause) =>
+function fromErrno(thrown: unknown, { server, step, address }: ErrorContext): TurnbuckleError {
+  const codes = causeChain(thrown).flatMap((cause) =>
     cause instanceof Error && 'code' in cause ? [String(cause.code)] : [],
   );
-  const reason = codes.map((code) => UNREACHABLE[code]).find((text) => text !== undefined);
+  const reason = codes.map((code) => UNREACHABLE_REASONS[code]).find((text) => text !== undefined);
   if (step === 'call')
-    return connectionLost(server, { sent: reason !== UNREACHABLE.ECONNREFUSED, cause: thrown });
-  const why = reason ?? (thrown instanceof Error ? 'the handshake failed' : String(thrown));
-  return new TurnbuckleError('CONNECT_FAILED', `Server "${server}" could not be reached: ${why}.`, {
+    return connectionLost(server, { sent: reason !== UNREACHABLE_REASONS.ECONNREFUSED, cause: thrown });
+  const why =
+    reason ?? (thrown instanceof Error ? 'the handshake failed' : `the handshake failed (${String(thrown)})`);
+  return new TurnbuckleError('CONNECT_FAILED', `Cannot reach server "${server}" because ${why}.`, {
     server,
     cause: thrown,
-    hint: `Check that it is running and that its address is right: turnbuckle config ${server}`,
+    hint: `Check that the server is running and that its address is correct: turnbuckle config ${server}`,
     data: { address },
   });
 }
 
-/** The error and what it was caused by, outermost first; bounded, for a chain may be a ring. */
-function causes(thrown: unknown): unknown[] {
+/** The error and its causes, outermost first; bounded, because the chain may be a cycle. */
+function causeChain(thrown: unknown): unknown[] {
   const chain: unknown[] = [];
   for (let next: unknown = thrown; next instanceof Error && chain.length < 8; next = next.cause)
     chain.push(next);

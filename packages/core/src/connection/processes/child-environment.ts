@@ -1,6 +1,6 @@
-/** Which variables of the host a child process sees: the few every program needs, never the host's keys. */
+/** Which variables of the host a child process gets: the few that every program needs, never the host's keys. */
 
-const STANDARD: readonly string[] =
+const STANDARD_VARIABLES: readonly string[] =
   process.platform === 'win32'
     ? [
         'APPDATA',
@@ -21,11 +21,11 @@ const STANDARD: readonly string[] =
       ]
     : ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
 
-/** How many gateways started each other, where a gateway says so. */
-const DEPTH = 'TURNBUCKLE_DEPTH';
+/** How many gateways started each other, if a gateway sets it. */
+const DEPTH_VARIABLE = 'TURNBUCKLE_DEPTH';
 
-/** What opens the vault is for no server, whoever names it. */
-const OURS = /^TURNBUCKLE_(NEW_)?PASSPHRASE$/;
+/** What opens the vault is for no server, even if its configuration names it. */
+const PASSPHRASE_VARIABLES = /^TURNBUCKLE_(NEW_)?PASSPHRASE$/;
 
 /** The environment of a child: standard variables and named ones from the host, then its own. */
 export function childEnvironment(
@@ -33,8 +33,8 @@ export function childEnvironment(
   server: { readonly env: Readonly<Record<string, string>>; readonly inheritEnv: readonly string[] },
 ): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const name of [...STANDARD, DEPTH, ...server.inheritEnv]) {
-    if (OURS.test(name)) continue;
+  for (const name of [...STANDARD_VARIABLES, DEPTH_VARIABLE, ...server.inheritEnv]) {
+    if (PASSPHRASE_VARIABLES.test(name)) continue;
     const value = host[name];
     // An exported shell function is code that a shell-based server would run.
     if (typeof value === 'string' && !value.startsWith('()')) env[name] = value;

@@ -1,33 +1,33 @@
 /**
- * Which descendants of a server end with it. A daemon that was started from a shell tool, or an editor that a server
- * opened, inherits the tag by which descendants are found, and is meant to stay: it leads a session of its own and
- * nothing of its standard streams leads back. A helper that was merely detached (a browser that is talked to over
- * pipes) has not been let go of.
+ * Decides which descendants of a server end with it. A daemon started from a shell tool, or an editor that a server
+ * opened, inherits the tag by which descendants are found, but is meant to stay: it leads its own session, and none
+ * of its standard streams lead back. A helper that was merely detached (a browser controlled over pipes) ends with
+ * the server.
  */
-import { hasLetGoOfStreams, type Tagged } from './proc.js';
+import { hasDetachedStreams, type TaggedProcess } from './proc.js';
 
-/** At the end of a tag: what was let go of ends, too. */
-export const END_ALL = '.all';
+/** Suffix of a tag: detached processes end too. */
+export const END_DETACHED_SUFFIX = '.all';
 /** A chain of processes may be as long as a server likes. */
-const MAX_DEPTH = 1_000;
+const MAX_ANCESTRY_DEPTH = 1_000;
 
-/** Without those that were let go of, and what these started. Of the tag alone: whoever sweeps knows no more. */
-export function endingWithServer(tagged: readonly Tagged[]): Tagged[] {
+/** Without detached processes and what they started. Based on the tag alone: a sweep knows no more. */
+export function withoutDetached(tagged: readonly TaggedProcess[]): TaggedProcess[] {
   const byPid = new Map(tagged.map((one) => [one.pid, one]));
   const verdicts = new Map<number, boolean>();
-  const isLetGo = (one: Tagged | undefined, depth = 0): boolean => {
-    if (one === undefined || depth > MAX_DEPTH) return false;
+  const isLetGo = (one: TaggedProcess | undefined, depth = 0): boolean => {
+    if (one === undefined || depth > MAX_ANCESTRY_DEPTH) return false;
     const known = verdicts.get(one.pid);
     if (known !== undefined) return known;
-    // Whatever is told of parents while they change is no ring.
+    // Parents may change while they are read; this prevents an endless loop.
     verdicts.set(one.pid, false);
     const { session, parent } = one.facts;
     const verdict =
-      (session === one.pid && hasLetGoOfStreams(one.pid)) ||
+      (session === one.pid && hasDetachedStreams(one.pid)) ||
       isLetGo(byPid.get(session), depth + 1) ||
       isLetGo(byPid.get(parent), depth + 1);
     verdicts.set(one.pid, verdict);
     return verdict;
   };
-  return tagged.filter((one) => one.value.endsWith(END_ALL) || !isLetGo(one));
+  return tagged.filter((one) => one.value.endsWith(END_DETACHED_SUFFIX) || !isLetGo(one));
 }

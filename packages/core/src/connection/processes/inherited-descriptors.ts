@@ -1,29 +1,29 @@
 /**
- * Open files that this process got from whoever started it and that its children would get, too: Node.js marks most of
- * them as not to be passed on, but stops looking at the first gap above 15.
+ * Open files that this process inherited and that its children would inherit too: Node.js marks most of them as
+ * close-on-exec, but stops at the first gap above 15.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const CLOSE_ON_EXEC = 0o2000000;
-/** The list for a spawn is as long as the highest number. */
-const MOST = 65_536;
+/** The stdio list for a spawn is as long as the highest number. */
+const MAX_DESCRIPTOR = 65_536;
 
-let known: readonly number[] | undefined;
+let cached: readonly number[] | undefined;
 
-/** Their numbers, 3 and up. Looked up once: what is opened later is never passed on. */
-export function strayDescriptors(): readonly number[] {
-  known ??= lookUp();
-  return known;
+/** Their numbers, from 3. Determined once: files opened later are never inherited. */
+export function inheritedDescriptors(): readonly number[] {
+  cached ??= findInherited();
+  return cached;
 }
 
-function lookUp(): number[] {
+function findInherited(): number[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc/self/fd')
     .map(Number)
-    .filter((number) => number > 2 && number < MOST && isPassedOn(number));
+    .filter((number) => number > 2 && number < MAX_DESCRIPTOR && isInherited(number));
 }
 
-function isPassedOn(descriptor: number): boolean {
+function isInherited(descriptor: number): boolean {
   try {
     const [, flags = ''] =
       /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? [];

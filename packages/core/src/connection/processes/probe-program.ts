@@ -1,18 +1,23 @@
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import { factsOf, reach } from '../config/read-file.js';
+import { probePath, statOrUndefined } from '../../files/read-file.js';
 
-export interface ProgramPlace {
+export interface ProgramLocation {
   readonly path: string | undefined;
-  /** Where the process is to start. */
+  /** The working directory of the process. */
   readonly directory: string;
 }
 
-/** Looks where the system will look for a program, in its order. Rejects where it would wait for a drive that is away. */
-export async function reachProgram(command: string, { path = '', directory }: ProgramPlace): Promise<void> {
-  if (/[\\/]/.test(command)) return reach(resolve(directory, command));
+/**
+ * Searches for a program where the system will, in the same order. Rejects if it would block on an unavailable drive.
+ */
+export async function probeProgram(
+  command: string,
+  { path = '', directory }: ProgramLocation,
+): Promise<void> {
+  if (/[\\/]/.test(command)) return probePath(resolve(directory, command));
   for (const place of path.split(delimiter)) {
     const file = join(isAbsolute(place) ? place : resolve(directory, place), command);
-    await reach(file);
-    if ((await factsOf(file))?.isFile() === true) return;
+    await probePath(file);
+    if ((await statOrUndefined(file))?.isFile() === true) return;
   }
 }

@@ -1,64 +1,34 @@
 /**
- * What Linux tells about processes under /proc. Elsewhere every question answers "cannot tell", and the
- * process table then relies on process groups alone.
+ * Information about processes from /proc on Linux. On other platforms every query returns "unknown", and the process
+ * table relies on process groups alone.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { errorCode } from '../../errors.js';
+import { type ProcessStat, readProcessStat } from '../../files/process-identity.js';
 
 export const canInspectProcesses: boolean = process.platform === 'linux';
 
-export interface Tagged {
+export interface TaggedProcess {
   readonly pid: number;
   readonly value: string;
-  readonly facts: ProcessFacts;
+  readonly facts: ProcessStat;
 }
 
-interface ProcessFacts {
-  readonly parent: number;
-  readonly group: number;
-  readonly session: number;
-  readonly startTicks: string;
-  readonly zombie: boolean;
-}
-
-/** Facts about a process, or undefined when it is gone or unreadable. */
-export function inspectProcess(pid: number): ProcessFacts | undefined {
-  if (!canInspectProcesses) return undefined;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The command name may hold spaces and brackets: the fields start after the last bracket.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return {
-      parent: Number(fields[1]),
-      group: Number(fields[2]),
-      session: Number(fields[3]),
-      startTicks: fields[19] ?? '',
-      zombie: fields[0] === 'Z' || fields[0] === 'X',
-    };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Names the space in which this process's ids are valid: a container has one of its own. */
-export function processSpace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
-  } catch {
-    return '0';
-  }
-}
+/** Facts about a process, or undefined if it is gone or unreadable. */
+export const inspectProcess = (pid: number): ProcessStat | undefined =>
+  canInspectProcesses ? readProcessStat(pid) : undefined;
 
 function processIds(): number[] {
   if (!canInspectProcesses) return [];
   return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
 
-/** True while a process of the group runs; zombies that nobody reaped do not count. */
+/** True while a process of the group runs; unreaped zombies do not count. */
 export function isGroupAlive(group: number): boolean {
   try {
     process.kill(-group, 0);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
+    if (errorCode(error) !== 'EPERM') return false;
   }
   if (!canInspectProcesses) return true;
   return processIds().some((pid) => {
@@ -69,22 +39,22 @@ export function isGroupAlive(group: number): boolean {
 
 const STANDARD_STREAMS = [0, 1, 2];
 
-/** A pipe, a socket or a terminal: somebody is, or was, at the other end of it. A file or /dev/null is not that. */
-const TO_SOMEBODY = /^(pipe|socket|anon_inode):|^\/dev\/(pts\/|tty)/;
+/** A pipe, a socket or a terminal has another end; a file or /dev/null does not. */
+const CONNECTED_STREAM = /^(pipe|socket|anon_inode):|^\/dev\/(pts\/|tty)/;
 
-/** True when nothing of its standard input, output and errors leads to another process. */
-export function hasLetGoOfStreams(pid: number): boolean {
+/** True if none of its standard streams leads to another process. */
+export function hasDetachedStreams(pid: number): boolean {
   return STANDARD_STREAMS.every((descriptor) => {
     try {
-      return !TO_SOMEBODY.test(readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+      return !CONNECTED_STREAM.test(readlinkSync(`/proc/${pid}/fd/${descriptor}`));
     } catch (error) {
-      return error instanceof Error && 'code' in error && error.code === 'ENOENT'; // closed
+      return errorCode(error) === 'ENOENT'; // closed
     }
   });
 }
 
-/** Live processes whose environment carries the variable, with its value. */
-export function findByEnvironment(variable: string): Tagged[] {
+/** Live processes whose environment contains the variable, with its value. */
+export function findByEnvironment(variable: string): TaggedProcess[] {
   const prefix = `${variable}=`;
   return processIds().flatMap((pid) => {
     if (pid === process.pid) return [];
@@ -96,7 +66,7 @@ export function findByEnvironment(variable: string): Tagged[] {
       if (entry === undefined || facts === undefined || facts.zombie) return [];
       return [{ pid, facts, value: entry.slice(prefix.length) }];
     } catch {
-      return []; // gone meanwhile, or another user's
+      return []; // gone meanwhile, or owned by another user
     }
   });
 }

@@ -1,33 +1,34 @@
 /**
- * Owns every child process of a runtime: each starts in a process group of its own and is gone, with all
- * its descendants, when it is stopped, when the host exits or is told to, and (by a sweep at the next
- * start) when the host was killed. What leaves its group is found by a tag in its environment; what was let go
- * for good (`let-go.ts`) is spared.
+ * Owns every child process of a runtime: each starts in its own process group and is gone, with all its descendants,
+ * when it is stopped, when the host exits or is signalled, and (by a sweep at the next start) when the host was
+ * killed. Processes that leave their group are found by a tag in their environment; detached ones
+ * (`detached-processes.ts`) are spared.
  */
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import spawn from 'cross-spawn';
-import { strayDescriptors } from './descriptors.js';
-import { END_ALL, endingWithServer } from './let-go.js';
-import { findByEnvironment, inspectProcess, isGroupAlive, processSpace, type Tagged } from './proc.js';
-import { takeTurn } from './spawn-turns.js';
+import { isSameProcess, pidNamespace } from '../../files/process-identity.js';
+import { END_DETACHED_SUFFIX, withoutDetached } from './detached-processes.js';
+import { inheritedDescriptors } from './inherited-descriptors.js';
+import { findByEnvironment, inspectProcess, isGroupAlive, type TaggedProcess } from './proc.js';
+import { acquireSpawnSlot } from './spawn-slots.js';
 
-const TAG = 'TURNBUCKLE_TAG';
+const TAG_VARIABLE = 'TURNBUCKLE_TAG';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** How long a killed process may take to be gone: one that hangs in the kernel is not waited for. */
-const GONE_MS = 2_000;
+/** How long to wait for a killed process: one that hangs in the kernel is not waited for. */
+const KILL_TIMEOUT_MS = 2_000;
 
 export interface SpawnOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
-  /** What it started in a session of its own ends with it, too. In a sandbox it always does. */
+  /** Processes that it started in their own session end with it too. In a sandbox they always do. */
   readonly endDetached?: boolean | undefined;
   /**
-   * For a server in a sandbox: what the started program reads from descriptor 3, the server's environment included.
+   * For a server in a sandbox: what the started program reads from descriptor 3, including the server's environment.
    * The program itself, which runs outside, gets none of that.
    */
   readonly toPreamble?: ((env: Readonly<Record<string, string>>) => string) | undefined;
@@ -36,13 +37,13 @@ export interface SpawnOptions {
 export interface Child {
   readonly process: ChildProcess;
   readonly pid: number | undefined;
-  /** Closes its input, then asks, then forces; resolves when the whole tree is gone. */
+  /** Closes its input, then sends SIGTERM, then SIGKILL; resolves when the whole tree is gone. */
   stop(): Promise<void>;
 }
 
 export interface ProcessTableOptions {
-  /** Time to leave by itself after its input was closed. */
-  readonly leaveMs?: number;
+  /** Time to exit by itself after its input was closed. */
+  readonly exitGraceMs?: number;
   /** Time between SIGTERM and SIGKILL. */
   readonly termMs?: number;
 }
@@ -50,25 +51,25 @@ export interface ProcessTableOptions {
 export class ProcessTable {
   readonly #host = hostIdentity();
   readonly #id = randomUUID().slice(0, 8);
-  readonly #live = new Map<number, Child>();
-  readonly #leaveMs: number;
+  readonly #children = new Map<number, Child>();
+  readonly #exitGraceMs: number;
   readonly #termMs: number;
   #spawned = 0;
 
   constructor(options: ProcessTableOptions = {}) {
-    this.#leaveMs = options.leaveMs ?? 1_000;
+    this.#exitGraceMs = options.exitGraceMs ?? 1_000;
     this.#termMs = options.termMs ?? 2_000;
   }
 
   /** When a process may be started; undefined: now. */
-  turn(): Promise<void> | undefined {
-    return takeTurn();
+  acquireSpawnSlot(): Promise<void> | undefined {
+    return acquireSpawnSlot();
   }
 
   spawn(options: SpawnOptions): Child {
     this.#spawned += 1;
     const isAll = options.endDetached === true || options.toPreamble !== undefined;
-    const tag = `${this.#host}.${this.#id}.${this.#spawned}${isAll ? END_ALL : ''}`;
+    const tag = `${this.#host}.${this.#id}.${this.#spawned}${isAll ? END_DETACHED_SUFFIX : ''}`;
     const child = start(options, tag);
     let stopping: Promise<void> | undefined;
     const owned: Child = {
@@ -80,30 +81,31 @@ export class ProcessTable {
       },
     };
     if (child.pid !== undefined) {
-      this.#live.set(child.pid, owned);
-      guard(this);
+      this.#children.set(child.pid, owned);
+      registerExitCleanup(this);
     }
     return owned;
   }
 
-  /** Stops every child, also those whose server is long forgotten but whose descendants still run. */
+  /** Stops every child, including those of removed servers whose descendants still run. */
   async close(): Promise<void> {
-    await Promise.all([...this.#live.values()].map((child) => child.stop()));
+    await Promise.all([...this.#children.values()].map((child) => child.stop()));
   }
 
-  /** Ends every child and its descendants at once, without a question: for the last moment of the host. */
+  /** Kills every child and its descendants immediately: for the last moment of the host. */
   endAll(): void {
-    for (const pid of this.#live.keys()) kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+    for (const pid of this.#children.keys()) kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
     const mine = `${this.#host}.${this.#id}.`;
-    const tagged = findByEnvironment(TAG).filter(({ value }) => value.startsWith(mine));
-    for (const { pid } of endingWithServer(tagged)) kill(pid, 'SIGKILL');
+    const tagged = findByEnvironment(TAG_VARIABLE).filter(({ value }) => value.startsWith(mine));
+    for (const { pid } of withoutDetached(tagged)) kill(pid, 'SIGKILL');
   }
 
-  /** Ends what an earlier host left behind when it was killed; answers how many processes that were. */
-  sweepOrphans(): number {
-    const orphans = endingWithServer(findByEnvironment(TAG).filter(({ value }) => isOrphan(value)));
-    for (const { pid } of orphans) kill(pid, 'SIGKILL');
-    return orphans.length;
+  /** Kills what an earlier, killed host left behind, once this host has started: also one that ends soon. */
+  sweepOrphansSoon(): void {
+    setImmediate(() => {
+      const found = findByEnvironment(TAG_VARIABLE).filter(({ value }) => isOrphan(value));
+      for (const { pid } of withoutDetached(found)) kill(pid, 'SIGKILL');
+    });
   }
 
   async #stop(child: ChildProcess, { tag, shielded }: { tag: string; shielded: boolean }): Promise<void> {
@@ -113,13 +115,14 @@ export class ProcessTable {
     const exited = hasExited(child)
       ? Promise.resolve()
       : new Promise<void>((resolve) => child.once('exit', () => resolve()));
-    await within(exited, this.#leaveMs);
+    await waitAtMost(exited, this.#exitGraceMs);
     if (process.platform === 'win32') await killWindowsTree(pid);
-    else await this.#stopGroup(pid, () => (shielded ? askInside(pid, tag) : kill(-pid, 'SIGTERM')));
-    await forceTree(pid, tag);
+    else
+      await this.#stopGroup(pid, () => (shielded ? terminateInsideSandbox(pid, tag) : kill(-pid, 'SIGTERM')));
+    await killTree(pid, tag);
     await exited;
-    this.#live.delete(pid);
-    if (this.#live.size === 0) unguard(this);
+    this.#children.delete(pid);
+    if (this.#children.size === 0) unregisterExitCleanup(this);
   }
 
   async #stopGroup(group: number, ask: () => void): Promise<void> {
@@ -132,8 +135,8 @@ export class ProcessTable {
 }
 
 function start({ command, args, env, cwd, toPreamble }: SpawnOptions, tag: string): ChildProcess {
-  const tagged = { ...env, [TAG]: tag };
-  const stray = strayDescriptors();
+  const tagged = { ...env, [TAG_VARIABLE]: tag };
+  const stray = inheritedDescriptors();
   const nothing = stray.length === 0 ? undefined : openSync('/dev/null', 'r');
   const stdio: Extract<StdioOptions, unknown[]> = ['pipe', 'pipe', 'pipe'];
   for (const descriptor of stray) {
@@ -143,7 +146,7 @@ function start({ command, args, env, cwd, toPreamble }: SpawnOptions, tag: strin
   if (toPreamble !== undefined) stdio[3] = 'pipe';
   try {
     const child = spawn(command, [...args], {
-      env: toPreamble === undefined ? tagged : { [TAG]: tag },
+      env: toPreamble === undefined ? tagged : { [TAG_VARIABLE]: tag },
       cwd,
       stdio,
       detached: process.platform !== 'win32',
@@ -151,7 +154,7 @@ function start({ command, args, env, cwd, toPreamble }: SpawnOptions, tag: strin
       shell: false,
     });
     const preamble = child.stdio[3];
-    // A program that ended before it read all of it says so itself.
+    // A program that exited before reading all of it reports that itself.
     if (toPreamble !== undefined && preamble instanceof Writable)
       preamble.on('error', () => {}).end(toPreamble(tagged));
     return child;
@@ -160,30 +163,30 @@ function start({ command, args, env, cwd, toPreamble }: SpawnOptions, tag: strin
   }
 }
 
-/** The sandbox's own process would take the server with it at once: the server is asked, and has time. */
-function askInside(sandbox: number, tag: string): void {
-  for (const { pid, value } of findByEnvironment(TAG))
+/** The sandbox's own process would take the server with it immediately: the server gets SIGTERM and time to exit. */
+function terminateInsideSandbox(sandbox: number, tag: string): void {
+  for (const { pid, value } of findByEnvironment(TAG_VARIABLE))
     if (value === tag && pid !== sandbox) kill(pid, 'SIGTERM');
 }
 
-let looking: Promise<Tagged[]> | undefined;
+let pendingLookup: Promise<TaggedProcess[]> | undefined;
 
-/** Looked up after this was asked, once for all who ask meanwhile: it reads something of every process there is. */
-function findTagged(): Promise<Tagged[]> {
-  looking ??= new Promise((resolve) => {
+/** Looked up after the request, once for all concurrent callers: it reads something of every process. */
+function findTagged(): Promise<TaggedProcess[]> {
+  pendingLookup ??= new Promise((resolve) => {
     setImmediate(() => {
-      looking = undefined;
-      resolve(findByEnvironment(TAG));
+      pendingLookup = undefined;
+      resolve(findByEnvironment(TAG_VARIABLE));
     });
   });
-  return looking;
+  return pendingLookup;
 }
 
-/** Kills what is left of a group and what left it, until nothing is: a dying process may have forked once more. */
-async function forceTree(group: number, tag: string): Promise<void> {
-  const deadline = Date.now() + GONE_MS;
+/** Kills the rest of a group and what left it, until nothing is left: a dying process may have forked once more. */
+async function killTree(group: number, tag: string): Promise<void> {
+  const deadline = Date.now() + KILL_TIMEOUT_MS;
   for (let pauseMs = 1; Date.now() < deadline; pauseMs = Math.min(pauseMs * 2, 50)) {
-    const tagged = endingWithServer((await findTagged()).filter(({ value }) => value === tag));
+    const tagged = withoutDetached((await findTagged()).filter(({ value }) => value === tag));
     const grouped = process.platform !== 'win32' && isGroupAlive(group);
     if (!grouped && tagged.length === 0) return;
     if (grouped) kill(-group, 'SIGKILL');
@@ -192,56 +195,56 @@ async function forceTree(group: number, tag: string): Promise<void> {
   }
 }
 
-/** Tables with children: the end of the host is their end, whichever way it comes. */
-const guarded = new Set<ProcessTable>();
+/** Tables with children: they end with the host, however it ends. */
+const activeTables = new Set<ProcessTable>();
 
-/** Tells our signal listeners from the host's, also those of a second copy of this module. */
-const GUARD = Symbol.for('turnbuckle.guard');
+/** Distinguishes our signal listeners from the host's, even those of a second copy of this module. */
+const SIGNAL_LISTENER_MARK = Symbol.for('turnbuckle.guard');
 
-function guard(table: ProcessTable): void {
-  if (guarded.size === 0) {
-    process.on('exit', endGuarded);
-    // First in line, so that a `once` listener of the host is still there to be counted.
+function registerExitCleanup(table: ProcessTable): void {
+  if (activeTables.size === 0) {
+    process.on('exit', endActiveTables);
+    // First in line, so that a `once` listener of the host is still counted.
     for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   }
-  guarded.add(table);
+  activeTables.add(table);
 }
 
-function unguard(table: ProcessTable): void {
-  if (guarded.delete(table) && guarded.size === 0) stopListening();
+function unregisterExitCleanup(table: ProcessTable): void {
+  if (activeTables.delete(table) && activeTables.size === 0) stopListening();
 }
 
 function stopListening(): void {
-  process.off('exit', endGuarded);
+  process.off('exit', endActiveTables);
   for (const signal of SIGNALS) process.off(signal, onSignal);
 }
 
-function endGuarded(): void {
-  for (const table of guarded) table.endAll();
+function endActiveTables(): void {
+  for (const table of activeTables) table.endAll();
 }
 
 const onSignal = Object.assign(
   (signal: NodeJS.Signals): void => {
-    // A program with handlers of its own decides when to end; it then reaches close() or the exit hook.
-    if (process.listeners(signal).some((listener) => !(GUARD in listener))) return;
-    endGuarded();
-    guarded.clear();
+    // A program with its own handlers decides when to exit; it then reaches close() or the exit hook.
+    if (process.listeners(signal).some((listener) => !(SIGNAL_LISTENER_MARK in listener))) return;
+    endActiveTables();
+    activeTables.clear();
     stopListening();
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   },
-  { [GUARD]: true },
+  { [SIGNAL_LISTENER_MARK]: true },
 );
 
+const namespaceId = (): string => pidNamespace().replace(/\D/g, '') || '0';
+
 function hostIdentity(): string {
-  return `${processSpace()}.${process.pid}.${inspectProcess(process.pid)?.startTicks ?? '0'}`;
+  return `${namespaceId()}.${process.pid}.${inspectProcess(process.pid)?.start ?? '0'}`;
 }
 
-/** Its host is gone. What another process space (a container) started is not ours to judge: its ids mean others here. */
+/** Its host is gone. Processes of another PID namespace (a container) are skipped: their ids mean others here. */
 function isOrphan(tag: string): boolean {
-  const [space, pid, startTicks] = tag.split('.');
-  if (space !== processSpace()) return false;
-  const facts = inspectProcess(Number(pid));
-  return facts === undefined || facts.zombie || facts.startTicks !== startTicks;
+  const [namespace, pid, start = '0'] = tag.split('.');
+  return namespace === namespaceId() && !isSameProcess({ pid: Number(pid), start });
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {
@@ -264,7 +267,7 @@ const hasExited = (child: ChildProcess): boolean => child.exitCode !== null || c
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function within(done: Promise<void>, ms: number): Promise<void> {
+async function waitAtMost(done: Promise<void>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([done, new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))]);
   clearTimeout(timer);

@@ -1,26 +1,26 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** Who is told what a process writes to stderr. Untrusted text. */
+/** Receives what a process writes to stderr. Untrusted text. */
 export interface StderrListener {
-  /** Asked for each piece that arrives: while nobody listens, nothing is made of it. */
+  /** Checked for each chunk: without listeners, nothing is parsed. */
   readonly isWanted: () => boolean;
-  /** A line without its end, and how many were left out before it because there were too many. */
+  /** A line without its line break, and how many lines were dropped before it because of the rate limit. */
   readonly onLine: (text: string, dropped: number) => void;
   readonly now?: () => number;
 }
 
-const MAX_CHARACTERS = 8_192;
-const LINES_PER_SECOND = 1_000;
+const MAX_LINE_CHARACTERS = 8_192;
+const MAX_LINES_PER_SECOND = 1_000;
 const WINDOW_MS = 1_000;
 
-/** Bytes as lines of text: a longer line comes in pieces, and only so many come in a second. */
+/** Splits bytes into lines of text: a longer line comes in pieces, at a limited rate. */
 export class StderrLines {
   readonly #listener: StderrListener;
   readonly #now: () => number;
   #decoder = new StringDecoder('utf8');
   #rest = '';
   #windowStart = Number.NEGATIVE_INFINITY;
-  #told = 0;
+  #emitted = 0;
   #dropped = 0;
 
   constructor(listener: StderrListener) {
@@ -29,45 +29,45 @@ export class StderrLines {
   }
 
   push(chunk: Buffer): void {
-    if (!this.#listener.isWanted()) return this.#forget();
+    if (!this.#listener.isWanted()) return this.#reset();
     const lines = (this.#rest + this.#decoder.write(chunk)).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) this.#tellLine(line.endsWith('\r') ? line.slice(0, -1) : line);
-    while (this.#rest.length >= MAX_CHARACTERS) {
-      this.#tell(this.#rest.slice(0, MAX_CHARACTERS));
-      this.#rest = this.#rest.slice(MAX_CHARACTERS);
+    for (const line of lines) this.#emitLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+    while (this.#rest.length >= MAX_LINE_CHARACTERS) {
+      this.#emit(this.#rest.slice(0, MAX_LINE_CHARACTERS));
+      this.#rest = this.#rest.slice(MAX_LINE_CHARACTERS);
     }
   }
 
-  /** No more will come: what has no end of line is a line too. */
+  /** The stream ended: an incomplete line counts as a line too. */
   end(): void {
     const isWanted = this.#listener.isWanted();
     const rest = this.#rest + this.#decoder.end();
-    if (isWanted && rest !== '') this.#tellLine(rest);
+    if (isWanted && rest !== '') this.#emitLine(rest);
     if (isWanted && this.#dropped > 0) this.#listener.onLine('', this.#dropped);
-    this.#forget();
+    this.#reset();
   }
 
-  #forget(): void {
+  #reset(): void {
     this.#rest = '';
     this.#dropped = 0;
     this.#decoder = new StringDecoder('utf8');
   }
 
-  #tellLine(line: string): void {
-    if (line.length <= MAX_CHARACTERS) return this.#tell(line);
-    for (let start = 0; start < line.length; start += MAX_CHARACTERS)
-      this.#tell(line.slice(start, start + MAX_CHARACTERS));
+  #emitLine(line: string): void {
+    if (line.length <= MAX_LINE_CHARACTERS) return this.#emit(line);
+    for (let start = 0; start < line.length; start += MAX_LINE_CHARACTERS)
+      this.#emit(line.slice(start, start + MAX_LINE_CHARACTERS));
   }
 
-  #tell(text: string): void {
+  #emit(text: string): void {
     const now = this.#now();
     if (now - this.#windowStart >= WINDOW_MS) {
       this.#windowStart = now;
-      this.#told = 0;
+      this.#emitted = 0;
     }
-    this.#told += 1;
-    if (this.#told > LINES_PER_SECOND) {
+    this.#emitted += 1;
+    if (this.#emitted > MAX_LINES_PER_SECOND) {
       this.#dropped += 1;
       return;
     }

@@ -1,4 +1,4 @@
-/** The last bytes of a text stream, bounded: what a server wrote to stderr, for errors and logs. */
+/** The last bytes of a text stream, bounded: a server's stderr, for errors and logs. */
 export class TextRing {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];

@@ -1,80 +1,83 @@
 /**
- * Weighs what a server sends without having been asked: notifications, comments, noise, answers to nobody. A burst
- * passes; above the rate the server has to wait (nobody reads what it writes), and one that goes on is reported.
+ * Measures unrequested data of a server: notifications, comments, noise, unexpected responses. A burst passes; above
+ * the rate the server has to wait (its output is not read), and one that continues is reported.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 
 export interface FloodLimits {
-  /** What it may send for ever. Each line and each read counts as some bytes more: they cost time, too. */
+  /** The sustained rate. Each line and each read adds some bytes, because they cost time too. */
   readonly unaskedBytesPerSecond: number;
-  /** Above that for so long, it is stopped. */
+  /** Above that for this long, the server is stopped. */
   readonly maxFloodMs: number;
 }
 
-/** How many seconds' worth may come at once. */
+/** The size of a burst, in seconds of the rate. */
 const BURST_SECONDS = 8;
-/** What a line and a read cost beside their bytes: about as much as reading so many bytes. */
-export const LINE_BYTES = 400;
-export const READ_BYTES = 1_500;
+/** The cost of a line and of a read besides their bytes: about as much as reading this many bytes. */
+export const BYTES_PER_LINE = 400;
+export const BYTES_PER_READ = 1_500;
 
 export class FloodMeter {
-  /** It has been flooding for too long. Told once. */
+  /** It has been flooding for too long. Called once. */
   onFlood?: (() => void) | undefined;
   readonly #rate: number;
   readonly #burst: number;
   readonly #maxFloodMs: number;
   readonly #now: () => number;
   #level = 0;
-  #at: number;
-  #since: number | undefined;
-  #sinceAnswer = 0;
-  #isOver = false;
+  #updatedAt: number;
+  #floodingSince: number | undefined;
+  #bytesSinceAnswer = 0;
+  #isReported = false;
 
   constructor({ unaskedBytesPerSecond, maxFloodMs }: FloodLimits, now = (): number => performance.now()) {
     this.#rate = unaskedBytesPerSecond / 1_000;
     this.#burst = unaskedBytesPerSecond * BURST_SECONDS;
     this.#maxFloodMs = maxFloodMs;
     this.#now = now;
-    this.#at = now();
+    this.#updatedAt = now();
   }
 
-  /** It sent so much; answers for how many milliseconds not to read on. */
-  take(bytes: number): number {
+  /** Counts the data; returns for how many milliseconds to pause reading. */
+  record(bytes: number): number {
     const now = this.#now();
-    this.#level = Math.max(this.#level - (now - this.#at) * this.#rate, 0);
-    this.#at = now;
-    if (this.#level < this.#burst / 2) this.#since = undefined;
+    this.#level = Math.max(this.#level - (now - this.#updatedAt) * this.#rate, 0);
+    this.#updatedAt = now;
+    if (this.#level < this.#burst / 2) this.#floodingSince = undefined;
     this.#level += bytes;
-    this.#sinceAnswer += bytes;
+    this.#bytesSinceAnswer += bytes;
     if (this.#level <= this.#burst) return 0;
-    this.#since ??= now;
-    if (now - this.#since >= this.#maxFloodMs && !this.#isOver) {
-      this.#isOver = true;
+    this.#floodingSince ??= now;
+    if (now - this.#floodingSince >= this.#maxFloodMs && !this.#isReported) {
+      this.#isReported = true;
       this.onFlood?.();
     }
     return Math.min((this.#level - this.#burst) / this.#rate, MAX_PAUSE_MS);
   }
 
-  /** What came since the last answer was that answer, at most so much of it: for who cannot tell beforehand. */
+  /**
+   * What came since the last response was part of that response, up to this much: for streams where that is not known
+   * in advance.
+   */
   refund(maxBytes: number): void {
-    this.#level = Math.max(this.#level - Math.min(this.#sinceAnswer, maxBytes), 0);
-    this.#sinceAnswer = 0;
+    this.#level = Math.max(this.#level - Math.min(this.#bytesSinceAnswer, maxBytes), 0);
+    this.#bytesSinceAnswer = 0;
   }
 }
 
-/** Longer, and the other side would be taken for dead. */
+/** With longer pauses, the other side would seem dead. */
 const MAX_PAUSE_MS = 1_000;
 
-/** Tells answers that somebody waits for from those that nobody asked for. */
+/** Distinguishes expected responses from unexpected ones. */
 export class AwaitedAnswers {
   #count = 0;
 
-  /** A request went out. */
+  /** A request was sent. */
   sent(): void {
     this.#count += 1;
   }
 
-  /** True for an answer, once for each request. */
+  /** True for a response, once for each request. */
   take(message: JSONRPCMessage): boolean {
     if ('method' in message || this.#count === 0) return false;
     this.#count -= 1;
@@ -82,8 +85,8 @@ export class AwaitedAnswers {
   }
 }
 
-/** Stops a stream for a while, time and again. */
-export class Pauses {
+/** Pauses a stream repeatedly. */
+export class StreamPauses {
   readonly #stream: { pause(): unknown; resume(): unknown };
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -93,7 +96,7 @@ export class Pauses {
     this.#stream = stream;
   }
 
-  hold(ms: number): void {
+  pauseFor(ms: number): void {
     if (ms <= 0 || this.#timer !== undefined || this.#isOver) return;
     this.#stream.pause();
     this.#timer = setTimeout(() => {
@@ -102,14 +105,14 @@ export class Pauses {
     }, ms);
   }
 
-  /** Nothing more is read until what has come has been dealt with. */
-  wait(isBusy: boolean): void {
+  /** Nothing more is read until everything received has been handled. */
+  setBusy(isBusy: boolean): void {
     this.#isBusy = isBusy;
     if (isBusy) this.#stream.pause();
     else if (this.#timer === undefined) this.#stream.resume();
   }
 
-  /** No more pauses: what is left is read at once. */
+  /** No more pauses: the rest is read immediately. */
   end(): void {
     this.#isOver = true;
     if (this.#timer === undefined) return;
@@ -121,9 +124,9 @@ export class Pauses {
 
 const NEWLINE = 10;
 
-/** What a piece of text costs: its bytes, its lines, and having been read. */
-export function weigh(chunk: Uint8Array): number {
+/** The cost of a chunk of text: its bytes, its lines, and the read itself. */
+export function chunkCost(chunk: Uint8Array): number {
   let lines = 0;
   for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
-  return READ_BYTES + chunk.length + lines * LINE_BYTES;
+  return BYTES_PER_READ + chunk.length + lines * BYTES_PER_LINE;
 }

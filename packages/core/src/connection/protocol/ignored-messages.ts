@@ -1,15 +1,18 @@
-/** Counts what a server says in vain, so that it can be seen: each kind at once when it begins, then at most every second. */
+/**
+ * Counts ignored messages of a server, so that they are visible: the first of each kind is reported immediately, then
+ * at most once per second.
+ */
 
 /**
- * noise: no JSON-RPC, such as a log line on stdout; malformed: JSON-RPC that breaks its own rules; too-deep: nested
- * beyond the limit; unasked: an answer that nobody waits for, a second one among them, or a large message that
- * nobody asked for; too-large: over the size limit, and no answer to anything.
+ * noise: not JSON-RPC, such as a log line on stdout; malformed: invalid JSON-RPC; too-deep: nested beyond the limit;
+ * unasked: an unexpected or duplicate response, or a large unrequested message; too-large: over the size limit, and
+ * not a response.
  */
 export type IgnoredReason = 'noise' | 'malformed' | 'too-deep' | 'unasked' | 'too-large';
 
 export type IgnoredCounts = Readonly<Record<IgnoredReason, number>>;
 
-const TELL_MS = 1_000;
+const REPORT_INTERVAL_MS = 1_000;
 
 export class IgnoredMessages {
   readonly #counts: Record<IgnoredReason, number> = {
@@ -19,11 +22,11 @@ export class IgnoredMessages {
     unasked: 0,
     'too-large': 0,
   };
-  readonly #untold = new Map<IgnoredReason, number>();
-  readonly #tell: (reason: IgnoredReason, count: number) => void;
+  readonly #unreported = new Map<IgnoredReason, number>();
+  readonly #report: (reason: IgnoredReason, count: number) => void;
 
   constructor(tell: (reason: IgnoredReason, count: number) => void) {
-    this.#tell = tell;
+    this.#report = tell;
   }
 
   get counts(): IgnoredCounts {
@@ -32,19 +35,19 @@ export class IgnoredMessages {
 
   note(reason: IgnoredReason): void {
     this.#counts[reason] += 1;
-    const untold = this.#untold.get(reason);
-    if (untold !== undefined) return void this.#untold.set(reason, untold + 1);
-    this.#untold.set(reason, 0);
-    this.#tell(reason, 1);
-    setTimeout(() => this.#turn(reason), TELL_MS).unref();
+    const untold = this.#unreported.get(reason);
+    if (untold !== undefined) return void this.#unreported.set(reason, untold + 1);
+    this.#unreported.set(reason, 0);
+    this.#report(reason, 1);
+    setTimeout(() => this.#reportPending(reason), REPORT_INTERVAL_MS).unref();
   }
 
-  #turn(reason: IgnoredReason): void {
-    const untold = this.#untold.get(reason) ?? 0;
-    this.#untold.delete(reason);
+  #reportPending(reason: IgnoredReason): void {
+    const untold = this.#unreported.get(reason) ?? 0;
+    this.#unreported.delete(reason);
     if (untold === 0) return;
-    this.#untold.set(reason, 0);
-    this.#tell(reason, untold);
-    setTimeout(() => this.#turn(reason), TELL_MS).unref();
+    this.#unreported.set(reason, 0);
+    this.#report(reason, untold);
+    setTimeout(() => this.#reportPending(reason), REPORT_INTERVAL_MS).unref();
   }
 }

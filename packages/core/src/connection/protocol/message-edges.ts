@@ -1,23 +1,26 @@
-/** Whose a message is, told from its first and last characters: for one that is too large to be read. */
+/** Identifies a message by its first and last characters: for one that is too large to parse. */
 
 export interface MessageEdges {
-  /** The request that it answers; undefined when that cannot be told. */
+  /** The request that it responds to; undefined if that cannot be determined. */
   readonly id: number | string | undefined;
-  /** A request or a notice: no answer to anything. */
+  /** A request or a notification: not a response. */
   readonly hasMethod: boolean;
 }
 
 const MEMBER = String.raw`"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?[\d.eE+-]+|true|false|null)`;
-/** The members at the beginning of an object, and those at its end, that are plain: not lists, not objects. */
-const FIRST = new RegExp(String.raw`^\s*\{\s*((?:${MEMBER}\s*,\s*)*)`);
-const LAST = new RegExp(String.raw`((?:,\s*${MEMBER}\s*)*)\}\s*$`);
+/** The primitive members at the beginning and at the end of an object. */
+const LEADING_MEMBERS = new RegExp(String.raw`^\s*\{\s*((?:${MEMBER}\s*,\s*)*)`);
+const TRAILING_MEMBERS = new RegExp(String.raw`((?:,\s*${MEMBER}\s*)*)\}\s*$`);
 
-/** So much of either end is enough. */
+/** This much of either end is enough. */
 export const EDGE_LENGTH = 1_024;
 
-/** Exact: only members of the message itself count, however many others have the same names. */
+/** Exact: only members of the message itself count, even if nested ones have the same names. */
 export function readEdges(head: string, tail: string): MessageEdges {
-  const members = { ...membersOf(FIRST.exec(head)?.[1]), ...membersOf(LAST.exec(tail)?.[1]) };
+  const members = {
+    ...membersOf(LEADING_MEMBERS.exec(head)?.[1]),
+    ...membersOf(TRAILING_MEMBERS.exec(tail)?.[1]),
+  };
   const { id } = members;
   return {
     id: typeof id === 'number' || typeof id === 'string' ? id : undefined,
@@ -33,5 +36,5 @@ function membersOf(list = ''): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Of a message of which nothing was kept. */
+/** For a message of which nothing was kept. */
 export const NO_EDGES: MessageEdges = { id: undefined, hasMethod: false };

@@ -1,17 +1,17 @@
 /**
- * A mount stays with its directory when a directory above it is renamed, and a new one can then be made in its place.
- * A directory that is itself a mount cannot be renamed: so those on the way to a mount are made mounts, too.
+ * A mount moves with its directory when a parent directory is renamed, and a new directory can then take its place. A
+ * directory that is itself a mount cannot be renamed, so the parents of a mount are made mounts too.
  */
 import { join, relative } from 'node:path';
-import type { Mount, Shown } from './mount.js';
-import { between, contains, depthOf } from './paths.js';
+import type { HostMount, Mount } from './mount.js';
+import { contains, depthOf, directoriesBetween } from './paths.js';
 
-/** Mounts for the directories between something writable and what is mounted inside it. */
-export function pinMounts(shown: readonly Shown[], inside: readonly Mount[]): Mount[] {
+/** Mounts for the directories between a writable directory and what is mounted inside it. */
+export function ancestorMounts(shown: readonly HostMount[], inside: readonly Mount[]): Mount[] {
   return inside.flatMap(({ target }) => {
-    const outer = innermost(shown, target);
+    const outer = innermostMount(shown, target);
     if (outer?.kind !== 'write') return [];
-    return between(outer.target, target).map(
+    return directoriesBetween(outer.target, target).map(
       (path): Mount => ({
         kind: 'write',
         source: join(outer.source, relative(outer.target, path)),
@@ -21,11 +21,11 @@ export function pinMounts(shown: readonly Shown[], inside: readonly Mount[]): Mo
   });
 }
 
-/** The nearest of what is shown that holds the path and is not the path. */
-export function innermost(shown: readonly Shown[], path: string): Shown | undefined {
+/** The nearest mount that contains the path and is not the path itself. */
+export function innermostMount(shown: readonly HostMount[], path: string): HostMount | undefined {
   return shown
     .filter(({ target }) => target !== path && contains(target, path))
-    .reduce<Shown | undefined>(
+    .reduce<HostMount | undefined>(
       (deepest, one) =>
         deepest === undefined || depthOf(one.target) > depthOf(deepest.target) ? one : deepest,
       undefined,

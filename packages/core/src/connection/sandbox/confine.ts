@@ -1,21 +1,21 @@
 /**
- * Puts a local server into a sandbox of bubblewrap: what is started is bubblewrap, inside limits set by prlimit, and it
- * starts the server. Its arguments and the server's environment come through a descriptor, not on its command line, so
- * that they are in no process list; and its own environment is empty, so that what a server brings along (LD_PRELOAD)
- * takes effect inside only.
+ * Runs a local server in a bubblewrap sandbox: bubblewrap is started, within limits set by prlimit, and starts the
+ * server. Its arguments and the server's environment are passed through a descriptor, not on its command line, so
+ * that no process list shows them; and its own environment is empty, so that variables of the server (LD_PRELOAD)
+ * take effect only inside.
  */
 import { TurnbuckleError } from '../../errors.js';
-import { sandboxFault } from './fault.js';
-import { toArguments } from './mount.js';
+import { toBwrapArguments } from './mount.js';
 import { type PlanOptions, planSandbox, type SandboxPlan } from './plan.js';
-import { type SandboxStatus, toStatus } from './status.js';
-import { canLimitProcesses, findSandboxSupport, isolationArguments } from './support.js';
+import { sandboxError } from './sandbox-error.js';
+import { type SandboxStatus, toSandboxStatus } from './sandbox-status.js';
+import { canLimitProcesses, findSandboxSupport, isolationArguments } from './sandbox-support.js';
 
-export interface Confinement {
+export interface SandboxedCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** What the started program reads from descriptor 3, for the environment that the server is to have. */
+  /** What the started program reads from descriptor 3, for the given environment of the server. */
   readonly toPreamble: (env: Readonly<Record<string, string>>) => string;
   readonly status: SandboxStatus;
 }
@@ -23,24 +23,28 @@ export interface Confinement {
 const SHARED_MEMORY_MB = 64;
 
 /** Rejects with SANDBOX_UNAVAILABLE, CONFIG_INVALID or COMMAND_NOT_FOUND. */
-export async function confine(options: Omit<PlanOptions, 'tools'>): Promise<Confinement> {
+export async function confine(options: Omit<PlanOptions, 'tools'>): Promise<SandboxedCommand> {
   const { server, config, policy, env, environment } = options;
   const { network, memoryMb, cpuSeconds } = policy;
   const support = await findSandboxSupport({ environment, network });
   if (!support.available)
-    throw unavailable(server, support.reason, `${support.hint}, or take "sandbox" out of its configuration.`);
+    throw sandboxUnavailable(
+      server,
+      support.reason,
+      `${support.hint}, or remove "sandbox" from the configuration of the server.`,
+    );
   const { bwrap, prlimit } = support;
   const counts = canLimitProcesses();
-  if (!counts && policy.written.has('processes')) throw uncountable(server);
+  if (!counts && policy.written.has('processes')) throw processLimitUnavailable(server);
   const plan = await planSandbox({ ...options, tools: counts ? [prlimit] : [] });
   const fixed = bwrapArguments(plan, network);
-  assertWhole(server, [...fixed, ...Object.entries(env).flat()]);
+  assertNoNul(server, [...fixed, ...Object.entries(env).flat()]);
   const outer = [
     '--core=0',
     `--data=${memoryMb * 1_048_576}`,
     ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`]),
   ];
-  // Counted inside: outside, all other processes of the user would count, too.
+  // Counted inside: outside, all other processes of the user would count too.
   const inner = counts ? [prlimit, `--nproc=${policy.processes}`, '--'] : [];
   const paths = (kind: 'read' | 'write'): string[] =>
     plan.listed.filter((one) => one.kind === kind).map(({ target }) => target);
@@ -50,7 +54,7 @@ export async function confine(options: Omit<PlanOptions, 'tools'>): Promise<Conf
     cwd: '/',
     toPreamble: (all) =>
       [...fixed, ...Object.entries(all).flatMap(([name, value]) => ['--setenv', name, value]), ''].join('\0'),
-    status: toStatus(policy, {
+    status: toSandboxStatus(policy, {
       inForce: true,
       read: paths('read'),
       write: paths('write'),
@@ -63,31 +67,35 @@ function bwrapArguments({ mounts, directory }: SandboxPlan, network: boolean): s
   const shared = ['--size', String(SHARED_MEMORY_MB << 20), '--tmpfs', '/dev/shm'];
   return [
     ...isolationArguments(network),
-    // For a host that is root, settings of the kernel would be files of its own.
+    // For a host that runs as root, kernel settings would be writable files.
     ...['--proc', '/proc', '--remount-ro', '/proc'],
     ...['--dev', '/dev', ...shared, '--remount-ro', '/dev'],
-    ...mounts.flatMap(toArguments),
+    ...mounts.flatMap(toBwrapArguments),
     ...['--dir', directory, '--chdir', directory, '--remount-ro', '/'],
   ];
 }
 
-/** What bubblewrap reads is divided by NUL: one inside a value would be the beginning of another argument. */
-function assertWhole(server: string, texts: readonly string[]): void {
+/** bubblewrap reads NUL-separated arguments: a NUL inside a value would start another argument. */
+function assertNoNul(server: string, texts: readonly string[]): void {
   if (texts.some((text) => text.includes('\0')))
-    throw sandboxFault(server, 'a path or a variable has a NUL character in it', 'Take it out.');
+    throw sandboxError(
+      server,
+      'a path or an environment variable contains a NUL character',
+      'Remove the NUL character.',
+    );
 }
 
-function unavailable(server: string, reason: string, hint: string): TurnbuckleError {
+function sandboxUnavailable(server: string, reason: string, hint: string): TurnbuckleError {
   return new TurnbuckleError(
     'SANDBOX_UNAVAILABLE',
-    `Server "${server}" asks for a sandbox, and was not started: ${reason}.`,
+    `Cannot start server "${server}" in a sandbox because ${reason}.`,
     { server, hint, data: { reason } },
   );
 }
 
-const uncountable = (server: string): TurnbuckleError =>
-  unavailable(
+const processLimitUnavailable = (server: string): TurnbuckleError =>
+  sandboxUnavailable(
     server,
-    'its number of processes cannot be limited here (Linux limits no process of root, and needs to be 5.14 or newer)',
-    'Run the host as another user, or take "processes" out of its sandbox.',
+    'this machine cannot limit the number of processes (this requires Linux 5.14 or newer, and a user other than root)',
+    'Run the host as another user, or remove "processes" from the sandbox settings of the server.',
   );

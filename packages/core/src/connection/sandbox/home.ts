@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, realpath, unlink } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import type { SandboxPolicy } from '../../config/sandbox-schema.js';
-import type { StdioServer } from '../../config/schema.js';
-import { sandboxFault } from './fault.js';
+import type { SandboxPolicy } from '../../config/schema/sandbox-schema.js';
+import type { StdioServer } from '../../config/schema/schema.js';
 import type { Mount } from './mount.js';
-import { between, contains } from './paths.js';
+import { contains, directoriesBetween } from './paths.js';
+import { sandboxError } from './sandbox-error.js';
 
-const EMPTY_MB = 256;
+const EMPTY_HOME_MB = 256;
 
 interface HomeOptions {
   readonly server: string;
@@ -18,32 +18,32 @@ interface HomeOptions {
   readonly stateDir: string;
 }
 
-/** At the place that its variable HOME names; undefined when it names none. */
+/** At the path in its variable HOME; undefined if there is none. */
 export async function homeMount(options: HomeOptions): Promise<Mount | undefined> {
   const { server, config, policy, env, stateDir } = options;
   const { HOME } = env;
   if (HOME === undefined || !isAbsolute(HOME) || resolve(HOME) === '/') return undefined;
   const target = resolve(HOME);
-  if (policy.home === 'empty') return { kind: 'private', target, megabytes: EMPTY_MB, mode: '0700' };
-  // Not by the name alone: the server of that name in another project is another server.
+  if (policy.home === 'empty') return { kind: 'private', target, megabytes: EMPTY_HOME_MB, mode: '0700' };
+  // Not by name alone: a server of the same name in another project is a different server.
   const whose = JSON.stringify([server, config.scope, config.command, config.cwd ?? null]);
   const source = join(stateDir, 'sandbox', createHash('sha256').update(whose).digest('hex').slice(0, 24));
   await mkdir(source, { recursive: true, mode: 0o700 }).catch(() => {
-    throw sandboxFault(
+    throw sandboxError(
       server,
-      `there can be no home for it at ${source}`,
-      'Let the host write there, or set "home" to "empty".',
+      `the home directory ${source} cannot be created`,
+      'Make the directory writable for the host, or set "home" to "empty".',
     );
   });
   return { kind: 'home', source: await realpath(source), target };
 }
 
-/** Links that the server left in its home would lead what is mounted there somewhere else. */
-export async function clearWay(home: Mount | undefined, mounts: readonly Mount[]): Promise<void> {
+/** Links that the server left in its home would redirect what is mounted there. */
+export async function removeBlockingLinks(home: Mount | undefined, mounts: readonly Mount[]): Promise<void> {
   if (home?.kind !== 'home') return;
   const ways = mounts
     .filter(({ target }) => target !== home.target && contains(home.target, target))
-    .flatMap(({ target }) => [...between(home.target, target), target]);
+    .flatMap(({ target }) => [...directoriesBetween(home.target, target), target]);
   for (const path of ways) {
     const own = join(home.source, relative(home.target, path));
     const facts = await lstat(own).catch(() => undefined);

@@ -1,39 +1,39 @@
-/** What a sandbox shows of the file system, as data, and as arguments of bubblewrap. */
+/** What a sandbox exposes of the file system, as data, and as arguments of bubblewrap. */
 import { contains, depthOf } from './paths.js';
 
-/** Something of the host. */
-export interface Shown {
+/** A path of the host. */
+export interface HostMount {
   readonly kind: 'read' | 'write';
-  /** Where it really is. */
+  /** Its real path. */
   readonly source: string;
-  /** Where it is inside. */
+  /** Its path inside. */
   readonly target: string;
-  /** Left out when the host does not have it. */
+  /** Skipped if the host does not have it. */
   readonly optional?: boolean;
 }
 
 export type Mount =
-  | Shown
-  /** A directory of the server's own, in a place where the host has something else. */
+  | HostMount
+  /** A directory of the server's own, at a path where the host has something else. */
   | { readonly kind: 'home'; readonly source: string; readonly target: string }
-  /** An empty directory in memory that is gone with the process. */
+  /** An empty directory in memory that disappears with the process. */
   | {
       readonly kind: 'private';
       readonly target: string;
       readonly megabytes: number;
       readonly mode: '0700' | '1777';
     }
-  /** An empty directory over something that may be neither seen nor changed. */
+  /** An empty directory over something that must be neither visible nor writable. */
   | { readonly kind: 'hidden'; readonly target: string }
   | { readonly kind: 'link'; readonly target: string; readonly to: string };
 
 /** One mount for each target, the last one given; outer ones first, so that inner ones stay visible. */
-export function inOrder(mounts: readonly Mount[]): Mount[] {
+export function sortMounts(mounts: readonly Mount[]): Mount[] {
   const byTarget = new Map(mounts.map((mount) => [mount.target, mount]));
   return [...byTarget.values()].sort((left, right) => depthOf(left.target) - depthOf(right.target));
 }
 
-/** True when the path leads inside the sandbox to what it leads to outside. Expects mounts in order. */
+/** True if the path means the same inside the sandbox as outside. Expects mounts in order. */
 export function isVisible(path: string, mounts: readonly Mount[]): boolean {
   const mount = mounts.findLast(({ target }) => contains(target, path));
   if (mount === undefined) return path === '/' || contains('/dev', path) || contains('/proc', path);
@@ -41,7 +41,7 @@ export function isVisible(path: string, mounts: readonly Mount[]): boolean {
   return mount.kind !== 'hidden';
 }
 
-export function toArguments(mount: Mount): string[] {
+export function toBwrapArguments(mount: Mount): string[] {
   const { kind, target } = mount;
   switch (kind) {
     case 'read':

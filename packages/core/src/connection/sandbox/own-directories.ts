@@ -1,22 +1,22 @@
-/** Where Turnbuckle keeps what guards its user (agreements, sign-ins, settings): out of every server's reach. */
+/** Where Turnbuckle keeps what protects its user (agreements, sign-ins, settings): out of every server's reach. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { userFile } from '../../config/layers.js';
-import type { Mount, Shown } from './mount.js';
+import { userFile } from '../../config/layers/layers.js';
+import type { HostMount, Mount } from './mount.js';
 import { contains } from './paths.js';
 
-export interface HostPlace {
+export interface HostDirectories {
   readonly stateDir: string;
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Their real paths. They are made if they are not there: a server must not be the one who makes them. */
-export async function ownPlaces({ stateDir, home, environment }: HostPlace): Promise<string[]> {
+/** Their real paths. Missing ones are created, so that a server cannot create them. */
+export async function ownDirectories({ stateDir, home, environment }: HostDirectories): Promise<string[]> {
   const settings = dirname(userFile({ home, platform: process.platform, environment }));
   const places = await Promise.all(
     [stateDir, settings].map(async (place) => {
-      // Where we may not, nobody of this user's may.
+      // Where we have no permission, no process of this user has.
       await mkdir(place, { recursive: true, mode: 0o700 }).catch(() => {});
       return realpath(place).catch(() => undefined);
     }),
@@ -24,8 +24,8 @@ export async function ownPlaces({ stateDir, home, environment }: HostPlace): Pro
   return places.filter((place) => place !== undefined);
 }
 
-/** Hides the own places that lie in what is shown. */
-export function hideOwnPlaces(shown: readonly Shown[], own: readonly string[]): Mount[] {
+/** Hides own directories inside exposed ones. */
+export function hideOwnDirectories(shown: readonly HostMount[], own: readonly string[]): Mount[] {
   return shown.flatMap(({ source, target }) =>
     own
       .filter((place) => contains(source, place))

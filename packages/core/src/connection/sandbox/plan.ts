@@ -1,28 +1,28 @@
 /**
- * From what a server's configuration allows to the mounts that give it exactly that. Everything is decided on real
- * paths, and what cannot be given as asked for is an error, never less protection.
+ * Turns the configuration of a sandbox into mounts that grant exactly that. Everything is decided on real paths, and
+ * what cannot be granted as requested is an error, never less protection.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { homeDirectory } from '../../config/home-directory.js';
-import { factsOf } from '../../config/read-file.js';
-import type { SandboxPolicy } from '../../config/sandbox-schema.js';
-import type { StdioServer } from '../../config/schema.js';
-import { commandNotFound } from '../command-not-found.js';
-import { sandboxFault } from './fault.js';
-import { guardMounts, UnguardableLink } from './guards.js';
-import { clearWay, homeMount } from './home.js';
-import { type Listed, listedPaths } from './listed.js';
-import { inOrder, isVisible, type Mount } from './mount.js';
-import { hideOwnPlaces, ownPlaces } from './own-places.js';
-import { pathGuards, programDirectories } from './path-guards.js';
+import type { SandboxPolicy } from '../../config/schema/sandbox-schema.js';
+import type { StdioServer } from '../../config/schema/schema.js';
+import { homeDirectory } from '../../files/home-directory.js';
+import { statOrUndefined } from '../../files/read-file.js';
+import { commandNotFound } from '../processes/command-not-found.js';
+import { ancestorMounts } from './ancestor-mounts.js';
+import { homeMount, removeBlockingLinks } from './home.js';
+import { type ListedPath, listedPaths } from './listed-paths.js';
+import { isVisible, type Mount, sortMounts } from './mount.js';
+import { hideOwnDirectories, ownDirectories } from './own-directories.js';
 import { contains } from './paths.js';
-import { pinMounts } from './pins.js';
 import { findProgram, programPaths } from './program.js';
-import { systemMounts } from './system.js';
+import { programDirectories, programDirectoryMounts } from './program-directories.js';
+import { protectedFileMounts, UnprotectableLink } from './protected-files.js';
+import { sandboxError } from './sandbox-error.js';
+import { systemMounts } from './system-mounts.js';
 
-/** In memory, so not for much. */
-const TEMPORARY_MB = 256;
+/** In memory, so not much. */
+const TEMPORARY_DIRECTORY_MB = 256;
 
 export interface PlanOptions {
   readonly server: string;
@@ -33,53 +33,57 @@ export interface PlanOptions {
   /** The environment of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly stateDir: string;
-  /** Programs that are run inside beside the server. */
+  /** Programs that run inside in addition to the server. */
   readonly tools: readonly string[];
 }
 
 export interface SandboxPlan {
   /** The program of the server. */
   readonly program: string;
-  /** The working directory: in the sandbox too, though there may be nothing in it. */
+  /** The working directory: in the sandbox too, though it may be empty. */
   readonly directory: string;
   readonly mounts: readonly Mount[];
-  readonly listed: readonly Listed[];
+  readonly listed: readonly ListedPath[];
 }
 
-/** Rejects with CONFIG_INVALID or COMMAND_NOT_FOUND. Makes directories of our own and guarded entries, starts nothing. */
+/** Rejects with CONFIG_INVALID or COMMAND_NOT_FOUND. Creates own directories and protected entries, starts nothing. */
 export async function planSandbox(options: PlanOptions): Promise<SandboxPlan> {
   const { server, config, policy, env, environment } = options;
   const base = resolve(config.cwd ?? process.cwd());
   if (!(await isDirectory(base)))
-    throw sandboxFault(server, `its working directory ${base} does not exist`, 'Make it, or change "cwd".');
+    throw sandboxError(
+      server,
+      `the working directory ${base} does not exist`,
+      'Create the directory, or change "cwd".',
+    );
   const home = homeDirectory(environment);
-  const own = await ownPlaces({ ...options, home });
+  const own = await ownDirectories({ ...options, home });
   const programs = programDirectories(environment.PATH);
   const listed = await listedPaths(policy, {
     server,
     base,
     home,
-    realHome: await realOr(home),
+    realHome: await realPathOrSame(home),
     own,
-    programs: await Promise.all(programs.map(realOr)),
+    programs: await Promise.all(programs.map(realPathOrSame)),
   });
   const program = await requireProgram(options, base);
   const privateHome = await homeMount(options);
   const inside = [
-    ...(await guards(server, listed, programs)),
+    ...(await protectionMounts(server, listed, programs)),
     ...listed.map(({ kind, source, target }): Mount => ({ kind, source, target })),
-    ...hideOwnPlaces(listed, own),
+    ...hideOwnDirectories(listed, own),
   ];
-  const mounts = inOrder([
+  const mounts = sortMounts([
     ...(await systemMounts()),
     ...(await programMounts([program, ...options.tools], { ...options, base, listed })),
     ...temporaryMounts(env, listed),
     ...(privateHome === undefined ? [] : [privateHome]),
-    ...pinMounts(listed, inside),
+    ...ancestorMounts(listed, inside),
     ...inside,
   ]);
   await requireArguments(options, { base, mounts });
-  await clearWay(privateHome, mounts);
+  await removeBlockingLinks(privateHome, mounts);
   return { program, listed, mounts, directory: base };
 }
 
@@ -92,11 +96,11 @@ async function requireProgram({ server, config, env }: PlanOptions, directory: s
 
 async function programMounts(
   programs: readonly string[],
-  { env, base, listed }: PlanOptions & { base: string; listed: readonly Listed[] },
+  { env, base, listed }: PlanOptions & { base: string; listed: readonly ListedPath[] },
 ): Promise<Mount[]> {
   const place = { path: env.PATH, directory: base };
   const paths = (await Promise.all(programs.map((program) => programPaths(program, place)))).flat();
-  // Mounted once more inside what shows it, a link would be in the way.
+  // When mounted again inside a mount that exposes it, a link would be in the way.
   const isShown = (path: string): boolean =>
     paths.some((other) => other !== path && contains(other, path)) ||
     listed.some(({ target }) => contains(target, path));
@@ -105,28 +109,28 @@ async function programMounts(
     .map((path) => ({ kind: 'read', source: path, target: path }));
 }
 
-function temporaryMounts(env: PlanOptions['env'], listed: readonly Listed[]): Mount[] {
+function temporaryMounts(env: PlanOptions['env'], listed: readonly ListedPath[]): Mount[] {
   const { TMPDIR } = env;
   const other =
     TMPDIR !== undefined && isAbsolute(TMPDIR) && resolve(TMPDIR) !== '/' ? [resolve(TMPDIR)] : [];
   return ['/tmp', ...other]
     .filter((place) => !listed.some(({ target }) => contains(target, place)))
-    .map((target) => ({ kind: 'private', target, megabytes: TEMPORARY_MB, mode: '1777' }));
+    .map((target) => ({ kind: 'private', target, megabytes: TEMPORARY_DIRECTORY_MB, mode: '1777' }));
 }
 
-async function guards(
+async function protectionMounts(
   server: string,
-  listed: readonly Listed[],
+  listed: readonly ListedPath[],
   programs: readonly string[],
 ): Promise<Mount[]> {
   const mounts: Mount[] = [];
   for (const one of listed) {
     if (one.kind === 'read' || !one.isDirectory) continue;
-    for (const found of [await guardMounts(one), await pathGuards(one, programs)]) {
-      if (found instanceof UnguardableLink)
-        throw sandboxFault(
+    for (const found of [await protectedFileMounts(one), await programDirectoryMounts(one, programs)]) {
+      if (found instanceof UnprotectableLink)
+        throw sandboxError(
           server,
-          `${found.path} is or lies behind a symbolic link, which cannot be kept from being replaced`,
+          `${found.path} is a symbolic link or is reached through one, and the server could replace the link`,
           `List directories below ${one.target} in "write" instead.`,
         );
       mounts.push(...found);
@@ -135,21 +139,21 @@ async function guards(
   return mounts;
 }
 
-/** A path among the arguments that the server would not find: better said now than by the server. */
+/** A path argument that the server would not find: better reported now than by the server. */
 async function requireArguments(
   { server, config, policy }: PlanOptions,
   { base, mounts }: { base: string; mounts: readonly Mount[] },
 ): Promise<void> {
   const paths = config.args.filter((arg) => arg.includes('/')).map((arg) => resolve(base, arg));
   const unseen = paths.filter((path) => !isVisible(path, mounts));
-  const facts = await Promise.all(unseen.map(factsOf));
+  const facts = await Promise.all(unseen.map(statOrUndefined));
   const hidden = unseen.find((_, index) => facts[index] !== undefined);
   if (hidden === undefined) return;
-  throw sandboxFault(
+  throw sandboxError(
     server,
-    `${hidden}, which is among its arguments, would not be visible in it`,
-    `Add ${hidden} or a directory above it, such as ${dirname(hidden)}, to "read" or "write"` +
-      ` (preset "${policy.preset}").`,
+    `the argument ${hidden} is not visible in the sandbox`,
+    `Add ${hidden} or one of its parent directories, such as ${dirname(hidden)}, to "read" or "write"` +
+      ` (the sandbox uses the preset "${policy.preset}").`,
   );
 }
 
@@ -159,4 +163,4 @@ const isDirectory = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const realOr = (path: string): Promise<string> => realpath(path).catch(() => path);
+const realPathOrSame = (path: string): Promise<string> => realpath(path).catch(() => path);

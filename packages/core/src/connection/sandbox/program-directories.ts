@@ -1,22 +1,22 @@
-/** The directories of the host's PATH: what a server could put there would be run outside of its sandbox. */
+/** The directories of the host's PATH: a program that a server puts there would run outside its sandbox. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { UnguardableLink } from './guards.js';
-import type { Mount, Shown } from './mount.js';
+import type { HostMount, Mount } from './mount.js';
 import { contains } from './paths.js';
+import { UnprotectableLink } from './protected-files.js';
 
-/** As they are written, absolute ones only: others are looked at by nobody here. */
+/** As written, absolute ones only: relative ones are not searched here. */
 export const programDirectories = (path: string | undefined): string[] =>
   (path ?? '')
     .split(':')
     .filter((place) => isAbsolute(place))
     .map((place) => resolve(place));
 
-/** Read-only mounts for those in a writable directory. What is not there yet is made first. */
-export async function pathGuards(
-  { source, target }: Shown,
+/** Read-only mounts for those in a writable directory. Missing ones are created first. */
+export async function programDirectoryMounts(
+  { source, target }: HostMount,
   directories: readonly string[],
-): Promise<Mount[] | UnguardableLink> {
+): Promise<Mount[] | UnprotectableLink> {
   const mounts: Mount[] = [];
   for (const directory of directories) {
     const root = [target, source].find((one) => contains(one, directory));
@@ -24,7 +24,7 @@ export async function pathGuards(
     const real = await realpath(directory).catch(() => undefined);
     if (real === undefined) continue;
     if (root !== undefined && join(source, relative(root, directory)) !== real)
-      return new UnguardableLink(directory);
+      return new UnprotectableLink(directory);
     if (contains(source, real))
       mounts.push({ kind: 'read', source: real, target: join(target, relative(source, real)) });
   }

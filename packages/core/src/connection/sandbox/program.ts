@@ -1,25 +1,25 @@
-/** The program of a server in a sandbox: where it is, and what has to be visible beside it so that it can start. */
+/** The program of a server in a sandbox: where it is, and what else has to be visible so that it can start. */
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { openFile } from '../../config/read-file.js';
-import { isOfSystem } from './system.js';
+import { openFile } from '../../files/read-file.js';
+import { isSystemPath } from './system-mounts.js';
 
-/** What execvp searches when there is no PATH. */
+/** What execvp searches without a PATH. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
-/** A script's interpreter may be a script; some end that is. */
-const MOST_INTERPRETERS = 3;
+/** A script's interpreter may be a script itself; this bounds the chain. */
+const MAX_INTERPRETER_DEPTH = 3;
 
-export interface SearchPlace {
+export interface ProgramSearch {
   /** The PATH to search. */
   readonly path: string | undefined;
-  /** What relative paths mean; undefined: relative directories are not searched. */
+  /** The base of relative paths; undefined: relative directories are not searched. */
   readonly directory: string | undefined;
 }
 
-/** The absolute path of an executable file, by the rules of execvp; undefined when there is none. */
+/** The absolute path of an executable file, by the rules of execvp; undefined if there is none. */
 export async function findProgram(
   name: string,
-  { path, directory }: SearchPlace,
+  { path, directory }: ProgramSearch,
 ): Promise<string | undefined> {
   const places = name.includes('/') ? [''] : (path ?? DEFAULT_PATH).split(':');
   for (const place of places) {
@@ -41,21 +41,21 @@ async function isExecutable(file: string): Promise<boolean> {
 }
 
 /**
- * Files and directories, outside those of the system, without which the program cannot run: itself, the Node.js
- * installation or Python environment that it belongs to, and the same for the interpreter of a script.
+ * Files and directories, outside those of the system, that the program needs: itself, its Node.js installation or
+ * Python environment, and the same for the interpreter of a script.
  */
-export async function programPaths(file: string, place: SearchPlace): Promise<string[]> {
+export async function programPaths(file: string, place: ProgramSearch): Promise<string[]> {
   const paths: string[] = [];
   let current: string | undefined = file;
-  for (let count = 0; current !== undefined && count < MOST_INTERPRETERS; count += 1) {
+  for (let count = 0; current !== undefined && count < MAX_INTERPRETER_DEPTH; count += 1) {
     const real = await realpath(current);
     paths.push(current, real, ...(await installationOf(current)), ...(await installationOf(real)));
     current = await interpreterOf(real, place);
   }
-  return [...new Set(paths)].filter((path) => !isOfSystem(path));
+  return [...new Set(paths)].filter((path) => !isSystemPath(path));
 }
 
-/** Never the whole prefix of a program: that of `~/.local/bin/x` holds the user's keys. */
+/** Never the whole prefix of a program: that of `~/.local/bin/x` contains the user's keys. */
 async function installationOf(file: string): Promise<string[]> {
   const prefix = dirname(dirname(file));
   if (basename(dirname(file)) !== 'bin') return [];
@@ -65,7 +65,7 @@ async function installationOf(file: string): Promise<string[]> {
   return isNode ? [join(prefix, 'bin'), modules] : [];
 }
 
-async function interpreterOf(file: string, place: SearchPlace): Promise<string | undefined> {
+async function interpreterOf(file: string, place: ProgramSearch): Promise<string | undefined> {
   const line = await firstLine(file);
   const [program = '', argument = ''] = /^#!\s*(\S+)(?:\s+(.*\S))?/.exec(line)?.slice(1) ?? [];
   if (basename(program) !== 'env') return program === '' ? undefined : findProgram(program, place);

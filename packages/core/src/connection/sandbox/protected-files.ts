@@ -1,21 +1,21 @@
 /**
- * What a server may not change in a directory that it may write: files that other programs act upon without being
- * asked. What is not there yet is made, empty, so that the server cannot be the one who makes it (CVE-2026-25725).
+ * What a server must not change in a writable directory: files that other programs execute or trust without asking.
+ * Missing ones are created, empty, so that the server cannot create them (CVE-2026-25725).
  */
 import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Mount, Shown } from './mount.js';
+import type { HostMount, Mount } from './mount.js';
 
-interface Guard {
+interface ProtectedEntry {
   readonly name: string;
-  /** The text of a file that has to be made; absent for a directory. */
+  /** The content of a file to create; absent for a directory. */
   readonly text?: string;
 }
 
-/** Of Turnbuckle itself: not to be had by listing them either. */
-export const OWN_NAMES: readonly string[] = ['.turnbuckle', 'mcp-servers.json'];
+/** Turnbuckle's own: listing them does not make them writable either. */
+export const TURNBUCKLE_FILES: readonly string[] = ['.turnbuckle', 'mcp-servers.json'];
 
-const PROJECT: readonly Guard[] = [
+const PROJECT_ENTRIES: readonly ProtectedEntry[] = [
   { name: '.turnbuckle' },
   { name: 'mcp-servers.json', text: '{}\n' },
   { name: '.mcp.json', text: '{ "mcpServers": {} }\n' },
@@ -25,16 +25,16 @@ const PROJECT: readonly Guard[] = [
   { name: '.git' },
 ];
 
-/** For a server that may write a repository's own files: what Git runs by itself stays as it is. */
-const REPOSITORY: readonly Guard[] = [
+/** For a server that may write to a repository's own files: what Git executes by itself stays unchanged. */
+const REPOSITORY_ENTRIES: readonly ProtectedEntry[] = [
   { name: 'hooks' },
   { name: 'modules' },
   { name: 'config', text: '' },
   { name: 'config.worktree', text: '' },
 ];
 
-/** A guarded name that is a symbolic link: a mount would guard what it leads to, not the link. */
-export class UnguardableLink {
+/** A protected name that is a symbolic link: a mount would protect its target, not the link. */
+export class UnprotectableLink {
   readonly path: string;
 
   constructor(path: string) {
@@ -43,13 +43,16 @@ export class UnguardableLink {
 }
 
 /** Read-only mounts for a writable directory. */
-export async function guardMounts({ source, target }: Shown): Promise<Mount[] | UnguardableLink> {
+export async function protectedFileMounts({
+  source,
+  target,
+}: HostMount): Promise<Mount[] | UnprotectableLink> {
   const mounts: Mount[] = [];
-  for (const guard of basename(source) === '.git' ? REPOSITORY : PROJECT) {
+  for (const guard of basename(source) === '.git' ? REPOSITORY_ENTRIES : PROJECT_ENTRIES) {
     const path = join(source, guard.name);
     const found = (await kindOf(path)) ?? (await make(path, guard));
-    if (found === 'link') return new UnguardableLink(path);
-    // Where we cannot make it, the server, which is the same user, cannot either.
+    if (found === 'link') return new UnprotectableLink(path);
+    // If we cannot create it, the server, which runs as the same user, cannot either.
     if (found !== undefined) mounts.push({ kind: 'read', source: path, target: join(target, guard.name) });
   }
   return mounts;
@@ -63,12 +66,12 @@ const kindOf = (path: string): Promise<Kind | undefined> =>
     () => undefined,
   );
 
-async function make(path: string, { text }: Guard): Promise<Kind | undefined> {
+async function make(path: string, { text }: ProtectedEntry): Promise<Kind | undefined> {
   try {
     if (text === undefined) await mkdir(path);
     else await writeFile(path, text, { flag: 'wx' });
   } catch {
-    // Somebody was faster, or may not.
+    // Another process was faster, or permission was denied.
   }
   return kindOf(path);
 }

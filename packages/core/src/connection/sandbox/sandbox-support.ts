@@ -1,6 +1,6 @@
 /**
- * Whether this machine can give a sandbox: the programs that make it are looked for and tried, not assumed. What was
- * found to work is not tried again in this process; what was not, is: somebody may have installed it meanwhile.
+ * Whether this machine supports sandboxes: the required programs are searched and tried, not assumed. A success is
+ * cached for this process; a failure is tried again, because the programs may have been installed meanwhile.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,14 +16,14 @@ export type SandboxSupport =
   | ({ readonly available: true } & SandboxPrograms)
   | { readonly available: false; readonly reason: string; readonly hint: string };
 
-export interface SupportQuestion {
+export interface SupportQuery {
   /** The environment of the host: its PATH is searched, absolute directories only. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly network: boolean;
   readonly platform?: NodeJS.Platform;
 }
 
-/** Everything but files: a process in these sees no other process, gains no rights and dies with its host. */
+/** Everything except files: a process inside sees no other process, gains no privileges and dies with its host. */
 export function isolationArguments(network: boolean): string[] {
   const own = ['user', 'pid', 'ipc', 'uts', ...(network ? [] : ['net'])].map((space) => `--unshare-${space}`);
   return [
@@ -37,29 +37,29 @@ export function isolationArguments(network: boolean): string[] {
   ];
 }
 
-const TRIAL_MS = 10_000;
-const works = new Map<string, Promise<string | undefined>>();
+const TRIAL_TIMEOUT_MS = 10_000;
+const trials = new Map<string, Promise<string | undefined>>();
 
-export async function findSandboxSupport(question: SupportQuestion): Promise<SandboxSupport> {
+export async function findSandboxSupport(question: SupportQuery): Promise<SandboxSupport> {
   const { environment, network, platform = process.platform } = question;
   if (platform !== 'linux')
     return {
       available: false,
-      reason: `there is none for ${platform}`,
-      hint: 'Use a container or another user',
+      reason: `sandboxes are not supported on ${platform}`,
+      hint: 'Use a container or a separate user',
     };
   const place = { path: environment.PATH, directory: undefined };
   const bwrap = await findProgram('bwrap', place);
   if (bwrap === undefined) return missing('bubblewrap (bwrap)', 'bubblewrap');
   const prlimit = await findProgram('prlimit', place);
   if (prlimit === undefined) return missing('prlimit', 'util-linux');
-  const fault = await tryOnce({ bwrap, prlimit }, network);
+  const fault = await tryCached({ bwrap, prlimit }, network);
   return fault === undefined
     ? { available: true, bwrap, prlimit }
-    : { available: false, reason: `a trial of ${bwrap} failed: ${fault}`, hint: UNUSABLE };
+    : { available: false, reason: `a test run of ${bwrap} failed (${fault})`, hint: UNUSABLE_HINT };
 }
 
-/** Whether servers can be given a sandbox on this machine, and if not, what to do. Never rejects. */
+/** Whether this machine supports sandboxes, and if not, what to do. Never rejects. */
 export async function checkSandbox(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<
@@ -72,9 +72,9 @@ export async function checkSandbox(
   return { available: true, version: stdout.trim(), limitsProcesses: canLimitProcesses() };
 }
 
-const UNUSABLE =
-  'bubblewrap 0.8 or newer is needed, and the right to make user namespaces: some systems (AppArmor on Ubuntu, ' +
-  'containers) have to be told to allow it';
+const UNUSABLE_HINT =
+  'Install bubblewrap 0.8 or newer, and allow it to create user namespaces (AppArmor on Ubuntu and some ' +
+  'containers restrict this)';
 
 const missing = (what: string, name: string): SandboxSupport => ({
   available: false,
@@ -83,15 +83,15 @@ const missing = (what: string, name: string): SandboxSupport => ({
 });
 
 /** What is wrong, or undefined. */
-function tryOnce(programs: SandboxPrograms, network: boolean): Promise<string | undefined> {
+function tryCached(programs: SandboxPrograms, network: boolean): Promise<string | undefined> {
   const key = JSON.stringify([programs, network]);
-  const known = works.get(key);
+  const known = trials.get(key);
   if (known !== undefined) return known;
   const trial = tryOut(programs, network);
-  // Only what works is remembered.
-  const forget = (): void => void works.delete(key);
+  // Only success is cached.
+  const forget = (): void => void trials.delete(key);
   trial.then((fault) => fault === undefined || forget(), forget);
-  works.set(key, trial);
+  trials.set(key, trial);
   return trial;
 }
 
@@ -116,18 +116,18 @@ async function tryOut({ bwrap, prlimit }: SandboxPrograms, network: boolean): Pr
     prlimit,
     '--version',
   ]);
-  // A program of that name that does nothing succeeds, too.
-  return fault ?? (stdout.includes('prlimit') ? undefined : 'it did not run what it was given');
+  // A program of that name that does nothing succeeds too.
+  return fault ?? (stdout.includes('prlimit') ? undefined : 'it did not run the given command');
 }
 
-interface Outcome {
+interface RunResult {
   readonly stdout: string;
   readonly fault: string | undefined;
 }
 
-function run(program: string, args: readonly string[]): Promise<Outcome> {
+function run(program: string, args: readonly string[]): Promise<RunResult> {
   return new Promise((resolve) => {
-    const options = { timeout: TRIAL_MS, killSignal: 'SIGKILL', env: {}, cwd: '/' } as const;
+    const options = { timeout: TRIAL_TIMEOUT_MS, killSignal: 'SIGKILL', env: {}, cwd: '/' } as const;
     execFile(program, args, options, (error, stdout, stderr) => {
       const [said = ''] = stderr.trim().split('\n');
       resolve({ stdout, fault: error === null ? undefined : said || error.message });
@@ -135,7 +135,7 @@ function run(program: string, args: readonly string[]): Promise<Outcome> {
   });
 }
 
-/** Linux counts the processes of a user namespace by themselves since 5.14, and never limits the real root. */
+/** Linux counts processes per user namespace since 5.14, and never limits the real root. */
 export function canLimitProcesses(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   return (major > 5 || (major === 5 && minor >= 14)) && !isRealRoot();

@@ -1,14 +1,14 @@
-/** The part of the system that every program needs, to be read: programs, libraries, names, certificates. */
+/** The part of the system that every program needs to read: programs, libraries, names, certificates. */
 import { readlink } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Mount } from './mount.js';
 
-/** On most systems links into /usr. */
+/** On most systems, links into /usr. */
 const ROOTS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
 const TREES = ['/usr', '/nix/store', '/gnu/store', '/run/current-system'];
 
-/** Chosen one by one: /etc holds keys, too. */
+/** Chosen one by one: /etc contains keys too. */
 const SETTINGS = [
   'alternatives',
   'ca-certificates',
@@ -40,18 +40,18 @@ const SETTINGS = [
   'timezone',
 ];
 
-const optional = (path: string): Mount => ({ kind: 'read', source: path, target: path, optional: true });
+const optionalMount = (path: string): Mount => ({ kind: 'read', source: path, target: path, optional: true });
 
 export async function systemMounts(): Promise<Mount[]> {
   const roots = await Promise.all(
     ROOTS.map(async (target): Promise<Mount> => {
       const to = await readlink(target).catch(() => undefined);
-      return to === undefined || isAbsolute(to) ? optional(target) : { kind: 'link', target, to };
+      return to === undefined || isAbsolute(to) ? optionalMount(target) : { kind: 'link', target, to };
     }),
   );
-  return [...TREES.map(optional), ...roots, ...SETTINGS.map((name) => optional(`/etc/${name}`))];
+  return [...TREES.map(optionalMount), ...roots, ...SETTINGS.map((name) => optionalMount(`/etc/${name}`))];
 }
 
-/** True for what is in every sandbox because it belongs to the system's programs. */
-export const isOfSystem = (path: string): boolean =>
+/** True for paths that are in every sandbox because they belong to the system's programs. */
+export const isSystemPath = (path: string): boolean =>
   [...ROOTS, ...TREES].some((tree) => path === tree || path.startsWith(`${tree}/`));

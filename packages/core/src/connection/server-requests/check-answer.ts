@@ -1,46 +1,45 @@
-/** What the host answers, before it leaves: only what was asked for, nothing that looks like a secret. */
+/** Validates an answer of the host before it is sent: only what was requested, and nothing that looks like a secret. */
 import type { PrimitiveSchemaDefinition } from '@modelcontextprotocol/client';
-import { isRecord } from '../is-record.js';
-import { findSecretShape } from '../text/secret-shapes.js';
-import type { ElicitationRequest, FormRequest } from './server-requests.js';
+import { isRecord } from '../../json/is-record.js';
+import { findSecretShape } from '../../redaction/secret-shapes.js';
+import type { ElicitationRequest, FormRequest } from './host-requests.js';
 
 type Result = Record<string, unknown>;
 
-/** The answer that may leave, or why none does. `own`: the host's answer is wrong, not the request. */
-export type Checked =
+/** The answer to send, or why none is sent. `own`: the host's answer is wrong, not the request. */
+export type CheckedAnswer =
   | { readonly result: Result; readonly declined?: boolean }
   | { readonly reason: string; readonly own: boolean };
 
-const wrong = (reason: string): Checked => ({ reason, own: true });
+const invalidAnswer = (reason: string): CheckedAnswer => ({ reason, own: true });
 
 export function checkElicited(
   request:
     | Pick<FormRequest, 'mode' | 'requestedSchema'>
     | Omit<Extract<ElicitationRequest, { mode: 'url' }>, 'server' | 'signal'>,
   answer: unknown,
-): Checked {
+): CheckedAnswer {
   const action = isRecord(answer) ? answer.action : undefined;
   if (action === 'decline' || action === 'cancel') return { result: { action }, declined: true };
   if (!isRecord(answer) || action !== 'accept')
-    return wrong('the host answered neither accept, decline nor cancel');
+    return invalidAnswer(`the action in the host's answer is not "accept", "decline" or "cancel"`);
   if (request.mode === 'url') return { result: { action } };
   return checkContent(request.requestedSchema.properties, isRecord(answer.content) ? answer.content : {});
 }
 
-/** Fields that the host left open take the default that the form itself proposes. */
+/** Fields that the host left empty get the default from the form. */
 function checkContent(
   fields: Readonly<Record<string, PrimitiveSchemaDefinition>>,
   given: Readonly<Record<string, unknown>>,
-): Checked {
+): CheckedAnswer {
   const entries: [string, unknown][] = [];
   for (const [name, field] of Object.entries(fields)) {
     const own = Object.hasOwn(given, name) ? given[name] : undefined;
     const value = own ?? field.default;
     if (value === undefined) continue;
-    if (!fits(value, field)) return wrong(`the host's value for "${name}" does not fit the form`);
+    if (!fits(value, field)) return invalidAnswer(`the host's value for "${name}" does not match the form`);
     const shape = typeof value === 'string' ? findSecretShape(value) : undefined;
-    if (shape !== undefined)
-      return { reason: `what was filled in looks like ${shape} and is not sent`, own: false };
+    if (shape !== undefined) return { reason: `a value in the form looks like ${shape}`, own: false };
     entries.push([name, value]);
   }
   return { result: { action: 'accept', content: Object.fromEntries(entries) } };
@@ -67,26 +66,28 @@ function fits(value: unknown, field: PrimitiveSchemaDefinition): boolean {
   }
 }
 
-export function checkSampled(answer: unknown): Checked {
+export function checkSampled(answer: unknown): CheckedAnswer {
   const fine =
     isRecord(answer) &&
     answer.role === 'assistant' &&
     typeof answer.model === 'string' &&
     typeof answer.content === 'object' &&
     answer.content !== null;
-  return fine ? { result: answer } : wrong('the host answered without role, model or content');
+  return fine
+    ? { result: answer }
+    : invalidAnswer("the role, model or content in the host's answer is missing or invalid");
 }
 
-const MOST_ROOTS = 100;
+const MAX_ROOTS = 100;
 
-/** Directories of this machine, written the one way in which they can be compared. */
-export function checkRoots(answer: unknown): Checked {
+/** Directories of this machine, in a normal form that can be compared. */
+export function checkRoots(answer: unknown): CheckedAnswer {
   const roots = isRecord(answer) && Array.isArray(answer.roots) ? answer.roots : undefined;
-  if (roots === undefined || roots.length > MOST_ROOTS)
-    return wrong('the host answered without a list of roots');
+  if (roots === undefined || roots.length > MAX_ROOTS)
+    return invalidAnswer(`the host's answer has no list of roots, or more than ${MAX_ROOTS} roots`);
   const checked = roots.map(readRoot);
   if (checked.some((root) => root === undefined))
-    return wrong('a root of the host is not a plain file:// address');
+    return invalidAnswer('a root from the host is not a plain file:// URI');
   return { result: { roots: checked } };
 }
 

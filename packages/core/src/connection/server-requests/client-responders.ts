@@ -1,43 +1,46 @@
-/** Who stands behind a call, and can be asked and told something while it is on its way. */
-import type { RequestKind } from '../config/schema.js';
-import type { ServerRequestAnswers } from './server-requests.js';
+/** The client behind a call, which can answer requests and receive notifications while the call is in flight. */
+import type { RequestKind } from '../../config/schema/schema.js';
+import type { ServerRequestAnswers } from './host-requests.js';
 
-export interface Respondent {
-  /** What it can be asked, in the protocol's words (`ClientCapabilities`); other members pass as they are. */
+export interface ClientResponder {
+  /** The requests it can answer, in the protocol's terms (`ClientCapabilities`); other members pass unchanged. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly answers: ServerRequestAnswers;
-  /** Respondents of one session can stand in for each other; a client without sessions is named. */
+  /** Responders of one session can replace each other; a client without sessions is named. */
   readonly session?: object | string | undefined;
-  /** It has been asked and has not answered yet: what else the server says is rather for another. */
+  /** It has a pending request: other messages of the server are rather for another. */
   readonly isWaiting?: (() => boolean) | undefined;
-  /** The server asked something, allowed by its configuration, that this one cannot be asked. */
+  /** The server sent a request, allowed by its configuration, that this one cannot answer. */
   readonly onUnanswerable?: ((kind: RequestKind) => void) | undefined;
-  /** Asked about each answer before it is sent; rejects when it may not be. Set by the runtime, by the rules for its call. */
+  /**
+   * Called for each answer before it is sent; rejects if it must not be sent. Set by the runtime, according to the
+   * rules for its call.
+   */
   readonly confirm?: ((answer: object) => Promise<void>) | undefined;
   /** A notification that belongs to the call, such as a log message. Untrusted. */
   readonly onNotice?: ((method: string, params: Readonly<Record<string, unknown>>) => void) | undefined;
 }
 
 /**
- * Those behind the calls that are on their way over one connection. Over a channel a server does not say
- * which call it speaks about: what it says is for a respondent only where no other can be meant.
+ * The responders of the calls in flight on one connection. Over a channel a server does not say which call a message
+ * belongs to: it is for a responder only if no other is possible.
  */
-export class Respondents {
-  /** Once for each call, in the order in which they began. Not a Map: see slots.ts. */
-  readonly #calls: Respondent[] = [];
+export class ClientResponders {
+  /** One per call, in order of their start. Not a Map: see pending-requests.ts. */
+  readonly #responders: ClientResponder[] = [];
 
-  add(respondent: Respondent): void {
-    this.#calls.push(respondent);
+  add(responder: ClientResponder): void {
+    this.#responders.push(responder);
   }
 
-  remove(respondent: Respondent): void {
-    const at = this.#calls.indexOf(respondent);
-    if (at !== -1) this.#calls.splice(at, 1);
+  remove(responder: ClientResponder): void {
+    const at = this.#responders.indexOf(responder);
+    if (at !== -1) this.#responders.splice(at, 1);
   }
 
-  /** The only one there is, or of the only session the latest that does not wait for an answer. */
-  get only(): Respondent | undefined {
-    const all = [...this.#calls];
+  /** The only one, or the latest of the only session that has no pending request. */
+  get unambiguous(): ClientResponder | undefined {
+    const all = [...this.#responders];
     const last = all.at(-1);
     if (all.every((one) => one === last)) return last;
     const session = last?.session;

@@ -1,4 +1,4 @@
-/** What servers may ask the host, as the host's own functions see it: checked, bounded, typed. */
+/** What servers may request from the host, as the host's handlers see it: validated, bounded, typed. */
 import type {
   ClientCapabilities,
   CreateMessageRequestParamsBase,
@@ -7,71 +7,71 @@ import type {
   ElicitResult,
   ListRootsResult,
 } from '@modelcontextprotocol/client';
-import type { RequestKind } from '../config/schema.js';
+import type { RequestKind } from '../../config/schema/schema.js';
 
-interface Asked {
-  /** The name from the configuration: who asks. What a server calls itself is not told here. */
+interface ServerRequestBase {
+  /** The server's name from the configuration, not the name it gives itself. */
   readonly server: string;
-  /** The server's own name for the question, where it gives one. Untrusted. */
+  /** The server's id of the request, if it has one. Untrusted. */
   readonly id?: string | number | undefined;
-  /** Fires when nobody waits for the answer any longer. */
+  /** Fires when the answer is no longer needed. */
   readonly signal: AbortSignal;
-  /** The request as it came over the wire, within its bounds. Untrusted text. */
+  /** The request as received, within its limits. Untrusted text. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A form to be filled in: flat fields, none of them for a secret. All texts are the server's, untrusted. */
-export interface FormRequest extends Asked {
+/** A form to fill in: flat fields, none of them for a secret. All texts are the server's, untrusted. */
+export interface FormRequest extends ServerRequestBase {
   readonly mode: 'form';
   readonly message: string;
   readonly requestedSchema: ElicitRequestFormParams['requestedSchema'];
 }
 
-/** A page to be visited: https (or this machine's own), shown with its host, opened only after a yes. */
-export interface UrlRequest extends Asked {
+/** A page to visit: https (or on this machine), shown with its host, opened only after approval. */
+export interface UrlRequest extends ServerRequestBase {
   readonly mode: 'url';
   readonly message: string;
   readonly url: string;
-  /** Where it leads: host and port, in ASCII. */
+  /** Its host and port, in ASCII. */
   readonly host: string;
 }
 
-/** Something that only a person can give. Answer `accept`, `decline` (no) or `cancel` (went away). */
+/** Something that only a person can provide. Answer `accept`, `decline` (no) or `cancel` (dismissed). */
 export type ElicitationRequest = FormRequest | UrlRequest;
 
-/** Something to put to a model. Messages, system prompt and model hints are the server's, untrusted. */
-export interface SamplingRequest extends Asked {
+/** A request for a model. Messages, system prompt and model hints are the server's, untrusted. */
+export interface SamplingRequest extends ServerRequestBase {
   readonly messages: CreateMessageRequestParamsBase['messages'];
-  /** What was asked for, at most `limits.maxSamplingTokens`. */
+  /** The requested number, at most `limits.maxSamplingTokens`. */
   readonly maxTokens: number;
   readonly systemPrompt: string | undefined;
-  /** Names of models that the server would like. */
+  /** Names of models that the server prefers. */
   readonly modelHints: readonly string[];
 }
 
-/** The question for the directories that a server may work in. */
-export type RootsRequest = Asked;
+/** A request for the directories that a server may work in. */
+export type RootsRequest = ServerRequestBase;
 
-type Answer<Request, Result> = (request: Request) => Promise<Result> | Result;
+type AnswerFunction<Request, Result> = (request: Request) => Promise<Result> | Result;
 
-/** What the host answers. What is absent is not offered to servers. */
+/** The handlers of the host. Absent ones are not offered to servers. */
 export interface ServerRequestAnswers {
-  readonly elicitation?: Answer<ElicitationRequest, ElicitResult> | undefined;
-  readonly sampling?: Answer<SamplingRequest, CreateMessageResult> | undefined;
-  readonly roots?: Answer<RootsRequest, ListRootsResult> | undefined;
+  readonly elicitation?: AnswerFunction<ElicitationRequest, ElicitResult> | undefined;
+  readonly sampling?: AnswerFunction<SamplingRequest, CreateMessageResult> | undefined;
+  readonly roots?: AnswerFunction<RootsRequest, ListRootsResult> | undefined;
 }
 
 export const REQUEST_KINDS: readonly RequestKind[] = ['elicitation', 'sampling', 'roots'];
 
-const METHODS: Readonly<Record<string, RequestKind>> = {
+const REQUEST_METHODS: Readonly<Record<string, RequestKind>> = {
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',
   'roots/list': 'roots',
 };
 
-/** What kind of request a method is; undefined for one that is not known here. */
-export const kindOf = (method: string): RequestKind | undefined =>
-  Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
+/** The kind of request of a method; undefined for an unknown one. */
+export const requestKindOf = (method: string): RequestKind | undefined =>
+  Object.hasOwn(REQUEST_METHODS, method) ? REQUEST_METHODS[method] : undefined;
 
 export function toCapabilities(kinds: readonly RequestKind[]): ClientCapabilities {
   return {

@@ -1,29 +1,33 @@
 /**
- * Servers may ask the host back: for a form to be filled in (elicitation), a model to be asked (sampling),
- * the user's directories (roots). Older revisions send requests, the newer one answers `input_required`
- * and is asked again. Both go through the one guard, and each is told in the way of its revision.
+ * Servers may send requests to the host: to fill in a form (elicitation), to query a model (sampling), to list the
+ * user's directories (roots). Older revisions send requests, the newer one returns `input_required` and is called
+ * again. Both go through one guard, and each gets its answer in the form of its revision.
  */
 import type { Client } from '@modelcontextprotocol/client';
-import type { RequestKind } from '../config/schema.js';
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { keepSpelling } from '../json/spelling.js';
-import type { CallClock } from '../resilience/call-clock.js';
-import type { Lane, LaneRequest, LaneResult } from './lane.js';
-import { type AskOptions, type Outcome, paramsOf, type RequestGuard } from './request-guard.js';
-import type { Respondents } from './respondents.js';
-import { kindOf } from './server-requests.js';
+import type { RequestKind } from '../../config/schema/schema.js';
+import { TurnbuckleError } from '../../errors.js';
+import { isRecord } from '../../json/is-record.js';
+import { copyRawNumbers } from '../../json/lossless-json.js';
+import type { CallClock } from '../../resilience/call-clock.js';
+import type { Lane, LaneRequest, LaneResult } from '../lanes/lane.js';
+import type { ClientResponders } from './client-responders.js';
+import { requestKindOf } from './host-requests.js';
+import { type HostAnswerOptions, paramsOf, type RequestGuard, type RequestOutcome } from './request-guard.js';
 
 const MAX_ROUNDS = 10;
-const MAX_REQUESTS_A_ROUND = 16;
+const MAX_REQUESTS_PER_ROUND = 16;
 
-/** Lets the SDK's client answer the requests of older servers; the SDK's own reading of them is not used. */
-export function serveRequests(client: Client, guard: RequestGuard, respondents: Respondents): void {
+/** Lets the SDK's client answer requests of older servers; the SDK's own parsing of them is not used. */
+export function handleServerRequests(
+  client: Client,
+  guard: RequestGuard,
+  responders: ClientResponders,
+): void {
   client.fallbackRequestHandler = async ({ method, params }, context) => {
     const reply = await answerRequest(method, params, {
       guard,
       signal: context.mcpReq.signal,
-      respondent: respondents.only,
+      responder: responders.unambiguous,
       id: context.mcpReq.id,
     });
     if ('result' in reply) return reply.result;
@@ -35,81 +39,97 @@ type Reply =
   | { readonly result: Readonly<Record<string, unknown>> }
   | { readonly error: { readonly code: number; readonly message: string } };
 
-/** The reply to a request of an older server: the host's answer, or that there is none. */
+/** The reply to a request of an older server: the host's answer, or an error. */
 export async function answerRequest(
   method: string,
   params: unknown,
   {
     guard,
     ...asked
-  }: { readonly guard: RequestGuard } & Required<Pick<AskOptions, 'signal' | 'respondent' | 'id'>>,
+  }: { readonly guard: RequestGuard } & Required<Pick<HostAnswerOptions, 'signal' | 'responder' | 'id'>>,
 ): Promise<Reply> {
   if (method === 'ping') return { result: {} };
-  const kind = kindOf(method);
+  const kind = requestKindOf(method);
   if (kind === undefined) return { error: { code: -32601, message: 'Method not found' } };
   const outcome = await guard.answer(kind, paramsOf(params), asked);
   if (outcome.result !== undefined) return { result: outcome.result };
-  if (outcome.outcome === 'declined' && kind === 'elicitation') return { result: DECLINED };
-  return { error: { code: CODES[outcome.outcome], message: MESSAGES[outcome.outcome](outcome.reason) } };
+  if (outcome.outcome === 'declined' && kind === 'elicitation') return { result: DECLINED_RESULT };
+  return {
+    error: { code: ERROR_CODES[outcome.outcome], message: ERROR_MESSAGES[outcome.outcome](outcome.reason) },
+  };
 }
 
-const DECLINED = { action: 'decline' };
-type Unanswered = Extract<Outcome, { reason: string }>['outcome'];
-const CODES: Readonly<Record<Unanswered, number>> = {
+const DECLINED_RESULT = { action: 'decline' };
+type UnansweredOutcome = Extract<RequestOutcome, { reason: string }>['outcome'];
+const ERROR_CODES: Readonly<Record<UnansweredOutcome, number>> = {
   'not-offered': -32601,
   refused: -32602,
   limited: -32000,
   failed: -32603,
-  // What the protocol names for a person's no to sampling.
+  // The protocol's code for a person rejecting sampling.
   declined: -1,
 };
-const MESSAGES: Readonly<Record<Unanswered, (reason: string) => string>> = {
+const ERROR_MESSAGES: Readonly<Record<UnansweredOutcome, (reason: string) => string>> = {
   'not-offered': () => 'Method not found',
-  refused: (reason) => `Refused: ${reason}`,
-  limited: (reason) => `Not now: ${reason}`,
-  failed: () => 'The host failed to answer',
+  refused: (reason) => `Rejected: ${reason}`,
+  limited: (reason) => `Limit exceeded: ${reason}`,
+  failed: () => 'The host failed to respond',
   declined: (reason) => `Declined: ${reason}`,
 };
 
 export interface InputRoundOptions {
   readonly guard: RequestGuard;
-  /** The caller wants to see whatever the server answers, `input_required` and what extensions add, and go on itself. */
-  readonly passOn: boolean;
-  /** Asked before each further round leaves: throws when it may not. */
+  /**
+   * The caller wants the server's result unchanged, including `input_required` and extensions, and continues itself.
+   */
+  readonly passThrough: boolean;
+  /** Called before each further round is sent; throws if it must not be. */
   readonly confirm: () => Promise<void> | undefined;
   /** For all rounds together. */
   readonly clock: CallClock;
 }
 
-/** Sends the request, and again with the answers as long as the server asks for more, in bounded rounds. */
-export async function requestWithInput(
+/** Sends the request, and again with the answers as long as the server requests more, up to a maximum. */
+export function requestWithInput(
   lane: Lane,
   request: LaneRequest,
   options: InputRoundOptions,
 ): Promise<LaneResult> {
+  // Not async: nearly every result is complete, and needs no further turn of the microtask queue.
+  return lane.request(request).then(
+    (result) => (isComplete(result) ? result : continueWithInput(lane, request, { result, options })),
+    (error) => {
+      throw explainRefusal(error, options.guard);
+    },
+  );
+}
+
+const isComplete = ({ resultType }: LaneResult): boolean =>
+  resultType === undefined || resultType === 'complete';
+
+async function continueWithInput(
+  lane: Lane,
+  request: LaneRequest,
+  { result: first, options }: { readonly result: LaneResult; readonly options: InputRoundOptions },
+): Promise<LaneResult> {
   const { server } = options.guard;
-  let result: LaneResult;
-  try {
-    result = await lane.request(request);
-  } catch (error) {
-    throw explainRefusal(error, options.guard);
-  }
-  for (let round = 0; result.resultType !== undefined && result.resultType !== 'complete'; round += 1) {
+  let result = first;
+  for (let round = 0; !isComplete(result); round += 1) {
     if (result.resultType !== 'input_required') {
-      if (options.passOn) return result;
+      if (options.passThrough) return result;
       throw unknownResult(server, result.resultType);
     }
-    const questions = readQuestions(server, result.inputRequests);
-    if (options.passOn) return passOn(result, questions, options.guard);
+    const questions = readInputRequests(server, result.inputRequests);
+    if (options.passThrough) return checkPassThrough(result, questions, options.guard);
     if (round >= MAX_ROUNDS) {
       throw new TurnbuckleError(
         'INPUT_REQUIRED',
-        `Server "${server}" still asks for input after ${MAX_ROUNDS} rounds.`,
+        `Server "${server}" still requests input after ${MAX_ROUNDS} rounds.`,
         { server },
       );
     }
     const answers = answerAll(questions, request, options.guard);
-    const waiting = { what: 'an answer to what its server asked', server, begun: true };
+    const waiting = { what: 'an answer to a request from the server', server, begun: true };
     const inputResponses = await options.clock.until(answers, waiting);
     await options.confirm();
     const { requestState } = result;
@@ -118,13 +138,13 @@ export async function requestWithInput(
       inputResponses,
       ...(requestState !== undefined && { requestState }),
     };
-    const params = keepSpelling(request.params, answered);
+    const params = copyRawNumbers(request.params, answered);
     result = await lane.request({ ...request, params, maxTotalMs: options.clock.timerMs });
   }
   return result;
 }
 
-/** A server of the newer revision does not ask a host that did not offer to answer: it refuses with this code. */
+/** A server of the newer revision sends no request to a host that does not support it: it fails with this code. */
 const MISSING_CAPABILITY = -32021;
 
 function explainRefusal(error: unknown, guard: RequestGuard): unknown {
@@ -134,90 +154,102 @@ function explainRefusal(error: unknown, guard: RequestGuard): unknown {
   const data = isRecord(rpc.data) ? rpc.data : {};
   const wanted = Object.keys(isRecord(data.requiredCapabilities) ? data.requiredCapabilities : {});
   const kind = (['elicitation', 'sampling', 'roots'] as const).find((one) => wanted.includes(one));
-  return new TurnbuckleError('INPUT_REQUIRED', `Server "${server}" needs to ask back, and nobody answers.`, {
-    server,
-    cause: error,
-    hint: hintFor(kind, guard),
-    data: { rpc },
-  });
+  return new TurnbuckleError(
+    'INPUT_REQUIRED',
+    `Server "${server}" requires input, but no handler is available.`,
+    {
+      server,
+      cause: error,
+      hint: hintFor(kind, guard),
+      data: { rpc },
+    },
+  );
 }
 
-interface Question {
+interface InputRequest {
   readonly key: string;
   readonly method: string;
   readonly kind: RequestKind | undefined;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-function readQuestions(server: string, requests: unknown): Question[] {
+function readInputRequests(server: string, requests: unknown): InputRequest[] {
   const entries = Object.entries(isRecord(requests) ? requests : {});
-  if (entries.length > MAX_REQUESTS_A_ROUND)
-    throw unknownResult(server, `input_required with ${entries.length} requests`);
+  if (entries.length > MAX_REQUESTS_PER_ROUND)
+    throw new TurnbuckleError(
+      'PROTOCOL_VIOLATION',
+      `Server "${server}" sent ${entries.length} requests in one result; the limit is ${MAX_REQUESTS_PER_ROUND}.`,
+      { server },
+    );
   return entries.map(([key, entry]) => {
     const method = isRecord(entry) && typeof entry.method === 'string' ? entry.method : '';
     return {
       key,
       method,
-      kind: kindOf(method),
+      kind: requestKindOf(method),
       params: paramsOf(isRecord(entry) ? entry.params : undefined),
     };
   });
 }
 
-/** What a caller gets to answer itself has passed the same checks. */
-function passOn(result: LaneResult, questions: readonly Question[], guard: RequestGuard): LaneResult {
+/** Requests that a caller answers itself have passed the same checks. */
+function checkPassThrough(
+  result: LaneResult,
+  questions: readonly InputRequest[],
+  guard: RequestGuard,
+): LaneResult {
   for (const { kind, method, params } of questions) {
-    if (kind === undefined) throw unanswered(guard, { kind, method });
-    const reason = guard.pass(kind, params);
-    if (reason !== undefined) throw refused(guard.server, kind, reason);
+    if (kind === undefined) throw unansweredError(guard, { kind, method });
+    const reason = guard.checkPassThrough(kind, params);
+    if (reason !== undefined) throw refusedError(guard.server, kind, reason);
   }
   return result;
 }
 
 async function answerAll(
-  questions: readonly Question[],
-  { signal, respondent }: Pick<LaneRequest, 'signal' | 'respondent'>,
+  questions: readonly InputRequest[],
+  { signal, responder }: Pick<LaneRequest, 'signal' | 'responder'>,
   guard: RequestGuard,
 ): Promise<Record<string, unknown>> {
   const responses: [string, unknown][] = [];
   for (const { key, method, kind, params } of questions) {
-    if (kind === undefined) throw unanswered(guard, { kind, method });
-    const outcome = await guard.answer(kind, params, { signal, respondent, id: key });
-    if (outcome.outcome === 'not-offered') throw unanswered(guard, { kind, method });
+    if (kind === undefined) throw unansweredError(guard, { kind, method });
+    const outcome = await guard.answer(kind, params, { signal, responder, id: key });
+    if (outcome.outcome === 'not-offered') throw unansweredError(guard, { kind, method });
     if (signal?.aborted) throw new TurnbuckleError('CALL_CANCELLED', 'The call was cancelled.');
-    // This revision has no way to answer with an error; a form at least can be declined.
+    // This revision has no error answers; a form at least can be declined.
     const isDeclined = kind === 'elicitation' && outcome.outcome !== 'failed';
-    const response = outcome.result ?? (isDeclined ? DECLINED : undefined);
+    const response = outcome.result ?? (isDeclined ? DECLINED_RESULT : undefined);
     if (response === undefined)
-      throw refused(guard.server, kind, outcome.result === undefined ? outcome.reason : '');
+      throw refusedError(guard.server, kind, outcome.result === undefined ? outcome.reason : '');
     responses.push([key, response]);
   }
   return Object.fromEntries(responses);
 }
 
-function refused(server: string, kind: RequestKind, reason: string): TurnbuckleError {
+function refusedError(server: string, kind: RequestKind, reason: string): TurnbuckleError {
   return new TurnbuckleError(
     'INPUT_REQUIRED',
-    `Server "${server}" asked for ${kind} and got none: ${reason}.`,
+    `Server "${server}" requested ${kind} and got no answer because ${reason}.`,
     {
       server,
-      hint: 'The event server.asked tells every question of a server and how it ended.',
+      hint: 'The event "server.asked" reports every request from a server and the outcome of the request.',
       data: { kind },
     },
   );
 }
 
-function unanswered(
+function unansweredError(
   guard: RequestGuard,
-  { kind, method }: Pick<Question, 'kind' | 'method'>,
+  { kind, method }: Pick<InputRequest, 'kind' | 'method'>,
 ): TurnbuckleError {
   const { server } = guard;
   return new TurnbuckleError(
     'INPUT_REQUIRED',
-    `Server "${server}" asks for ${kind ?? JSON.stringify(method.slice(0, 80))}, and nobody answers.`,
+    `Server "${server}" requests ${kind ?? JSON.stringify(method.slice(0, 80))}, but no handler is available.`,
     {
       server,
-      hint: kind === undefined ? 'This kind of request is not known here.' : hintFor(kind, guard),
+      hint: kind === undefined ? 'Turnbuckle does not support this kind of request.' : hintFor(kind, guard),
       data: { method },
     },
   );
@@ -225,15 +257,15 @@ function unanswered(
 
 function hintFor(kind: RequestKind | undefined, guard: RequestGuard): string {
   if (kind !== undefined && guard.forbids(kind))
-    return `Add "${kind}" to mayAsk in the configuration of "${guard.server}", if you want it to ask.`;
-  const what = kind === undefined ? 'the handlers it asks for' : `a handlers.${kind} function`;
-  return `Give createRuntime ${what}, or call with inputRequired: 'return' and go on yourself.`;
+    return `To allow such requests, add "${kind}" to mayAsk in the configuration of server "${guard.server}".`;
+  const what = kind === undefined ? 'the required handlers' : `a handlers.${kind} function`;
+  return `Pass ${what} to createRuntime, or call with inputRequired: 'return' and answer the request yourself.`;
 }
 
 function unknownResult(server: string, type: unknown): TurnbuckleError {
   return new TurnbuckleError(
     'PROTOCOL_VIOLATION',
-    `Server "${server}" answered with a result of unknown type "${String(type).slice(0, 80)}".`,
+    `Server "${server}" returned a result of unknown type "${String(type).slice(0, 80)}".`,
     { server },
   );
 }

@@ -1,47 +1,47 @@
-/** The open questions of a server of an older revision: each answered once, or ended when the server takes it back. */
+/** The pending requests of an older server: each answered once, or ended when the server cancels it. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { keepSpelling } from '../json/spelling.js';
+import { copyRawNumbers } from '../../json/lossless-json.js';
+import type { ServerRequest } from '../protocol/message.js';
+import type { ClientResponder } from './client-responders.js';
 import { answerRequest } from './input-rounds.js';
-import type { ServerQuestion } from './message.js';
 import type { RequestGuard } from './request-guard.js';
-import type { Respondent } from './respondents.js';
 
-export interface QuestionsOptions {
+export interface ServerRequestsOptions {
   readonly guard: RequestGuard;
   readonly send: (message: JSONRPCMessage) => Promise<void>;
 }
 
-const FAILED = { error: { code: -32603, message: 'The host failed to answer' } };
+const FAILED_REPLY = { error: { code: -32603, message: 'The host failed to respond' } };
 
-export class Questions {
-  readonly #options: QuestionsOptions;
+export class ServerRequests {
+  readonly #options: ServerRequestsOptions;
   readonly #open = new Map<unknown, AbortController>();
 
-  constructor(options: QuestionsOptions) {
+  constructor(options: ServerRequestsOptions) {
     this.#options = options;
   }
 
-  /** Resolves when the server has been told, or cannot be told any more. Never rejects. */
-  async answer(question: ServerQuestion, respondent: Respondent | undefined): Promise<void> {
+  /** Resolves when the answer was sent, or cannot be sent any more. Never rejects. */
+  async answer(question: ServerRequest, responder: ClientResponder | undefined): Promise<void> {
     const { id, method, params } = question;
     const { guard, send } = this.#options;
     const abort = new AbortController();
     this.#open.set(id, abort);
-    const reply = await answerRequest(method, params, { guard, signal: abort.signal, respondent, id }).catch(
-      () => FAILED,
+    const reply = await answerRequest(method, params, { guard, signal: abort.signal, responder, id }).catch(
+      () => FAILED_REPLY,
     );
     this.#open.delete(id);
     if (abort.signal.aborted) return;
-    // An id of more digits than a number holds goes back as it came.
+    // An id with more digits than a number can hold is returned unchanged.
     const tell = async (said: object): Promise<void> =>
-      send(keepSpelling(question, { jsonrpc: '2.0', id, ...said } as JSONRPCMessage));
-    // What the host answered may be no JSON; a server that asked is not left waiting for that.
+      send(copyRawNumbers(question, { jsonrpc: '2.0', id, ...said } as JSONRPCMessage));
+    // The host's answer may not be JSON; the server must not wait forever because of that.
     await tell(reply)
-      .catch(() => tell(FAILED))
+      .catch(() => tell(FAILED_REPLY))
       .catch(() => {});
   }
 
-  /** The server does not want to know any more. */
+  /** The server cancelled it. */
   cancel(id: unknown): void {
     this.#open.get(id)?.abort();
   }

@@ -1,78 +1,88 @@
-/** From what a server wrote to a request that can be put to the host, or the reason why it is refused. */
+/** Turns what a server sent into a request for the host, or into the reason why it is rejected. */
 import type { CreateMessageRequestParamsBase } from '@modelcontextprotocol/client';
-import { isInsideHost, isLoopbackHost } from '../fetching/reach.js';
-import { isRecord } from '../is-record.js';
+import { isInternalHost, isLoopbackHost } from '../../fetching/network-scope.js';
+import { isRecord } from '../../json/is-record.js';
 import { readForm } from './form-fields.js';
-import type { FormRequest, SamplingRequest, UrlRequest } from './server-requests.js';
+import type { FormRequest, SamplingRequest, UrlRequest } from './host-requests.js';
 
 type Raw = Readonly<Record<string, unknown>>;
-type Bare<Request> = Omit<Request, 'server' | 'signal'>;
+type RequestPayload<Request> = Omit<Request, 'server' | 'signal'>;
 
-export interface RequestBounds {
+export interface RequestSizeLimits {
   /** One request of a server, as JSON. */
   readonly maxAskBytes: number;
   readonly maxSamplingTokens: number;
   readonly maxSamplingMessages: number;
 }
 
-const MOST_MESSAGE = 4_000;
-const MOST_URL = 4_096;
+const MAX_MESSAGE_LENGTH = 4_000;
+const MAX_URL_LENGTH = 4_096;
 
-/** `from` is the address of the server that asks, if it has one: only where it is inside may its pages be. */
+/** `from` is the address of the requesting server, if it has one: its pages may be internal only if it is. */
 export function readElicitation(
   params: Raw,
   from: string | undefined,
-): Bare<FormRequest> | Bare<UrlRequest> | string {
+): RequestPayload<FormRequest> | RequestPayload<UrlRequest> | string {
   const { message, mode = 'form' } = params;
-  if (typeof message !== 'string') return 'it has no message';
-  if (message.length > MOST_MESSAGE) return `its message is longer than ${MOST_MESSAGE} characters`;
+  if (typeof message !== 'string') return 'the request has no message';
+  if (message.length > MAX_MESSAGE_LENGTH)
+    return `the message is longer than ${MAX_MESSAGE_LENGTH} characters`;
   if (mode === 'url') return readUrl(params.url, message, from);
-  if (mode !== 'form') return 'its mode is neither form nor url';
+  if (mode !== 'form') return 'the mode is neither "form" nor "url"';
   const requestedSchema = readForm(params.requestedSchema, message);
   if (typeof requestedSchema === 'string') return requestedSchema;
   return { mode: 'form', message, requestedSchema, params: { mode, message, requestedSchema } };
 }
 
-function readUrl(address: unknown, message: string, from: string | undefined): Bare<UrlRequest> | string {
-  if (typeof address !== 'string' || address.length > MOST_URL) return 'it has no usable address';
-  // An address that needs cleaning is one that reads differently from where it leads.
-  if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(address) || !URL.canParse(address))
-    return 'its address is not a plain one';
+function readUrl(
+  address: unknown,
+  message: string,
+  from: string | undefined,
+): RequestPayload<UrlRequest> | string {
+  if (typeof address !== 'string' || address.length > MAX_URL_LENGTH)
+    return 'the request has no URL, or the URL is too long';
+  // A URL that needs cleaning looks different from where it points.
+  if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(address) || !URL.canParse(address)) return 'the URL is invalid';
   const url = new URL(address);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackHost(url.hostname)))
-    return 'its address is not https';
-  if (url.username !== '' || url.password !== '') return 'its address carries a name or password';
-  if (isInsideHost(url.hostname) && !isBeside(url, from))
-    return 'its address leads to this machine or into its network';
+    return 'the URL is not https';
+  if (url.username !== '' || url.password !== '') return 'the URL contains a user name or password';
+  if (isInternalHost(url.hostname) && !isPageOfServer(url, from))
+    return 'the URL points to this machine or its network';
   const { href, host } = url;
   return { mode: 'url', message, url: href, host, params: { mode: 'url', message, url: href } };
 }
 
-/** A program of this machine may show its pages here; a server elsewhere only its own. */
-function isBeside(page: URL, from: string | undefined): boolean {
+/** A program on this machine may show its pages here; a remote server only its own. */
+function isPageOfServer(page: URL, from: string | undefined): boolean {
   if (from === undefined) return true;
   if (!URL.canParse(from)) return false;
   const { hostname } = new URL(from);
   return hostname === page.hostname || (isLoopbackHost(hostname) && isLoopbackHost(page.hostname));
 }
 
-const MOST_HINTS = 10;
-const MOST_NAME = 128;
-const CONTENT = ['text', 'image', 'audio'];
+const MAX_MODEL_HINTS = 10;
+const MAX_MODEL_NAME_LENGTH = 128;
+const CONTENT_TYPES = ['text', 'image', 'audio'];
 
-export function readSampling(params: Raw, bounds: RequestBounds): Bare<SamplingRequest> | string {
+export function readSampling(
+  params: Raw,
+  bounds: RequestSizeLimits,
+): RequestPayload<SamplingRequest> | string {
   const { messages, systemPrompt, tools, toolChoice, temperature, stopSequences } = params;
-  if (tools !== undefined || toolChoice !== undefined) return 'it wants the model to use tools';
-  if (!Array.isArray(messages) || messages.length === 0) return 'it has no messages';
+  if (tools !== undefined || toolChoice !== undefined)
+    return 'the request lets the model use tools, which is not allowed';
+  if (!Array.isArray(messages) || messages.length === 0) return 'the request has no messages';
   if (messages.length > bounds.maxSamplingMessages)
-    return `it has more than ${bounds.maxSamplingMessages} messages`;
-  if (!messages.every(isMessage)) return 'a message is not text, image or audio of user or assistant';
+    return `the request has more than ${bounds.maxSamplingMessages} messages`;
+  if (!messages.every(isMessage))
+    return 'a message is not text, an image or audio, or is not from the user or the assistant';
   if (systemPrompt !== undefined && typeof systemPrompt !== 'string')
-    return 'its system prompt is not a text';
+    return 'the system prompt is not a string';
   const maxTokens = boundedTokens(params.maxTokens, bounds.maxSamplingTokens);
   const preferences = isRecord(params.modelPreferences) ? params.modelPreferences : {};
   const modelHints = hintsOf(preferences.hints);
-  // Rebuilt: what is not known here (whose context to include, metadata for a provider) is not passed on.
+  // Rebuilt: unknown members (whose context to include, metadata for a provider) are not passed on.
   const passed: CreateMessageRequestParamsBase = {
     messages,
     maxTokens,
@@ -90,21 +100,21 @@ function boundedTokens(wanted: unknown, most: number): number {
 
 function hintsOf(hints: unknown): string[] {
   return (Array.isArray(hints) ? hints : [])
-    .slice(0, MOST_HINTS)
+    .slice(0, MAX_MODEL_HINTS)
     .flatMap((hint) =>
-      isRecord(hint) && typeof hint.name === 'string' ? [hint.name.slice(0, MOST_NAME)] : [],
+      isRecord(hint) && typeof hint.name === 'string' ? [hint.name.slice(0, MAX_MODEL_NAME_LENGTH)] : [],
     );
 }
 
 const isTextList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length <= 16 && value.every((one) => typeof one === 'string');
 
-/** Structure that is relied on here and by hosts: a role, and content of a kind that is offered. */
+/** Validates what this code and hosts rely on: a role, and content of a supported kind. */
 function isMessage(message: unknown): message is CreateMessageRequestParamsBase['messages'][number] {
   if (!isRecord(message) || (message.role !== 'user' && message.role !== 'assistant')) return false;
   const parts = Array.isArray(message.content) ? message.content : [message.content];
   return parts.every((part) => {
-    if (!isRecord(part) || typeof part.type !== 'string' || !CONTENT.includes(part.type)) return false;
+    if (!isRecord(part) || typeof part.type !== 'string' || !CONTENT_TYPES.includes(part.type)) return false;
     return typeof (part.type === 'text' ? part.text : part.data) === 'string';
   });
 }

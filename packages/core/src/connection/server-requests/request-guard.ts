@@ -1,29 +1,30 @@
 /**
- * The one way from a server's question to the host, in both eras and whoever made the handshake: offered
- * only where configuration and host agree, at a bounded rate, one at a time, checked before the host sees it
- * and before its answer leaves. Each question ends as one event.
+ * The only way from a server's request to the host, in both eras and for every handshake: offered only if
+ * configuration and host agree, rate-limited, one at a time, validated before the host sees it and before its answer
+ * is sent. Each request ends as one event.
  */
 
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
-import { offAbort, onAbort } from '../cancel-signal.js';
-import type { RequestKind } from '../config/schema.js';
-import type { Events } from '../events.js';
-import { isRecord } from '../is-record.js';
-import { Limiter } from '../resilience/limiter.js';
-import { timerDelay } from '../resilience/timer-delay.js';
-import { type Checked, checkElicited, checkRoots, checkSampled } from './check-answer.js';
-import type { LaneRequest } from './lane.js';
-import { type RequestBounds, readElicitation, readSampling } from './read-request.js';
-import type { Respondent } from './respondents.js';
-import { REQUEST_KINDS, type ServerRequestAnswers, toCapabilities } from './server-requests.js';
+import { offAbort, onAbort } from '../../async/cancel-signal.js';
+import { timerDelay } from '../../async/timer-delay.js';
+import { abortReason, untilAborted } from '../../async/until-aborted.js';
+import type { RequestKind } from '../../config/schema/schema.js';
+import type { Events } from '../../events.js';
+import { isRecord } from '../../json/is-record.js';
+import { Limiter } from '../../resilience/limiter.js';
+import type { LaneRequest } from '../lanes/lane.js';
+import { type CheckedAnswer, checkElicited, checkRoots, checkSampled } from './check-answer.js';
+import type { ClientResponder } from './client-responders.js';
+import { REQUEST_KINDS, type ServerRequestAnswers, toCapabilities } from './host-requests.js';
+import { type RequestSizeLimits, readElicitation, readSampling } from './read-request.js';
 import { TokenBucket } from './token-bucket.js';
 
-export interface RequestLimits extends RequestBounds {
+export interface RequestLimits extends RequestSizeLimits {
   readonly asksPerMinute: number;
   readonly askBurst: number;
-  /** How many of a server's questions may wait while the host is busy with one. */
+  /** How many requests of a server may wait while the host is busy with one. */
   readonly maxQueuedAsks: number;
-  /** Waiting included; then it counts as declined. */
+  /** Including the wait; after that it counts as declined. */
   readonly askTimeoutMs: number;
 }
 
@@ -39,20 +40,23 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
 
 export interface RequestGuardOptions {
   readonly server: string;
-  /** Where a remote server is. */
+  /** The address of a remote server. */
   readonly address?: string | undefined;
   readonly answers: ServerRequestAnswers;
-  /** Calls bring answers of their own: what the configuration allows is offered, whatever the host answers. */
-  readonly callersAnswer: boolean;
-  /** What the server's configuration allows; undefined: whatever the host has an answer for. */
+  /**
+   * Calls bring their own responders: everything that the configuration allows is offered, whatever the host
+   * supports.
+   */
+  readonly callersCanAnswer: boolean;
+  /** What the server's configuration allows; undefined: everything that the host has a handler for. */
   readonly mayAsk: readonly RequestKind[] | undefined;
   readonly limits: RequestLimits;
   readonly events: Events;
   readonly now: () => number;
 }
 
-/** How a question ended. `reason` is fit for the server to read; what only the host may know is not in it. */
-export type Outcome =
+/** The outcome of a request. `reason` may be sent to the server; it contains nothing that only the host may know. */
+export type RequestOutcome =
   | { readonly outcome: 'answered' | 'declined'; readonly result: Readonly<Record<string, unknown>> }
   | {
       readonly outcome: 'declined' | 'refused' | 'limited' | 'failed' | 'not-offered';
@@ -60,125 +64,125 @@ export type Outcome =
       readonly reason: string;
     };
 
-export interface AskOptions extends Pick<LaneRequest, 'signal' | 'respondent'> {
-  /** The server's own name for the question. */
+export interface HostAnswerOptions extends Pick<LaneRequest, 'signal' | 'responder'> {
+  /** The server's id of the request. */
   readonly id?: string | number | undefined;
 }
 
-/** How a question is read: for whom, and whether as it came or with the fields only that are known. */
-interface Reading extends Pick<AskOptions, 'id'> {
+/** How a request is parsed: for whom, and whether unchanged or reduced to known fields. */
+interface ReadOptions extends Pick<HostAnswerOptions, 'id'> {
   readonly answers: ServerRequestAnswers;
-  readonly passes: boolean;
+  readonly passThrough: boolean;
 }
 
-/** The host is asked one thing after the other; a client decides by itself what it shows at once. */
-const AT_ONCE = 8;
+/** The host gets one request at a time; a client decides itself how many it shows. */
+const MAX_CONCURRENT_CLIENT_REQUESTS = 8;
 
-/** How often somebody may be asked, and how much at once. */
-interface Pace {
+/** The rate and concurrency of requests. */
+interface RequestRate {
   readonly bucket: TokenBucket;
-  readonly turns: Limiter;
+  readonly limiter: Limiter;
 }
 
 type Raw = Readonly<Record<string, unknown>>;
-/** A question that is fit to be put to the host: how, and what its answer has to be. */
-interface Question {
+/** A validated request for the host, with the check for its answer. */
+interface HostRequest {
   readonly ask: (signal: AbortSignal) => unknown;
-  readonly check: (answer: unknown) => Checked;
+  readonly check: (answer: unknown) => CheckedAnswer;
 }
 
 export class RequestGuard {
   readonly server: string;
   /** What is offered to this server. */
   readonly capabilities: ClientCapabilities;
-  /** What a caller may be handed that goes on itself. */
-  readonly passable: ClientCapabilities;
+  /** What may be passed to a caller that answers itself. */
+  readonly passThroughCapabilities: ClientCapabilities;
   readonly #options: RequestGuardOptions;
   readonly #allowed: readonly RequestKind[];
-  /** One for each who is asked: somebody who takes long holds up nobody else. */
-  readonly #paces = new WeakMap<ServerRequestAnswers, Pace>();
+  /** One for each responder: a slow one does not block the others. */
+  readonly #rates = new WeakMap<ServerRequestAnswers, RequestRate>();
 
   constructor(options: RequestGuardOptions) {
-    const { server, answers, callersAnswer, mayAsk = REQUEST_KINDS } = options;
+    const { server, answers, callersCanAnswer, mayAsk = REQUEST_KINDS } = options;
     this.#options = options;
     this.server = server;
     this.#allowed = REQUEST_KINDS.filter((kind) => mayAsk.includes(kind));
-    const offered = this.#allowed.filter((kind) => callersAnswer || answers[kind] !== undefined);
+    const offered = this.#allowed.filter((kind) => callersCanAnswer || answers[kind] !== undefined);
     this.capabilities = toCapabilities(offered);
-    this.passable = toCapabilities(this.#allowed);
+    this.passThroughCapabilities = toCapabilities(this.#allowed);
   }
 
-  /** Whether the configuration keeps the server from asking this, whatever the host offers. */
+  /** Whether the configuration forbids this kind of request, whatever the host offers. */
   forbids(kind: RequestKind): boolean {
     return this.#options.mayAsk?.includes(kind) === false;
   }
 
-  /** Puts the question to the host, if it may be asked, and brings back what may be answered. Never rejects. */
+  /** Passes the request to the host, if allowed, and returns a validated answer. Never rejects. */
   async answer(
     kind: RequestKind,
     params: Raw,
-    { signal, respondent, id }: AskOptions = {},
-  ): Promise<Outcome> {
+    { signal, responder, id }: HostAnswerOptions = {},
+  ): Promise<RequestOutcome> {
     const { limits, now } = this.#options;
-    const answers = respondent?.answers ?? this.#options.answers;
+    const answers = responder?.answers ?? this.#options.answers;
     const isAllowed = this.#allowed.includes(kind);
     if (isAllowed && answers[kind] === undefined)
-      this.#options.events.contain('onUnanswerable', () => respondent?.onUnanswerable?.(kind));
+      this.#options.events.runSafely('onUnanswerable', () => responder?.onUnanswerable?.(kind));
     if (!isAllowed || answers[kind] === undefined)
-      return this.#end(kind, { outcome: 'not-offered', reason: 'not offered' });
-    const pace = this.#paceOf(answers, respondent === undefined ? 1 : AT_ONCE);
-    if (!pace.bucket.take(now())) {
-      const reason = `more than ${limits.asksPerMinute} questions a minute`;
-      return this.#end(kind, { outcome: 'limited', reason });
+      return this.#finish(kind, { outcome: 'not-offered', reason: 'not offered' });
+    const rate = this.#rateOf(answers, responder === undefined ? 1 : MAX_CONCURRENT_CLIENT_REQUESTS);
+    if (!rate.bucket.tryTake(now())) {
+      const reason = `the server sent more than ${limits.asksPerMinute} requests per minute`;
+      return this.#finish(kind, { outcome: 'limited', reason });
     }
-    const question = this.#read(kind, params, { answers, id, passes: respondent !== undefined });
-    if (typeof question === 'string') return this.#end(kind, { outcome: 'refused', reason: question });
-    return this.#put(kind, question, { signal, turns: pace.turns, confirm: respondent?.confirm });
+    const question = this.#read(kind, params, { answers, id, passThrough: responder !== undefined });
+    if (typeof question === 'string') return this.#finish(kind, { outcome: 'refused', reason: question });
+    return this.#askHost(kind, question, { signal, limiter: rate.limiter, confirm: responder?.confirm });
   }
 
-  /** What may be offered of what somebody can be asked: the configuration decides about questions, the rest passes. */
-  offerOf(capabilities: Raw): Raw {
+  /** The capabilities to offer: the configuration decides about requests, the rest passes. */
+  filterCapabilities(capabilities: Raw): Raw {
     const isAllowed = (key: string): boolean =>
       this.#allowed.some((kind) => kind === key) || !REQUEST_KINDS.some((kind) => kind === key);
     return Object.fromEntries(Object.entries(capabilities).filter(([key]) => isAllowed(key)));
   }
 
-  /** Tells a respondent what belongs to its call; what it makes of that is its own matter. */
-  notify(respondent: Respondent | undefined, method: string, params: Raw): void {
-    this.#options.events.contain('onNotice', () => respondent?.onNotice?.(method, params));
+  /** Sends a responder a notification of its call; its failures are its own. */
+  notify(responder: ClientResponder | undefined, method: string, params: Raw): void {
+    this.#options.events.runSafely('onNotice', () => responder?.onNotice?.(method, params));
   }
 
-  #paceOf(answers: ServerRequestAnswers, atOnce: number): Pace {
-    const known = this.#paces.get(answers);
+  #rateOf(answers: ServerRequestAnswers, atOnce: number): RequestRate {
+    const known = this.#rates.get(answers);
     if (known !== undefined) return known;
     const { limits, now } = this.#options;
-    const pace = {
+    const rate = {
       bucket: new TokenBucket({ perMinute: limits.asksPerMinute, burst: limits.askBurst }, now()),
-      turns: new Limiter({ maxInFlight: atOnce, maxQueued: limits.maxQueuedAsks }),
+      limiter: new Limiter({ maxInFlight: atOnce, maxQueued: limits.maxQueuedAsks }),
     };
-    this.#paces.set(answers, pace);
-    return pace;
+    this.#rates.set(answers, rate);
+    return rate;
   }
 
-  /** For a caller that answers itself: the reason why it may not be handed this question. */
-  pass(kind: RequestKind, params: Raw): string | undefined {
+  /** For a caller that answers itself: why it must not get this request. */
+  checkPassThrough(kind: RequestKind, params: Raw): string | undefined {
     const question = this.forbids(kind)
-      ? 'its configuration does not allow it'
-      : this.#read(kind, params, { answers: {}, id: undefined, passes: true });
+      ? 'the configuration of the server does not allow this request'
+      : this.#read(kind, params, { answers: {}, id: undefined, passThrough: true });
     if (typeof question !== 'string') {
-      this.#tell(kind, 'answered', 'handed to the caller');
+      this.#emit(kind, 'answered', 'passed to the caller');
       return undefined;
     }
-    this.#tell(kind, 'refused', question);
+    this.#emit(kind, 'refused', question);
     return question;
   }
 
-  #read(kind: RequestKind, params: Raw, { answers, id, passes }: Reading): Question | string {
+  #read(kind: RequestKind, params: Raw, { answers, id, passThrough }: ReadOptions): HostRequest | string {
     const { limits, server } = this.#options;
     if (JSON.stringify(params).length > limits.maxAskBytes)
-      return `it is larger than ${limits.maxAskBytes} bytes`;
-    // Who only passes it on passes all of it on.
-    const whole = passes ? { params } : {};
+      return `the request is larger than ${limits.maxAskBytes} bytes`;
+    // A pass-through keeps all of it.
+    const whole = passThrough ? { params } : {};
     switch (kind) {
       case 'elicitation': {
         const request = readElicitation(params, this.#options.address);
@@ -204,16 +208,16 @@ export class RequestGuard {
     }
   }
 
-  /** One at a time: the next is put when the host's function has settled, not when it has been given up. */
-  async #put(
+  /** One at a time: the next starts when the host's function has settled, not when it timed out. */
+  async #askHost(
     kind: RequestKind,
-    question: Question,
+    question: HostRequest,
     {
       signal,
-      turns,
+      limiter,
       confirm,
-    }: Pick<AskOptions, 'signal'> & Pick<Pace, 'turns'> & Pick<Respondent, 'confirm'>,
-  ): Promise<Outcome> {
+    }: Pick<HostAnswerOptions, 'signal'> & Pick<RequestRate, 'limiter'> & Pick<ClientResponder, 'confirm'>,
+  ): Promise<RequestOutcome> {
     const { limits } = this.#options;
     const over = new AbortController();
     const timer = setTimeout(() => over.abort('timeout'), timerDelay(limits.askTimeoutMs)).unref();
@@ -221,24 +225,25 @@ export class RequestGuard {
     onAbort(signal, cancel);
     if (signal?.aborted) cancel();
     try {
-      if (!turns.tryEnter()) {
-        const turn = turns.enter(undefined, over.signal);
+      if (!limiter.tryEnter()) {
+        const turn = limiter.enter(undefined, over.signal);
         if (turn === undefined)
-          return this.#end(kind, { outcome: 'limited', reason: 'too many questions wait' });
+          return this.#finish(kind, { outcome: 'limited', reason: 'too many requests are pending' });
         await turn;
       }
       if (over.signal.aborted) {
-        turns.leave();
+        limiter.leave();
         throw over.signal.reason;
       }
       const asking = Promise.resolve()
         .then(() => question.ask(over.signal))
-        .finally(() => turns.leave());
-      const checked = question.check(await until(asking, over.signal));
+        .finally(() => limiter.leave());
+      asking.catch(() => {});
+      const checked = question.check(await untilAborted(() => asking, over.signal, abortReason));
       if ('result' in checked) await confirm?.(checked.result);
       return this.#settle(kind, checked);
     } catch (thrown) {
-      return this.#end(kind, this.#unanswered(over.signal), thrown);
+      return this.#finish(kind, this.#unanswered(over.signal), thrown);
     } finally {
       clearTimeout(timer);
       offAbort(signal, cancel);
@@ -246,59 +251,47 @@ export class RequestGuard {
     }
   }
 
-  #settle(kind: RequestKind, checked: Checked): Outcome {
+  #settle(kind: RequestKind, checked: CheckedAnswer): RequestOutcome {
     if ('result' in checked) {
       const { result, declined } = checked;
-      return this.#end(kind, { outcome: declined === true ? 'declined' : 'answered', result });
+      return this.#finish(kind, { outcome: declined === true ? 'declined' : 'answered', result });
     }
     const { reason, own } = checked;
     return own
-      ? this.#end(kind, { outcome: 'failed', reason: FAILED }, new Error(reason))
-      : this.#end(kind, { outcome: 'refused', reason });
+      ? this.#finish(kind, { outcome: 'failed', reason: FAILED_REASON }, new Error(reason))
+      : this.#finish(kind, { outcome: 'refused', reason });
   }
 
-  #unanswered(over: AbortSignal): Outcome {
+  #unanswered(over: AbortSignal): RequestOutcome {
     if (over.reason === 'timeout')
       return {
         outcome: 'declined',
-        reason: `nobody answered within ${this.#options.limits.askTimeoutMs} ms`,
+        reason: `the host did not answer within ${this.#options.limits.askTimeoutMs} ms`,
       };
-    return { outcome: 'failed', reason: over.reason === 'cancelled' ? 'it was cancelled' : FAILED };
+    return {
+      outcome: 'failed',
+      reason: over.reason === 'cancelled' ? 'the request was cancelled' : FAILED_REASON,
+    };
   }
 
-  #end(kind: RequestKind, outcome: Outcome, cause?: unknown): Outcome {
-    const told = outcome.outcome === 'not-offered' ? 'refused' : outcome.outcome;
+  #finish(kind: RequestKind, outcome: RequestOutcome, cause?: unknown): RequestOutcome {
+    const reported = outcome.outcome === 'not-offered' ? 'refused' : outcome.outcome;
     const why = outcome.result === undefined ? outcome.reason : undefined;
-    // The host's own failure is for the host to read; the server is only told that there was one.
-    this.#tell(kind, told, why === FAILED && cause instanceof Error ? cause.message : why);
+    // The host's own error is for the host only; the server learns only that there was one.
+    this.#emit(kind, reported, why === FAILED_REASON && cause instanceof Error ? cause.message : why);
     return outcome;
   }
 
-  #tell(
+  #emit(
     kind: RequestKind,
-    outcome: Exclude<Outcome['outcome'], 'not-offered'>,
+    outcome: Exclude<RequestOutcome['outcome'], 'not-offered'>,
     reason: string | undefined,
   ): void {
     this.#options.events.emit('server.asked', { server: this.server, kind, outcome, reason });
   }
 }
 
-const FAILED = 'the host failed to answer';
+const FAILED_REASON = 'the host failed to respond';
 
-/** The params of a request, whatever was written in their place. */
+/** The params of a request, whatever is in their place. */
 export const paramsOf = (params: unknown): Raw => (isRecord(params) ? params : {});
-
-async function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  work.catch(() => {});
-  let give: (() => void) | undefined;
-  const over = new Promise<never>((_, reject) => {
-    give = () => reject(signal.reason);
-    signal.addEventListener('abort', give, { once: true });
-    if (signal.aborted) give();
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    if (give !== undefined) signal.removeEventListener('abort', give);
-  }
-}

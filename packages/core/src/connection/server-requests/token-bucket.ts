@@ -1,4 +1,4 @@
-/** A rate: so many at once, and so many more a minute. Pure; the time is handed in. */
+/** A token bucket: a burst, and a refill per minute. Pure; the time is passed in. */
 
 export interface Rate {
   readonly perMinute: number;
@@ -7,23 +7,23 @@ export interface Rate {
 
 export class TokenBucket {
   readonly #rate: Rate;
-  #left: number;
-  #at: number;
+  #tokens: number;
+  #updatedAt: number;
 
   constructor(rate: Rate, now: number) {
     this.#rate = rate;
-    this.#left = rate.burst;
-    this.#at = now;
+    this.#tokens = rate.burst;
+    this.#updatedAt = now;
   }
 
-  /** True when one more fits now. */
-  take(now: number): boolean {
-    // A clock that was set back gives nothing, and takes nothing.
-    const minutes = Math.max(now - this.#at, 0) / 60_000;
-    this.#left = Math.min(this.#rate.burst, this.#left + minutes * this.#rate.perMinute);
-    this.#at = now;
-    if (this.#left < 1 - 1e-9) return false;
-    this.#left -= 1;
+  /** True if one more is allowed now. */
+  tryTake(now: number): boolean {
+    // A clock that was set back neither adds nor removes tokens.
+    const minutes = Math.max(now - this.#updatedAt, 0) / 60_000;
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + minutes * this.#rate.perMinute);
+    this.#updatedAt = now;
+    if (this.#tokens < 1 - 1e-9) return false;
+    this.#tokens -= 1;
     return true;
   }
 }

@@ -1,29 +1,39 @@
-/** For each kind of server its carrier. A run with servers on this machine only never loads what the network takes. */
-import { relativeWords } from '../config/relative-words.js';
-import { toSandboxPolicy } from '../config/sandbox-schema.js';
-import type { ServerConfig, StdioServer } from '../config/schema.js';
-import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
-import { childEnvironment } from './environment.js';
-import { FloodMeter } from './flood-meter.js';
-import { flooded } from './server-error.js';
-import { StdioTransport } from './stdio.js';
+/** Creates the transport for each kind of server. A run with only local servers never loads the network modules. */
+import { findRelativePaths } from '../../config/relative-paths.js';
+import { toSandboxPolicy } from '../../config/schema/sandbox-schema.js';
+import type { ServerConfig, StdioServer } from '../../config/schema/schema.js';
+import { serverFlooded } from '../lanes/server-error.js';
+import { childEnvironment } from '../processes/child-environment.js';
+import { FloodMeter } from '../protocol/flood-meter.js';
+import {
+  createChannelTransport,
+  type ServerTransport,
+  type ServerTransportOptions,
+} from './server-transport.js';
+import { StdioTransport } from './stdio-transport.js';
 
-/** Builds the carrier of a configured server; nothing is started or contacted yet. */
-export async function createCarrier(config: ServerConfig, options: CarrierOptions): Promise<Carrier> {
-  if (config.type === 'stdio') return stdioCarrier(config, options);
+/** Creates the transport of a configured server; nothing is started or contacted yet. */
+export async function createTransport(
+  config: ServerConfig,
+  options: ServerTransportOptions,
+): Promise<ServerTransport> {
+  if (config.type === 'stdio') return createStdioTransport(config, options);
   if (config.type === 'in-process')
-    return (await import('./in-process-carrier.js')).inProcessCarrier(config, options);
-  return (await import('./network-carriers.js')).networkCarrier(config, options);
+    return (await import('./in-process-transport.js')).createInProcessTransport(config, options);
+  return (await import('./network-transport.js')).createNetworkTransport(config, options);
 }
 
-async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promise<Carrier> {
+async function createStdioTransport(
+  config: StdioServer,
+  options: ServerTransportOptions,
+): Promise<ServerTransport> {
   const { command, args, cwd } = config;
   const env = childEnvironment(options.environment, config);
   const policy = toSandboxPolicy(config.sandbox);
   const confinement =
     policy === undefined
       ? undefined
-      : await (await import('./sandbox/confine.js')).confine({ ...options, config, policy, env });
+      : await (await import('../sandbox/confine.js')).confine({ ...options, config, policy, env });
   const flood = new FloodMeter(options.flood);
   const transport = new StdioTransport(
     {
@@ -39,13 +49,15 @@ async function stdioCarrier(config: StdioServer, options: CarrierOptions): Promi
     },
     options.processes,
   );
-  const carrier = channelCarrier('stdio', transport, options);
-  flood.onFlood = () => carrier.onBroken?.(flooded(options.server));
-  transport.outbox.onStuck = (error) => carrier.onBroken?.(error);
-  return Object.defineProperties(carrier, {
+  const serverTransport = createChannelTransport('stdio', transport, options);
+  flood.onFlood = () => serverTransport.onBroken?.(serverFlooded(options.server));
+  transport.outbox.onStuck = (error) => serverTransport.onBroken?.(error);
+  return Object.defineProperties(serverTransport, {
     pid: { get: () => transport.pid },
     exit: { get: () => transport.exit },
-    startedIn: { value: cwd === undefined && relativeWords(config).length > 0 ? process.cwd() : undefined },
+    startedIn: {
+      value: cwd === undefined && findRelativePaths(config).length > 0 ? process.cwd() : undefined,
+    },
     sandbox: { value: confinement?.status },
     stderr: { value: transport.stderr },
     prepare: { value: () => void transport.start() },

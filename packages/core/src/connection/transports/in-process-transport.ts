@@ -1,15 +1,22 @@
-/** The carrier of a server that lives in this process: an object of the SDK, or a function that answers requests. */
+/** The transport of a server in this process: an object of the SDK, or a function that handles requests. */
 import type { Transport } from '@modelcontextprotocol/client';
-import type { InProcessServer } from '../config/schema.js';
-import { reportBrokenStreams } from './broken-streams.js';
-import { type Carrier, type CarrierOptions, channelCarrier } from './carrier.js';
-import { guardMessages } from './guard-messages.js';
-import { NotificationGate } from './notification-gate.js';
-import { loadSdk } from './sdk.js';
-import { SdkLane } from './sdk-lane.js';
-import { connectionLost } from './server-error.js';
+import type { InProcessServer } from '../../config/schema/schema.js';
+import { loadSdk } from '../handshake/load-sdk.js';
+import { SdkLane } from '../lanes/sdk-lane.js';
+import { connectionLost } from '../lanes/server-error.js';
+import { guardMessages } from '../protocol/guard-messages.js';
+import { NotificationGate } from '../server-requests/notification-gate.js';
+import { reportBrokenStreams } from './http/broken-streams.js';
+import {
+  createChannelTransport,
+  type ServerTransport,
+  type ServerTransportOptions,
+} from './server-transport.js';
 
-export async function inProcessCarrier(config: InProcessServer, options: CarrierOptions): Promise<Carrier> {
+export async function createInProcessTransport(
+  config: InProcessServer,
+  options: ServerTransportOptions,
+): Promise<ServerTransport> {
   const { InMemoryTransport, StreamableHTTPClientTransport } = await loadSdk();
   const target = typeof config.server === 'function' ? await config.server() : config.server;
   if ('fetch' in target) {
@@ -20,11 +27,11 @@ export async function inProcessCarrier(config: InProcessServer, options: Carrier
     const gate = new NotificationGate(options.notificationsPerSecond);
     guardMessages(transport, {
       ...options,
-      onDefect: (error) => carrier.onBroken?.(error),
+      onDefect: (error) => serverTransport.onBroken?.(error),
       route: (message, listen) => gate.passAny(message, listen),
     });
     reportBrokenStreams(transport, () => connectionLost(server, { sent: true }));
-    const carrier: Carrier = {
+    const serverTransport: ServerTransport = {
       type: 'in-process',
       transport,
       hasHeaders: true,
@@ -34,12 +41,12 @@ export async function inProcessCarrier(config: InProcessServer, options: Carrier
         return transport.close();
       },
     };
-    return carrier;
+    return serverTransport;
   }
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  // Whatever goes wrong further on is the channel's matter.
+  // Later failures are handled by the channel.
   guardMessages(ours, { ...options, onDefect: () => void ours.close() });
-  // The SDK's servers take any transport; the parameter is `never` because their class is not ours to import.
+  // The SDK's servers accept any transport; the parameter is `never` because we do not import their class.
   await (target.connect as (transport: Transport) => Promise<void>).call(target, theirs);
-  return channelCarrier('in-process', ours, options);
+  return createChannelTransport('in-process', ours, options);
 }

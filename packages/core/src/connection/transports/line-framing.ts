@@ -1,8 +1,8 @@
 /**
- * Cuts a byte stream into lines, however it arrives in chunks. A line over the limit is not kept: its
- * first and last bytes are reported, so that the answer it was can still be told apart from others.
+ * Splits a byte stream into lines, however it is chunked. A line over the limit is not kept: its first and last bytes
+ * are reported, so that its request can still be identified.
  */
-import { GrowingBuffer } from '../fetching/growing-buffer.js';
+import { GrowingBuffer } from '../../fetching/growing-buffer.js';
 
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
@@ -27,7 +27,7 @@ export class LineFraming {
     this.#maxBytes = maxBytes;
   }
 
-  /** The line that is being sent is over the limit already. */
+  /** The current line already exceeds the limit. */
   get isTooLong(): boolean {
     return this.#head !== undefined;
   }
@@ -35,8 +35,12 @@ export class LineFraming {
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.#keep(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end));
-      this.#finish();
+      // Usually a line arrives in one piece: it is decoded in place.
+      if (this.#bytes === 0 && end - start <= this.#maxBytes) this.#decode(chunk, start, end);
+      else {
+        this.#keep(chunk.subarray(start, end));
+        this.#finish();
+      }
       start = end + 1;
     }
     if (start < chunk.length) this.#keep(start === 0 ? chunk : chunk.subarray(start));
@@ -67,7 +71,11 @@ export class LineFraming {
     }
     if (bytes === 0) return;
     const line = this.#line.take();
-    const end = line[line.length - 1] === CARRIAGE_RETURN ? line.length - 1 : line.length;
-    if (end > 0) this.#sink.onLine(line.toString('utf8', 0, end));
+    this.#decode(line, 0, line.length);
+  }
+
+  #decode(bytes: Buffer, start: number, end: number): void {
+    const last = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+    if (last > start) this.#sink.onLine(bytes.toString('utf8', start, last));
   }
 }

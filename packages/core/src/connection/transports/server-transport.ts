@@ -1,81 +1,85 @@
-/** What carries the messages of a connection: the transport that the SDK connects over, and the lane that rides on it. */
+/** What carries the messages of a connection: the transport that the SDK connects over, and the lane on top of it. */
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import type { Authorizer } from '../auth/authorizer.js';
-import type { HttpServer, SseServer, WebSocketServer } from '../config/schema.js';
-import type { TurnbuckleError } from '../errors.js';
-import { type Channel, ChannelLane } from './channel-lane.js';
-import type { FloodLimits } from './flood-meter.js';
-import type { IgnoredMessages } from './ignored-messages.js';
-import type { Envelope, Lane } from './lane.js';
-import { NotificationGate } from './notification-gate.js';
+import type { Authorizer } from '../../auth/authorizer.js';
+import type { HttpServer, SseServer, WebSocketServer } from '../../config/schema/schema.js';
+import type { TurnbuckleError } from '../../errors.js';
+import { type Channel, ChannelLane } from '../lanes/channel-lane.js';
+import type { Envelope, Lane } from '../lanes/lane.js';
+import { SdkLane } from '../lanes/sdk-lane.js';
+import type { ProcessTable } from '../processes/process-table.js';
+import type { StderrListener } from '../processes/stderr-lines.js';
+import type { TextRing } from '../processes/text-ring.js';
+import type { FloodLimits } from '../protocol/flood-meter.js';
+import type { IgnoredMessages } from '../protocol/ignored-messages.js';
+import type { SandboxStatus } from '../sandbox/sandbox-status.js';
+import { NotificationGate } from '../server-requests/notification-gate.js';
+import type { RequestGuard } from '../server-requests/request-guard.js';
 import type { UnsentLimits } from './outbox.js';
-import type { ProcessTable } from './processes.js';
-import type { RequestGuard } from './request-guard.js';
-import type { SandboxStatus } from './sandbox/status.js';
-import { SdkLane } from './sdk-lane.js';
-import type { StderrListener } from './stderr-lines.js';
-import type { StdioTransport } from './stdio.js';
-import type { TextRing } from './text-ring.js';
+import type { StdioTransport } from './stdio-transport.js';
 
-export interface CarrierOptions {
+export interface ServerTransportOptions {
   readonly server: string;
   readonly processes: ProcessTable;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly stateDir: string;
   readonly maxMessageBytes: number;
-  /** How deep what a message says may be nested. */
+  /** How deeply the content of a message may be nested. */
   readonly maxDepth: number;
-  /** What the server says in vain is counted there. */
+  /** Counts ignored messages. */
   readonly ignored: IgnoredMessages;
   readonly notificationsPerSecond: number;
   readonly flood: FloodLimits;
   readonly unsent: UnsentLimits;
   readonly random?: (() => number) | undefined;
   readonly expressLane: boolean;
-  /** What the server asks goes through it. */
-  readonly requests: RequestGuard;
+  /** Handles requests of the server. */
+  readonly requestGuard: RequestGuard;
   readonly stderrListener?: StderrListener | undefined;
-  /** What presents the credentials of a remote server. */
+  /** Provides the credentials of a remote server. */
   readonly authorizer?:
     | ((server: string, config: HttpServer | SseServer | WebSocketServer) => Promise<Authorizer | undefined>)
     | undefined;
 }
 
-export interface Carrier {
+export interface ServerTransport {
   readonly type: 'stdio' | 'http' | 'sse' | 'websocket' | 'in-process';
   readonly transport: Transport;
-  /** Each request has HTTP headers of its own. */
+  /** Each request has its own HTTP headers. */
   readonly hasHeaders: boolean;
   readonly pid?: number | undefined;
   readonly stderr?: TextRing | undefined;
   readonly exit?: StdioTransport['exit'];
-  /** The directory that relative paths of its command meant, where no configuration says which. */
+  /** The base directory of relative paths in its command, if the configuration does not set one. */
   readonly startedIn?: string | undefined;
-  /** The sandbox that its process is in. */
+  /** The sandbox of its process. */
   readonly sandbox?: SandboxStatus | undefined;
-  /** Told when the connection is found broken although no close came. */
+  /** Called when the connection is found broken although no close event came. */
   onBroken?: (error: TurnbuckleError) => void;
-  /** The channel, where the handshake goes over it without the SDK. */
+  /** The channel, if the handshake goes over it without the SDK. */
   readonly channel?: ChannelLane | undefined;
-  /** Begins what can begin before the SDK is loaded. */
+  /** Starts what can start before the SDK is loaded. */
   prepare?: () => void;
   /** The lane, once the client has negotiated; the envelope is present in the newer revision. */
   lane(client: Client, envelope: Envelope | undefined): Lane;
   close(): Promise<void>;
 }
 
-/** The carrier over a channel of messages in both directions. */
-export function channelCarrier(type: Carrier['type'], channel: Channel, options: CarrierOptions): Carrier {
+/** The transport over a bidirectional message channel. */
+export function createChannelTransport(
+  type: ServerTransport['type'],
+  channel: Channel,
+  options: ServerTransportOptions,
+): ServerTransport {
   const { server, maxMessageBytes: maxBytes } = options;
   const gate = new NotificationGate(options.notificationsPerSecond);
   const { ignored } = options;
-  const onDefect = (error: TurnbuckleError): void => carrier.onBroken?.(error);
+  const onDefect = (error: TurnbuckleError): void => serverTransport.onBroken?.(error);
   const lane = new ChannelLane(channel, { server, maxBytes, gate, ignored, onDefect });
-  const carrier: Carrier = {
+  const serverTransport: ServerTransport = {
     type,
     transport: lane,
     hasHeaders: false,
-    // What needs the SDK for its transport has it loaded anyway.
+    // A transport that needs the SDK has it loaded anyway.
     channel: options.expressLane && (type === 'stdio' || type === 'websocket') ? lane : undefined,
     lane(client, envelope) {
       lane.envelope = envelope;
@@ -83,5 +87,5 @@ export function channelCarrier(type: Carrier['type'], channel: Channel, options:
     },
     close: () => lane.close(),
   };
-  return carrier;
+  return serverTransport;
 }

@@ -1,33 +1,40 @@
-/** The stdio transport: one child process, messages as lines of JSON, junk between them tolerated. */
+/** The stdio transport: one child process, messages as lines of JSON, other lines tolerated. */
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { factsOf, reach } from '../config/read-file.js';
-import { TurnbuckleError } from '../errors.js';
-import { writeJson } from '../json/spelling.js';
-import { AwaitedSink } from './awaited-sink.js';
-import { commandNotFound } from './command-not-found.js';
-import { type FloodMeter, LINE_BYTES, Pauses, READ_BYTES, weigh } from './flood-meter.js';
-import type { IgnoredReason } from './ignored-messages.js';
+import { TurnbuckleError } from '../../errors.js';
+import { probePath, statOrUndefined } from '../../files/read-file.js';
+import { writeJson } from '../../json/lossless-json.js';
+import { commandNotFound } from '../processes/command-not-found.js';
+import { probeProgram } from '../processes/probe-program.js';
+import type { Child, ProcessTable, SpawnOptions } from '../processes/process-table.js';
+import { StderrLines, type StderrListener } from '../processes/stderr-lines.js';
+import { TextRing } from '../processes/text-ring.js';
+import {
+  BYTES_PER_LINE,
+  BYTES_PER_READ,
+  chunkCost,
+  type FloodMeter,
+  StreamPauses,
+} from '../protocol/flood-meter.js';
+import type { IgnoredReason } from '../protocol/ignored-messages.js';
+import type { MessageRules } from '../protocol/message.js';
+import { type MessageEdges, readEdges } from '../protocol/message-edges.js';
+import { MessageReader } from '../protocol/message-reader.js';
+import { AwaitedSink } from './http/awaited-sink.js';
 import { LineFraming } from './line-framing.js';
-import type { MessageRules } from './message.js';
-import { type MessageEdges, readEdges } from './message-edges.js';
-import { MessageReader } from './message-reader.js';
 import { Outbox, type UnsentLimits } from './outbox.js';
-import type { Child, ProcessTable, SpawnOptions } from './processes.js';
-import { reachProgram } from './reach-program.js';
-import { StderrLines, type StderrListener } from './stderr-lines.js';
-import { TextRing } from './text-ring.js';
 
-const STDERR_BYTES = 256 * 1_024;
-const SMALL_READ = 4_096;
-const WHOLE_WRITE_BYTES = 16 * 1_024;
+const MAX_STDERR_BYTES = 256 * 1_024;
+const SMALL_READ_BYTES = 4_096;
+const ATOMIC_WRITE_BYTES = 16 * 1_024;
+const RESOLVED = Promise.resolve();
 
 export interface StdioOptions extends SpawnOptions {
   readonly server: string;
   readonly maxBytes: number;
   readonly rules: MessageRules;
   readonly stderrListener?: StderrListener | undefined;
-  /** Weighs what it writes unasked. */
+  /** Measures its unrequested output. */
   readonly flood: FloodMeter;
   readonly unsent: UnsentLimits;
 }
@@ -40,20 +47,20 @@ export class StdioTransport implements Transport {
   onoversized?: (edges: MessageEdges, bytes: number) => void;
   onignored?: (reason: IgnoredReason) => void;
   isawaited?: (id: string | number) => boolean;
-  /** Present, with `pid`, because the SDK tells a process-like transport by these two members. */
-  readonly stderr = new TextRing(STDERR_BYTES);
-  /** These requests certainly never left: the pipe broke under the write, or before it. */
+  /** Present, with `pid`, because the SDK recognizes a process-like transport by these two members. */
+  readonly stderr = new TextRing(MAX_STDERR_BYTES);
+  /** These requests were certainly never sent: the pipe broke during the write, or before it. */
   onunsent?: (ids: readonly unknown[]) => void;
   readonly #options: StdioOptions;
   readonly #processes: ProcessTable;
   #child: Child | undefined;
   #started: Promise<void> | undefined;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
-  #lines: StderrLines | undefined;
-  readonly #pauses: Pauses[] = [];
-  /** What the chunk that is being read holds unasked, and whether it holds an answer. */
-  #unasked = 0;
-  #isAnswered = false;
+  #stderrLines: StderrLines | undefined;
+  readonly #pauses: StreamPauses[] = [];
+  /** The unrequested data in the current chunk, and whether it contains a response. */
+  #unsolicitedBytes = 0;
+  #sawAnswer = false;
   readonly #sink = new AwaitedSink(this);
   readonly outbox: Outbox;
   #outgoing = '';
@@ -67,7 +74,7 @@ export class StdioTransport implements Transport {
     this.outbox = new Outbox({
       server: options.server,
       limits: options.unsent,
-      unsent: () => this.#outgoing.length + (this.#child?.process.stdin?.writableLength ?? 0),
+      bufferedBytes: () => this.#outgoing.length + (this.#child?.process.stdin?.writableLength ?? 0),
       write: (text, id) => this.#append(text, id),
     });
   }
@@ -76,38 +83,38 @@ export class StdioTransport implements Transport {
     return this.#child?.pid;
   }
 
-  /** How the process ended, once it has ended by itself; what we ended ourselves explains nothing. */
+  /** How the process exited by itself; an exit that we caused explains nothing. */
   get exit(): { readonly code: number | null; readonly signal: string | null } | undefined {
     return this.#exit;
   }
 
-  /** Starts the process, once; may be called ahead of the SDK, so that both load at the same time. */
+  /** Starts the process, once; may be called before the SDK is loaded, so that both load in parallel. */
   start(): Promise<void> {
-    this.#started ??= this.#inTurn();
-    // Whoever awaits it sees the failure; started ahead, nobody does yet.
+    this.#started ??= this.#startWhenAllowed();
+    // A caller that awaits it sees the failure; when started ahead, there is none yet.
     this.#started.catch(() => {});
     return this.#started;
   }
 
-  /** Starting a process holds up everything else: many at once take turns with the rest of the host. */
-  async #inTurn(): Promise<void> {
-    await this.#reachPlace();
-    await this.#processes.turn();
+  /** Starting a process blocks everything else: many starts alternate with other work. */
+  async #startWhenAllowed(): Promise<void> {
+    await this.#probeProgram();
+    await this.#processes.acquireSpawnSlot();
     if (!this.#closed) return this.#spawn();
     throw new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" was stopped.`);
   }
 
-  /** The system holds up the whole process until a new one is in its directory and has found its program. */
-  async #reachPlace(): Promise<void> {
+  /** The system blocks the whole process until the new one is in its directory and has found its program. */
+  async #probeProgram(): Promise<void> {
     const { server, command, cwd = '.', env } = this.#options;
     try {
-      await reach(cwd);
-      await reachProgram(command, { path: env.PATH, directory: cwd });
+      await probePath(cwd);
+      await probeProgram(command, { path: env.PATH, directory: cwd });
     } catch (cause) {
       throw new TurnbuckleError(
         'CONNECT_FAILED',
-        `Server "${server}" could not be started: its directory or its program does not answer; the drive that it is on may be away.`,
-        { server, cause, hint: `Look whether ${cwd} and "${command}" can be reached.` },
+        `Cannot start server "${server}" because its working directory or program does not respond. The drive may not be available.`,
+        { server, cause, hint: `Check that ${cwd} and "${command}" are accessible.` },
       );
     }
   }
@@ -116,7 +123,7 @@ export class StdioTransport implements Transport {
     const child = this.#processes.spawn(this.#options);
     this.#child = child;
     const { stdin, stdout, stderr } = child.process;
-    stdin?.on('error', () => this.#end());
+    stdin?.on('error', () => this.#onEnd());
     this.#readStderr(stderr);
     const reader = this.#readStdout(stdout);
     return new Promise((resolve, reject) => {
@@ -126,24 +133,24 @@ export class StdioTransport implements Transport {
         if (!this.#stopped) this.#exit = { code, signal };
         for (const pauses of this.#pauses) pauses.end();
       });
-      // `close` comes after the last output was read: an answer written just before the end still counts.
-      child.process.once('close', () => reader.whenIdle(() => this.#end()));
-      // A descendant may hold the pipes open after the server itself is gone.
-      child.process.once('exit', () => setTimeout(() => reader.whenIdle(() => this.#end()), 100).unref());
+      // `close` comes after the last output was read: a response written just before the exit still counts.
+      child.process.once('close', () => reader.whenIdle(() => this.#onEnd()));
+      // A descendant may keep the pipes open after the server itself is gone.
+      child.process.once('exit', () => setTimeout(() => reader.whenIdle(() => this.#onEnd()), 100).unref());
     });
   }
 
   #readStdout(stdout: Readable | null): MessageReader {
     const pauses = stdout === null ? undefined : this.#pausesOf(stdout);
     const reader = new MessageReader(this.#options.rules, this.#sink, {
-      // What is not taken out of the pipe waits in it, and holds up its server only.
-      onBusy: (isBusy) => pauses?.wait(isBusy),
-      around: (deliver, length, isLate) => {
-        this.#sink.isAwaited = false;
+      // Unread data waits in the pipe, and blocks only its server.
+      onBusy: (isBusy) => pauses?.setBusy(isBusy),
+      wrapDelivery: (deliver, length, isLate) => {
+        this.#sink.sawAwaitedAnswer = false;
         deliver();
-        if (this.#sink.isAwaited) this.#isAnswered = true;
-        else if (isLate) pauses?.hold(this.#options.flood.take(length + LINE_BYTES));
-        else this.#unasked += length + LINE_BYTES;
+        if (this.#sink.sawAwaitedAnswer) this.#sawAnswer = true;
+        else if (isLate) pauses?.pauseFor(this.#options.flood.record(length + BYTES_PER_LINE));
+        else this.#unsolicitedBytes += length + BYTES_PER_LINE;
       },
     });
     const framing = new LineFraming(
@@ -157,12 +164,12 @@ export class StdioTransport implements Transport {
       this.#options.maxBytes,
     );
     stdout?.on('data', (chunk: Buffer) => {
-      this.#unasked = framing.isTooLong ? chunk.length : 0;
-      this.#isAnswered = false;
+      this.#unsolicitedBytes = framing.isTooLong ? chunk.length : 0;
+      this.#sawAnswer = false;
       framing.push(chunk);
-      // A piece of a large answer and one of a large nuisance look the same, which is weighed when it is whole.
-      if (this.#unasked > 0 || (!this.#isAnswered && chunk.length < SMALL_READ))
-        pauses?.hold(this.#options.flood.take(this.#unasked + READ_BYTES));
+      // Chunks of a large response and of a large unrequested message look the same until it is complete.
+      if (this.#unsolicitedBytes > 0 || (!this.#sawAnswer && chunk.length < SMALL_READ_BYTES))
+        pauses?.pauseFor(this.#options.flood.record(this.#unsolicitedBytes + BYTES_PER_READ));
     });
     return reader;
   }
@@ -172,22 +179,22 @@ export class StdioTransport implements Transport {
     const pauses = this.#pausesOf(stderr);
     stderr.on('data', (chunk: Buffer) => {
       this.stderr.push(chunk);
-      pauses.hold(this.#options.flood.take(weigh(chunk)));
+      pauses.pauseFor(this.#options.flood.record(chunkCost(chunk)));
     });
-    this.#tellStderr(stderr);
+    this.#forwardStderr(stderr);
   }
 
-  #pausesOf(stream: Readable): Pauses {
-    const pauses = new Pauses(stream);
+  #pausesOf(stream: Readable): StreamPauses {
+    const pauses = new StreamPauses(stream);
     this.#pauses.push(pauses);
     return pauses;
   }
 
-  #tellStderr(stderr: Readable): void {
+  #forwardStderr(stderr: Readable): void {
     const { stderrListener } = this.#options;
     if (stderrListener === undefined) return;
     const lines = new StderrLines(stderrListener);
-    this.#lines = lines;
+    this.#stderrLines = lines;
     stderr.on('data', (chunk: Buffer) => lines.push(chunk));
     stderr.once('close', () => lines.end());
   }
@@ -196,8 +203,8 @@ export class StdioTransport implements Transport {
     return this.#write(writeJson(message), 'method' in message && 'id' in message ? message.id : undefined);
   }
 
-  /** A request, where it has an id, or a notice. */
-  sendText(text: string, id?: unknown): Promise<void> {
+  /** A request, if it has an id, or a notification. */
+  sendText(text: string, id?: unknown): Promise<void> | undefined {
     return this.#write(text, id);
   }
 
@@ -205,7 +212,7 @@ export class StdioTransport implements Transport {
     return this.outbox.withdraw(id);
   }
 
-  #write(text: string, id: unknown): Promise<void> {
+  #write(text: string, id: unknown): Promise<void> | undefined {
     const stdin = this.#child?.process.stdin;
     if (this.#closed || stdin == null || !stdin.writable) {
       return Promise.reject(
@@ -214,12 +221,13 @@ export class StdioTransport implements Transport {
     }
     if (!this.outbox.isFree) return this.outbox.add(text, id);
     this.#append(text, id);
-    return Promise.resolve();
+    return undefined;
   }
 
-  /** Messages of one turn of the event loop leave in one write. */
+  /** Messages of one turn of the event loop are sent in one write. */
   #append(text: string, id: unknown): void {
-    if (this.#outgoing === '') queueMicrotask(() => this.#flush());
+    // Not queueMicrotask: Node creates an async resource for each of those.
+    if (this.#outgoing === '') void RESOLVED.then(this.#flush);
     this.#outgoing += `${text}\n`;
     if (id === undefined) return;
     this.#sink.sent();
@@ -227,39 +235,39 @@ export class StdioTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    // A pipe that broke by itself is a sign that the process is about to be reported as ended.
+    // If a pipe broke by itself, the exit of the process will be reported soon.
     if (!this.#closed) this.#stopped = true;
-    this.#end();
+    this.#onEnd();
     await this.#child?.stop();
-    // The pipe may stay open longer than anybody listens.
-    this.#lines?.end();
+    // The pipe may stay open longer than there are listeners.
+    this.#stderrLines?.end();
   }
 
-  #flush(): void {
+  readonly #flush = (): void => {
     const text = this.#outgoing;
     const ids = this.#outgoingIds;
     this.#outgoing = '';
     this.#outgoingIds = [];
     const stdin = this.#child?.process.stdin;
-    // A small write to an empty pipe goes whole or not at all; of a larger one a part may have arrived.
-    const whole = stdin?.writableLength === 0 && text.length < WHOLE_WRITE_BYTES;
+    // A small write to an empty pipe is atomic; of a larger one a part may have arrived.
+    const whole = stdin?.writableLength === 0 && text.length < ATOMIC_WRITE_BYTES;
     stdin?.write(text, (error) => {
-      if (error == null) this.outbox.moved();
+      if (error == null) this.outbox.onDrain();
       else if (whole) this.onunsent?.(ids);
     });
-  }
+  };
 
-  /** Once only, whether we closed it, its process ended or its pipe broke. */
-  #end(): void {
+  /** Only once, whether we closed it, its process exited or its pipe broke. */
+  #onEnd(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.onunsent?.(this.outbox.close());
     this.onclose?.();
-    // Nobody is left to read it for, but a server that cannot write cannot leave either.
+    // Keep reading: a server that cannot write cannot exit either.
     for (const pauses of this.#pauses) pauses.end();
     const { stdout } = this.#child?.process ?? {};
     stdout?.removeAllListeners('data').resume();
-    // The server is gone for us; whatever of its tree is left has to go too.
+    // The server is gone for us; the rest of its process tree has to go too.
     void this.#child?.stop();
   }
 
@@ -267,18 +275,18 @@ export class StdioTransport implements Transport {
     const { command, cwd, server } = this.#options;
     const errno = 'code' in cause ? cause.code : undefined;
     const missing = errno === 'ENOENT' || errno === 'EACCES' || errno === 'ENOTDIR';
-    const what = errno === 'EACCES' ? 'may not be executed' : 'was not found';
+    const what = errno === 'EACCES' ? 'is not executable' : 'was not found';
     if (!missing)
-      return new TurnbuckleError('CONNECT_FAILED', `Server "${server}" could not be started.`, {
+      return new TurnbuckleError('CONNECT_FAILED', `Cannot start server "${server}".`, {
         server,
         cause,
       });
-    // The system says the same of both.
-    if (cwd !== undefined && (await factsOf(cwd))?.isDirectory() !== true)
+    // The system reports the same error for both.
+    if (cwd !== undefined && (await statOrUndefined(cwd))?.isDirectory() !== true)
       return new TurnbuckleError(
         'COMMAND_NOT_FOUND',
-        `Server "${server}" could not be started: its working directory ${cwd} is not a directory that exists.`,
-        { server, cause, hint: 'Correct "cwd" in its configuration, or make the directory.' },
+        `Cannot start server "${server}" because its working directory ${cwd} does not exist or is not a directory.`,
+        { server, cause, hint: 'Correct "cwd" in the configuration of the server, or create the directory.' },
       );
     return commandNotFound({ server, command, directory: cwd ?? '.', what, cause });
   }

@@ -1,16 +1,16 @@
-/** The WebSocket transport (subprotocol `mcp`): one message a frame. The SDK has none since its version 2. */
+/** The WebSocket transport (subprotocol `mcp`): one message per frame. The SDK has none since version 2. */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { WebSocket } from 'ws';
-import type { Authorizer, Credentials } from '../auth/authorizer.js';
-import { TurnbuckleError } from '../errors.js';
-import { writeJson } from '../json/spelling.js';
-import { AwaitedSink } from './awaited-sink.js';
-import { type FloodMeter, LINE_BYTES, Pauses, READ_BYTES } from './flood-meter.js';
-import { authRequired } from './http-refusal.js';
-import type { IgnoredReason } from './ignored-messages.js';
-import type { MessageRules } from './message.js';
-import { type MessageEdges, NO_EDGES } from './message-edges.js';
-import { MessageReader } from './message-reader.js';
+import type { Authorizer, Credentials } from '../../auth/authorizer.js';
+import { TurnbuckleError } from '../../errors.js';
+import { writeJson } from '../../json/lossless-json.js';
+import { BYTES_PER_LINE, BYTES_PER_READ, type FloodMeter, StreamPauses } from '../protocol/flood-meter.js';
+import type { IgnoredReason } from '../protocol/ignored-messages.js';
+import type { MessageRules } from '../protocol/message.js';
+import { type MessageEdges, NO_EDGES } from '../protocol/message-edges.js';
+import { MessageReader } from '../protocol/message-reader.js';
+import { AwaitedSink } from './http/awaited-sink.js';
+import { authRequired } from './http/http-error.js';
 import { Outbox, type UnsentLimits } from './outbox.js';
 
 export interface WebSocketOptions {
@@ -20,18 +20,18 @@ export interface WebSocketOptions {
   readonly maxBytes: number;
   readonly rules: MessageRules;
   readonly connectTimeoutMs: number;
-  /** Weighs what it sends unasked. */
+  /** Measures its unrequested data. */
   readonly flood: FloodMeter;
   readonly unsent: UnsentLimits;
   readonly authorizer?: (() => Promise<Authorizer | undefined> | undefined) | undefined;
 }
 
-interface Refusal {
+interface RejectedUpgrade {
   readonly status: number;
   readonly challenge: string | undefined;
 }
 
-const MAX_PIECES = 16_384;
+const MAX_FRAGMENTS = 16_384;
 const CLOSE_GRACE_MS = 1_000;
 
 export class WebSocketTransport implements Transport {
@@ -42,7 +42,7 @@ export class WebSocketTransport implements Transport {
   onoversized?: (edges: MessageEdges, bytes: number) => void;
   onignored?: (reason: IgnoredReason) => void;
   isawaited?: (id: string | number) => boolean;
-  /** These requests certainly never left. */
+  /** These requests were certainly never sent. */
   onunsent?: (ids: readonly unknown[]) => void;
   readonly outbox: Outbox;
   readonly #options: WebSocketOptions;
@@ -55,8 +55,8 @@ export class WebSocketTransport implements Transport {
     this.outbox = new Outbox({
       server: options.server,
       limits: options.unsent,
-      unsent: () => this.#socket?.bufferedAmount ?? 0,
-      write: (text, id) => this.#hand(text, id),
+      bufferedBytes: () => this.#socket?.bufferedAmount ?? 0,
+      write: (text, id) => this.#sendNow(text, id),
     });
   }
 
@@ -64,22 +64,22 @@ export class WebSocketTransport implements Transport {
   async start(): Promise<void> {
     const { server, url } = this.#options;
     const authorizer = await this.#options.authorizer?.();
-    for (let round = 0; ; round += 1) {
+    for (let retries = 0; ; retries += 1) {
       const credentials = (await authorizer?.headers({ method: 'GET', url: new URL(url) })) ?? {};
       const refused = await this.#open(credentials);
       if (refused === undefined) return;
       const { status, challenge } = refused;
       const unknown = status !== 401 && status !== 403;
-      if (unknown || !(await authorizer?.refused({ status, challenge, credentials, round })))
-        throw unknown ? this.#refused(status) : authRequired(server, status);
+      if (unknown || !(await authorizer?.handleRefusal({ status, challenge, credentials, retries })))
+        throw unknown ? this.#refusedError(status) : authRequired(server, status);
     }
   }
 
-  /** How the server refused; undefined when the socket is open. */
-  async #open(credentials: Credentials): Promise<Refusal | undefined> {
+  /** How the server rejected it; undefined if the socket is open. */
+  async #open(credentials: Credentials): Promise<RejectedUpgrade | undefined> {
     const { WebSocket } = await import('ws');
     const { url, maxBytes, connectTimeoutMs } = this.#options;
-    // By the name, not by its spelling: two Authorization headers would both be sent.
+    // By name, ignoring case: two Authorization headers would both be sent.
     const headers = Object.fromEntries(
       [...Object.entries(this.#options.headers), ...Object.entries(credentials)].map(([name, value]) => [
         name.toLowerCase(),
@@ -90,16 +90,17 @@ export class WebSocketTransport implements Transport {
       headers,
       handshakeTimeout: connectTimeoutMs,
       maxPayload: maxBytes,
-      // Each piece that is held costs more than its bytes: a message in pieces of one would be a hundred times its size.
-      maxFragments: MAX_PIECES,
-      maxBufferedChunks: MAX_PIECES,
-      // Compression is where decompression bombs and malformed window sizes come in.
+      // Each chunk that is held costs more than its bytes: a message in chunks of one byte would take a hundred times
+      // its size.
+      maxFragments: MAX_FRAGMENTS,
+      maxBufferedChunks: MAX_FRAGMENTS,
+      // Compression enables decompression bombs and malformed window sizes.
       perMessageDeflate: false,
       autoPong: false,
       followRedirects: false,
     });
     this.#socket = socket;
-    const refused = await new Promise<Refusal | undefined>((resolve, reject) => {
+    const refused = await new Promise<RejectedUpgrade | undefined>((resolve, reject) => {
       socket.once('open', () => resolve(undefined));
       socket.once('error', (cause) => reject(this.#connectError(cause)));
       socket.once('unexpected-response', (_request, response) => {
@@ -110,44 +111,49 @@ export class WebSocketTransport implements Transport {
       });
     });
     if (refused !== undefined) return refused;
+    this.#receive(socket);
+    return undefined;
+  }
+
+  #receive(socket: WebSocket): void {
+    const { maxBytes } = this.#options;
     socket.on('error', (error) => {
       if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
         this.onoversized?.(NO_EDGES, maxBytes);
       this.onerror?.(error);
-      // What follows cannot be understood any more, and the other side may be slow to admit it.
+      // What follows cannot be parsed any more, and the other side may be slow to close.
       socket.terminate();
     });
-    const pauses = new Pauses(socket);
+    const pauses = new StreamPauses(socket);
     socket.once('close', () => pauses.end());
     const weigh = (bytes: number): void =>
-      pauses.hold(this.#options.flood.take(bytes + LINE_BYTES + READ_BYTES / 10));
+      pauses.pauseFor(this.#options.flood.record(bytes + BYTES_PER_LINE + BYTES_PER_READ / 10));
     answerPings(socket, this.#onWritten);
     socket.on('ping', ({ length }) => weigh(length));
     socket.on('pong', ({ length }) => weigh(length));
     const reader = new MessageReader(this.#options.rules, this.#sink, {
-      onBusy: (isBusy) => pauses.wait(isBusy),
-      around: (deliver, length) => {
-        this.#sink.isAwaited = false;
+      onBusy: (isBusy) => pauses.setBusy(isBusy),
+      wrapDelivery: (deliver, length) => {
+        this.#sink.sawAwaitedAnswer = false;
         deliver();
-        if (!this.#sink.isAwaited) weigh(length);
+        if (!this.#sink.sawAwaitedAnswer) weigh(length);
       },
     });
-    socket.on('close', () => reader.whenIdle(() => this.#end()));
+    socket.on('close', () => reader.whenIdle(() => this.#onEnd()));
     socket.on('message', (data, isBinary) => {
       if (!isBinary) return reader.push(String(data));
       // MCP is text.
       this.onignored?.('noise');
       weigh('byteLength' in data ? data.byteLength : 0);
     });
-    return undefined;
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     return this.#write(writeJson(message), 'method' in message && 'id' in message ? message.id : undefined);
   }
 
-  /** A request, where it has an id, or a notice. */
-  sendText(text: string, id?: unknown): Promise<void> {
+  /** A request, if it has an id, or a notification. */
+  sendText(text: string, id?: unknown): Promise<void> | undefined {
     return this.#write(text, id);
   }
 
@@ -163,23 +169,23 @@ export class WebSocketTransport implements Transport {
       );
     }
     if (!this.outbox.isFree) return this.outbox.add(text, id);
-    this.#hand(text, id);
+    this.#sendNow(text, id);
     return Promise.resolve();
   }
 
-  #hand(text: string, id: unknown): void {
+  #sendNow(text: string, id: unknown): void {
     if (id !== undefined) this.#sink.sent();
     this.#socket?.send(text, this.#onWritten);
   }
 
-  /** One function for all: a call makes as few objects as it can. */
+  /** One function for all: a call allocates as few objects as possible. */
   readonly #onWritten = (error?: Error | null): void => {
-    if (error == null) this.outbox.moved();
+    if (error == null) this.outbox.onDrain();
   };
 
   async close(): Promise<void> {
     const socket = this.#socket;
-    this.#end();
+    this.#onEnd();
     if (socket === undefined || socket.readyState === socket.CLOSED) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => socket.terminate(), CLOSE_GRACE_MS);
@@ -191,40 +197,40 @@ export class WebSocketTransport implements Transport {
     });
   }
 
-  #end(): void {
+  #onEnd(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.onunsent?.(this.outbox.close());
     this.onclose?.();
   }
 
-  #refused(status: number): TurnbuckleError {
+  #refusedError(status: number): TurnbuckleError {
     const { server } = this.#options;
     if (status === 401 || status === 403) return authRequired(server, status);
     return new TurnbuckleError(
       'CONNECT_FAILED',
-      `Server "${server}" refused the WebSocket with HTTP ${status}.`,
+      `Server "${server}" rejected the WebSocket connection (HTTP ${status}).`,
       {
         server,
-        hint: 'Check the address; it has to be a WebSocket endpoint that speaks the subprotocol "mcp".',
+        hint: 'Check the address. It must be a WebSocket endpoint with the subprotocol "mcp".',
       },
     );
   }
 
   #connectError(cause: Error): TurnbuckleError {
     const { server, url } = this.#options;
-    return new TurnbuckleError('CONNECT_FAILED', `Server "${server}" could not be reached.`, {
+    return new TurnbuckleError('CONNECT_FAILED', `Cannot reach server "${server}".`, {
       server,
       cause,
-      hint: `Check that it is running and that its address is right: turnbuckle config ${server}`,
+      hint: `Check that the server is running and that its address is correct: turnbuckle config ${server}`,
       data: { address: new URL(url).origin },
     });
   }
 }
 
 /**
- * One answer for all that came at once, to the last of them, as the protocol allows: each is a write of its own. The next
- * one is written when the last has left: who does not read gets no more.
+ * One pong for all pings that arrived together, to the last of them, as the protocol allows: each is a separate
+ * write. The next is written when the last was flushed: a peer that does not read gets no more.
  */
 function answerPings(socket: WebSocket, onWritten: (error?: Error | null) => void): void {
   let last: Buffer | undefined;

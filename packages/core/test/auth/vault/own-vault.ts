@@ -1,13 +1,13 @@
-/** A vault in a directory of its own, without the keychain of whoever runs the tests. */
+/** A vault in its own directory, without the keychain of the user who runs the tests. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { type TemporaryDirectory, temporaryDirectory } from '@turnbuckle/testing';
 import { onTestFinished } from 'vitest';
-import { createVault, type Vault, type VaultOptions } from '../../../src/auth/vault.js';
+import { createVault, type Vault, type VaultOptions } from '../../../src/vault/vault.js';
 
 export interface OwnVault {
   readonly directory: TemporaryDirectory;
   readonly warnings: string[];
-  /** Another one on the same files, as another process would have it. */
+  /** Another instance on the same files, as another process would open it. */
   open(options?: Partial<VaultOptions>): Vault;
   text(name?: string): Promise<string>;
   write(text: string, name?: string): Promise<void>;

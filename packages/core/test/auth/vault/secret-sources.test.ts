@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
-import { readSecret } from '../../../src/config/secrets.js';
+import { readSecret } from '../../../src/config/placeholders/secrets.js';
 
 const ENVIRONMENT = {
   PATH: process.env.PATH,
@@ -12,6 +12,7 @@ const ENVIRONMENT = {
   TURNBUCKLE_INPUT_OTHER: 'not for the command',
 };
 
+// requirement K2
 describe('${secret:name}', () => {
   const vault = async () => ({
     get: async (name: string) => (name === 'secret/a.b' ? 'of the vault' : undefined),
@@ -26,20 +27,20 @@ describe('${secret:name}', () => {
     expect(await readSecret('c', { environment: ENVIRONMENT, vault })).toBeUndefined();
   });
 
-  it('fails when the vault does, whatever the command would have said', async () => {
+  it('fails when the vault fails, whatever the command would return', async () => {
     const broken = { get: () => Promise.reject(new Error('shut')) };
     await expect(
       readSecret('c', { environment: ENVIRONMENT, vault: async () => broken, command: ['printf', 'x'] }),
     ).rejects.toThrow('shut');
   });
 
-  it('does not hand our own secrets to the command', async () => {
+  it('does not pass our own secrets to the command', async () => {
     const given = await readSecret('c', { environment: ENVIRONMENT, command: ['env'] });
     expect(given).toContain('OWN=stays');
     expect(given).not.toContain('not for the command');
   });
 
-  it('is passed to the command as one word, whatever is in it', async () => {
+  it('is passed to the command as one argument, whatever it contains', async () => {
     const directory = await temporaryDirectory();
     await writeFile(directory.file('x'), '');
     const name = `a b"; touch ${directory.file('made')} #`;

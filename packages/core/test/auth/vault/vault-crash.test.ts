@@ -19,7 +19,9 @@ function startWorker(task: string, stateDir: string, [count, first]: [number, nu
   });
 }
 
-it('six processes add one 15 times each, and none is lost', { timeout: 120_000 }, async () => {
+it('six processes increment a number 15 times each, and no increment is lost', {
+  timeout: 120_000,
+}, async () => {
   const { directory, open } = await ownVault();
   const workers = Array.from({ length: 6 }, () => startWorker('increment', directory.path, [15, 0]));
   const codes = await Promise.all(workers.map((worker) => once(worker, 'close')));
@@ -27,7 +29,7 @@ it('six processes add one 15 times each, and none is lost', { timeout: 120_000 }
   expect(await open({ environment }).get('counter')).toBe('90');
 });
 
-it('while another process rotates, readers never find a vault without its key', {
+it('readers never find a vault without its key while another process rotates it', {
   timeout: 120_000,
 }, async () => {
   const { directory, open } = await ownVault();
@@ -39,14 +41,14 @@ it('while another process rotates, readers never find a vault without its key', 
   await once(worker, 'close');
 });
 
-it(`${KILLS} times killed while it rotates: either key works, and nothing is left behind`, {
+it(`a rotation that is killed ${KILLS} times: one of the two keys works, and nothing is left behind`, {
   timeout: 60_000 + KILLS * 12_000,
 }, async () => {
   const { directory, open, text } = await ownVault();
   const values = new Map(Array.from({ length: 20 }, (_, index) => [`n${index}`, `value ${index}`]));
   for (const [name, value] of values) await open().set(name, value);
   const seen = { locks: 0, unfinished: 0, kinds: new Set<string>() };
-  // The kills that count, and as many more (up to a bound) as it takes to have hit what is looked for.
+  // At least KILLS, and more (up to a bound) until every kind of interruption has occurred.
   const isOver = (kill: number): boolean =>
     kill >= KILLS * 6 || (kill >= KILLS && seen.locks > 0 && seen.unfinished > 0 && seen.kinds.size === 2);
   for (let kill = 0; !isOver(kill); kill += 1) {
@@ -70,7 +72,7 @@ it(`${KILLS} times killed while it rotates: either key works, and nothing is lef
   expect((await readdir(directory.path)).sort()).toEqual(['vault.json', 'vault.key']);
   const keys = (await text('vault.key')).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   expect(keys).toHaveLength(1);
-  // Otherwise none was killed in the middle, and the test shows nothing.
+  // Otherwise no process was killed during a rotation, and the test proves nothing.
   expect(seen.locks).toBeGreaterThan(0);
   expect(seen.unfinished).toBeGreaterThan(0);
   expect([...seen.kinds].sort()).toEqual(['file', 'passphrase']);

@@ -58,19 +58,19 @@ describe('a vault that cannot be opened is never overwritten', () => {
     await expectRefused(vault, 'is damaged');
   });
 
-  it('its key is gone', async () => {
+  it('its key is missing', async () => {
     const vault = await ownVault();
     await vault.open().set('n', SECRET);
     await rm(vault.directory.file('vault.key'));
-    await expectRefused(vault, 'is not in the file');
+    await expectRefused(vault, 'is missing from the file');
   });
 
-  it('its key is another one', async () => {
+  it('its key is that of another vault', async () => {
     const [vault, other] = [await ownVault(), await ownVault()];
     await vault.open().set('n', SECRET);
     await other.open().set('n', SECRET);
     await vault.write(await other.text('vault.key'), 'vault.key');
-    await expectRefused(vault, 'is not in the file');
+    await expectRefused(vault, 'is missing from the file');
   });
 
   it('its key is damaged', async () => {
@@ -80,7 +80,7 @@ describe('a vault that cannot be opened is never overwritten', () => {
     await expectRefused(vault, 'is damaged');
   });
 
-  it('nor is the key of a vault that was moved away for a while', async () => {
+  it('and neither is the key of a vault that is temporarily moved away', async () => {
     const vault = await ownVault();
     await vault.open().set('n', SECRET);
     await rename(vault.directory.file('vault.json'), vault.directory.file('moved'));
@@ -93,7 +93,7 @@ describe('a vault that cannot be opened is never overwritten', () => {
     expect(await vault.text('vault.key')).toBe('AAAA\n');
   });
 
-  it('says nothing of what is in it', async () => {
+  it('its error does not reveal the content', async () => {
     const vault = await ownVault();
     await vault.open().set('n', SECRET);
     await vault.write((await vault.text()).replace('"version": 1', '"version": 7'));
@@ -103,7 +103,7 @@ describe('a vault that cannot be opened is never overwritten', () => {
       .catch((thrown: unknown) => thrown);
     expect(JSON.stringify(error)).not.toContain(SECRET);
     expect(error).toMatchObject({
-      message: expect.stringContaining('newer than this'),
+      message: expect.stringContaining('does not support'),
       data: { file: expect.any(String) },
     });
   });

@@ -10,7 +10,7 @@ const withPassphrase = (words: string, more = {}) => ({
 });
 
 describe('a vault with a passphrase', () => {
-  it('is made when the passphrase is there from the first, and needs no key file', async () => {
+  it('is created if a passphrase is set from the start, and needs no key file', async () => {
     const { open, text, directory } = await ownVault();
     await open(withPassphrase('open sesame')).set('n', SECRET);
     expect(JSON.parse(await text())).toMatchObject({
@@ -21,17 +21,17 @@ describe('a vault with a passphrase', () => {
     expect(await open(withPassphrase('open sesame')).keySource()).toBe('passphrase');
   });
 
-  it('is the same for every way to write its letters', async () => {
+  it('opens with every Unicode form of the passphrase', async () => {
     const { open } = await ownVault();
     await open(withPassphrase('caf\u00e9')).set('n', SECRET);
     expect(await open(withPassphrase('cafe\u0301')).get('n')).toBe(SECRET);
   });
 
   it.each([
-    ['a wrong one', withPassphrase('wrong'), 'not the passphrase'],
+    ['a wrong passphrase', withPassphrase('wrong'), 'Wrong passphrase'],
     ['none', { environment: OFF }, 'is locked with a passphrase'],
-    ['an empty one', withPassphrase(''), 'is locked with a passphrase'],
-  ])('stays shut with %s', async (_name, options, message) => {
+    ['an empty passphrase', withPassphrase(''), 'is locked with a passphrase'],
+  ])('stays locked with %s', async (_name, options, message) => {
     const { open, text } = await ownVault();
     await open(withPassphrase('open sesame')).set('n', SECRET);
     const before = await text();
@@ -63,7 +63,7 @@ describe('a vault with a passphrase', () => {
     expect(asked).toEqual(['open', 'open']);
   });
 
-  it('takes no figures from a file that would cost without bound', async () => {
+  it('rejects key derivation parameters without bound', async () => {
     const { open, text, write } = await ownVault();
     await open(withPassphrase('open sesame')).set('n', SECRET);
     for (const [key, value] of Object.entries({ N: 2 ** 30, r: 1_000, p: 1_000_000 })) {
@@ -75,6 +75,7 @@ describe('a vault with a passphrase', () => {
   });
 });
 
+// requirement K2
 describe('rotating', () => {
   const KINDS = ['file', 'passphrase'] as const;
   it.each(KINDS.flatMap((from) => KINDS.map((to) => [from, to] as const)))(
@@ -97,14 +98,14 @@ describe('rotating', () => {
       expect(newKey === undefined).toBe(to !== 'file');
       const [line = 'none'] = oldKey?.split('\n').filter((one) => !one.startsWith('#')) ?? [];
       expect(newKey ?? '').not.toContain(line);
-      // The old file cannot be opened with what is left.
+      // The old file cannot be opened with the keys that are left.
       await write(old);
       await expect(open(after).get('n')).rejects.toMatchObject({ code: 'SECRETS_UNAVAILABLE' });
       if (to === 'passphrase') await rm(directory.file('vault.json'));
     },
   );
 
-  it('keeps the kind of key, and goes on working for those who had it open', async () => {
+  it('keeps the kind of key, and instances that were open continue to work', async () => {
     const { open } = await ownVault();
     const [mine, theirs] = [open(), open()];
     await mine.set('n', SECRET);
@@ -115,25 +116,25 @@ describe('rotating', () => {
     expect(await mine.get('m')).toBe('more');
   });
 
-  it('needs a vault, and a new passphrase where there is to be one', async () => {
+  it('needs a vault, and a new passphrase if the key comes from one', async () => {
     const { open, text } = await ownVault();
     await expect(open().rotate()).rejects.toThrow('There is no vault');
     await open().set('n', SECRET);
     const before = await text();
-    await expect(open().rotate('passphrase')).rejects.toThrow('no new passphrase');
+    await expect(open().rotate('passphrase')).rejects.toThrow('No new passphrase');
     await expect(open().rotate('keychain')).rejects.toMatchObject({ code: 'SECRETS_UNAVAILABLE' });
     expect(await text()).toBe(before);
   });
 
-  it('that was cut off after the new key was in use is finished by the next writer', async () => {
+  it('that was interrupted after the new key was in use is completed by the next writer', async () => {
     const { open, text, write } = await ownVault();
     await open().set('n', SECRET);
     const oldKey = await text('vault.key');
     await open(withPassphrase('new words')).rotate('passphrase');
-    // As if it had been killed before it removed the key: sealed again with the remark that it is still to do.
+    // As if it had been killed before it removed the old key: sealed again with the note that this is still to do.
     await write(oldKey, 'vault.key');
-    const { sealVault, parseVault, openVaultText } = await import('../../../src/auth/vault-format.js');
-    const { deriveKey } = await import('../../../src/auth/vault-key.js');
+    const { sealVault, parseVault, openVaultText } = await import('../../../src/vault/vault-format.js');
+    const { deriveKey } = await import('../../../src/vault/vault-key.js');
     const sealed = parseVault(await text());
     if (typeof sealed === 'string' || sealed.key.from !== 'passphrase')
       throw new Error('not sealed as expected');
@@ -147,7 +148,7 @@ describe('rotating', () => {
   });
 });
 
-describe('without a keychain that answers', () => {
+describe('without a keychain that responds', () => {
   const session = { PATH: process.env.PATH, HOME: '/nonexistent' };
 
   it('the key is in a file', async () => {
@@ -157,7 +158,7 @@ describe('without a keychain that answers', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'one that is silent for 3 s is none',
+    'a keychain that does not respond for 3 s counts as missing',
     { timeout: 60_000 },
     async () => {
       const { open, text, directory } = await ownVault();
@@ -171,7 +172,7 @@ describe('without a keychain that answers', () => {
         await waitUntil(() => held.length > 0);
         const asking = processesWithEnvironment('DBUS_SESSION_BUS_ADDRESS', `unix:path=${path}`);
         expect(asking).toHaveLength(1);
-        // Nobody who looks at that process learns more than that it asks.
+        // The process that asks the keychain exposes no secret.
         for (const name of ['environ', 'cmdline'])
           expect(await readFile(`/proc/${asking[0]}/${name}`, 'utf8'), name).not.toContain(SECRET);
         await kept;
@@ -186,9 +187,9 @@ describe('without a keychain that answers', () => {
 
   it.each([
     ['it is switched off', { environment: OFF }, 'TURNBUCKLE_KEYCHAIN is "off"'],
-    ['the program has none', { environment: session, keychain: false }, 'does not use one'],
-    ['none is there', { environment: session }, 'does not answer'],
-  ])('a vault whose key is in one stays shut: %s', async (_name, options, message) => {
+    ['the program has turned it off', { environment: session, keychain: false }, 'has turned it off'],
+    ['none is available', { environment: session }, 'Cannot access the keychain'],
+  ])('a vault whose key is in one stays locked: %s', async (_name, options, message) => {
     const { open, text, write } = await ownVault();
     await open().set('n', SECRET);
     const file = JSON.parse(await text());

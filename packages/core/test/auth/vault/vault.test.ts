@@ -7,7 +7,7 @@ const SECRET = 'correct horse battery staple';
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
 describe('a vault', () => {
-  it('touches the disk when something is kept, and not before', async () => {
+  it('writes to the disk when a secret is stored, and not before', async () => {
     const { directory, open } = await ownVault();
     const stateDir = join(directory.path, 'state', 'deep');
     const vault = open({ stateDir });
@@ -18,7 +18,7 @@ describe('a vault', () => {
     expect((await readdir(stateDir)).sort()).toEqual(['vault.json', 'vault.key']);
   });
 
-  it('keeps what it was given, for others too, and lists names without values', async () => {
+  it('stores secrets, for other instances too, and lists names without values', async () => {
     const { open } = await ownVault();
     const vault = open({ now: () => Date.UTC(2026, 6, 28) });
     await vault.set('secret/b', SECRET);
@@ -37,7 +37,7 @@ describe('a vault', () => {
     expect(await vault.get('secret/a')).toBeUndefined();
   });
 
-  it('shows nothing on the disk: no name, no value, and each time other bytes', async () => {
+  it('reveals nothing on the disk: no name, no value, and each time different bytes', async () => {
     const { open, text, directory } = await ownVault();
     const vault = open();
     const seen: string[] = [];
@@ -59,7 +59,7 @@ describe('a vault', () => {
     expect(await modeOf(directory.path)).toBe(0o700);
   });
 
-  it('changes an entry from what it was, and leaves the file alone when that is the same', async () => {
+  it('changes an entry atomically, and does not write the file if it is unchanged', async () => {
     const { open, text } = await ownVault();
     const vault = open();
     expect(await vault.update('n', (old) => `${old ?? 'new'}!`)).toBe('new!');
@@ -77,11 +77,11 @@ describe('a vault', () => {
     await vault.set('n', 'free again');
   });
 
-  it('sees at once what another process wrote, however fast they take turns', async () => {
+  it('immediately sees what another process wrote, however fast they alternate', async () => {
     const { open } = await ownVault();
     const [left, right] = [open(), open()];
     for (let turn = 0; turn < 100; turn += 1) {
-      // The same length each time: neither size nor time tell the files apart.
+      // The same length each time: neither size nor time distinguishes the files.
       const value = String(turn).padStart(4, '0');
       const [writer, reader] = turn % 2 === 0 ? [left, right] : [right, left];
       await writer.set('n', value);
@@ -89,7 +89,7 @@ describe('a vault', () => {
     }
   });
 
-  it('sees it also when it has kept in mind what was there, and when the time of the file did not change', async () => {
+  it('sees it even with a cached copy and an unchanged file time', async () => {
     const { open, directory, text, write } = await ownVault();
     const written = new Date('2026-07-28T10:00:00Z');
     const later = open({ now: () => written.getTime() + 60_000 });
@@ -102,7 +102,7 @@ describe('a vault', () => {
     await settle();
     expect(await later.get('n')).toBe('first!');
     expect(await atOnce.get('n')).toBe('first!');
-    // In place, of the same size and with the same time: only who knows that it looked too early looks again.
+    // Same size and time: only an instance that read the file too soon after that time reads it again.
     await write(second);
     await settle();
     expect(await atOnce.get('n')).toBe('second');
@@ -110,30 +110,30 @@ describe('a vault', () => {
     expect(await later.get('n')).toBe('third');
   });
 
-  it('refuses what is too large, and keeps the rest', async () => {
+  it('rejects values that are too large, and keeps the rest', async () => {
     const { open } = await ownVault();
     const vault = open();
     await vault.set('n', SECRET);
     await expect(vault.set('big', 'x'.repeat(2_000_000))).rejects.toThrow('more than');
-    await expect(vault.set('', 'x')).rejects.toThrow('its name');
+    await expect(vault.set('', 'x')).rejects.toThrow('the name');
     expect(await vault.list()).toHaveLength(1);
   });
 });
 
-describe('the rights of its files', () => {
-  it.each(['vault.json', 'vault.key'])('of %s are tightened, and that is told', async (name) => {
+describe('the permissions of its files', () => {
+  it.each(['vault.json', 'vault.key'])('of %s are tightened, and that is reported', async (name) => {
     const { open, directory, warnings } = await ownVault();
     await open().set('n', SECRET);
     await chmod(directory.file(name), 0o644);
     expect(await open().get('n')).toBe(SECRET);
     expect(await modeOf(directory.file(name))).toBe(0o600);
-    expect(warnings).toEqual([expect.stringContaining(`Others could read ${directory.file(name)}`)]);
+    expect(warnings).toEqual([expect.stringContaining(`Other users could read ${directory.file(name)}`)]);
     await open().set('n', 'other');
     expect(await modeOf(directory.file(name))).toBe(0o600);
     expect(warnings).toHaveLength(1);
   });
 
-  it('are told by the process when nobody listens', async () => {
+  it('are reported as a process warning without a listener', async () => {
     const { open, directory } = await ownVault();
     await open().set('n', SECRET);
     await chmod(directory.file('vault.json'), 0o640);
@@ -142,7 +142,7 @@ describe('the rights of its files', () => {
     expect(await told).toMatchObject({ code: 'TURNBUCKLE_SECRETS' });
   });
 
-  it('of its directory are tightened where it is ours alone', async () => {
+  it('of its directory are tightened if it belongs to us alone', async () => {
     const { open, directory, warnings } = await ownVault();
     const [shared, everybodys] = ['shared', 'everybodys'].map((name) => directory.file(name));
     if (shared === undefined || everybodys === undefined) throw new Error('no directories');
@@ -155,26 +155,26 @@ describe('the rights of its files', () => {
     await open({ stateDir: everybodys }).set('n', SECRET);
     expect(await modeOf(everybodys)).toBe(0o777);
     expect(warnings).toEqual([
-      expect.stringContaining('now only you can'),
-      expect.stringContaining('Others can write'),
+      expect.stringContaining('now give access only to you'),
+      expect.stringContaining('Other users can write'),
     ]);
   });
 
   it.skipIf(process.getuid?.() !== 0).each(['vault.json', 'vault.key'])(
-    'do not help a stranger: %s of somebody else is refused',
+    'do not help another user: %s owned by someone else is rejected',
     async (name) => {
       const { open, directory, text } = await ownVault();
       await open().set('n', SECRET);
       await chown(directory.file(name), 12_345, 12_345);
       const before = await text();
-      const refused = { code: 'SECRETS_UNAVAILABLE', message: expect.stringContaining('somebody else') };
+      const refused = { code: 'SECRETS_UNAVAILABLE', message: expect.stringContaining('another user') };
       await expect(open().get('n')).rejects.toMatchObject(refused);
       await expect(open().set('n', 'other')).rejects.toMatchObject(refused);
       expect(await text()).toBe(before);
     },
   );
 
-  it('that forbid writing are told', async () => {
+  it('that forbid writing are reported', async () => {
     const { open, directory } = await ownVault();
     const vault = open({ stateDir: directory.file('vault.json') });
     await open().set('n', SECRET);

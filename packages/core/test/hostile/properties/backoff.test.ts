@@ -12,7 +12,7 @@ const options = fc.record({
 });
 
 describe('backoffDelay', () => {
-  it('stays inside its bounds, ends with its tries, and probes at its own pace', () => {
+  it('stays inside its bounds, ends after its attempts, and probes at the probe interval', () => {
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(options, fc.integer({ min: 1, max: 2_000 }), random, (given, attempt, drawn) => {

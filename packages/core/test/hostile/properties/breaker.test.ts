@@ -4,15 +4,15 @@ import { Breaker } from '../../../src/resilience/breaker.js';
 
 const OPTIONS = { failures: 3, openMs: 100, maxOpenMs: 250 };
 
-/** What a breaker is supposed to be, written down a second time and more plainly. */
+/** A simple model of the breaker. */
 interface Model {
   now: number;
   failures: number;
-  /** How often it opened since it was last closed; 0: it is closed. */
+  /** How often it opened since it was last closed; 0 if it is closed. */
   opened: number;
   until: number;
   probing: boolean;
-  /** A probe was let through since it opened. */
+  /** A probe was admitted since it opened. */
   halfOpen: boolean;
 }
 
@@ -48,7 +48,7 @@ const fail: Command = {
   check: () => true,
   run: (model, breaker) => {
     breaker.fail(model.now);
-    // Of a call that was let through before it opened.
+    // The failure of a call that was admitted before it opened.
     if (model.opened > 0 && !model.halfOpen) return;
     model.failures += 1;
     model.probing = false;
@@ -80,7 +80,7 @@ const pass = (ms: number): Command => ({
 });
 
 describe('Breaker', () => {
-  it('does what its model does, in any order of events', () => {
+  it('behaves like its model, for any order of events', () => {
     const steps = [
       fc.constant(admit),
       fc.constant(succeed),
@@ -97,7 +97,7 @@ describe('Breaker', () => {
     );
   });
 
-  it('is never longer shut than its maximum', () => {
+  it('is never open longer than its maximum', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { maxLength: 40 }), (gaps) => {
         const breaker = new Breaker(OPTIONS);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findGrant, type KnownServers, meaningsOf } from '../../../src/policy/capabilities.js';
+import { findGrant, type KnownServers, possibleMeanings } from '../../../src/policy/capabilities.js';
 
 const RUNS = { numRuns: 10_000 };
 const word = fc.string({ unit: fc.constantFrom('a', 'b', '_'), minLength: 1, maxLength: 4 });
@@ -16,7 +16,7 @@ function knownTools(pairs: ReadonlyArray<{ server: string; tool: string }>): Kno
   };
 }
 
-/** Everything a word can mean, by trying all there is. */
+/** All meanings of a capability, by trying every server. */
 function everyMeaning(
   capability: string,
   pairs: ReadonlyArray<{ server: string; tool: string }>,
@@ -24,7 +24,7 @@ function everyMeaning(
   return new Set(
     pairs.flatMap(({ server }) => [
       ...(capability === `mcp_${server}` ? [`mcp:${server}`] : []),
-      // Any tool of that name: whether the server has it is not known before it is up.
+      // Any tool name: the tools of a server are unknown before it is connected.
       ...(capability.startsWith(`mcp_${server}_`) && capability !== `mcp_${server}_`
         ? [`mcp:${server}/${capability.slice(server.length + 5)}`]
         : []),
@@ -32,8 +32,9 @@ function everyMeaning(
   );
 }
 
+// requirement P1
 describe('capabilities', () => {
-  it('grant nothing by a word with two meanings, and exactly its one meaning otherwise', () => {
+  it('grant nothing if they are ambiguous, and exactly their one meaning otherwise', () => {
     fc.assert(
       fc.property(world, fc.nat(), (pairs, pick) => {
         const one = pairs[pick % pairs.length];
@@ -41,9 +42,9 @@ describe('capabilities', () => {
         const known = knownTools(pairs);
         for (const capability of [`mcp_${one.server}`, `mcp_${one.server}_${one.tool}`]) {
           const meanings = everyMeaning(capability, pairs);
-          expect(new Set(meaningsOf(capability, known))).toEqual(meanings);
+          expect(new Set(possibleMeanings(capability, known))).toEqual(meanings);
           for (const pair of pairs) {
-            const grant = findGrant({ id: 'agent', capabilities: [capability] }, pair, known);
+            const grant = findGrant({ capabilities: [capability] }, pair, known);
             const [only] = meanings;
             const meant = only === `mcp:${pair.server}` || only === `mcp:${pair.server}/${pair.tool}`;
             expect(grant.granted).toBe(meanings.size === 1 && meant);
@@ -54,14 +55,14 @@ describe('capabilities', () => {
     );
   });
 
-  it('always work in the exact spelling, and for nothing else', () => {
+  it('always work in the exact form, and for nothing else', () => {
     fc.assert(
       fc.property(world, fc.nat(), (pairs, pick) => {
         const one = pairs[pick % pairs.length];
         if (one === undefined) return;
         const known = knownTools(pairs);
         const granted = (capability: string) =>
-          pairs.filter((pair) => findGrant({ id: 'agent', capabilities: [capability] }, pair, known).granted);
+          pairs.filter((pair) => findGrant({ capabilities: [capability] }, pair, known).granted);
         expect(granted(`mcp:${one.server}/${one.tool}`)).toEqual([one]);
         expect(granted(`mcp:${one.server}`)).toEqual(pairs.filter(({ server }) => server === one.server));
         expect(granted('mcp_integration')).toEqual(pairs);
@@ -71,7 +72,7 @@ describe('capabilities', () => {
     );
   });
 
-  it('never give more for a word that grants nothing', () => {
+  it('never grant more because of a capability that grants nothing', () => {
     fc.assert(
       fc.property(
         world,
@@ -84,9 +85,9 @@ describe('capabilities', () => {
         (pairs, capabilities) => {
           const known = knownTools(pairs);
           for (const pair of pairs) {
-            const grant = findGrant({ id: 'agent', capabilities }, pair, known);
+            const grant = findGrant({ capabilities }, pair, known);
             if (grant.granted) expect(capabilities).toContain(grant.by);
-            expect(findGrant({ id: 'agent', capabilities: [] }, pair, known).granted).toBe(false);
+            expect(findGrant({ capabilities: [] }, pair, known).granted).toBe(false);
           }
         },
       ),

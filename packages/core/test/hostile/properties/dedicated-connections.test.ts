@@ -1,18 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Connection } from '../../../src/connection/connection.js';
-import { IdleStop } from '../../../src/connection/idle-stop.js';
-import { type ConnectionApart, ConnectionsApart } from '../../../src/connections-apart.js';
+import { IdleTimer } from '../../../src/connection/idle-timer.js';
+import {
+  type DedicatedConnection,
+  DedicatedConnections,
+} from '../../../src/servers/dedicated-connections.js';
 
 interface Made {
   readonly whose: string | undefined;
-  readonly idle: IdleStop;
+  readonly idle: IdleTimer;
   users: number;
   isClosed: boolean;
   gone: () => void;
 }
 
-/** What is done with them: a call begins or ends in a session of an agent, or one that was given up is gone at last. */
+/** A step: a call starts or ends in a session of an agent, or a closing connection has closed. */
 const step = fc.record({
   what: fc.constantFrom('call', 'call', 'call', 'answer', 'gone'),
   who: fc.constantFrom(undefined, 'a', 'a', 'a', 'b', 'c', 'd'),
@@ -22,16 +25,16 @@ const step = fc.record({
 class Bench {
   readonly made = new Map<Connection, Made>();
   readonly max: number;
-  readonly apart: ConnectionsApart;
+  readonly apart: DedicatedConnections;
   #whose: string | undefined;
 
   constructor(max: number) {
     this.max = max;
-    this.apart = new ConnectionsApart({ server: 's', max, connect: () => this.#connect() });
+    this.apart = new DedicatedConnections({ server: 's', max, connect: () => this.#connect() });
   }
 
-  #connect(): ConnectionApart {
-    const idle = new IdleStop({ idleMs: 0, stop: () => {} });
+  #connect(): DedicatedConnection {
+    const idle = new IdleTimer({ idleMs: 0, onIdle: () => {} });
     let gone = (): void => {};
     const ended = new Promise<void>((resolve) => {
       gone = resolve;
@@ -73,7 +76,7 @@ class Bench {
     made.idle.leave();
   }
 
-  /** All that were given up by this one. */
+  /** Lets all closing connections of this agent finish. */
   async gone(whose: string | undefined): Promise<void> {
     for (const made of this.made.values()) if (made.whose === whose && made.isClosed) made.gone();
     for (let hop = 0; hop < 4; hop += 1) await Promise.resolve();
@@ -81,7 +84,7 @@ class Bench {
 }
 
 describe('the connections of agents and sessions', () => {
-  it('are never more than there may be, never all of one agent, and none for a newcomer only when they are in use', async () => {
+  it('never exceed the limit, are never all held by one agent, and are denied to a new agent only if all are in use', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 20 }),
@@ -114,7 +117,7 @@ describe('the connections of agents and sessions', () => {
     );
   });
 
-  it('that will not end are counted: nobody has more than twice its share on its hands', () => {
+  it('count until they have closed: no agent holds more than twice its share', () => {
     const bench = new Bench(64);
     let calls = 0;
     for (let run = 0; run < 200; run += 1) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventLines } from '../../../src/connection/event-lines.js';
-import { EventReader, type StreamEvent } from '../../../src/connection/event-reader.js';
+import { EventLines } from '../../../src/connection/transports/http/event-lines.js';
+import { EventReader, type StreamEvent } from '../../../src/connection/transports/http/event-reader.js';
 
 const RUNS = { numRuns: 10_000 };
 
@@ -26,8 +26,8 @@ function read(chunks: readonly Buffer[]): Seen {
   return seen;
 }
 
-/** The standard, word for word; an id counts for its own event only, as who picks up a stream has to keep it anyway. */
-function byTheBook(text: string): Seen {
+/** A literal implementation of the standard, but an id belongs only to its own event: code that resumes a stream stores it anyway. */
+function readByStandard(text: string): Seen {
   const seen: Seen = [];
   const whole = (text.startsWith('\ufeff') ? text.slice(1) : text).split(/\r\n|\n|\r/).slice(0, -1);
   let data: string[] = [];
@@ -85,7 +85,7 @@ describe('the events of a stream', () => {
     fc.assert(
       fc.property(text, cuts, (sent, at) => {
         const bytes = Buffer.from(sent);
-        const expected = byTheBook(bytes.toString());
+        const expected = readByStandard(bytes.toString());
         expect(read([bytes])).toEqual(expected);
         expect(read(cut(bytes, at))).toEqual(expected);
         expect(read(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(expected);
@@ -94,7 +94,7 @@ describe('the events of a stream', () => {
     );
   });
 
-  it('are weighed from blank line to blank line, however these are written', () => {
+  it('are measured from blank line to blank line, for all line endings', () => {
     fc.assert(
       fc.property(fc.constantFrom('\n', '\r', '\r\n'), cuts, fc.nat(40), (end, at, rest) => {
         const lines = new EventLines();

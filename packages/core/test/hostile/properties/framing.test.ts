@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineFraming } from '../../../src/connection/line-framing.js';
+import { LineFraming } from '../../../src/connection/transports/line-framing.js';
 
 const RUNS = { numRuns: 10_000 };
 const MAX = 40;
@@ -37,13 +37,13 @@ const line = fc
     fc.string({ minLength: MAX + 1, maxLength: 3 * MAX }),
   )
   .map((text) => text.replaceAll(/[\r\n]/g, ''))
-  // Unpaired surrogates have no UTF-8.
+  // Unpaired surrogates cannot be encoded as UTF-8.
   .map((text) => Buffer.from(text).toString());
 const lines = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n')), { maxLength: 8 });
 const cuts = fc.array(fc.nat(400), { maxLength: 40 });
 
 describe('LineFraming', () => {
-  it('gives the same lines however the bytes are cut', () => {
+  it('gives the same lines for all chunk boundaries', () => {
     fc.assert(
       fc.property(lines, cuts, (written, at) => {
         const bytes = Buffer.from(written.map(([text, end]) => text + end).join(''));
@@ -60,7 +60,7 @@ describe('LineFraming', () => {
     );
   });
 
-  it('gives the same lines when every byte comes alone', () => {
+  it('gives the same lines byte by byte', () => {
     fc.assert(
       fc.property(lines, (written) => {
         const bytes = Buffer.from(written.map(([text, end]) => text + end).join(''));
@@ -70,7 +70,7 @@ describe('LineFraming', () => {
     );
   });
 
-  it('shows both ends of a line that is too long', () => {
+  it('reports both ends of a line that is too long', () => {
     fc.assert(
       fc.property(fc.nat(5_000), cuts, (length, at) => {
         const text = `HEAD${'x'.repeat(length + MAX)}TAIL`;

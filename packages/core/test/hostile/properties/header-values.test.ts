@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeHeaderValue, headersFor, scanHeaderParameters } from '../../../src/connection/mcp-headers.js';
+import {
+  encodeHeaderValue,
+  headersFor,
+  scanHeaderParameters,
+} from '../../../src/connection/transports/http/mcp-headers.js';
 
 const RUNS = { numRuns: 10_000 };
 
@@ -16,7 +20,7 @@ const text = fc.oneof(
 );
 
 describe('header values', () => {
-  it('survive the wire and hold nothing that a header may not hold', () => {
+  it('can be decoded again and contain no characters that are invalid in a header', () => {
     fc.assert(
       fc.property(text, (value) => {
         const encoded = encodeHeaderValue(value);
@@ -29,7 +33,7 @@ describe('header values', () => {
     );
   });
 
-  it('are made of plain arguments only, under lower-case names', () => {
+  it('are made only of primitive arguments, under lower-case names', () => {
     const schema = {
       type: 'object',
       properties: {

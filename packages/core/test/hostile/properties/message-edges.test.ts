@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readEdges } from '../../../src/connection/message-edges.js';
+import { readEdges } from '../../../src/connection/protocol/message-edges.js';
 
 const EDGE = 1_024;
 const large = fc.constantFrom(
@@ -11,7 +11,7 @@ const large = fc.constantFrom(
 const id = fc.oneof(fc.integer({ min: 0, max: 2_000_000_000 }), fc.stringMatching(/^[a-z]{1,9}$/));
 const edgesOf = (text: string) => readEdges(text.slice(0, EDGE), text.slice(-EDGE));
 
-it('tells whose a message is by its own members, in whatever order they stand', () => {
+it('identifies a message by its own members, in any order', () => {
   fc.assert(
     fc.property(
       id,
@@ -35,7 +35,7 @@ it('tells whose a message is by its own members, in whatever order they stand', 
   );
 });
 
-it('takes no member of something else for one of the message', () => {
+it('does not mistake a nested member for one of the message', () => {
   for (const result of [`{"id":5,"a":"${'x'.repeat(3_000)}","id":6}`, `[${'{"id":5},'.repeat(900)}{"id":6}]`])
     expect(edgesOf(`{"jsonrpc":"2.0","result":${result}}`).id).toBeUndefined();
 });

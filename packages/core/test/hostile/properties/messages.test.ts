@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ReadMessage, readText, readValue } from '../../../src/connection/message.js';
+import { type ReadMessage, readText, readValue } from '../../../src/connection/protocol/message.js';
 
 const RUNS = { numRuns: 10_000, seed: 9 };
 const RULES = { server: 'odd', maxDepth: 200 };
@@ -14,7 +14,7 @@ const message = fc.oneof(
   }),
 );
 
-/** Parts of messages as strangers write them: right, wrong, missing, and called like what every object has. */
+/** Parts of untrusted messages: valid, invalid, missing, and named like object members. */
 const names = fc.constantFrom('constructor', '__proto__', 'toString', 'hasOwnProperty', 'x', 'tools/list');
 const anything = fc.oneof(fc.jsonValue(), fc.constantFrom(null, 0, '', [], {}), names);
 const near = fc.record(
@@ -33,7 +33,7 @@ const near = fc.record(
 const isRecord = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What everything behind the check relies on. */
+/** The guarantees that other code relies on. */
 function expectSound(read: ReadMessage): void {
   if (typeof read === 'string')
     return void expect(['noise', 'malformed', 'too-deep', 'unasked']).toContain(read);
@@ -49,7 +49,7 @@ function expectSound(read: ReadMessage): void {
 }
 
 describe('readText', () => {
-  it('brings back every message exactly', () => {
+  it('returns every message exactly', () => {
     fc.assert(
       fc.property(message, fc.constantFrom('', ' ', '\t', '\ufeff'), (written, before) => {
         const text = JSON.stringify(written);
@@ -59,7 +59,7 @@ describe('readText', () => {
     );
   });
 
-  it('takes nothing else for a message, and never throws', () => {
+  it('accepts nothing else as a message, and never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), (text) => {
         const read = readText(text, RULES);
@@ -69,7 +69,7 @@ describe('readText', () => {
     );
   });
 
-  it('takes no prefix of a message for one', () => {
+  it('accepts no prefix of a message', () => {
     fc.assert(
       fc.property(message, fc.double({ min: 0, max: 0.999, noNaN: true }), (written, share) => {
         const text = JSON.stringify(written);
@@ -79,14 +79,16 @@ describe('readText', () => {
     );
   });
 
-  it('lets nothing through but messages in the right shape, as text, as a value and in a batch', () => {
+  it('accepts only messages of the right shape, as text, as a value and in a batch', () => {
     fc.assert(
       fc.property(near, near, (one, other) => {
         const alone = readText(JSON.stringify(one), RULES);
         expect(Array.isArray(alone)).toBe(false);
         expectSound(alone as ReadMessage);
         expectSound(readValue(one, RULES));
-        for (const each of readText(JSON.stringify([one, other]), RULES)) expectSound(each as ReadMessage);
+        const batch = readText(JSON.stringify([one, other]), RULES);
+        expect(Array.isArray(batch) && batch.length).toBe(2);
+        for (const each of Array.isArray(batch) ? batch : [batch]) expectSound(each);
       }),
       RUNS,
     );
@@ -95,9 +97,9 @@ describe('readText', () => {
 
 const DEEP = '['.repeat(5_000) + ']'.repeat(5_000);
 const violation = (server: string) =>
-  expect.objectContaining({ message: expect.stringContaining(`Server "${server}" answered with`) });
+  expect.objectContaining({ message: expect.stringContaining(`Server "${server}" sent a response`) });
 
-describe('what is not quite a message', () => {
+describe('an invalid message', () => {
   it.each([
     ['{"jsonrpc":"2.0","id":5,"error":null}', { id: 5, error: violation('odd') }],
     ['{"jsonrpc":"2.0","id":5,"result":null}', { id: 5, error: violation('odd') }],
@@ -115,7 +117,7 @@ describe('what is not quite a message', () => {
       `{"jsonrpc":"2.0","id":5,"error":{"code":7,"message":"no","data":${DEEP}}}`,
       { id: 5, error: { code: 7, message: 'no' } },
     ],
-  ])('%.60s is taken for what it means', (text, meant) => {
+  ])('%.60s is repaired or becomes an error', (text, meant) => {
     expect(readText(text, RULES)).toEqual({ jsonrpc: '2.0', ...meant });
   });
 
@@ -130,7 +132,7 @@ describe('what is not quite a message', () => {
     ['{"level":"info"}', 'noise'],
     ['Listening on port 8080', 'noise'],
     [DEEP, 'too-deep'],
-  ])('%.60s is ignored as it deserves', (text, reason) => {
+  ])('%.60s is ignored', (text, reason) => {
     const read = readText(text, RULES);
     expect(Array.isArray(read) ? read[0] : read).toBe(reason);
   });

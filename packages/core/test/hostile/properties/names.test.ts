@@ -12,7 +12,7 @@ import {
 const PRESETS: NamingPreset[] = ['mcp__server__tool', 'mcp_server_tool', 'server_tool'];
 const RUNS = { numRuns: 10_000 };
 
-// Short words of few letters, so that many pairs read alike; and anything at all.
+// Short words of few letters, so that many pairs look alike; and arbitrary strings.
 const confusing = fc.string({
   unit: fc.constantFrom('a', 'b', '_', '-', '.', 'ż', ' '),
   minLength: 1,
@@ -26,6 +26,7 @@ const word = fc.oneof(confusing, anything, hashLike);
 const identity = fc.record({ server: word, tool: word });
 const key = ({ server, tool }: { server: string; tool: string }): string => JSON.stringify([server, tool]);
 
+// requirement T2
 describe.each(PRESETS)('names in the form %s', (preset) => {
   it('are valid for every model and depend on the pair alone', () => {
     fc.assert(
@@ -39,7 +40,7 @@ describe.each(PRESETS)('names in the form %s', (preset) => {
     );
   });
 
-  it('lead back to their pair, by reading or by a map', () => {
+  it('map back to their pair, by parsing or by a map', () => {
     fc.assert(
       fc.property(identity, (pair) => {
         const name = toToolName(preset, pair);
@@ -51,7 +52,7 @@ describe.each(PRESETS)('names in the form %s', (preset) => {
     );
   });
 
-  it('never meet, whoever else is there', () => {
+  it('never collide, whatever other names exist', () => {
     fc.assert(
       fc.property(fc.uniqueArray(identity, { selector: key, minLength: 2, maxLength: 12 }), (pairs) => {
         const names = new Map(pairs.map((pair) => [toToolName(preset, pair), key(pair)]));
@@ -62,7 +63,7 @@ describe.each(PRESETS)('names in the form %s', (preset) => {
     );
   });
 
-  it('keep the hashed form apart from every plain one', () => {
+  it('have a hashed form that differs from every plain one', () => {
     fc.assert(
       fc.property(identity, identity, (one, other) => {
         const hashed = toHashedName(preset, one);
@@ -75,7 +76,7 @@ describe.each(PRESETS)('names in the form %s', (preset) => {
     );
   });
 
-  it('read nothing into a name that nobody made', () => {
+  it('are not parsed from other names', () => {
     fc.assert(
       fc.property(fc.oneof(confusing, anything), (text) => {
         const parsed = parseToolName(preset, text);

@@ -2,7 +2,7 @@ import { createContext, Script } from 'node:vm';
 import { timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundPattern, worstCost } from '../../../src/catalog/pattern-guard.js';
+import { boundPattern, worstCost } from '../../../src/catalog/schemas/pattern-guard.js';
 
 const atom = fc.constantFrom(
   'a',
@@ -42,7 +42,7 @@ const pattern = fc
   .array(fc.oneof(piece, group, nested), { minLength: 1, maxLength: 4 })
   .map((parts) => parts.join(''));
 
-/** The longest text the guard lets a pattern see; 0 when it is not applied. */
+/** The longest text that the guard allows for a pattern; 0 if the pattern is not applied. */
 function longestText(source: string): number {
   const bounded = boundPattern(source);
   const [, limit] = Array.isArray(bounded?.anyOf) ? bounded.anyOf : [];
@@ -53,7 +53,7 @@ const LIMIT_MS = timeBound(1_000);
 const sandbox = createContext({ source: '', text: '' });
 const script = new Script("new RegExp(source, 'u').test(text)");
 
-/** False when matching was not over in time: it is stopped then, so that the test can say which pattern it was. */
+/** False if matching timed out. It is stopped, so that the test can report the pattern. */
 function isFast(source: string, text: string): boolean {
   Object.assign(sandbox, { source, text });
   try {
@@ -64,8 +64,8 @@ function isFast(source: string, text: string): boolean {
   }
 }
 
-describe('the guard of patterns', () => {
-  it('only lets through what is fast on the worst texts it may see', () => {
+describe('the pattern guard', () => {
+  it('only allows patterns that are fast on the worst allowed text', () => {
     fc.assert(
       fc.property(pattern, fc.constantFrom('a', 'b', 'ab', 'aab'), (source, unit) => {
         const longest = longestText(source);

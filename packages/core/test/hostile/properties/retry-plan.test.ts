@@ -20,7 +20,7 @@ const circumstances = fc.record({
 });
 
 describe('retryPlan', () => {
-  it('never repeats what may have happened and is not safe to happen twice', () => {
+  it('never repeats a call that may have run and is not safe to repeat', () => {
     fc.assert(
       fc.property(failure, circumstances, (what, where) => {
         const plan = retryPlan({ ...what, headerMismatch: false }, { ...where, safe: false });
@@ -36,7 +36,7 @@ describe('retryPlan', () => {
     );
   });
 
-  it('ends after few attempts and never waits longer than there is time', () => {
+  it('ends after few attempts and never waits longer than the remaining time', () => {
     fc.assert(
       fc.property(failure, circumstances, (what, where) => {
         const plan = retryPlan(what, where);

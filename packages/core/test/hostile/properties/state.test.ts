@@ -22,6 +22,7 @@ const EVENTS: ConnectionEvent[] = [
 const event = fc.constantFrom(...EVENTS);
 const state = fc.constantFrom(...CONNECTION_STATES);
 
+// requirement C5
 describe('the states of a connection', () => {
   it('only change by an event that the state accepts', () => {
     fc.assert(
@@ -34,7 +35,7 @@ describe('the states of a connection', () => {
     );
   });
 
-  it('end in closed, whatever comes afterwards, and reach ready only from connecting', () => {
+  it('stay closed after any event, and reach ready only from connecting', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), (events) => {
         let now = transition('idle', 'open');
@@ -51,7 +52,7 @@ describe('the states of a connection', () => {
     );
   });
 
-  it('always have public words, and never say "connected" when they are not', () => {
+  it('always have a public status, and never report "connected" when they are not', () => {
     const facts = fc.record({ enabled: fc.boolean(), wasReady: fc.boolean(), attempts: fc.nat(20) });
     fc.assert(
       fc.property(state, facts, (now, known) => {

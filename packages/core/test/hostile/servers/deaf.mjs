@@ -1,6 +1,6 @@
-// A server that reads nothing more once its tools were listed, for so many milliseconds (the second argument) or for ever.
-// Its tool `eat` answers with what it has eaten so far. The first argument is how: `stdio`, `http`, `sse` or `websocket`.
-// Over the network it prints READY and its address. Ends with stdin, unless that is what it does not read.
+// A server that stops reading after its tools were listed, for some milliseconds (the second argument) or forever.
+// Its tool `eat` returns the names of all calls so far. The first argument is the transport: `stdio`, `http`, `sse` or `websocket`.
+// Over the network it prints READY and its address. Ends with stdin, unless it has stopped reading that.
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 
@@ -51,7 +51,7 @@ function speakStdio() {
       stopReading(message, process.stdin);
     }
   });
-  // Nothing is left that would keep it alive.
+  // Nothing keeps the process alive any more.
   setInterval(() => {}, 1_000);
 }
 

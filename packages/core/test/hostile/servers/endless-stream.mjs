@@ -1,6 +1,6 @@
-// A handshake-only HTTP server without sessions. The tool `endless` answers with a stream that never comes to an end:
-// of one event (`event`), of ever new events (`events`), of comments (`comments`) or of a JSON body (`json`); it stops
-// after 400 MB, or when nobody reads any more. Prints READY and its address; ends with stdin.
+// A legacy HTTP server without sessions. The tool `endless` answers with a stream that never ends:
+// one event (`event`), many events (`events`), comments (`comments`) or a JSON body (`json`); it stops
+// after 400 MB, or when the client disconnects. Prints READY and its address; ends with stdin.
 import { createServer } from 'node:http';
 
 const CHUNK = 'x'.repeat(64 * 1024);

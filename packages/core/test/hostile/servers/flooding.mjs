@@ -1,7 +1,7 @@
-// A server that sends without an end as soon as its tools were listed: `junk`, `notices`, `answers` (to nobody),
-// `progress` (of nothing), `requests`, `comments`, `stderr` `bytes` (a line that never ends) or `none`. The tool `good` first
-// reports so many `steps`. The first argument is the
-// kind, the second how: `stdio`, `http` (on the stream that a client opens), `sse` or `websocket`. Over the network it
+// A server that sends endlessly after its tools were listed: `junk`, `notices`, `answers` (to no request),
+// `progress` (of no call), `requests`, `comments`, `stderr`, `bytes` (a line that never ends) or `none`. The tool `good`
+// first reports `steps` progress notifications. The first argument is the
+// kind, the second the transport: `stdio`, `http` (on the GET stream), `sse` or `websocket`. Over the network it
 // prints READY and its address. Ends with stdin.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -37,7 +37,7 @@ function answerTo({ id, method, params }) {
   return json({ id, ...(result ? { result } : { error: { code: -32601, message: 'no' } }) });
 }
 
-/** Writes the block for as long as anybody takes it; in between, the server is heard. */
+/** Writes the block for as long as the client reads; in between, the server handles requests. */
 async function pour(stream, block) {
   stream.setMaxListeners(0);
   while (!stream.destroyed) {

@@ -1,6 +1,6 @@
 // A server over stdio with lists of any size. node large-lists.mjs <kind> <entries> <per page> <form> <characters>
 // kind: tools, resources, prompts. form: what fills an entry: meta (many empty objects in `_meta`), schema (one long text),
-// props (many properties), text (a long description), cursor (a long cursor), spelled (a number of another language, and
+// props (many properties), text (a long description), cursor (a long cursor), spelled (1.0, which JavaScript writes as 1, and
 // white space). The last entry of a list is small.
 import { createInterface } from 'node:readline';
 

@@ -1,4 +1,4 @@
-// A handshake-only stdio server that lists the definitions in the JSON file it is given, as they are.
+// A legacy stdio server that lists the definitions of the given JSON file unchanged.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

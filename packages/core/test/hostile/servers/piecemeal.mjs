@@ -1,6 +1,6 @@
-// A server over HTTP and WebSocket whose tool `crumbs` answers with a text of so many bytes, in pieces of one byte each:
-// chunks of a JSON body (`json`) or of an event stream (`event`), or fragments of one message (over WebSocket, whatever
-// the kind). Prints READY and its address; ends with stdin.
+// A server over HTTP and WebSocket whose tool `crumbs` answers with a text of `bytes` bytes, in pieces of one byte each:
+// chunks of a JSON body (`json`) or of an event stream (`event`), or fragments of one message (over WebSocket, for any
+// kind). Prints READY and its address; ends with stdin.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -41,7 +41,7 @@ async function write(socket, bytes) {
   await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
 }
 
-/** Each byte of the body in a piece of its own, as `frame` makes it. */
+/** Sends each byte of the body separately, framed by `frame`. */
 async function crumble(socket, body, frame) {
   for (let start = 0; start < body.length && !socket.destroyed; start += PIECES) {
     const pieces = [];
@@ -53,10 +53,10 @@ async function crumble(socket, body, frame) {
 
 async function crumbs(socket, id, { kind, bytes }) {
   const whole = textAnswer(id, 'x'.repeat(bytes));
-  // An event of many lines of data is joined by line breaks, which JSON allows between its words.
+  // The data lines of an event are joined by line breaks, which JSON allows between tokens.
   const event = kind === 'lines' ? `data: ${whole}\n${'data:\n'.repeat(bytes / 6)}\n` : `data: ${whole}\n\n`;
   const type = kind === 'json' ? 'application/json' : 'text/event-stream';
-  // Written past the response object, which therefore never ends: the connection is good for nothing afterwards.
+  // Written directly to the socket, so the response object never ends and the connection cannot be reused.
   const head = `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: ${type}`;
   socket.write(`${head}\r\ntransfer-encoding: chunked\r\n\r\n`);
   const body = Buffer.from(kind === 'json' ? whole : event);
@@ -84,7 +84,7 @@ const frameOf = (opcode, payload) => {
   return Buffer.concat([head, payload]);
 };
 
-/** The text of a small masked frame of a client. */
+/** Reads the text of small masked client frames. */
 function readFrames(bytes, onText) {
   let rest = bytes;
   while (rest.length >= 6) {

@@ -1,5 +1,5 @@
 // A server whose tool `pour` writes a `block` of text for a while before it answers: on the stream of the answer itself
-// (`where: "answer"`), or on the one that the client holds open. The first argument is how it speaks: `http` or `sse`.
+// (`where: "answer"`), or on the GET stream of the client. The first argument is the transport: `http` or `sse`.
 // Prints READY and its address. Ends with stdin.
 import { createServer } from 'node:http';
 
@@ -54,7 +54,7 @@ const server = createServer(async (request, response) => {
   const { block, where } = message.params?.arguments ?? {};
   if (way !== 'sse' && where === 'answer') response.writeHead(200, { 'content-type': 'text/event-stream' });
   if (block !== undefined) await pour(where === 'answer' && way === 'http' ? response : stream, block);
-  // Whatever was poured, this begins a line, and an event, of its own.
+  // Starts a new line and a new event, whatever was written before.
   const event = `\n\ndata: ${answerTo(message)}\n\n`;
   if (way === 'sse') stream.write(event);
   else if (where === 'answer') response.end(event);

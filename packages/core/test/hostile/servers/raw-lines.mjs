@@ -1,9 +1,9 @@
-// A server over stdio, websocket, http or sse (older HTTP) that says what it is told to. The tool `say` sends each of
-// `lines` as it is, with "$ID" for the id of the call, then, unless `silent`, the answer "said". The tool `list` is not
-// there: `--tools <file>` is what tools/list answers with, letter by letter. `--hello <file>` is what the handshake of
-// either era answers with; `--stream`: over http, each answer is an event. `--before <count>`: so many texts like
-// `--text <text>` are sent before the answer to the handshake, with `--batch` in one batch with it. The tool `say` tells
-// with `answered` how many answers to questions have come so far.
+// A server over stdio, websocket, http or sse (older HTTP) that sends what it is told to. The tool `say` sends each of
+// `lines` verbatim, with "$ID" replaced by the id of the call, then, unless `silent`, the result "said".
+// `--tools <file>`: the tools of tools/list, verbatim. `--hello <file>`: the result of the handshake of
+// either era. `--stream`: over http, each response is an event. `--before <count>`: that many copies of
+// `--text <text>` are sent before the handshake result, with `--batch` in one batch with it. With `answered`, the tool
+// `say` returns how many responses to server requests have arrived so far.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -20,7 +20,7 @@ const TOOLS = toolsFile
   ? readFileSync(toolsFile, 'utf8')
   : '[{"name":"say","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]';
 
-/** Large texts are made here: nobody has to send them first. `unit` is repeated up to `bytes`, `times` over. */
+/** Large texts are generated here, so that no client has to send them. `unit` is repeated up to `bytes`, `times` times. */
 function bigTexts({ unit, bytes, kind, times = 1, before = '[', after = '0]' }, say, id) {
   const count = Math.floor(bytes / unit.length);
   let middle = '';
@@ -30,7 +30,7 @@ function bigTexts({ unit, bytes, kind, times = 1, before = '[', after = '0]' }, 
   if (kind === 'answer')
     return [say(`{"content":[{"type":"text","text":"big"}],"structuredContent":{"v":${value}}}`)];
   if (kind === 'batch')
-    // The id stands in the middle: neither end of the text tells it.
+    // The id is in the middle: neither end of the text contains it.
     return [
       `[{"jsonrpc":"2.0","result":{"v":[{"id":7,"method":"x"}]},"id":1},${say('{"content":[]}').replace('"id"', '"more":{"id":3},"id"').replace('"result":{', `"result":{"v":${value},`)},{"id":2,"method":"notifications/message","params":{}}]`,
       ...Array.from({ length: times - 1 }, () => '{"jsonrpc":"2.0","method":"notifications/none"}'),
@@ -45,7 +45,7 @@ function bigTexts({ unit, bytes, kind, times = 1, before = '[', after = '0]' }, 
   ];
 }
 
-/** What the server says before it answers a handshake, and then the answer. */
+/** The messages before a handshake result, and then the result. */
 function withBefore(answer) {
   const texts = [...Array(Number(option('--before') ?? 0)).fill(option('--text')), answer];
   return options.includes('--batch') ? [`[${texts.join()}]`] : texts;
@@ -53,7 +53,7 @@ function withBefore(answer) {
 
 let answered = 0;
 
-/** The texts to send for a text that came. */
+/** The texts to send in response to a received text. */
 function answers(text) {
   const { id, method, params } = JSON.parse(text);
   if (method === undefined) answered += 1;
@@ -91,7 +91,7 @@ function overHttp() {
     const texts = answers(body);
     const events = texts.map((text) => `data: ${text}\n\n`).join('');
     if (way === 'sse') {
-      // Only the older transport is spoken here.
+      // Only the older transport is supported here.
       if (request.url !== '/message') return response.writeHead(404).end();
       response.writeHead(202).end();
       return stream.write(events);

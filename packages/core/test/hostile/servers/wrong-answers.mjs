@@ -1,4 +1,4 @@
-// A handshake-only stdio server whose one tool `ask` answers correctly in the end, after answers that are wrong in
+// A legacy stdio server whose tool `ask` answers correctly in the end, after responses that are wrong in
 // every way: for other ids, twice, with neither or both of result and error, in a batch, late.
 import { createInterface } from 'node:readline';
 

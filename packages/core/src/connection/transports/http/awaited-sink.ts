@@ -1,24 +1,24 @@
-/** What a channel reads, handed on to who listens to it then, and whether somebody was waiting for it. */
-import { AwaitedAnswers } from './flood-meter.js';
-import type { ReaderSink } from './message-reader.js';
+/** Passes what a channel reads to the current listener, and records whether a response was expected. */
+import { AwaitedAnswers } from '../../protocol/flood-meter.js';
+import type { ReaderSink } from '../../protocol/message-reader.js';
 
 export class AwaitedSink implements ReaderSink {
   readonly #answers = new AwaitedAnswers();
   readonly #listener: ReaderSink;
-  /** An answer came that a request waited for, since this was last made false. */
-  isAwaited = false;
+  /** An expected response arrived since this was last set to false. */
+  sawAwaitedAnswer = false;
 
   constructor(listener: ReaderSink) {
     this.#listener = listener;
   }
 
-  /** A request went out. */
+  /** A request was sent. */
   sent(): void {
     this.#answers.sent();
   }
 
   readonly onmessage: NonNullable<ReaderSink['onmessage']> = (message) => {
-    if (this.#answers.take(message)) this.isAwaited = true;
+    if (this.#answers.take(message)) this.sawAwaitedAnswer = true;
     this.#listener.onmessage?.(message);
   };
 

@@ -1,10 +1,10 @@
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { TurnbuckleError } from '../errors.js';
-import { toAnswer } from './server-error.js';
+import type { TurnbuckleError } from '../../../errors.js';
+import { toRpcError } from '../../lanes/server-error.js';
 
 /**
- * The SDK does not tell a request that the stream of its answer broke: it would wait for its timeout. An
- * error answer tells it; for a request that was answered it comes too late and is nobody's.
+ * The SDK does not fail a request when its response stream breaks: it would wait for its timeout. An error response
+ * ends it; for a request that got its response, it comes too late and is ignored.
  */
 export function reportBrokenStreams(
   transport: StreamableHTTPClientTransport,
@@ -17,7 +17,7 @@ export function reportBrokenStreams(
       onRequestStreamEnd: () => {
         options?.onRequestStreamEnd?.();
         if (Array.isArray(message) || !('id' in message) || typeof message.id !== 'number') return;
-        transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error: toAnswer(why()) });
+        transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error: toRpcError(why()) });
       },
     });
 }

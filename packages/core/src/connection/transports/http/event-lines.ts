@@ -1,9 +1,8 @@
 /**
- * The whole lines of an event stream, each ended by a line feed whatever it was sent with: who reads them looks for nothing
- * else, and counts them all. Holds back the end that is no whole line yet, joined, and counts what the event that is being
- * sent has brought so far.
+ * The complete lines of an event stream, each ended by a line feed whatever it was sent with, so that readers need to
+ * handle only that. Holds back an incomplete last line, and counts the size of the current event.
  */
-import { GrowingBuffer } from '../fetching/growing-buffer.js';
+import { GrowingBuffer } from '../../../fetching/growing-buffer.js';
 
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
@@ -14,14 +13,14 @@ export class EventLines {
   #endsLine = false;
   #endsWithReturn = false;
 
-  /** Bytes since the last blank line, which is the end of an event. */
+  /** Bytes since the last blank line, which ends an event. */
   get length(): number {
     return this.#length;
   }
 
-  /** The lines that are whole now, if there are any. */
+  /** The lines that are complete now, if any. */
   push(sent: Uint8Array): Uint8Array | undefined {
-    const chunk = this.#unify(sent);
+    const chunk = this.#normalizeLineEnds(sent);
     if (chunk.length === 0) return undefined;
     this.#count(chunk);
     const end = chunk.lastIndexOf(NEWLINE) + 1;
@@ -33,13 +32,13 @@ export class EventLines {
     return lines;
   }
 
-  /** What is left at the end of the stream. */
+  /** The rest at the end of the stream. */
   take(): Buffer {
     return this.#rest.take();
   }
 
-  /** One line feed for each end of a line: a pair may come in two chunks, and its first half is an end already. */
-  #unify(sent: Uint8Array): Uint8Array {
+  /** One line feed per line end: a CRLF may be split across chunks, and the CR is an end already. */
+  #normalizeLineEnds(sent: Uint8Array): Uint8Array {
     if (sent.length === 0) return sent;
     const chunk = this.#endsWithReturn && sent[0] === NEWLINE ? sent.subarray(1) : sent;
     this.#endsWithReturn = sent[sent.length - 1] === CARRIAGE_RETURN;

@@ -1,6 +1,6 @@
 /**
- * Reads the events out of the whole lines of a stream, as the HTML standard says. One step for each character, and nothing
- * is made of a line that says nothing: there may be tens of thousands of them in one piece.
+ * Parses events from the complete lines of a stream, according to the HTML standard. One step per character, and no
+ * allocation for empty lines: there may be tens of thousands of them in one chunk.
  */
 
 export interface StreamEvent {
@@ -24,7 +24,7 @@ const SPACE = 32;
 
 export class EventReader {
   readonly #sink: EventSink;
-  // It leaves out the mark at the beginning of a stream.
+  // Strips the byte order mark at the beginning of a stream.
   readonly #decoder = new TextDecoder();
   #data: string | undefined;
   #event: string | undefined;
@@ -34,7 +34,7 @@ export class EventReader {
     this.#sink = sink;
   }
 
-  /** Each of them with its line feed, and no other end of a line in them. */
+  /** Each with its line feed, and without other line ends. */
   read(lines: Uint8Array): void {
     const text = this.#decoder.decode(lines, { stream: true });
     let start = 0;

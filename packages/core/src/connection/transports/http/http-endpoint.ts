@@ -1,18 +1,18 @@
 /**
- * One remote endpoint and the socket pool to it. Has no time limits of its own on answers (a tool may take
- * an hour; the call's clock decides), but limits on size. The SDK gets `fetch`, the express lane `dispatch`.
+ * One remote endpoint and its socket pool. It has no time limits for responses (a tool may take an hour; the call's
+ * clock decides), but limits on size. The SDK uses `fetch`, the express lane `dispatch`.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Dispatcher, Pool } from 'undici';
-import type { Authorizer, Credentials, OutgoingRequest } from '../auth/authorizer.js';
-import { TurnbuckleError } from '../errors.js';
-import { withPatientSockets } from '../fetching/patient-socket.js';
-import type { FloodMeter } from './flood-meter.js';
-import { rateLimited, redirectedAway } from './http-refusal.js';
+import type { Authorizer, Credentials, OutgoingRequest } from '../../../auth/authorizer.js';
+import { TurnbuckleError } from '../../../errors.js';
+import { withDeferredSocketEnd } from '../../../fetching/defer-socket-end.js';
+import type { LargeMessages } from '../../handshake/large-messages.js';
+import type { FloodMeter } from '../../protocol/flood-meter.js';
+import type { UnsentLimits } from '../outbox.js';
+import { crossOriginRedirect, rateLimited } from './http-error.js';
 import { limitBody } from './limited-body.js';
-import type { UnsentLimits } from './outbox.js';
-import { Posts } from './posts.js';
-import type { StandIns } from './stand-ins.js';
+import { PendingPosts } from './pending-posts.js';
 
 export interface EndpointOptions {
   readonly server: string;
@@ -20,19 +20,19 @@ export interface EndpointOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
   readonly maxBytes: number;
-  /** Presents who asks. */
+  /** Adds credentials to requests. */
   readonly authorizer?: Authorizer | undefined;
-  /** Weighs what comes on streams. */
+  /** Measures what comes on streams. */
   readonly flood: FloodMeter;
   readonly unsent: UnsentLimits;
-  /** A body went over the limit and was cut off. */
+  /** A body exceeded the limit and was cut off. */
   readonly onTooLarge?: ((bytes: number) => void) | undefined;
-  /** For large messages that come by `fetch`. */
-  readonly standIns?: StandIns | undefined;
+  /** For large messages that come through `fetch`. */
+  readonly largeMessages?: LargeMessages | undefined;
 }
 
-/** Nobody reads more of a refusal. */
-export const REFUSAL_BYTES = 64 * 1_024;
+/** No more of an error response is read. */
+export const MAX_ERROR_BODY_BYTES = 64 * 1_024;
 
 export class HttpEndpoint {
   readonly url: URL;
@@ -41,16 +41,16 @@ export class HttpEndpoint {
   readonly flood: FloodMeter;
   readonly #sockets: Sockets;
   readonly #fetch: FetchLike;
-  readonly #refusals: { last?: unknown };
+  readonly #authErrors: { last?: unknown };
 
   private constructor(
     options: EndpointOptions,
     sockets: Sockets,
     { fetch, refusals }: { fetch: FetchLike; refusals: { last?: unknown } },
   ) {
-    this.#refusals = refusals;
+    this.#authErrors = refusals;
     this.url = new URL(options.url);
-    // In one spelling, so that a credential takes the place of a header with its name.
+    // In lower case, so that a credential replaces a header of the same name.
     this.headers = Object.fromEntries(
       Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value]),
     );
@@ -60,11 +60,11 @@ export class HttpEndpoint {
     this.#fetch = fetch;
   }
 
-  /** Loads the HTTP client on first use: a runtime with local servers only never pays for it. */
+  /** Loads the HTTP client on first use: a runtime with only local servers does not pay for it. */
   static async open(options: EndpointOptions): Promise<HttpEndpoint> {
-    // The default export: a bundle of the library has no other names of a CommonJS package.
+    // The default export: a bundle of the library has no named exports of a CommonJS package.
     const { default: undici } = await import('undici');
-    const connect = withPatientSockets(undici.buildConnector({ timeout: options.connectTimeoutMs }));
+    const connect = withDeferredSocketEnd(undici.buildConnector({ timeout: options.connectTimeoutMs }));
     const open = (): Pool =>
       new undici.Pool(new URL(options.url).origin, {
         connections: 256,
@@ -75,7 +75,7 @@ export class HttpEndpoint {
       });
     const sockets: Sockets = { open, pool: open() };
     const { origin } = new URL(options.url);
-    // The SDK is given a standard fetch; undici's own types differ from the platform's in name only.
+    // The SDK expects a standard fetch; undici's types differ from the platform's in name only.
     const raw = undici.fetch as unknown as (url: string | URL, init: unknown) => Promise<Response>;
     const agent = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0, connect });
     const refusals: { last?: unknown } = {};
@@ -97,31 +97,21 @@ export class HttpEndpoint {
             throw error;
           })
         : send({}));
-      const elsewhere = redirectedAway(options.server, response.status, {
+      return checkResponse(response, options, {
         url: new URL(url),
-        location: response.headers.get('location'),
-      });
-      if (inside && elsewhere !== undefined) throw elsewhere;
-      const refused = init?.method === 'POST' ? tryLater(options.server, response) : undefined;
-      if (refused !== undefined) throw refused;
-      if (!response.ok)
-        return limitBody(response, { maxBytes: REFUSAL_BYTES, onExceeded: () => tooLarge(options) });
-      return limitBody(response, {
-        maxBytes: options.maxBytes,
-        flood: options.flood,
-        standIns: options.standIns,
-        onExceeded: () => {
-          options.onTooLarge?.(options.maxBytes);
-          return tooLarge(options);
-        },
+        isOwnOrigin: inside,
+        method: init?.method,
       });
     };
-    return new HttpEndpoint(options, sockets, { fetch: new Posts(options).counted(fetch), refusals });
+    return new HttpEndpoint(options, sockets, {
+      fetch: new PendingPosts(options).limitFetch(fetch),
+      refusals,
+    });
   }
 
-  /** Why a request was last not made for want of a credential: the SDK's event source does not pass it on. */
-  get refusal(): unknown {
-    return this.#refusals.last;
+  /** Why a request was last not sent for lack of a credential: the SDK's event source does not pass it on. */
+  get lastAuthError(): unknown {
+    return this.#authErrors.last;
   }
 
   get fetch(): FetchLike {
@@ -144,15 +134,18 @@ export class HttpEndpoint {
     await this.#sockets.pool.destroy();
   }
 
-  /** An answer came that was not for its request: who knows what comes next on that socket. Others end in peace. */
-  renew(): void {
+  /**
+   * A response arrived that was not for its request: the socket cannot be trusted any more. Other requests finish
+   * normally.
+   */
+  replacePool(): void {
     const { pool, open } = this.#sockets;
     this.#sockets.pool = open();
     pool.close().catch(() => {});
   }
 }
 
-/** The sockets to the endpoint, and how to get others. */
+/** The sockets to the endpoint, and how to replace them. */
 interface Sockets {
   pool: Pool;
   readonly open: () => Pool;
@@ -162,33 +155,67 @@ interface AuthorizedRequest extends OutgoingRequest {
   readonly send: (credentials: Credentials) => Promise<Response>;
 }
 
-/** The request with credentials, and again with better ones as long as that makes sense. */
+/** Sends the request with credentials, and again with better ones as long as that makes sense. */
 async function sendAuthorized(authorizer: Authorizer, request: AuthorizedRequest): Promise<Response> {
-  for (let round = 0; ; round += 1) {
+  for (let retries = 0; ; retries += 1) {
     const credentials = await authorizer.headers(request);
     const response = await request.send(credentials);
     authorizer.observe?.(request.url, (name) => response.headers.get(name) ?? undefined);
     const { status } = response;
     if (status !== 401 && status !== 403) return response;
     const challenge = response.headers.get('www-authenticate') ?? undefined;
-    if (!(await authorizer.refused({ status, challenge, credentials, round }))) return response;
+    if (!(await authorizer.handleRefusal({ status, challenge, credentials, retries }))) return response;
     await response.body?.cancel();
   }
 }
 
-/** The SDK drops the header that says when to come back. */
-function tryLater(server: string, { status, headers }: Response): TurnbuckleError | undefined {
+/** The SDK drops the retry-after header. */
+function retryLaterError(server: string, { status, headers }: Response): TurnbuckleError | undefined {
   if (status !== 429 && status !== 503) return undefined;
   return rateLimited(server, status, headers.get('retry-after') ?? undefined);
 }
 
-export function tooLarge(options: { readonly server: string; readonly maxBytes: number }): TurnbuckleError {
+export function responseTooLarge(options: {
+  readonly server: string;
+  readonly maxBytes: number;
+}): TurnbuckleError {
   return new TurnbuckleError(
     'RESPONSE_TOO_LARGE',
     `Server "${options.server}" sent more than ${options.maxBytes} bytes in one message.`,
     {
       server: options.server,
-      hint: 'Ask the tool for less (a page, a range), or raise limits.maxMessageBytes.',
+      hint: 'Request less data from the tool (a page, a range), or increase limits.maxMessageBytes.',
     },
   );
+}
+
+/** Rejects redirects to other origins and requests to try again later. Limits the body. */
+function checkResponse(
+  response: Response,
+  options: EndpointOptions,
+  {
+    url,
+    isOwnOrigin,
+    method,
+  }: { readonly url: URL; readonly isOwnOrigin: boolean; readonly method: string | undefined },
+): Response {
+  const location = response.headers.get('location');
+  const elsewhere = crossOriginRedirect(options.server, response.status, { url, location });
+  if (isOwnOrigin && elsewhere !== undefined) throw elsewhere;
+  const refused = method === 'POST' ? retryLaterError(options.server, response) : undefined;
+  if (refused !== undefined) throw refused;
+  if (!response.ok)
+    return limitBody(response, {
+      maxBytes: MAX_ERROR_BODY_BYTES,
+      onExceeded: () => responseTooLarge(options),
+    });
+  return limitBody(response, {
+    maxBytes: options.maxBytes,
+    flood: options.flood,
+    largeMessages: options.largeMessages,
+    onExceeded: () => {
+      options.onTooLarge?.(options.maxBytes);
+      return responseTooLarge(options);
+    },
+  });
 }

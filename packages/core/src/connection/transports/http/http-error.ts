@@ -1,10 +1,10 @@
-/** What an HTTP status other than 200 means for a request, told from the status and headers alone. */
-import { TurnbuckleError } from '../errors.js';
-import { isRecord } from '../is-record.js';
-import { parseJson } from '../json/parse-json.js';
-import { connectionLost, type RpcError, serverError } from './server-error.js';
+/** The meaning of an HTTP status other than 200 for a request, by status and headers alone. */
+import { TurnbuckleError } from '../../../errors.js';
+import { isRecord } from '../../../json/is-record.js';
+import { parseJson } from '../../../json/parse-json.js';
+import { connectionLost, type RpcError, serverError } from '../../lanes/server-error.js';
 
-export interface Refusal {
+export interface HttpErrorResponse {
   readonly server: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -13,8 +13,11 @@ export interface Refusal {
   readonly requestId: number;
 }
 
-/** The error for the caller, and whether the connection as a whole is broken by it. */
-export function refusal(facts: Refusal): { readonly error: TurnbuckleError; readonly broken: boolean } {
+/** The error for the caller, and whether the whole connection is broken. */
+export function fromHttpError(facts: HttpErrorResponse): {
+  readonly error: TurnbuckleError;
+  readonly broken: boolean;
+} {
   const { server, status } = facts;
   if (status === 401 || status === 403) return { error: authRequired(server, status), broken: true };
   const rpc = rpcError(facts);
@@ -22,7 +25,7 @@ export function refusal(facts: Refusal): { readonly error: TurnbuckleError; read
   if (rpc !== undefined && !forgotten) return { error: serverError(server, rpc.error), broken: false };
   if (forgotten) {
     return {
-      error: connectionLost(server, { sent: false, detail: 'the server has forgotten the session' }),
+      error: connectionLost(server, { sent: false, detail: 'the server does not know the session' }),
       broken: true,
     };
   }
@@ -31,60 +34,50 @@ export function refusal(facts: Refusal): { readonly error: TurnbuckleError; read
   if (status >= 500)
     return { error: connectionLost(server, { sent: true, detail: `HTTP ${status}` }), broken: false };
   return {
-    error: new TurnbuckleError(
-      'SERVER_ERROR',
-      `Server "${server}" refused the request with HTTP ${status}.`,
-      {
-        server,
-        data: { status },
-      },
-    ),
+    error: new TurnbuckleError('SERVER_ERROR', `Server "${server}" rejected the request (HTTP ${status}).`, {
+      server,
+      data: { status },
+    }),
     broken: false,
   };
 }
 
 export function authRequired(server: string, status: number): TurnbuckleError {
-  const what = status === 403 ? 'does not allow this' : 'requires authentication';
+  const what = status === 403 ? 'denied access' : 'requires authentication';
   return new TurnbuckleError('AUTH_REQUIRED', `Server "${server}" ${what} (HTTP ${status}).`, {
     server,
-    hint: 'Give it a credential that it accepts, for example an Authorization header in its configuration.',
+    hint: 'Configure valid credentials, for example an Authorization header in the configuration of the server.',
     data: { status, sent: false },
   });
 }
 
-/** Told to come back later; nothing was done. */
+/** Rate-limited; nothing was executed. */
 export function rateLimited(
   server: string,
   status: number,
   retryAfter: string | string[] | undefined,
 ): TurnbuckleError {
   const retryAfterMs = parseRetryAfter(retryAfter, Date.now());
-  return new TurnbuckleError(
-    'RATE_LIMITED',
-    `Server "${server}" asked for fewer requests (HTTP ${status}).`,
-    {
-      server,
-      hint:
-        retryAfterMs === undefined
-          ? 'Try again later.'
-          : `Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
-      data: { status, sent: false, retryAfterMs },
-    },
-  );
+  return new TurnbuckleError('RATE_LIMITED', `Server "${server}" is limiting requests (HTTP ${status}).`, {
+    server,
+    hint:
+      retryAfterMs === undefined ? 'Try again later.' : `Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+    data: { status, sent: false, retryAfterMs },
+  });
 }
 
-/** Seconds or a date; garbage is no answer. Capped at an hour. */
+/** Seconds or a date; anything else is ignored. Capped at an hour. */
 export function parseRetryAfter(value: string | string[] | undefined, now: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now;
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 3_600_000) : undefined;
 }
 
-/** The JSON-RPC error that servers put into the body of a refusal; some of them without saying to which request. */
+/** The JSON-RPC error in the body of an error response; some servers omit the request id. */
 function rpcError({
   text,
   requestId,
-}: Refusal): { readonly error: RpcError; readonly answersRequest: boolean } | undefined {
+}: HttpErrorResponse): { readonly error: RpcError; readonly answersRequest: boolean } | undefined {
   try {
     const body: unknown = parseJson(text);
     if (!isRecord(body) || !isRecord(body.error) || typeof body.error.code !== 'number') return undefined;
@@ -97,7 +90,7 @@ function rpcError({
 }
 
 /** A redirect to another origin, where neither headers nor credentials may go; undefined for anything else. */
-export function redirectedAway(
+export function crossOriginRedirect(
   server: string,
   status: number,
   { url, location }: { readonly url: URL; readonly location: string | null | undefined },
@@ -108,10 +101,10 @@ export function redirectedAway(
   if (origin === url.origin) return undefined;
   return new TurnbuckleError(
     'CONNECT_FAILED',
-    `Server "${server}" sends requests on to another origin, ${origin.slice(0, 200)} (HTTP ${status}), which is not followed.`,
+    `Server "${server}" redirects to another origin, ${origin.slice(0, 200)} (HTTP ${status}). The redirect was not followed.`,
     {
       server,
-      hint: 'Nothing of its headers or credentials went there. If that is where the server is now, put that address into its configuration.',
+      hint: 'No headers or credentials were sent to that origin. If the server has moved, change the address in its configuration.',
       data: { status, origin: origin.slice(0, 200), sent: false },
     },
   );

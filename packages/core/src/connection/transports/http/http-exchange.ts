@@ -1,42 +1,44 @@
-/** One POST and its answer: a JSON body, an event stream, a redirect inside the origin, or a refusal. */
+/** One POST and its response: a JSON body, an event stream, a redirect within the origin, or an error. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
-import type { Credentials } from '../auth/authorizer.js';
-import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
-import { GrowingBuffer } from '../fetching/growing-buffer.js';
-import { spendTurn } from '../json/slices.js';
-import { timerDelay } from '../resilience/timer-delay.js';
-import { isProgress } from './channel-lane.js';
+import { timerDelay } from '../../../async/timer-delay.js';
+import type { Credentials } from '../../../auth/authorizer.js';
+import { TurnbuckleError, toTurnbuckleError } from '../../../errors.js';
+import { GrowingBuffer } from '../../../fetching/growing-buffer.js';
+import { spendTurn } from '../../../json/slices.js';
+import { isProgress } from '../../lanes/channel-lane.js';
+import type { PendingRequest } from '../../lanes/pending-request.js';
+import { connectionLost, messageHandlingError } from '../../lanes/server-error.js';
+import { chunkCost, StreamPauses } from '../../protocol/flood-meter.js';
+import type { IgnoredMessages, IgnoredReason } from '../../protocol/ignored-messages.js';
+import type { MessageRules, ServerRequest } from '../../protocol/message.js';
+import { MessageReader } from '../../protocol/message-reader.js';
 import { EventLines } from './event-lines.js';
 import { EventReader } from './event-reader.js';
-import type { Flight } from './flight.js';
-import { Pauses, weigh } from './flood-meter.js';
-import { type HttpEndpoint, REFUSAL_BYTES, tooLarge } from './http-endpoint.js';
-import { redirectedAway, refusal } from './http-refusal.js';
-import type { IgnoredMessages, IgnoredReason } from './ignored-messages.js';
-import type { MessageRules, ServerQuestion } from './message.js';
-import { MessageReader } from './message-reader.js';
-import { connectionLost, messageDefect } from './server-error.js';
+import { type HttpEndpoint, MAX_ERROR_BODY_BYTES, responseTooLarge } from './http-endpoint.js';
+import { crossOriginRedirect, fromHttpError } from './http-error.js';
 
+/** How long a stream may stay open after its response. */
+const STREAM_END_MS = 1_000;
 const MAX_REDIRECTS = 3;
 const MAX_RESUMES = 5;
-/** Also the least that a server can ask for: it may end each stream at once. */
+/** Also the minimum that a server can request: it may end each stream immediately. */
 const RESUME_DEFAULT_MS = 1_000;
 const RESUME_MAX_MS = 30_000;
 
 export interface ExchangeOptions {
   readonly server: string;
   readonly endpoint: HttpEndpoint;
-  readonly flight: Flight;
+  readonly pendingRequest: PendingRequest;
   readonly maxBytes: number;
   readonly rules: MessageRules;
   readonly ignored: IgnoredMessages;
   readonly headers: Record<string, string>;
-  /** The older revisions let a broken stream be picked up at its last event. */
+  /** The older revisions allow a broken stream to be resumed at its last event. */
   readonly resumable: boolean;
   readonly hasSession: boolean;
-  readonly deliver: (message: JSONRPCMessage, flight: Flight) => void;
-  readonly answer: (question: ServerQuestion, flight: Flight) => void;
+  readonly deliver: (message: JSONRPCMessage, pendingRequest: PendingRequest) => void;
+  readonly answer: (question: ServerRequest, pendingRequest: PendingRequest) => void;
   readonly onBroken: (error: TurnbuckleError) => void;
   readonly onDone: () => void;
 }
@@ -49,11 +51,11 @@ interface Head {
 export class HttpExchange {
   readonly #options: ExchangeOptions;
   #controller: Dispatcher.DispatchController | undefined;
-  #pauses: Pauses | undefined;
+  #pauses: StreamPauses | undefined;
   #body: string | undefined;
   #path: string;
   #head: Head | undefined;
-  #held: GrowingBuffer | EventLines = new GrowingBuffer();
+  #buffer: GrowingBuffer | EventLines = new GrowingBuffer();
   #events: EventReader | undefined;
   #lastEventId: string | undefined;
   #retryMs = RESUME_DEFAULT_MS;
@@ -63,8 +65,8 @@ export class HttpExchange {
   #credentials: Credentials = {};
   #refusals = 0;
   #method: 'POST' | 'GET' = 'POST';
-  /** Until there is a credential nothing is with the server: not sent yet, or refused. */
-  #isHeld = false;
+  /** Without a credential nothing has reached the server: not sent yet, or rejected. */
+  #awaitsCredentials = false;
   #done = false;
   #isEnded = false;
   readonly #reader: MessageReader;
@@ -80,33 +82,34 @@ export class HttpExchange {
     this.#dispatch('POST');
   }
 
-  /** Settles with the answer, or as the request fails. */
+  /** Settles with the response, or with the failure of the request. */
   get settled(): Promise<unknown> {
-    return this.#options.flight.promise;
+    return this.#options.pendingRequest.promise;
   }
 
-  /** A request that waits for a credential fails with the refusal that another one met. */
-  giveUp(refusal: TurnbuckleError): void {
+  /** A request that waits for a credential fails with the rejection of another one. */
+  failIfUnsent(refusal: TurnbuckleError): void {
     if (this.#isUnsent && !this.#done) this.#fail(refusal);
   }
 
-  /** Stops reading; with an error the request fails with it, without one somebody already settled it. */
+  /** Stops reading; with an error the request fails, without one it is already settled. */
   abort(error?: TurnbuckleError): void {
     this.#finish();
-    const { server, flight } = this.#options;
-    if (error !== undefined) flight.fail(this.#isUnsent ? connectionLost(server, { sent: false }) : error);
+    const { server, pendingRequest } = this.#options;
+    if (error !== undefined)
+      pendingRequest.fail(this.#isUnsent ? connectionLost(server, { sent: false }) : error);
     this.#controller?.abort(new Error('The request was abandoned'));
   }
 
-  /** A stream that is resumed belongs to a request that was taken. */
+  /** A resumed stream belongs to a request that was accepted. */
   get #isUnsent(): boolean {
-    return this.#isHeld && this.#method === 'POST';
+    return this.#awaitsCredentials && this.#method === 'POST';
   }
 
   #dispatch(method: 'POST' | 'GET'): void {
     const { endpoint } = this.#options;
     this.#method = method;
-    this.#isHeld = true;
+    this.#awaitsCredentials = true;
     const credentials = endpoint.authorizer?.headers({ method, url: new URL(this.#path, endpoint.url) });
     if (!(credentials instanceof Promise)) return this.#send(method, credentials ?? {});
     credentials.then(
@@ -121,11 +124,11 @@ export class HttpExchange {
     const { endpoint } = this.#options;
     const headers = { ...this.#options.headers, ...credentials };
     this.#credentials = credentials;
-    this.#isHeld = false;
+    this.#awaitsCredentials = false;
     this.#isEnded = false;
     const resumed = method === 'GET' && this.#lastEventId !== undefined;
     this.#head = undefined;
-    this.#held = new GrowingBuffer();
+    this.#buffer = new GrowingBuffer();
     this.#events = undefined;
     this.#pauses = undefined;
     endpoint.dispatch(
@@ -156,7 +159,7 @@ export class HttpExchange {
     const { endpoint } = this.#options;
     endpoint.authorizer?.observe?.(endpoint.url, (name) => textOf(head.headers[name]));
     if (head.status !== 200 || !String(head.headers['content-type']).includes('text/event-stream')) return;
-    this.#held = new EventLines();
+    this.#buffer = new EventLines();
     this.#events = new EventReader({
       onEvent: (event) => {
         if (event.id !== undefined) this.#lastEventId = event.id;
@@ -171,18 +174,18 @@ export class HttpExchange {
 
   #onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { maxBytes, server } = this.#options;
-    const max = this.#head?.status === 200 ? maxBytes : REFUSAL_BYTES;
-    const lines = this.#held.push(chunk);
-    if (this.#held.length > max) {
-      this.#fail(tooLarge({ server, maxBytes: max }));
-      controller.abort(new Error('The answer is too large'));
+    const max = this.#head?.status === 200 ? maxBytes : MAX_ERROR_BODY_BYTES;
+    const lines = this.#buffer.push(chunk);
+    if (this.#buffer.length > max) {
+      this.#fail(responseTooLarge({ server, maxBytes: max }));
+      controller.abort(new Error('The response is too large'));
     } else if (lines !== undefined && this.#events !== undefined) {
       const events = this.#events;
       const isTurnSpent = spendTurn(() => events.read(lines));
-      // A large message is known for the answer only when it has been read.
+      // A large message is known to be the response only after it was parsed.
       this.#reader.whenIdle(() => {
         if (this.#done || this.#isEnded) return;
-        const pauseMs = this.#options.endpoint.flood.take(weigh(lines));
+        const pauseMs = this.#options.endpoint.flood.record(chunkCost(lines));
         this.#pause(controller, isTurnSpent ? Math.max(pauseMs, 1) : pauseMs);
       });
     }
@@ -190,74 +193,91 @@ export class HttpExchange {
 
   #pause(controller: Dispatcher.DispatchController, ms: number): void {
     if (ms <= 0) return;
-    this.#pauses ??= new Pauses(controller);
-    this.#pauses.hold(ms);
+    this.#pauses ??= new StreamPauses(controller);
+    this.#pauses.pauseFor(ms);
   }
 
-  /** A defect over a message fails this request, and nothing else. */
+  /** A bug in handling a message fails only this request. */
   readonly onmessage = (message: JSONRPCMessage): void => {
     try {
       this.accept(message);
     } catch (cause) {
-      this.#fail(messageDefect(this.#options.server, cause));
+      this.#fail(messageHandlingError(this.#options.server, cause));
     }
   };
 
   readonly onignored = (reason: IgnoredReason): void => this.#options.ignored.note(reason);
 
-  readonly isawaited = (id: string | number): boolean => !this.#done && id === this.#options.flight.id;
+  readonly isawaited = (id: string | number): boolean =>
+    !this.#done && id === this.#options.pendingRequest.id;
 
   readonly #onBusy = (isBusy: boolean): void => {
-    // What has come to its end has nothing to wait for.
+    // A finished stream has nothing to wait for.
     if (this.#isEnded || this.#controller === undefined) return;
-    this.#pauses ??= new Pauses(this.#controller);
-    this.#pauses.wait(isBusy);
+    this.#pauses ??= new StreamPauses(this.#controller);
+    this.#pauses.setBusy(isBusy);
   };
 
-  /** A message on the answer's stream, or one for this request that came another way. */
+  /** A message on the response stream, or one for this request that arrived another way. */
   accept(message: JSONRPCMessage): void {
-    const { flight, deliver } = this.#options;
+    const { pendingRequest, deliver } = this.#options;
     if (!('method' in message)) {
-      if (message.id !== flight.id || flight.settled) return this.#options.ignored.note('unasked');
-      flight.answer(message);
-      return this.#finish();
+      if (message.id !== pendingRequest.id || pendingRequest.isSettled)
+        return this.#options.ignored.note('unasked');
+      pendingRequest.answer(message);
+      this.#finish();
+      return this.#endStream();
     }
     const { method, params } = message;
-    if (method === 'notifications/progress' && isProgress(params) && params.progressToken === flight.id) {
-      flight.progress(params);
-    } else if (isQuestion(message)) this.#options.answer(message, flight);
-    else deliver(message, flight);
+    if (
+      method === 'notifications/progress' &&
+      isProgress(params) &&
+      params.progressToken === pendingRequest.id
+    ) {
+      pendingRequest.progress(params);
+    } else if (isServerRequest(message)) this.#options.answer(message, pendingRequest);
+    else deliver(message, pendingRequest);
+  }
+
+  /** After its response, a server ends the stream. One that does not would keep the socket. */
+  #endStream(): void {
+    if (this.#events === undefined || this.#isEnded) return;
+    this.#timer = setTimeout(
+      () => this.#controller?.abort(new Error('The stream did not end after the response')),
+      STREAM_END_MS,
+    ).unref();
   }
 
   #onEnd(): void {
     this.#isEnded = true;
+    clearTimeout(this.#timer);
     if (this.#done) return;
-    const { flight, server } = this.#options;
+    const { pendingRequest, server } = this.#options;
     const { status, headers } = this.#head ?? { status: 0, headers: {} };
-    if (status >= 300 && status < 400 && this.#follow(headers.location)) return;
-    const elsewhere = redirectedAway(server, status, {
+    if (status >= 300 && status < 400 && this.#followRedirect(headers.location)) return;
+    const elsewhere = crossOriginRedirect(server, status, {
       url: this.#options.endpoint.url,
       location: textOf(headers.location),
     });
     if (elsewhere !== undefined) return this.#fail(elsewhere);
-    if (flight.id === 0 || status === 202)
-      return this.#fail(noAnswer(server, `HTTP ${status} without an answer`));
+    if (pendingRequest.id === 0 || status === 202)
+      return this.#fail(noAnswerError(server, `HTTP ${status} without a response`));
     if (this.#events !== undefined)
       return this.#reader.whenIdle(() => {
-        if (!this.#done) this.#streamEnded();
+        if (!this.#done) this.#onStreamEnd();
       });
-    const text = this.#held.take().toString('utf8');
-    if (status !== 200) return this.#refused(text);
+    const text = this.#buffer.take().toString('utf8');
+    if (status !== 200) return this.#onRefused(text);
     // The message itself, or one of a batch (2025-03-26 allows it).
     this.#reader.push(text);
     this.#reader.whenIdle(() => {
       if (this.#done) return;
-      this.#options.endpoint.renew();
-      this.#fail(noAnswer(server, 'the body is not an answer to the request'));
+      this.#options.endpoint.replacePool();
+      this.#fail(noAnswerError(server, 'the body is not a response to the request'));
     });
   }
 
-  #follow(location: string | string[] | undefined): boolean {
+  #followRedirect(location: string | string[] | undefined): boolean {
     const { url } = this.#options.endpoint;
     if (typeof location !== 'string' || this.#redirects >= MAX_REDIRECTS || !URL.canParse(location, url.href))
       return false;
@@ -271,15 +291,15 @@ export class HttpExchange {
     return true;
   }
 
-  #refused(text: string): void {
+  #onRefused(text: string): void {
     const { authorizer } = this.#options.endpoint;
     const { status, headers } = this.#head ?? { status: 0, headers: {} };
     if (authorizer === undefined || (status !== 401 && status !== 403)) return this.#failRefused(text);
     const challenge = textOf(headers['www-authenticate']);
-    const round = this.#refusals;
+    const retries = this.#refusals;
     this.#refusals += 1;
-    this.#isHeld = true;
-    authorizer.refused({ status, challenge, credentials: this.#credentials, round }).then(
+    this.#awaitsCredentials = true;
+    authorizer.handleRefusal({ status, challenge, credentials: this.#credentials, retries }).then(
       (again) => {
         if (this.#done) return;
         if (again) this.#dispatch(this.#method);
@@ -289,7 +309,7 @@ export class HttpExchange {
     );
   }
 
-  /** No credential, or none that does. A call that needs a wider one leaves the connection as it is. */
+  /** No valid credential. A call that needs more scope leaves the connection open. */
   #unauthorized(thrown: unknown): void {
     if (this.#done) return;
     const error = toTurnbuckleError(thrown);
@@ -299,15 +319,22 @@ export class HttpExchange {
   }
 
   #failRefused(text: string): void {
-    const { server, hasSession, flight, onBroken } = this.#options;
+    const { server, hasSession, pendingRequest, onBroken } = this.#options;
     const { status, headers } = this.#head ?? { status: 0, headers: {} };
-    const { error, broken } = refusal({ server, status, headers, text, hasSession, requestId: flight.id });
-    // First this request, then the connection: its end would settle the request as one that may have happened.
+    const { error, broken } = fromHttpError({
+      server,
+      status,
+      headers,
+      text,
+      hasSession,
+      requestId: pendingRequest.id,
+    });
+    // First this request, then the connection: its end would settle the request as possibly executed.
     this.#fail(error);
     if (broken) onBroken(error);
   }
 
-  #streamEnded(cause?: unknown): void {
+  #onStreamEnd(cause?: unknown): void {
     const { server, resumable } = this.#options;
     const canResume = resumable && this.#lastEventId !== undefined && this.#resumes < MAX_RESUMES;
     if (!canResume)
@@ -318,7 +345,7 @@ export class HttpExchange {
 
   #onError(cause: Error): void {
     if (this.#done) return;
-    if (this.#events !== undefined && this.#lastEventId !== undefined) return this.#streamEnded(cause);
+    if (this.#events !== undefined && this.#lastEventId !== undefined) return this.#onStreamEnd(cause);
     const sent = !isConnectFailure(cause);
     const error = connectionLost(this.#options.server, { sent, cause, detail: cause.message });
     this.#fail(error);
@@ -326,7 +353,7 @@ export class HttpExchange {
   }
 
   #fail(error: TurnbuckleError): void {
-    this.#options.flight.fail(error);
+    this.#options.pendingRequest.fail(error);
     this.#finish();
   }
 
@@ -339,14 +366,14 @@ export class HttpExchange {
   }
 }
 
-const isQuestion = (message: JSONRPCMessage): message is ServerQuestion =>
+const isServerRequest = (message: JSONRPCMessage): message is ServerRequest =>
   'method' in message && 'id' in message;
 
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(', ') : header;
 
-function noAnswer(server: string, detail: string): TurnbuckleError {
-  return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" broke the protocol: ${detail}.`, {
+function noAnswerError(server: string, detail: string): TurnbuckleError {
+  return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" violated the protocol (${detail}).`, {
     server,
   });
 }

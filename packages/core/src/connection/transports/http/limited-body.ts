@@ -1,31 +1,31 @@
-/** Bounds what a response body may bring: in total, or for an event stream between two events. */
+/** Limits the size of a response body: in total, or for an event stream between two events. */
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { GrowingBuffer } from '../fetching/growing-buffer.js';
+import { GrowingBuffer } from '../../../fetching/growing-buffer.js';
+import type { LargeMessages, StreamReferences } from '../../handshake/large-messages.js';
+import { chunkCost, type FloodMeter } from '../../protocol/flood-meter.js';
 import { EventLines } from './event-lines.js';
 import { EventReader, type StreamEvent } from './event-reader.js';
-import { type FloodMeter, weigh } from './flood-meter.js';
-import type { Brought, StandIns } from './stand-ins.js';
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** What the body ends with when it is over the limit. */
+  /** The error of a body that exceeds the limit. */
   readonly onExceeded: () => Error;
-  /** Weighs an event stream, which has no end. */
+  /** Measures an event stream, which has no end. */
   readonly flood?: FloodMeter | undefined;
-  /** For a reader that would read a large message at once. */
-  readonly standIns?: StandIns | undefined;
+  /** For a reader that would parse a large message in one go. */
+  readonly largeMessages?: LargeMessages | undefined;
 }
 
-/** The same response with a body that errors once it is over the limit. */
+/** The same response with a body that fails once it exceeds the limit. */
 export function limitBody(
   response: Response,
-  { maxBytes, onExceeded, flood, standIns }: BodyLimits,
+  { maxBytes, onExceeded, flood, largeMessages }: BodyLimits,
 ): Response {
   if (response.body === null) return response;
   const perEvent = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
   const held = perEvent ? new EventLines() : new GrowingBuffer();
-  const brought: Brought = { names: new Set(), isOver: false };
-  const rewrite = perEvent ? rewriteEvents(standIns, brought) : undefined;
+  const brought: StreamReferences = { ids: new Set(), isEnded: false };
+  const rewrite = perEvent ? rewriteEvents(largeMessages, brought) : undefined;
   const limited = new TransformStream<Uint8Array, Uint8Array>({
     async transform(chunk, controller) {
       const ready = held.push(chunk);
@@ -34,37 +34,37 @@ export function limitBody(
         if (ready !== undefined) controller.enqueue(ready);
         return;
       }
-      // The reader takes all that it is given without a pause; a flood must not hold up everybody else.
+      // The reader takes everything without a pause; a flood must not block other work.
       for await (const events of rewrite(ready)) {
         controller.enqueue(events);
         await nextTurn();
       }
       await nextTurn();
       if (ready === undefined) return;
-      // An event is weighed when it is whole: it may be an answer, which then is none of this.
-      const pauseMs = flood?.take(weigh(ready)) ?? 0;
+      // An event is measured when it is complete: it may be a response, which does not count.
+      const pauseMs = flood?.record(chunkCost(ready)) ?? 0;
       if (pauseMs > 0) await delay(pauseMs, undefined, { ref: false });
     },
     flush(controller) {
-      // The beginning of a line is no event.
+      // An incomplete line is not an event.
       if (held.length > 0 && rewrite === undefined) controller.enqueue(held.take());
     },
   });
   const counted = limited.readable;
   response.body.pipeTo(limited.writable).catch(async () => {
-    // What is on its way to the reader gets there, or never.
+    // What is on its way to the reader is delivered now, or never.
     await nextTurn();
-    standIns?.forget(brought);
+    largeMessages?.release(brought);
   });
   const text = (): Promise<string> => new Response(counted).text();
   return new Proxy(response, {
-    // A new Response would lose url, redirected and type, which the SDK looks at.
+    // A new Response would lose url, redirected and type, which the SDK reads.
     get(target, key) {
       if (key === 'body') return counted;
       if (key === 'text') return text;
       if (key === 'json')
         return async () =>
-          standIns === undefined ? JSON.parse(await text()) : standIns.forBody(await text());
+          largeMessages === undefined ? JSON.parse(await text()) : largeMessages.parseBody(await text());
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
@@ -73,14 +73,14 @@ export function limitBody(
 
 type RewriteEvents = (lines: Uint8Array | undefined) => AsyncGenerator<Uint8Array>;
 
-/** So many are handed on at once. */
-const EVENTS_OF_TURN = 64;
+/** The number delivered in one go. */
+const EVENTS_PER_TURN = 64;
 
 /**
- * The events in some lines, those that are whole now, and nothing else that was in them: how long another reader would
- * take over that is not known here. Of each large message, only what stands for it.
+ * The complete events in some lines, and nothing else: another reader might take too long over the rest. A large
+ * message is replaced by its placeholder.
  */
-function rewriteEvents(standIns: StandIns | undefined, brought: Brought): RewriteEvents {
+function rewriteEvents(standIns: LargeMessages | undefined, brought: StreamReferences): RewriteEvents {
   let events: (StreamEvent | number)[] = [];
   const reader = new EventReader({
     onEvent: (event) => void events.push(event),
@@ -89,12 +89,15 @@ function rewriteEvents(standIns: StandIns | undefined, brought: Brought): Rewrit
   return async function* (lines) {
     events = [];
     if (lines !== undefined) reader.read(lines);
-    for (let at = 0; at < events.length; at += EVENTS_OF_TURN) {
+    for (let at = 0; at < events.length; at += EVENTS_PER_TURN) {
       let written = '';
-      for (const event of events.slice(at, at + EVENTS_OF_TURN)) {
+      for (const event of events.slice(at, at + EVENTS_PER_TURN)) {
         if (typeof event === 'number') written += `retry: ${event}\n`;
         else
-          written += eventText({ ...event, data: (await standIns?.forEvent(event, brought)) ?? event.data });
+          written += eventText({
+            ...event,
+            data: (await standIns?.replaceEventData(event, brought)) ?? event.data,
+          });
       }
       yield Buffer.from(written);
     }

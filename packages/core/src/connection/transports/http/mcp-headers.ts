@@ -1,6 +1,6 @@
 /**
  * `Mcp-Param-*` headers of the 2026-07-28 revision: which arguments a tool wants mirrored into headers
- * (`x-mcp-header` in its schema), whether it asks for that correctly, and the headers for one call.
+ * (`x-mcp-header` in its schema), whether that declaration is valid, and the headers for one call.
  */
 
 export interface HeaderParameter {
@@ -12,30 +12,37 @@ export type HeaderScan = { readonly parameters: readonly HeaderParameter[] } | {
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const ALLOWED_TYPES = new Set<unknown>(['string', 'integer', 'boolean']);
-const KEY = 'x-mcp-header';
+const HEADER_KEYWORD = 'x-mcp-header';
 
 /** The header parameters that a tool's schema declares, or why the declaration is invalid. */
 export function scanHeaderParameters(schema: object): HeaderScan {
   const parameters: HeaderParameter[] = [];
-  const fault = visit(schema, { path: [], reachable: false, parameters });
+  const fault = visitSchema(schema, { path: [], reachable: false, parameters });
   return fault === undefined ? { parameters } : { fault };
 }
 
-interface Visit {
+interface SchemaPosition {
   readonly path: readonly string[];
-  /** Only a chain of `properties` leads here. */
+  /** Reachable only through a chain of `properties`. */
   readonly reachable: boolean;
   readonly parameters: HeaderParameter[];
 }
 
-function visit(node: unknown, at: Visit): string | undefined {
+function visitSchema(node: unknown, at: SchemaPosition): string | undefined {
   if (typeof node !== 'object' || node === null) return undefined;
-  if (KEY in node && !Array.isArray(node)) {
-    const fault = declare(node, at);
+  if (HEADER_KEYWORD in node && !Array.isArray(node)) {
+    const fault = addParameter(node, at);
     if (fault !== undefined) return fault;
   }
   for (const [key, value] of Object.entries(node)) {
-    if (key === KEY || key === 'enum' || key === 'const' || key === 'default' || key === 'examples') continue;
+    if (
+      key === HEADER_KEYWORD ||
+      key === 'enum' ||
+      key === 'const' ||
+      key === 'default' ||
+      key === 'examples'
+    )
+      continue;
     const isProperties =
       key === 'properties' &&
       (at.reachable || at.path.length === 0) &&
@@ -43,7 +50,7 @@ function visit(node: unknown, at: Visit): string | undefined {
       value !== null;
     const children: Array<[string, unknown]> = isProperties ? Object.entries(value) : [[key, value]];
     for (const [name, child] of children) {
-      const fault = visit(child, {
+      const fault = visitSchema(child, {
         path: [...at.path, name],
         reachable: isProperties,
         parameters: at.parameters,
@@ -54,20 +61,21 @@ function visit(node: unknown, at: Visit): string | undefined {
   return undefined;
 }
 
-function declare(node: object, { path, reachable, parameters }: Visit): string | undefined {
-  const header: unknown = Reflect.get(node, KEY);
+function addParameter(node: object, { path, reachable, parameters }: SchemaPosition): string | undefined {
+  const header: unknown = Reflect.get(node, HEADER_KEYWORD);
   const where = path.length === 0 ? 'the schema' : path.join('.');
-  if (!reachable) return `${where} may not carry ${KEY}: it is not a property that is always there`;
-  if (typeof header !== 'string' || !TOKEN.test(header)) return `${where}: ${KEY} is not a valid header name`;
+  if (!reachable) return `${where} has ${HEADER_KEYWORD}, which only plain properties may have`;
+  if (typeof header !== 'string' || !TOKEN.test(header))
+    return `the ${HEADER_KEYWORD} in ${where} is not a valid header name`;
   if (!ALLOWED_TYPES.has(Reflect.get(node, 'type')))
-    return `${where}: ${KEY} is only for strings, integers and booleans`;
+    return `${where} has ${HEADER_KEYWORD}, which only strings, integers and booleans may have`;
   const taken = parameters.some((other) => other.header.toLowerCase() === header.toLowerCase());
-  if (taken) return `${where}: the header ${header} is declared twice`;
+  if (taken) return `${where} declares the header ${header}, which another property already declares`;
   parameters.push({ header, path });
   return undefined;
 }
 
-/** The headers of one call; what is absent, null or not a plain value is left out. */
+/** The headers of one call; absent, null and non-primitive values are left out. */
 export function headersFor(parameters: readonly HeaderParameter[], args: unknown): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const { header, path } of parameters) {
@@ -81,7 +89,7 @@ export function headersFor(parameters: readonly HeaderParameter[], args: unknown
   return headers;
 }
 
-/** A header value that survives the wire: printable ASCII as it is, anything else in base64 as the revision says. */
+/** A header value that is safe to send: printable ASCII unchanged, anything else in base64 as the revision defines. */
 export function encodeHeaderValue(value: string): string {
   const plain =
     /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value) &&

@@ -1,21 +1,22 @@
-/** How soon a stream that ended is opened again: a second at the least, and later each time that it brought nothing. */
-import { backoffDelay } from '../resilience/backoff.js';
-import { timerDelay } from '../resilience/timer-delay.js';
+/** How soon a stream that ended is reopened: after at least a second, and later each time that it brought nothing. */
+
+import { timerDelay } from '../../../async/timer-delay.js';
+import { backoffDelay } from '../../../resilience/backoff.js';
 
 const MIN_MS = 1_000;
 const MAX_MS = 300_000;
 
-export class ReopenPace {
+export class ReconnectDelay {
   readonly #random: () => number;
-  #inVain = 0;
+  #failures = 0;
 
   constructor(random: () => number = Math.random) {
     this.#random = random;
   }
 
-  /** The pause before the next try; a server may ask for a longer one. */
+  /** The pause before the next attempt; a server may request a longer one. */
   next(askedMs = MIN_MS): number {
-    this.#inVain += 1;
+    this.#failures += 1;
     const initialMs = timerDelay(askedMs, { minMs: MIN_MS, maxMs: MAX_MS });
     const options = {
       initialMs,
@@ -25,11 +26,11 @@ export class ReopenPace {
       probeMs: 0,
       jitter: 0.2,
     };
-    return timerDelay(backoffDelay(options, this.#inVain, this.#random) ?? MAX_MS, { minMs: MIN_MS });
+    return timerDelay(backoffDelay(options, this.#failures, this.#random) ?? MAX_MS, { minMs: MIN_MS });
   }
 
-  /** It brought something: the next end is the first. */
-  worked(): void {
-    this.#inVain = 0;
+  /** It brought something: the delay starts over. */
+  reset(): void {
+    this.#failures = 0;
   }
 }

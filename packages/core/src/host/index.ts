@@ -1,0 +1,68 @@
+/** For programs that host a runtime for others, as the daemon and the command line do. No promise is made of these names. */
+export type { AdaptableTool } from '../adapters/index.js';
+export type { PinStatus } from '../approvals/pins.js';
+export { Cancellation, type CancelSignal, offAbort, onAbort } from '../async/cancel-signal.js';
+export { createSerialQueue } from '../async/serial-queue.js';
+export { timerDelay } from '../async/timer-delay.js';
+export { abortReason, untilAborted } from '../async/until-aborted.js';
+export type { SignInPage } from '../auth/sign-in-prompts.js';
+export type { SignInRequest, SignInStatus } from '../auth/sign-ins.js';
+export type { Permit } from '../calls/authorization/permit.js';
+export { MAX_NAME_LENGTH } from '../calls/call-request.js';
+export type { CatalogItem } from '../catalog/catalog.js';
+export { FLAGS } from '../catalog/flags.js';
+export { editConfig, editServers, type ServerEdit } from '../config/edit/config-editor.js';
+export { setKey, setServer } from '../config/edit/edit-servers.js';
+export type { ConfiguredServer, LoadedConfig } from '../config/layers/loaded-config.js';
+export { findRelativePaths } from '../config/relative-paths.js';
+export {
+  ACCESS,
+  ACCESS_SCHEMA,
+  replacementForAccess,
+  type TokenAccess,
+} from '../config/schema/access-schema.js';
+export type { DaemonSettings } from '../config/schema/daemon-schema.js';
+export { jsonSchema } from '../config/schema/json-schema.js';
+export type { PlacedRule } from '../config/schema/rule-schema.js';
+export type { ServersInput } from '../config/schema/schema.js';
+export { dangersOf } from '../config/trust/dangers.js';
+export type { TrustStore } from '../config/trust/trust.js';
+export { MODERN_REVISION, SERVED_REVISIONS } from '../connection/protocol/revisions.js';
+export { checkSandbox } from '../connection/sandbox/sandbox-support.js';
+export type { ClientResponder } from '../connection/server-requests/client-responders.js';
+export type { ElicitationRequest } from '../connection/server-requests/host-requests.js';
+export { scanHeaderParameters } from '../connection/transports/http/mcp-headers.js';
+export { ERRORS, toTurnbuckleError } from '../errors.js';
+export { GrowingBuffer } from '../fetching/growing-buffer.js';
+export { createGuardedFetch } from '../fetching/guarded-fetch.js';
+export { openBrowser } from '../fetching/open-browser.js';
+export { withFileLock } from '../files/file-lock.js';
+export { homeDirectory } from '../files/home-directory.js';
+export { claimLock, HeldLock, type LockRecord } from '../files/lock-record.js';
+export { makeDirectory } from '../files/make-directory.js';
+export { fileStampSync, readPrivateFileSync, replacePrivateFile } from '../files/private-file.js';
+export { readFileText, whyUnreadable } from '../files/read-file.js';
+export { defaultStateDirectory } from '../files/state-directory.js';
+export { estimateJsonMemory } from '../json/estimate-memory.js';
+export { writeTransformed } from '../json/exact-number.js';
+export { isRecord } from '../json/is-record.js';
+export {
+  copyRawNumbers,
+  copyRawNumbersDeep,
+  exactInteger,
+  parseLossless,
+  parseLosslessInSlices,
+  withRawText,
+  writeJson,
+} from '../json/lossless-json.js';
+export { inSlices, type Steps } from '../json/slices.js';
+export { truncateValue } from '../json/truncate-value.js';
+export { firstKeys, wideMemberCount } from '../json/wide-objects.js';
+export { writeInSlices } from '../json/write-large.js';
+export { callerKey, identityOf } from '../policy/capabilities.js';
+export { redactConfig } from '../redaction/redact-config.js';
+export { createRedactor, type Redactor } from '../redaction/redactor.js';
+export { loadConfiguration, type Reload } from '../runtime/configured.js';
+export { preload } from '../runtime/preload.js';
+export { escapeHidden, findHidden, showLine, showText } from '../text/hidden-text.js';
+export { createVault, type Vault } from '../vault/vault.js';

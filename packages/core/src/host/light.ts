@@ -1,0 +1,12 @@
+/** For programs that must start fast: what needs none of the runtime. No promise is made of these names. */
+export { errorCode } from '../errors.js';
+export {
+  ageOf,
+  isProcessAlive,
+  isProcessGone,
+  isSameProcess,
+  ownIdentity,
+  type ProcessIdentity,
+} from '../files/process-identity.js';
+export { isRecord } from '../json/is-record.js';
+export { shellQuote } from '../text/shell-quote.js';

@@ -1,0 +1,69 @@
+/** What a host does with a server besides calling it: connect, refresh, ping, watch, look at its status. */
+import { checkName, checkOptions, type WaitLimits } from '../calls/call-request.js';
+import { buildGatewayRoute } from '../connection/handshake/gateway-route.js';
+import type { Redactor } from '../redaction/redactor.js';
+import { CallClock } from '../resilience/call-clock.js';
+import type { ResourceListener, ResourceWatch } from '../servers/resource-watch.js';
+import type { ServerSet } from '../servers/server-set.js';
+import { redactStatus, type ServerStatus } from '../servers/server-status.js';
+import type { ItemLists } from './item-lists.js';
+import { redactErrors } from './redact-errors.js';
+
+export interface ServerOperationsParts {
+  readonly servers: ServerSet;
+  readonly items: ItemLists;
+  readonly watch: ResourceWatch;
+  readonly redactor: Redactor;
+  /** Identifies this gateway, where the runtime is part of one. */
+  readonly instance: string | undefined;
+}
+
+export class ServerOperations {
+  readonly #parts: ServerOperationsParts;
+
+  constructor(parts: ServerOperationsParts) {
+    this.#parts = parts;
+  }
+
+  async connect(server: string, limits: WaitLimits): Promise<void> {
+    checkOptions(limits);
+    const waiting = { what: `the connection to server "${server}"`, server, signal: limits.signal };
+    return new CallClock(limits).until(this.#parts.servers.connect(server), waiting);
+  }
+
+  async refresh(server: string | undefined): Promise<void> {
+    const { servers, items, redactor } = this.#parts;
+    const chosen = server === undefined ? servers.live() : [servers.requireEnabled(server)];
+    await redactErrors(redactor, Promise.all(chosen.map((one) => items.refresh(one))));
+  }
+
+  async ping(server: string): Promise<boolean> {
+    const { connection } = this.#parts.servers.requireEnabled(server);
+    await connection.open();
+    return connection.health.ping();
+  }
+
+  status(): ServerStatus[] {
+    const { servers, redactor } = this.#parts;
+    return servers.status().map((status) => redactStatus(status, redactor));
+  }
+
+  statusOf(server: string): ServerStatus {
+    return redactStatus(this.#parts.servers.statusOf(server), this.#parts.redactor);
+  }
+
+  routeThrough(servers: readonly ServerStatus[]): Readonly<Record<string, unknown>> {
+    const { instance } = this.#parts;
+    if (instance === undefined) return {};
+    return buildGatewayRoute(
+      instance,
+      servers.map(({ capabilities }) => capabilities),
+    );
+  }
+
+  async subscribe(server: string, uri: string, listener: ResourceListener): Promise<() => Promise<void>> {
+    checkName('The resource URI', uri);
+    const { servers, watch, redactor } = this.#parts;
+    return redactErrors(redactor, watch.subscribe(servers.require(server).connection, uri, listener));
+  }
+}

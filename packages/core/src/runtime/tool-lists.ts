@@ -1,0 +1,48 @@
+/** The tools of all servers: everything, or what one caller may see. */
+import type { Visibility } from '../calls/authorization/visibility.js';
+import type { Catalog } from '../catalog/catalog.js';
+import { searchSteps, searchWords } from '../catalog/search-tools.js';
+import type { CatalogTool } from '../catalog/tool.js';
+import { inSlices, runToEnd } from '../json/slices.js';
+import type { Caller } from '../policy/capabilities.js';
+import type { ServerSet } from '../servers/server-set.js';
+import type { ItemLists } from './item-lists.js';
+
+export interface ToolListsParts {
+  readonly catalog: Catalog;
+  readonly servers: ServerSet;
+  readonly items: ItemLists;
+  readonly visibility: Visibility;
+  readonly now: () => number;
+}
+
+export class ToolLists {
+  readonly #parts: ToolListsParts;
+
+  constructor(parts: ToolListsParts) {
+    this.#parts = parts;
+  }
+
+  /** Stale lists are refreshed in the background. */
+  all(): readonly CatalogTool[] {
+    const { catalog, servers, items, now } = this.#parts;
+    for (const server of servers.live()) {
+      if (catalog.stateOf(server.name, 'tools', now()) === 'stale')
+        void items.refresh(server).catch(() => {});
+    }
+    return catalog.list();
+  }
+
+  forCaller(caller: Caller, search: string): readonly CatalogTool[] {
+    const words = searchWords(search);
+    return runToEnd(searchSteps(this.#parts.visibility.filter(caller, this.all()), words));
+  }
+
+  /** Without blocking the event loop. */
+  async visible(caller: Caller | undefined, search: string): Promise<readonly CatalogTool[]> {
+    const words = searchWords(search);
+    const tools = this.all();
+    const visible = caller === undefined ? tools : await this.#parts.items.visibleTools(caller);
+    return inSlices(searchSteps(visible, words));
+  }
+}

@@ -1,0 +1,197 @@
+/** Creates the parts of a runtime and connects them. */
+import type { Prompt } from '@modelcontextprotocol/client';
+import type { Pins } from '../approvals/pins.js';
+import { SignIns } from '../auth/sign-ins.js';
+import { Calls } from '../calls/call.js';
+import { Sender } from '../calls/sending/send.js';
+import { Catalog } from '../catalog/catalog.js';
+import { Discovery } from '../catalog/discovery.js';
+import type { NamingPreset } from '../catalog/names.js';
+import { SchemaChecks } from '../catalog/schemas/schema-checks.js';
+import { EraVerdicts } from '../connection/handshake/era-verdicts.js';
+import { ProcessTable } from '../connection/processes/process-table.js';
+import { Events } from '../events.js';
+import { defaultStateDirectory } from '../files/state-directory.js';
+import { FlowRuns } from '../policy/flows.js';
+import { redactResult } from '../redaction/redact-result.js';
+import { createRedactor, type Redactor } from '../redaction/redactor.js';
+import { Limiter } from '../resilience/limiter.js';
+import { DEFAULT_LIMITS, type RuntimeLimits } from '../servers/limits.js';
+import { ResourceWatch } from '../servers/resource-watch.js';
+import { ServerBuilder } from '../servers/server-builder.js';
+import { ServerSet } from '../servers/server-set.js';
+import { ItemLists } from './item-lists.js';
+import type { RuntimeOptions } from './options.js';
+import { ServerOperations } from './server-operations.js';
+import { SignInOperations } from './sign-in-operations.js';
+import { ToolLists } from './tool-lists.js';
+import { createPins, type PolicyParts, wirePolicy } from './wire-policy.js';
+
+export type RuntimeParts = ReturnType<typeof wire>;
+/** The parts that depend on the options alone. */
+interface RuntimeBase {
+  readonly stateDir: string;
+  readonly now: () => number;
+  readonly events: Events;
+  readonly redactor: Redactor;
+  readonly limits: RuntimeLimits;
+  readonly naming: NamingPreset;
+  readonly runs: FlowRuns;
+  readonly processes: ProcessTable;
+  readonly verdicts: EraVerdicts;
+  readonly checks: SchemaChecks;
+  readonly watch: ResourceWatch;
+  readonly signIns: SignIns;
+}
+
+/** Parts that refer to each other: they are created in any order, as they are used only later. */
+interface LinkedParts {
+  readonly catalog: Catalog;
+  readonly discovery: Discovery;
+  readonly servers: ServerSet;
+  readonly pins: Pins;
+}
+
+/** What sibling runtimes share. */
+type Shared = Pick<RuntimeBase, 'redactor' | 'runs'> & Pick<PolicyParts, 'approvals'>;
+
+/** With a `sibling` it shares secrets, runs and approvals. */
+export function wire(options: RuntimeOptions, sibling?: Shared) {
+  const base = createBase(options, sibling);
+  const { events, now, runs } = base;
+  const pins = createPins(options, { ...base, catalog: () => catalog });
+  const catalog: Catalog = new Catalog(base.naming, events, (...read) => pins.onToolsRead(...read));
+  const discovery: Discovery = createDiscovery(options, base, { catalog, pins, servers: () => servers });
+  const builder = new ServerBuilder({ ...base, options, discovery });
+  const servers: ServerSet = createServers(base, { catalog, discovery, builder });
+  const decisions = wirePolicy({
+    settings: options,
+    catalog,
+    events,
+    now,
+    pins,
+    serverConfig: (name) => servers.get(name)?.config,
+    ownTools: (name, caller) => servers.get(name)?.toolsFor(caller),
+    // Secrets that callers bring in with inline servers do not count as ours.
+    redactor: sibling?.redactor ?? base.redactor,
+    runs,
+    shared: sibling?.approvals,
+  });
+  const items = new ItemLists({ ...decisions, catalog, discovery, servers, events, now });
+  const calls = createCalls(base, { ...decisions, catalog, discovery, servers, items });
+  const parts = { ...base, ...decisions, pins, catalog, discovery, builder, servers, items, calls };
+  return {
+    ...parts,
+    tools: new ToolLists(parts),
+    operations: new ServerOperations({ ...parts, instance: options.instance }),
+    signInOperations: new SignInOperations(parts),
+  };
+}
+
+/** Connections end first: processes and sign-ins belong to them. */
+export async function closeParts(parts: RuntimeParts): Promise<void> {
+  await Promise.all([parts.servers.close(), parts.closeApprovals()]);
+  await Promise.all([parts.processes.close(), parts.signIns.close()]);
+  return parts.verdicts.flush();
+}
+
+function createBase(options: RuntimeOptions, sibling: Shared | undefined): RuntimeBase {
+  const environment = options.environment ?? process.env;
+  const stateDir = options.stateDir ?? defaultStateDirectory(environment);
+  const now = options.now ?? Date.now;
+  const events = new Events();
+  const redactor = sibling === undefined ? createRedactor() : sibling.redactor.createChild();
+  return {
+    stateDir,
+    now,
+    events,
+    redactor,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    naming: options.naming ?? 'mcp__server__tool',
+    runs: sibling === undefined ? new FlowRuns() : sibling.runs,
+    processes: new ProcessTable(),
+    verdicts: new EraVerdicts(stateDir, now),
+    checks: new SchemaChecks(),
+    watch: new ResourceWatch(events),
+    signIns: new SignIns({
+      stateDir,
+      environment,
+      vault: options.vault,
+      prompts: options.signIn,
+      now,
+      onSecret: (secret) => redactor.learn(secret, 'signed-in'),
+    }),
+  };
+}
+
+function createDiscovery(
+  { describePrefix = false }: RuntimeOptions,
+  { events, now, naming, limits }: RuntimeBase,
+  { catalog, pins, servers }: Pick<LinkedParts, 'catalog' | 'pins'> & { servers: () => ServerSet },
+): Discovery {
+  return new Discovery({
+    catalog,
+    events,
+    now,
+    toolOptions: { naming, describePrefix, limits },
+    maxPages: limits.maxPages,
+    maxItems: limits.maxToolsPerServer,
+    maxDepth: limits.maxDepth,
+    listLimits: limits,
+    isKnown: (name, settings) => servers().get(name)?.config === settings,
+    prepare: (tool) => pins.prepare(tool),
+  });
+}
+
+function createServers(
+  { events, limits }: RuntimeBase,
+  { catalog, discovery, builder }: Pick<LinkedParts, 'catalog' | 'discovery'> & { builder: ServerBuilder },
+): ServerSet {
+  return new ServerSet({
+    catalog,
+    events,
+    maxServers: limits.maxServers,
+    create: (name, config) => builder.create(name, config),
+    onRemoved: (name) => {
+      discovery.forget(name);
+      events.emit('server.removed', { server: name });
+    },
+  });
+}
+
+function createCalls(
+  { events, now, naming, limits, redactor, checks, signIns }: RuntimeBase,
+  parts: Pick<LinkedParts, 'catalog' | 'discovery' | 'servers'> & PolicyParts & { readonly items: ItemLists },
+): Calls {
+  const { catalog, discovery, servers, authorizer, visibility, items } = parts;
+  const sender = new Sender({
+    limiter: new Limiter(limits),
+    now,
+    signIn: signIns.hasPrompts
+      ? (server, error, asked) => signIns.signInForCall(server, error, asked)
+      : undefined,
+    hasNewSignIn: (server) => signIns.hasNewSignIn(server.name),
+    relist: (server, link) =>
+      server.relistDedicated(link) ?? discovery.read(server.name, 'tools', { link, settings: server.config }),
+  });
+  return new Calls({
+    catalog,
+    checks,
+    events,
+    naming,
+    authorizer,
+    visibility,
+    sender,
+    redact: redactor.error,
+    redactResult: (server, result) =>
+      server?.config.redactResults === true ? redactResult(result, redactor) : result,
+    findServer: (name) => servers.get(name),
+    serverNames: () => servers.names(),
+    hasPrompt: async (server, name) => {
+      const listed = await items.list<Prompt>('prompts', { server });
+      return listed.some((prompt) => prompt.name === name);
+    },
+    problemOf: (name) => servers.problemOf(name),
+    now,
+  });
+}
