@@ -1,75 +1,76 @@
 /**
- * The log of calls, from the outside: records are appended on the spot, everything else is asked of the thread
- * that owns the database, so that no call ever waits for SQLite.
+ * The call log from the outside: records are appended synchronously; everything else goes to the thread that owns the
+ * database, so that no call ever waits for SQLite.
  */
 import { Worker } from 'node:worker_threads';
+import { type CallRecord, CONTENT_COLUMNS } from './call-record.js';
 import type { Row } from './database.js';
-import { type Invocation, type ServerRecord, toLine } from './invocation.js';
 import { type Durability, Journal } from './journal.js';
-import { journalOf, logFileOf } from './log-directory.js';
-import type { Answer, Ask, Trouble, WorkerData } from './log-messages.js';
+import { type ServerRecord, toLine } from './journal-entry.js';
+import { databaseFile, journalDirectory } from './log-directory.js';
+import type { IngestFailure, LogQuery, LogResponse, WorkerData } from './log-messages.js';
 import type { AnalyticsOrder, LogFilter, LogName, SpanFilter, Visible } from './queries.js';
 import type { Retention } from './retention.js';
 import { journalBytes } from './segment.js';
 
 export interface LogOptions {
-  /** Where the journal and the database are. */
+  /** The directory of the journal and the database. */
   readonly directory: string;
   readonly durability?: Durability | undefined;
   readonly retention?: Partial<Retention> | undefined;
-  /** How much may wait for the database before records are kept without arguments and result (256 MB). */
+  /** How much may be queued for the database before records are kept without arguments and result (256 MB). */
   readonly maxJournalBytes?: number | undefined;
-  /** Something went wrong with the log. Told once, until it works again. */
+  /** Something is wrong with the log. Reported once, until it works again. */
   readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
-/** How records fared since the log was opened. */
+/** Counts of records since the log was opened. */
 export interface LogCounts {
   readonly kept: number;
-  /** Of those, the ones without arguments and result, because too much waited. */
+  /** Those kept without arguments and result, because the journal was nearly full. */
   readonly bare: number;
-  /** Not kept, because far too much waited. */
+  /** Not kept, because the journal was full. */
   readonly dropped: number;
-  /** Not kept, because the disk did not take them. */
+  /** Not kept, because the write failed. */
   readonly refused: number;
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** What is not taken in by then is there for the next one. */
+/** What is not ingested by then is left for the next process. */
 const CLOSE_MS = 30_000;
 const DEFAULT_RETENTION: Retention = { maxAgeMs: 30 * DAY_MS, maxBytes: 512 * 1_024 * 1_024 };
 
-export class InvocationLog {
+export class CallLog {
   readonly #options: LogOptions;
   readonly #journal: Journal;
   readonly #worker: Worker;
-  readonly #flag: Int32Array;
+  readonly #wakeFlag: Int32Array;
   readonly #counts = { kept: 0, bare: 0, dropped: 0, refused: 0 };
-  readonly #waiting = new Map<
+  readonly #pending = new Map<
     number,
     { resolve: (value: unknown) => void; reject: (error: Error) => void }
   >();
-  #asked = 0;
-  #inTrouble = false;
+  #lastRequestNumber = 0;
+  #hasReportedFailure = false;
   #failure: Error | undefined;
 
   constructor(options: LogOptions) {
     const { directory, durability = 'process', retention, maxJournalBytes } = options;
     this.#options = options;
-    const journal = journalOf(directory);
+    const journal = journalDirectory(directory);
     this.#journal = new Journal({ directory: journal, durability, maxBytes: maxJournalBytes });
     const wake = new SharedArrayBuffer(4);
-    this.#flag = new Int32Array(wake);
+    this.#wakeFlag = new Int32Array(wake);
     const workerData: WorkerData = {
-      file: logFileOf(directory),
+      file: databaseFile(directory),
       journal,
       durability,
       retention: { ...DEFAULT_RETENTION, ...retention },
       wake,
     };
-    // What the host was started with, such as --eval, is not meant for the thread.
+    // Options of the host, such as --eval, are not meant for the thread.
     this.#worker = new Worker(workerFile(), { workerData, execArgv: [] });
-    this.#worker.on('message', (message: Answer | Trouble) => {
+    this.#worker.on('message', (message: LogResponse | IngestFailure) => {
       if ('trouble' in message) this.#report(new Error(message.trouble));
       else this.#receive(message);
     });
@@ -82,22 +83,22 @@ export class InvocationLog {
     this.#wake();
   }
 
-  /** The kernel has it when this returns true. It never throws: what was not kept is counted, and told once. */
-  append(invocation: Invocation): boolean {
-    const room = this.#journal.room();
+  /** The kernel has it when this returns true. It never throws: what was not kept is counted, and reported once. */
+  append(record: CallRecord): boolean {
+    const room = this.#journal.capacity();
     if (room === 'none') {
       this.#counts.dropped += 1;
-      this.#report(new Error('Too much waits to be taken into the log: records are left out.'));
+      this.#report(new Error('The log journal is full, so records are dropped.'));
       return false;
     }
-    if (!this.#write(toLine(room === 'whole' ? invocation : withoutContent(invocation)))) return false;
+    if (!this.#write(toLine(room === 'whole' ? record : withoutContent(record)))) return false;
     this.#counts.kept += 1;
     if (room === 'bare') this.#counts.bare += 1;
-    else this.#inTrouble = false;
+    else this.#hasReportedFailure = false;
     return true;
   }
 
-  /** What a server is now; its totals are kept. Takes the way of the calls, so that it arrives before them. */
+  /** The current state of a server; its totals are kept. Goes through the journal, so that it arrives before its calls. */
   recordServer(server: ServerRecord): boolean {
     return this.#write(JSON.stringify({ kind: 'server', server }));
   }
@@ -106,68 +107,68 @@ export class InvocationLog {
     return { ...this.#counts };
   }
 
-  /** How many bytes lie in the journal: what waits for the database, and what was written a moment ago. */
+  /** Bytes in the journal: what is not in the database yet, and what was written a moment ago. */
   get waitingBytes(): number {
-    return journalBytes(journalOf(this.#options.directory));
+    return journalBytes(journalDirectory(this.#options.directory));
   }
 
-  /** False when the thread of the database is gone: records then stay in the journal for the next one. */
+  /** False if the database thread is gone: records then stay in the journal for the next process. */
   get isUp(): boolean {
     return this.#failure === undefined;
   }
 
   find(filter: LogFilter = {}): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'find', filter });
+    return this.#query<Row[]>({ ask: 'find', filter });
   }
 
   get(id: string): Promise<Row | undefined> {
-    return this.#ask<Row | undefined>({ ask: 'get', id });
+    return this.#query<Row | undefined>({ ask: 'get', id });
   }
 
-  /** What was called so far: what of it somebody may know of is the `visible` of the other questions. */
+  /** All names called so far; those that a caller may know are passed as `visible` to the other queries. */
   names(): Promise<LogName[]> {
-    return this.#ask<LogName[]>({ ask: 'names' });
+    return this.#query<LogName[]>({ ask: 'names' });
   }
 
   toolAnalytics(since = 0, order: AnalyticsOrder = 'calls', visible?: Visible): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'tools', since, order, visible });
+    return this.#query<Row[]>({ ask: 'tools', since, order, visible });
   }
 
   serverAnalytics(since = 0, visible?: Visible): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'servers', since, visible });
+    return this.#query<Row[]>({ ask: 'servers', since, visible });
   }
 
   unusedServers(since: number): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'unused', since });
+    return this.#query<Row[]>({ ask: 'unused', since });
   }
 
   callsOverTime(since: number, spanMs: number, only: SpanFilter = {}): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'over-time', since, spanMs, ...only });
+    return this.#query<Row[]>({ ask: 'over-time', since, spanMs, ...only });
   }
 
   servers(): Promise<Row[]> {
-    return this.#ask<Row[]>({ ask: 'known-servers' });
+    return this.#query<Row[]>({ ask: 'known-servers' });
   }
 
-  /** Resolves when everything appended so far can be found; with how many lines of the journal were unusable. */
+  /** Resolves when everything appended so far can be found; with the number of unusable journal lines. */
   flush(): Promise<number> {
-    return this.#ask<number>({ ask: 'flush' });
+    return this.#query<number>({ ask: 'flush' });
   }
 
-  /** What was appended stays: in the database, or in the journal for the next one. */
+  /** Appended records stay: in the database, or in the journal for the next process. */
   async close(): Promise<void> {
     try {
       this.#journal.rotate();
     } catch (error) {
-      // On a disk that takes no more writes the segment stays open; the next one to start takes it in.
+      // If the disk cannot be written, the segment stays open; the next process ingests it.
       this.#report(error instanceof Error ? error : new Error(String(error)));
     }
     if (this.#failure !== undefined) return;
     const gone = new Promise((resolve) => this.#worker.once('exit', resolve));
-    // Nothing else may keep the process until the thread is gone, and the thread not for ever.
+    // Only the thread may keep the process alive until it has ended, and not forever.
     this.#worker.ref();
     const timer = setTimeout(() => void this.#worker.terminate(), CLOSE_MS);
-    await this.#ask({ ask: 'close' }).catch(() => {});
+    await this.#query({ ask: 'close' }).catch(() => {});
     await gone;
     clearTimeout(timer);
   }
@@ -185,50 +186,48 @@ export class InvocationLog {
   }
 
   #report(error: Error): void {
-    if (!this.#inTrouble) this.#options.onFailure?.(error);
-    this.#inTrouble = true;
+    if (!this.#hasReportedFailure) this.#options.onFailure?.(error);
+    this.#hasReportedFailure = true;
   }
 
   #wake(): void {
-    if (Atomics.exchange(this.#flag, 0, 1) === 0) this.#worker.postMessage('wake');
+    if (Atomics.exchange(this.#wakeFlag, 0, 1) === 0) this.#worker.postMessage('wake');
   }
 
-  #ask<Value>(ask: Ask): Promise<Value> {
+  #query<Value>(ask: LogQuery): Promise<Value> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    this.#asked += 1;
-    const number = this.#asked;
-    // Somebody waits: the process stays until the answer is there.
+    this.#lastRequestNumber += 1;
+    const number = this.#lastRequestNumber;
+    // A query is pending: the process stays alive until the response.
     this.#worker.ref();
     return new Promise((resolve, reject) => {
-      // The thread answers what the question asks for: queries.ts.
-      this.#waiting.set(number, { resolve: resolve as (value: unknown) => void, reject });
+      // The thread responds with the type of the query: queries.ts.
+      this.#pending.set(number, { resolve: resolve as (value: unknown) => void, reject });
       this.#worker.postMessage({ ...ask, number });
     });
   }
 
-  #receive({ number, value, error }: Answer): void {
-    const waiting = this.#waiting.get(number);
-    this.#waiting.delete(number);
-    if (this.#waiting.size === 0) this.#worker.unref();
+  #receive({ number, value, error }: LogResponse): void {
+    const waiting = this.#pending.get(number);
+    this.#pending.delete(number);
+    if (this.#pending.size === 0) this.#worker.unref();
     if (error === undefined) waiting?.resolve(value);
     else waiting?.reject(new Error(error));
   }
 
   #fail(error: Error): void {
     this.#failure ??= error;
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
   }
 }
 
-const withoutContent = ({
-  arguments: _arguments,
-  alsoSent: _alsoSent,
-  result: _result,
-  ...rest
-}: Invocation): Invocation => rest;
+const withoutContent = (record: CallRecord): CallRecord => ({
+  ...record,
+  ...Object.fromEntries(CONTENT_COLUMNS.map((name) => [name, undefined])),
+});
 
-/** The built one, also beside sources: a thread does not read TypeScript. */
+/** The built file, also when running from sources: a thread cannot load TypeScript. */
 function workerFile(): URL {
   return new URL(
     import.meta.url.endsWith('.ts') ? '../dist/log-worker.js' : './log-worker.js',

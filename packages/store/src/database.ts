@@ -1,4 +1,4 @@
-/** SQLite behind a small seam: the one of Node where it has a settled one, else libsql. Both are synchronous. */
+/** A thin layer over SQLite: Node's own if it is stable, otherwise libsql. Both are synchronous. */
 import { closeSync, openSync } from 'node:fs';
 
 export type Value = string | number | bigint | null | Uint8Array;
@@ -17,26 +17,26 @@ export interface Database {
 
 export interface OpenOptions {
   readonly readOnly?: boolean | undefined;
-  /** What was written is on the disk when a transaction ends, not only at the next checkpoint. */
+  /** Whether a transaction is on the disk when it ends, not only at the next checkpoint. */
   readonly syncEach?: boolean | undefined;
 }
 
-/** From this release on `node:sqlite` is there without a flag and without a warning. */
+/** From this release on `node:sqlite` is available without a flag and without a warning. */
 const NODE_WITH_SQLITE = 24;
 const BUSY_MS = 5_000;
 const WAL_BYTES = 16 * 1_024 * 1_024;
 
-/** The database in its settled form: written ahead, and files that shrink when much was removed. */
+/** Opens the database: WAL, and files that shrink when much was deleted. */
 export async function openDatabase(
   path: string,
   { readOnly = false, syncEach = false }: OpenOptions = {},
 ): Promise<Database> {
-  // Made beforehand, for its owner alone; what SQLite puts beside it takes after it.
+  // Created beforehand with owner-only permissions; SQLite's other files inherit them.
   if (!readOnly && path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
   const database = await openDriver(path, readOnly);
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   if (readOnly) return database;
-  // Has to be said before anything is in it, the mode of its journal included.
+  // Must be set while the database is empty, before the journal mode.
   database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${WAL_BYTES}`);
   database.exec(`PRAGMA synchronous = ${syncEach ? 'FULL' : 'NORMAL'}`);
@@ -45,7 +45,7 @@ export async function openDatabase(
 
 async function openDriver(path: string, readOnly: boolean): Promise<Database> {
   if (Number(process.versions.node.split('.')[0]) >= NODE_WITH_SQLITE) {
-    // Named by a variable: the types of the oldest Node that we run on do not know it.
+    // Imported by a variable: the types of the oldest supported Node do not know it.
     const name = 'node:sqlite';
     const { DatabaseSync } = (await import(name)) as {
       DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database;
@@ -56,7 +56,7 @@ async function openDriver(path: string, readOnly: boolean): Promise<Database> {
   return new Libsql(path, { readonly: readOnly }) as unknown as Database;
 }
 
-/** All of the work or nothing of it. The lock for writing is taken at once, so that what is read in it stays true. */
+/** Runs the work in one transaction. The write lock is taken at its start, so that what it reads stays true. */
 export function inTransaction<T>(database: Database, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -67,7 +67,7 @@ export function inTransaction<T>(database: Database, work: () => T): T {
     try {
       database.exec('ROLLBACK');
     } catch {
-      // SQLite has done so itself, such as on a full disk: what went wrong is what counts.
+      // SQLite has rolled back itself, such as on a full disk: the original error counts.
     }
     throw error;
   }

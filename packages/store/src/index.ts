@@ -1,7 +1,17 @@
+export { CallLog, type LogCounts, type LogOptions } from './call-log.js';
+export {
+  CALL_COLUMN_LIST,
+  CALL_COLUMNS,
+  type CallColumn,
+  type CallColumnName,
+  type CallRecord,
+  CONTENT_COLUMNS,
+  fromRow,
+  type ShownCall,
+} from './call-record.js';
 export type { Row } from './database.js';
-export type { Invocation, ServerRecord } from './invocation.js';
-export { InvocationLog, type LogCounts, type LogOptions } from './invocation-log.js';
 export { type Durability, Journal } from './journal.js';
+export type { ServerRecord } from './journal-entry.js';
 export { logDirectory } from './log-directory.js';
 export { LogReader } from './log-reader.js';
 export type { AnalyticsOrder, LogFilter, LogName, VisibleName } from './queries.js';

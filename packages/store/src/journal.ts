@@ -1,31 +1,38 @@
 /**
- * Where a record goes first: one line appended to a file, handed to the kernel before the call is answered, so
- * that a killed process loses nothing it acknowledged. Each process writes segments of its own; the database
- * takes them in behind the calls (ingest.ts). The journal is the queue between the two, and it has a bound.
+ * Where a record goes first: one line appended to a file, handed to the kernel before the call gets its response, so
+ * that a killed process loses nothing it acknowledged. Each process writes its own segments; the database ingests them
+ * in the background (ingest.ts). The journal is the queue between the two, and its size is limited.
  */
 import { closeSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLOSED, createSegmentName, hasCode, journalBytes, LONGEST_PAUSE_MS, OPEN } from './segment.js';
+import { errorCode } from 'turnbuckle/light';
+import {
+  CLOSED_SUFFIX,
+  createSegmentName,
+  journalBytes,
+  MAX_SEGMENT_IDLE_MS,
+  OPEN_SUFFIX,
+} from './segment.js';
 
-/** `process`: a killed process loses nothing; `power`: nor does a power cut, for the price of a disk write a call. */
+/** `process`: survives a killed process; `power`: also survives a power failure, at the cost of a disk write per call. */
 export type Durability = 'process' | 'power';
 
 export interface JournalOptions {
   readonly directory: string;
   readonly durability: Durability;
-  /** What may lie there before records are taken without their large parts; at twice as much none are taken. */
+  /** Above this size records are kept without their large parts; above twice as much they are dropped. */
   readonly maxBytes?: number | undefined;
   readonly segmentBytes?: number | undefined;
   readonly now?: (() => number) | undefined;
 }
 
-/** `whole`: records are taken as they are; `bare`: without their large parts; `none`: not at all. */
-export type Room = 'whole' | 'bare' | 'none';
+/** `whole`: records are kept unchanged; `bare`: without their large parts; `none`: not at all. */
+export type JournalCapacity = 'whole' | 'bare' | 'none';
 
 const SEGMENT_BYTES = 8 * 1_024 * 1_024;
 const MAX_BYTES = 256 * 1_024 * 1_024;
-/** While there is no room, it is looked for some at most so often. */
-const LOOK_MS = 250;
+/** How often, at most, it checks for free space while the journal is full. */
+const MEASURE_INTERVAL_MS = 250;
 
 export class Journal {
   readonly #options: JournalOptions;
@@ -34,82 +41,82 @@ export class Journal {
   #path = '';
   #bytes = 0;
   #writtenAt = 0;
-  /** What lies in segments that are full, of all processes, when it was last looked at. */
-  #before = 0;
-  #lookedAt = 0;
+  /** Size of all closed segments, of all processes, when it was last checked. */
+  #closedBytes = 0;
+  #measuredAt = 0;
 
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    this.#look();
+    this.#measure();
   }
 
-  /** How much of a record can be taken now. */
-  room(): Room {
+  /** How much of a record can be kept now. */
+  capacity(): JournalCapacity {
     const { maxBytes = MAX_BYTES } = this.#options;
-    if (this.#before + this.#bytes < maxBytes) return 'whole';
-    if (Math.abs(this.#now() - this.#lookedAt) >= LOOK_MS) this.#look();
-    const bytes = this.#before + this.#bytes;
+    if (this.#closedBytes + this.#bytes < maxBytes) return 'whole';
+    if (Math.abs(this.#now() - this.#measuredAt) >= MEASURE_INTERVAL_MS) this.#measure();
+    const bytes = this.#closedBytes + this.#bytes;
     return bytes < maxBytes ? 'whole' : bytes < maxBytes * 2 ? 'bare' : 'none';
   }
 
-  /** A record as JSON on one line. The kernel has it when it returns. Throws when the disk does not take it. */
+  /** Appends a record as JSON on one line. The kernel has it when this returns. Throws if the write fails. */
   append(text: string): void {
     const line = `${text}\n`;
     const now = this.#now();
-    if (now - this.#writtenAt > LONGEST_PAUSE_MS) this.rotate();
+    if (now - this.#writtenAt > MAX_SEGMENT_IDLE_MS) this.rotate();
     this.#writtenAt = now;
     const file = this.#file ?? this.#open();
     const written = this.#write(file, line);
     this.#bytes += written;
-    // As many bytes as characters: there were only such characters, and all of them are written.
+    // ASCII only, so bytes and characters are the same, and all were written.
     if (written !== line.length) this.#assertWhole(written, Buffer.byteLength(line));
     if (this.#options.durability === 'power') fdatasyncSync(file);
     if (this.#bytes >= (this.#options.segmentBytes ?? SEGMENT_BYTES)) this.rotate();
   }
 
-  /** Ends the segment; the next record begins another. */
+  /** Closes the segment; the next record opens another. */
   rotate(): void {
     if (this.#file === undefined) return;
     closeSync(this.#file);
     this.#file = undefined;
     this.#bytes = 0;
     try {
-      renameSync(this.#path, this.#path.slice(0, -OPEN.length) + CLOSED);
+      renameSync(this.#path, this.#path.slice(0, -OPEN_SUFFIX.length) + CLOSED_SUFFIX);
     } catch (error) {
-      // It was silent for so long that somebody elsewhere has taken it in and away.
-      if (!hasCode(error, 'ENOENT')) throw error;
+      // It was idle for so long that another process may have ingested and removed it.
+      if (errorCode(error) !== 'ENOENT') throw error;
     }
-    this.#look();
+    this.#measure();
   }
 
   #write(file: number, line: string): number {
     try {
       return writeSync(file, line);
     } catch (error) {
-      // Whether it took anything is not known: nothing is written behind it.
+      // It is unknown how much was written: nothing may be appended behind it.
       this.rotate();
       throw error;
     }
   }
 
-  /** A full disk may take a part: the line is then cut off, and the segment with it. */
+  /** A full disk may accept only a part: the line is then cut off, and the segment is closed. */
   #assertWhole(written: number, length: number): void {
     if (written === length) return;
     this.rotate();
-    throw new Error(`Only ${written} of ${length} bytes could be written.`);
+    throw new Error(`Short write: ${written} of ${length} bytes.`);
   }
 
-  #look(): void {
-    this.#before = Math.max(journalBytes(this.#options.directory) - this.#bytes, 0);
-    this.#lookedAt = this.#now();
+  #measure(): void {
+    this.#closedBytes = Math.max(journalBytes(this.#options.directory) - this.#bytes, 0);
+    this.#measuredAt = this.#now();
   }
 
   #open(): number {
     const { directory, durability } = this.#options;
-    this.#path = join(directory, `${createSegmentName(this.#now())}${OPEN}`);
-    // Nobody else writes to it, and to append by request takes the kernel longer.
+    this.#path = join(directory, `${createSegmentName(this.#now())}${OPEN_SUFFIX}`);
+    // No other process writes to it, and O_APPEND is slower.
     this.#file = openSync(this.#path, 'wx', 0o600);
     this.#bytes = 0;
     if (durability === 'power') syncDirectory(directory);
@@ -117,7 +124,7 @@ export class Journal {
   }
 }
 
-/** That there is a file is itself something that a power cut can take back. */
+/** A power failure can also undo the creation of a file. */
 function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return;
   const opened = openSync(directory, 'r');

@@ -1,9 +1,9 @@
-/** Where the parts of the log are. */
+/** The paths of the log's parts. */
 import { join } from 'node:path';
 
-/** The log's own directory in the directory of state. */
+/** The log's directory in the state directory. */
 export const logDirectory = (stateDir: string): string => join(stateDir, 'log');
 
-export const journalOf = (directory: string): string => join(directory, 'journal');
+export const journalDirectory = (directory: string): string => join(directory, 'journal');
 
-export const logFileOf = (directory: string): string => join(directory, 'log.db');
+export const databaseFile = (directory: string): string => join(directory, 'log.db');

@@ -1,4 +1,4 @@
-/** What the log and its thread say to each other. */
+/** Messages between the log and its thread. */
 import type { Durability } from './journal.js';
 import type { AnalyticsOrder, LogFilter, SpanFilter, Visible } from './queries.js';
 import type { Retention } from './retention.js';
@@ -8,11 +8,11 @@ export interface WorkerData {
   readonly journal: string;
   readonly durability: Durability;
   readonly retention: Retention;
-  /** One number: 1 when the thread has been woken and has not looked yet. */
+  /** One number: 1 if the thread was woken and has not looked yet. */
   readonly wake: SharedArrayBuffer;
 }
 
-export type Ask =
+export type LogQuery =
   | { readonly ask: 'find'; readonly filter: LogFilter }
   | { readonly ask: 'get'; readonly id: string }
   | {
@@ -26,15 +26,15 @@ export type Ask =
   | ({ readonly ask: 'over-time'; readonly since: number; readonly spanMs: number } & SpanFilter)
   | { readonly ask: 'known-servers' | 'names' | 'flush' | 'close' };
 
-export type Question = Ask & { readonly number: number };
+export type LogRequest = LogQuery & { readonly number: number };
 
-export interface Answer {
+export interface LogResponse {
   readonly number: number;
   readonly value?: unknown;
   readonly error?: string;
 }
 
-/** Taking in did not work; it is tried again. */
-export interface Trouble {
+/** Ingesting failed; it is tried again. */
+export interface IngestFailure {
   readonly trouble: string;
 }

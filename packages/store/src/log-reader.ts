@@ -1,17 +1,17 @@
 /**
- * The log as a program of its own reads it, beside the process that writes it or after that has ended: straight
- * from the database, without a thread.
+ * The log for another program, while or after a process writes it: directly from the database, without a
+ * thread.
  */
 import { existsSync } from 'node:fs';
 import { type Database, openDatabase, type Row } from './database.js';
 import { Ingester } from './ingest.js';
-import { journalOf, logFileOf } from './log-directory.js';
-import { migrate, shapeOf } from './migrations.js';
+import { databaseFile, journalDirectory } from './log-directory.js';
+import { migrate, schemaVersion, useCurrentNames } from './migrations.js';
 import {
   type AnalyticsOrder,
   callsOverTime,
-  findInvocations,
-  getInvocation,
+  findCalls,
+  getCall,
   type LogFilter,
   listServers,
   type SpanFilter,
@@ -20,6 +20,7 @@ import {
   unusedServers,
 } from './queries.js';
 import { listSegments } from './segment.js';
+import { TextIndex } from './text-index.js';
 
 export class LogReader {
   readonly #database: Database;
@@ -29,27 +30,31 @@ export class LogReader {
   }
 
   /**
-   * Undefined when nothing was ever logged there. What is in the journal is taken in first, so that the latest call is
-   * there too. Throws when a newer release has written it.
+   * Undefined if nothing was ever logged there. The journal is ingested first, so that the latest call is included. Throws
+   * if a newer release has written it.
    */
   static async open(directory: string): Promise<LogReader | undefined> {
-    const file = logFileOf(directory);
-    if (listSegments(journalOf(directory)).length > 0) await takeIn(directory).catch(unlessReadable(file));
+    const file = databaseFile(directory);
+    if (listSegments(journalDirectory(directory)).length > 0)
+      await ingestJournal(directory).catch(ignoreIfReadable(file));
     if (!existsSync(file)) return undefined;
-    // What cannot be written can still be read: then the newest are not found by their words.
-    await takeUpWords(directory).catch(() => {});
+    // A read-only log can still be read: then the newest calls are not found by their words.
+    await indexJournalText(directory).catch(() => {});
     const database = await openDatabase(file, { readOnly: true });
-    if (shapeOf(database) > 0) return new LogReader(database);
+    if (schemaVersion(database) > 0) {
+      useCurrentNames(database);
+      return new LogReader(database);
+    }
     database.close();
     return undefined;
   }
 
   find(filter: LogFilter = {}): Row[] {
-    return findInvocations(this.#database, filter);
+    return findCalls(this.#database, filter);
   }
 
   get(id: string): Row | undefined {
-    return getInvocation(this.#database, id);
+    return getCall(this.#database, id);
   }
 
   toolAnalytics(since = 0, order: AnalyticsOrder = 'calls'): Row[] {
@@ -77,35 +82,34 @@ export class LogReader {
   }
 }
 
-/** Whoever writes the log does this when it is quiet; a search cannot wait for that. */
-async function takeUpWords(directory: string): Promise<void> {
-  const database = await openDatabase(logFileOf(directory));
+/** The writer of the log does this when it is idle; a search cannot wait for that. */
+async function indexJournalText(directory: string): Promise<void> {
+  const database = await openDatabase(databaseFile(directory));
   try {
-    if (shapeOf(database) === 0) return;
-    const ingester = new Ingester(database, journalOf(directory));
-    while (ingester.index());
+    if (schemaVersion(database) === 0) return;
+    new TextIndex(database).indexAll();
   } finally {
     database.close();
   }
 }
 
-async function takeIn(directory: string): Promise<void> {
-  const database = await openDatabase(logFileOf(directory));
+async function ingestJournal(directory: string): Promise<void> {
+  const database = await openDatabase(databaseFile(directory));
   try {
     migrate(database);
-    const ingester = new Ingester(database, journalOf(directory));
-    while (ingester.step() > 0);
+    const ingester = new Ingester(database, journalDirectory(directory));
+    while (ingester.ingestBatch() > 0);
   } finally {
     database.close();
   }
 }
 
-/** A log that can only be read is read as it is; one that a newer release has written is not. */
-const unlessReadable = (file: string) => async (error: unknown) => {
+/** A read-only log is read as it is; one that a newer release has written is not. */
+const ignoreIfReadable = (file: string) => async (error: unknown) => {
   if (!existsSync(file)) throw error;
   const database = await openDatabase(file, { readOnly: true });
   try {
-    shapeOf(database);
+    schemaVersion(database);
   } finally {
     database.close();
   }

@@ -1,14 +1,14 @@
-/** The thread that owns the database: takes in the journal, answers questions, forgets what is too old. */
+/** The thread that owns the database: ingests the journal, runs queries, deletes old records. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Database, openDatabase } from './database.js';
 import { Ingester } from './ingest.js';
-import type { Answer, Question, Trouble, WorkerData } from './log-messages.js';
+import type { IngestFailure, LogRequest, LogResponse, WorkerData } from './log-messages.js';
 import { migrate } from './migrations.js';
 import {
   callsOverTime,
-  findInvocations,
-  getInvocation,
+  findCalls,
+  getCall,
   listServers,
   loggedNames,
   serverAnalytics,
@@ -16,69 +16,76 @@ import {
   unusedServers,
 } from './queries.js';
 import { type Retention, retain } from './retention.js';
+import { TextIndex } from './text-index.js';
 
-/** Records that arrive within it share a transaction. */
+/** Records that arrive within this time share a transaction. */
 const BATCH_MS = 250;
-/** So long nothing has to come before the words of records are taken up. */
-const QUIET_MS = 1_000;
+/** How long it must be idle before words of records are indexed. */
+const INDEX_DELAY_MS = 1_000;
 const RETENTION_MS = 60_000;
 const IDLE_MS = 600_000;
-/** After a failure it is tried again, later each time. */
+/** After a failure it tries again, with a growing delay. */
 const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 30_000;
 
 class LogThread {
   readonly #database: Database;
   readonly #ingester: Ingester;
+  readonly #textIndex: TextIndex;
   readonly #retention: Retention;
-  readonly #flag: Int32Array;
-  readonly #tell: (trouble: Trouble) => void;
-  readonly #idle: NodeJS.Timeout;
-  #working: Promise<void> | undefined;
-  #retry: NodeJS.Timeout | undefined;
+  readonly #wakeFlag: Int32Array;
+  readonly #reportFailure: (trouble: IngestFailure) => void;
+  readonly #idleTimer: NodeJS.Timeout;
+  #running: Promise<void> | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
   #retainedAt = 0;
-  #quiet: NodeJS.Timeout | undefined;
+  #indexTimer: NodeJS.Timeout | undefined;
   #isClosing = false;
 
-  constructor(database: Database, { journal, retention, wake }: WorkerData, tell: (it: Trouble) => void) {
+  constructor(
+    database: Database,
+    { journal, retention, wake }: WorkerData,
+    tell: (it: IngestFailure) => void,
+  ) {
     this.#database = database;
     this.#ingester = new Ingester(database, journal);
+    this.#textIndex = new TextIndex(database);
     this.#retention = retention;
-    this.#flag = new Int32Array(wake);
-    this.#tell = tell;
-    // Time passes without calls too, and other processes leave something behind.
-    this.#idle = setInterval(() => this.start(), IDLE_MS);
+    this.#wakeFlag = new Int32Array(wake);
+    this.#reportFailure = tell;
+    // Records expire without calls too, and other processes may leave segments.
+    this.#idleTimer = setInterval(() => this.start(), IDLE_MS);
   }
 
-  /** Takes in what there is, behind everybody's back; what goes wrong is told and tried again. */
+  /** Ingests in the background; failures are reported and tried again. */
   start(): void {
     if (this.#isClosing) return;
-    this.#work().then(
+    this.#runIngest().then(
       () => {
         this.#retryMs = FIRST_RETRY_MS;
       },
       (error: unknown) => {
-        this.#tell({ trouble: messageOf(error) });
-        clearTimeout(this.#retry);
-        // Work that was under way when the end came: another try would keep the thread for ever.
+        this.#reportFailure({ trouble: messageOf(error) });
+        clearTimeout(this.#retryTimer);
+        // Closed while it was working: another attempt would keep the thread alive forever.
         if (this.#isClosing) return;
-        this.#retry = setTimeout(() => this.start(), this.#retryMs);
-        this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+        this.#retryTimer = setTimeout(() => this.start(), this.#retryMs);
+        this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
       },
     );
   }
 
-  async answer(question: Question): Promise<unknown> {
+  async answer(question: LogRequest): Promise<unknown> {
     const database = this.#database;
-    // Who asks wants to know of the latest call too.
-    if (question.ask !== 'flush' && question.ask !== 'close') this.#takeInNow();
+    // A query must include the latest call.
+    if (question.ask !== 'flush' && question.ask !== 'close') this.#ingestNow();
     switch (question.ask) {
       case 'find':
-        if (question.filter.text !== undefined) this.#indexAll();
-        return findInvocations(database, question.filter);
+        if (question.filter.text !== undefined) this.#textIndex.indexAll();
+        return findCalls(database, question.filter);
       case 'get':
-        return getInvocation(database, question.id);
+        return getCall(database, question.id);
       case 'tools':
         return toolAnalytics(database, question);
       case 'servers':
@@ -92,62 +99,58 @@ class LogThread {
       case 'over-time':
         return callsOverTime(database, question);
       case 'flush':
-        do await this.#work();
-        while (this.#ingester.step() > 0);
-        this.#indexAll();
+        do await this.#runIngest();
+        while (this.#ingester.ingestBatch() > 0);
+        this.#textIndex.indexAll();
         return this.#ingester.skipped;
       case 'close':
         this.#isClosing = true;
-        clearTimeout(this.#retry);
-        clearInterval(this.#idle);
-        clearTimeout(this.#quiet);
-        // What cannot be taken in now is there for the next one.
-        await this.#work().catch(() => {});
-        clearTimeout(this.#quiet);
+        clearTimeout(this.#retryTimer);
+        clearInterval(this.#idleTimer);
+        clearTimeout(this.#indexTimer);
+        // What cannot be ingested now is left for the next process.
+        await this.#runIngest().catch(() => {});
+        clearTimeout(this.#indexTimer);
         database.close();
         return undefined;
     }
   }
 
-  #work(): Promise<void> {
-    this.#working ??= this.#takeIn()
+  #runIngest(): Promise<void> {
+    this.#running ??= this.#ingest()
       .finally(() => {
-        this.#working = undefined;
+        this.#running = undefined;
       })
       .then(() => {
-        if (Atomics.load(this.#flag, 0) === 1) this.start();
+        if (Atomics.load(this.#wakeFlag, 0) === 1) this.start();
       });
-    return this.#working;
+    return this.#running;
   }
 
-  /** What cannot be taken in now is told by the work behind. */
-  #takeInNow(): void {
+  /** A failure is reported by the background work. */
+  #ingestNow(): void {
     try {
-      while (this.#ingester.step() > 0);
+      while (this.#ingester.ingestBatch() > 0);
     } catch {}
   }
 
-  #indexAll(): void {
-    while (this.#ingester.index());
-  }
-
-  /** A bit at a time, as long as nothing new comes. */
-  #index(): void {
+  /** A little at a time, as long as nothing new arrives. */
+  #indexStep(): void {
     try {
-      if (!this.#ingester.index()) return;
-      this.#quiet = setTimeout(() => this.#index()).unref();
+      if (!this.#textIndex.indexBatch()) return;
+      this.#indexTimer = setTimeout(() => this.#indexStep()).unref();
     } catch (error) {
-      this.#tell({ trouble: messageOf(error) });
+      this.#reportFailure({ trouble: messageOf(error) });
     }
   }
 
-  /** Leaves room for questions between batches. */
-  async #takeIn(): Promise<void> {
+  /** Leaves time for queries between batches. */
+  async #ingest(): Promise<void> {
     await sleep(BATCH_MS);
-    Atomics.store(this.#flag, 0, 0);
-    while (this.#ingester.step() > 0) await sleep(0);
-    clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => this.#index(), QUIET_MS).unref();
+    Atomics.store(this.#wakeFlag, 0, 0);
+    while (this.#ingester.ingestBatch() > 0) await sleep(0);
+    clearTimeout(this.#indexTimer);
+    this.#indexTimer = setTimeout(() => this.#indexStep(), INDEX_DELAY_MS).unref();
     if (Date.now() - this.#retainedAt < RETENTION_MS) return;
     while (retain(this.#database, this.#retention, Date.now())) await sleep(0);
     this.#retainedAt = Date.now();
@@ -163,7 +166,7 @@ async function openThread(data: WorkerData, port: MessagePort): Promise<LogThrea
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function listen(port: MessagePort, thread: Promise<LogThread>): void {
-  const reply = async (question: Question): Promise<Answer> => {
+  const reply = async (question: LogRequest): Promise<LogResponse> => {
     const { number } = question;
     try {
       return { number, value: await (await thread).answer(question) };
@@ -171,7 +174,7 @@ function listen(port: MessagePort, thread: Promise<LogThread>): void {
       return { number, error: messageOf(error) };
     }
   };
-  port.on('message', async (message: Question | 'wake') => {
+  port.on('message', async (message: LogRequest | 'wake') => {
     if (message === 'wake') return (await thread).start();
     const body = await reply(message);
     port.postMessage(body);
@@ -180,5 +183,5 @@ function listen(port: MessagePort, thread: Promise<LogThread>): void {
 }
 
 const port = parentPort;
-if (port === null) throw new Error('This file is a worker.');
+if (port === null) throw new Error('This file must run in a worker thread.');
 listen(port, openThread(workerData as WorkerData, port));

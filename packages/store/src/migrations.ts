@@ -101,20 +101,35 @@ const STEPS: readonly string[] = [
   `
   ALTER TABLE invocations ADD COLUMN also_sent TEXT;
   `,
+  // The glossary's word.
+  `
+  ALTER TABLE invocations RENAME COLUMN conversation TO run;
+  `,
 ];
+/** The version that renamed `conversation`. */
+const RUN_VERSION = 5;
 
 /** Brings the database up to date, or to an earlier shape; refuses one that a newer release has written. */
 export function migrate(database: Database, to = STEPS.length): void {
-  if (shapeOf(database) === to) return;
+  if (schemaVersion(database) === to) return;
   inTransaction(database, () => {
-    for (const step of STEPS.slice(shapeOf(database), to)) database.exec(step);
+    for (const step of STEPS.slice(schemaVersion(database), to)) database.exec(step);
     database.exec(`PRAGMA user_version = ${to}`);
   });
 }
 
 /** The version of its shape, 0 of an empty one. Throws when a newer release has written it. */
-export function shapeOf(database: Database): number {
+export function schemaVersion(database: Database): number {
   const version = Number(database.prepare('PRAGMA user_version').all()[0]?.user_version ?? 0);
   if (version <= STEPS.length) return version;
-  throw new Error(`The log was written by a newer Turnbuckle (version ${version} of its shape).`);
+  throw new Error(
+    `The log was written by a newer version of Turnbuckle (database schema version ${version}).`,
+  );
+}
+
+/** Gives queries of this release the current column names on a database that is read without migrating it. */
+export function useCurrentNames(database: Database): void {
+  if (schemaVersion(database) >= RUN_VERSION) return;
+  // A temporary view belongs to the connection, and hides the table of that name.
+  database.exec('CREATE TEMP VIEW invocations AS SELECT *, conversation AS run FROM main.invocations');
 }

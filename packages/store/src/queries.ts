@@ -1,6 +1,6 @@
 /** What can be asked of the log. Runs beside the database, away from the calls. */
 import type { Database, Row } from './database.js';
-import { toMatch } from './search-words.js';
+import { toFtsQuery } from './search-words.js';
 
 export interface LogFilter {
   readonly server?: string | undefined;
@@ -8,7 +8,7 @@ export interface LogFilter {
   readonly tool?: string | undefined;
   /** `host`, or `owner` as its token is named: the calls that are no agent's. */
   readonly caller?: string | undefined;
-  readonly conversation?: string | undefined;
+  readonly run?: string | undefined;
   readonly outcome?: string | undefined;
   /** Only those that did not end well, or only those that did. */
   readonly failed?: boolean | undefined;
@@ -41,13 +41,13 @@ export interface VisibleName extends LogName {
 /** What somebody may know of. What is not in it is not looked at: no count, no order and no page tells of it. */
 export type Visible = readonly VisibleName[] | undefined;
 
-const MOST = 1_000;
+const MAX_ROWS = 1_000;
 /** Of a server with more names, such as addresses of resources, only the first are told to who may not see everything. */
-const MOST_NAMES_OF_SERVER = 5_000;
-const MOST_NAMES = 20_000;
+const MAX_NAMES_PER_SERVER = 5_000;
+const MAX_NAMES = 20_000;
 
 /** Newest first, or with `after` oldest first. */
-export function findInvocations(database: Database, filter: LogFilter): Row[] {
+export function findCalls(database: Database, filter: LogFilter): Row[] {
   const where: string[] = [];
   const values: (string | number)[] = [];
   const add = (condition: string, ...given: (string | number | undefined)[]): void => {
@@ -60,7 +60,7 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
   add('(tool = ? OR tool_name = ?)', filter.tool, filter.tool);
   if (filter.caller !== undefined && HOST_NAMES.has(filter.caller)) add(IS_HOST);
   else add('caller = ?', filter.caller);
-  add('conversation = ?', filter.conversation);
+  add('run = ?', filter.run);
   add('outcome = ?', filter.outcome);
   add('success = ?', filter.failed === undefined ? undefined : Number(!filter.failed));
   add('started_at >= ?', filter.since);
@@ -68,7 +68,7 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
   add('number > ?', filter.after);
   add('number < ?', filter.before);
   if (filter.text !== undefined) {
-    const match = toMatch(filter.text);
+    const match = toFtsQuery(filter.text);
     // A search without a word finds nothing: everything would be no answer to it.
     if (match === '') return [];
     add('number IN (SELECT rowid FROM invocations_text WHERE invocations_text MATCH ?)', match);
@@ -78,7 +78,7 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
   const order = filter.after === undefined ? 'DESC' : 'ASC';
   return database
     .prepare(
-      `SELECT * FROM invocations ${condition} ORDER BY number ${order} LIMIT ${bounded(filter.limit ?? 50)}`,
+      `SELECT * FROM invocations ${condition} ORDER BY number ${order} LIMIT ${clampLimit(filter.limit ?? 50)}`,
     )
     .all(...values);
 }
@@ -87,10 +87,10 @@ export function findInvocations(database: Database, filter: LogFilter): Row[] {
 const HOST_NAMES: ReadonlySet<string> = new Set(['host', 'owner']);
 const IS_HOST = "(caller IS NULL OR caller IN ('host', 'owner'))";
 
-const AMONG = '(server, tool, kind) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))';
+const IS_AMONG = '(server, tool, kind) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))';
 const WAS_FOUND = `((decision IN ('allow', 'ask') OR code = 'CALL_DENIED')
   AND coalesce(code, '') NOT IN ('TOOL_UNKNOWN', 'RESOURCE_UNKNOWN', 'PROMPT_UNKNOWN'))`;
-const IS_VISIBLE = `(${AMONG} AND (${WAS_FOUND} OR ${AMONG}))`;
+const IS_VISIBLE = `(${IS_AMONG} AND (${WAS_FOUND} OR ${IS_AMONG}))`;
 
 /** The values of IS_VISIBLE. */
 const toValues = (names: readonly VisibleName[]): readonly string[] => [
@@ -120,23 +120,23 @@ export function loggedNames(database: Database): LogName[] {
   const names: LogName[] = [];
   let ofServer = 0;
   let [row] = after.all('', '', '');
-  while (row !== undefined && names.length < MOST_NAMES) {
+  while (row !== undefined && names.length < MAX_NAMES) {
     const name = { server: String(row.server), tool: String(row.tool), kind: String(row.kind) };
     ofServer = names.at(-1)?.server === name.server ? ofServer + 1 : 1;
     names.push(name);
     [row] =
-      ofServer < MOST_NAMES_OF_SERVER
+      ofServer < MAX_NAMES_PER_SERVER
         ? after.all(name.server, name.tool, name.kind)
         : nextServer.all(name.server);
   }
   return names;
 }
 
-const bounded = (limit: number): number =>
-  Number.isFinite(limit) ? Math.min(Math.max(Math.trunc(limit), 1), MOST) : MOST;
+const clampLimit = (limit: number): number =>
+  Number.isFinite(limit) ? Math.min(Math.max(Math.trunc(limit), 1), MAX_ROWS) : MAX_ROWS;
 
 /** The latest of that name. */
-export function getInvocation(database: Database, id: string): Row | undefined {
+export function getCall(database: Database, id: string): Row | undefined {
   return database.prepare('SELECT * FROM invocations WHERE id = ? ORDER BY number DESC LIMIT 1').all(id)[0];
 }
 
@@ -156,8 +156,8 @@ const analytics = (group: string, condition: string): string => `
     max(CASE WHEN place = max(1, (calls * 95 + 99) / 100) THEN duration_ms END) AS p95_ms,
     max(duration_ms) AS max_ms,
     max(started_at) AS last_used_at,
-    sum(arguments_bytes) AS arguments_bytes,
-    sum(result_bytes) AS result_bytes
+    total(arguments_bytes) AS arguments_bytes,
+    total(result_bytes) AS result_bytes
   FROM ranked GROUP BY ${group}`;
 
 const ORDERS = {
@@ -176,7 +176,9 @@ export function toolAnalytics(
 ): Row[] {
   const [condition, values] = visibleOnly(visible);
   return database
-    .prepare(`${analytics('server, tool', condition)} ORDER BY ${ORDERS[order]}, server, tool LIMIT ${MOST}`)
+    .prepare(
+      `${analytics('server, tool', condition)} ORDER BY ${ORDERS[order]}, server, tool LIMIT ${MAX_ROWS}`,
+    )
     .all(since, ...values);
 }
 
@@ -187,7 +189,7 @@ export function serverAnalytics(
 ): Row[] {
   const [condition, values] = visibleOnly(visible);
   return database
-    .prepare(`${analytics('server', condition)} ORDER BY calls DESC, server LIMIT ${MOST}`)
+    .prepare(`${analytics('server', condition)} ORDER BY calls DESC, server LIMIT ${MAX_ROWS}`)
     .all(since, ...values);
 }
 

@@ -6,12 +6,12 @@ export interface Retention {
   readonly maxBytes: number;
 }
 
-const STEP = 500;
+const BATCH_ROWS = 500;
 
-/** Removes what is too old or too much, a little at a time; true while there is more to do. */
+/** Deletes what is too old or too much, a little at a time; true while there is more to do. */
 export function retain(database: Database, { maxAgeMs, maxBytes }: Retention, now: number): boolean {
   const old = removeOldest(database, 'started_at < ?', now - maxAgeMs);
-  if (old === STEP) return true;
+  if (old === BATCH_ROWS) return true;
   if (sizeOf(database) <= maxBytes) return false;
   return removeOldest(database, '? IS NOT NULL', 0) > 0;
 }
@@ -19,7 +19,7 @@ export function retain(database: Database, { maxAgeMs, maxBytes }: Retention, no
 function removeOldest(database: Database, condition: string, value: number): number {
   const removed = inTransaction(database, () => {
     const numbers = database
-      .prepare(`SELECT number FROM invocations WHERE ${condition} ORDER BY started_at LIMIT ${STEP}`)
+      .prepare(`SELECT number FROM invocations WHERE ${condition} ORDER BY started_at LIMIT ${BATCH_ROWS}`)
       .all(value)
       .map((row) => Number(row.number));
     const index = database.prepare('DELETE FROM invocations_text WHERE rowid = ?');

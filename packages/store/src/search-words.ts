@@ -1,30 +1,28 @@
-/** What a search looks for. Each word costs a pass over what all words begin with, so there are not many. */
+/** The words of a search. Each costs a pass over the index, so their number is limited. */
 
 const MAX_WORDS = 16;
 const MAX_CHARACTERS = 256;
 
-/** What is wrong with a search, to be told before it is made; undefined when it can be made. */
+/** Why a search is invalid; undefined if it is valid. */
 export function searchFault(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS)
-    return `a search has at most ${MAX_CHARACTERS} characters, this one ${text.length}`;
+    return `expected at most ${MAX_CHARACTERS} characters, got ${text.length}`;
   const { length } = searchWords(text);
-  return length > MAX_WORDS
-    ? `a search has at most ${MAX_WORDS} different words, this one ${length}`
-    : undefined;
+  return length > MAX_WORDS ? `expected at most ${MAX_WORDS} different words, got ${length}` : undefined;
 }
 
-/** As SQLite wants it. Each word in quotes: nothing of it is understood as a query language. Empty: no word. */
-export const toMatch = (text: string): string =>
+/** As an SQLite query. Each word is quoted, so that none is parsed as query syntax. Empty: no words. */
+export const toFtsQuery = (text: string): string =>
   searchWords(text)
     .slice(0, MAX_WORDS)
     .map((word) => `"${word}"*`)
     .join(' ');
 
-/** Each once; and what another one begins with is found with that. */
+/** Each word once; a word that is a prefix of another is covered by it. */
 function searchWords(text: string): readonly string[] {
   const words = text.match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
   const known = new Set(words.filter((word) => /[\p{L}\p{N}]/u.test(word)));
-  // Sorted, whatever begins with a word is right behind it.
+  // Sorted, words with a given prefix come right after it.
   const sorted = [...known].sort();
   const covered = new Set(sorted.filter((word, at) => sorted[at + 1]?.startsWith(word)));
   return [...known].filter((word) => !covered.has(word));

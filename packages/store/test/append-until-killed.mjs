@@ -1,4 +1,4 @@
-// Appends records for as long as it lives and says each one that is acknowledged.
+// Appends records until it is killed, and prints the id of each one that is acknowledged.
 import { Journal } from '../dist/index.js';
 
 const [directory, name, until] = process.argv.slice(2);

@@ -2,12 +2,12 @@ import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, w
 import { join } from 'node:path';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InvocationLog } from '../src/index.js';
+import { CallLog } from '../src/index.js';
 import { createSegmentName } from '../src/segment.js';
 import { record, TIME } from './record.js';
 
 let home: Awaited<ReturnType<typeof temporaryDirectory>>;
-let log: InvocationLog | undefined;
+let log: CallLog | undefined;
 
 beforeEach(async () => {
   home = await temporaryDirectory();
@@ -19,17 +19,18 @@ afterEach(async () => {
   await home.remove();
 });
 
-const open = (options: Partial<ConstructorParameters<typeof InvocationLog>[0]> = {}): InvocationLog => {
-  log = new InvocationLog({ directory: home.path, ...options });
+const open = (options: Partial<ConstructorParameters<typeof CallLog>[0]> = {}): CallLog => {
+  log = new CallLog({ directory: home.path, ...options });
   return log;
 };
 
-/** A file of a process of this machine that is gone. */
+/** The name of a segment of a process of this machine that has ended. */
 const deadSegment = (stamp: string): string =>
   `${stamp}-999999999-${createSegmentName(1).split('-').slice(2).join('-')}.open`;
 
 const ids = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>): unknown[] => rows.map((row) => row.id);
 
+// requirement D5
 describe('the log of calls', () => {
   it('finds what was appended, the newest first', async () => {
     const kept = open();
@@ -45,7 +46,7 @@ describe('the log of calls', () => {
     expect(await kept.get('nobody')).toBeUndefined();
   });
 
-  it('filters, searches by words, and follows along', async () => {
+  it('filters, searches by words, and pages forward', async () => {
     const kept = open();
     kept.append(record(1, { server: 'files', tool: 'read', arguments: '{"path":"/etc/hosts"}' }));
     kept.append(record(2, { outcome: 'failed', code: 'CALL_TIMEOUT', error: 'It did not answer.' }));
@@ -77,7 +78,7 @@ describe('the log of calls', () => {
     expect(spans.reduce((sum, span) => sum + Number(span.calls), 0)).toBe(101);
   });
 
-  it('keeps the totals of servers it was told of', async () => {
+  it('keeps the totals of recorded servers', async () => {
     const kept = open();
     kept.recordServer({
       name: 'github',
@@ -108,12 +109,12 @@ describe('the log of calls', () => {
     ]);
   });
 
-  it('takes in what an earlier process left, once, and skips what is no record', async () => {
+  it('imports what an earlier process left, once, and skips invalid records', async () => {
     const journal = join(home.path, 'journal');
     mkdirSync(journal);
     const lines = `${JSON.stringify(record(1))}\nnot JSON\n{"id":7}\n${JSON.stringify(record(2))}\n`;
     writeFileSync(join(journal, '000000000000001-999999999-0-1.ndjson'), lines);
-    // Died in the middle of a line: nobody was told that it is kept.
+    // The process died in the middle of a line, which was never acknowledged.
     writeFileSync(
       join(journal, deadSegment('000000000000002')),
       `${JSON.stringify(record(3))}\n{"id":"call-4",`,
@@ -126,10 +127,10 @@ describe('the log of calls', () => {
     expect(ids(await open().find())).toEqual(['call-3', 'call-2', 'call-1']);
   });
 
-  it('goes on where it stopped when a segment has grown', async () => {
+  it('continues where it stopped when a segment has grown', async () => {
     const journal = join(home.path, 'journal');
     mkdirSync(journal);
-    // The process of this test lives, so the segment stays open.
+    // The process of this test is alive, so the segment stays open.
     const segment = join(journal, `${createSegmentName(1)}.open`);
     writeFileSync(segment, `${JSON.stringify(record(1))}\n`);
     const kept = open();
@@ -140,7 +141,7 @@ describe('the log of calls', () => {
     expect(readdirSync(journal)).toHaveLength(1);
   });
 
-  it('has a record larger than a batch', async () => {
+  it('stores a record larger than a batch', async () => {
     const kept = open();
     const result = JSON.stringify('x'.repeat(600_000));
     kept.append(record(1, { result }));
@@ -150,7 +151,7 @@ describe('the log of calls', () => {
     expect(ids(await kept.find())).toEqual(['call-2', 'call-1']);
   });
 
-  it('is not held up by lines that the database would refuse', async () => {
+  it('is not blocked by lines that the database would reject', async () => {
     const journal = join(home.path, 'journal');
     mkdirSync(journal);
     const lines = [
@@ -170,7 +171,7 @@ describe('the log of calls', () => {
     expect(ids(await kept.find())).toEqual(['call-5']);
   });
 
-  it('takes hostile texts as they are', async () => {
+  it('stores hostile texts unchanged', async () => {
     const kept = open();
     const odd = `'; DROP TABLE invocations; -- \ud800 \u{1f600} "`;
     kept.append(record(1, { server: odd, tool: odd, caller: odd, error: odd, outcome: 'failed' }));
@@ -179,9 +180,9 @@ describe('the log of calls', () => {
     expect(String(row?.caller).replace('\ufffd', '\ud800')).toBe(odd);
   });
 
-  it('is one for two that write and take in at once', async () => {
+  it('is consistent when two instances write and import at once', async () => {
     const first = open();
-    const second = new InvocationLog({ directory: home.path });
+    const second = new CallLog({ directory: home.path });
     for (let number = 0; number < 2_000; number += 1)
       (number % 2 === 0 ? first : second).append(record(number));
     await Promise.all([first.flush(), second.flush()]);
@@ -192,7 +193,7 @@ describe('the log of calls', () => {
     expect(new Set(ids(await first.find({ limit: 1_000 }))).size).toBe(1_000);
   });
 
-  it('goes on when what was in its way is gone', async () => {
+  it('continues after a failure of the file system', async () => {
     const failures: string[] = [];
     const kept = open({ onFailure: ({ message }) => failures.push(message) });
     kept.append(record(1));
@@ -209,7 +210,27 @@ describe('the log of calls', () => {
     expect(kept.counts).toEqual({ kept: 2, bare: 0, dropped: 0, refused: 0 });
   });
 
-  it('is on the disk with each call, where that is asked for', async () => {
+  it('takes in what it can read when a segment is unreadable', async () => {
+    const kept = open();
+    mkdirSync(join(home.path, 'journal', '0.ndjson'), { recursive: true });
+    for (let number = 1; number <= 3; number += 1) kept.append(record(number));
+    await expect(kept.flush()).rejects.toThrow(/EISDIR/);
+    expect(ids(await kept.find())).toEqual(['call-3', 'call-2', 'call-1']);
+    rmSync(join(home.path, 'journal', '0.ndjson'), { recursive: true });
+    kept.append(record(4));
+    await kept.flush();
+    expect(ids(await kept.find())).toEqual(['call-4', 'call-3', 'call-2', 'call-1']);
+  });
+
+  it('counts sizes of any number of calls', async () => {
+    const kept = open();
+    for (let number = 1; number <= 1_100; number += 1)
+      kept.append(record(number, { argumentsBytes: Number.MAX_SAFE_INTEGER, resultBytes: 1 }));
+    await kept.flush();
+    expect(await kept.toolAnalytics()).toHaveLength(1);
+  });
+
+  it('finds a record that was appended with the durability "power"', async () => {
     const kept = open({ durability: 'power' });
     kept.append(record(1));
     await kept.flush();

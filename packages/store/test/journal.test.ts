@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { InvocationLog, Journal } from '../src/index.js';
+import { CallLog, Journal } from '../src/index.js';
 import { record } from './record.js';
 
 async function directory(): Promise<string> {
@@ -13,8 +13,8 @@ async function directory(): Promise<string> {
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('the bound of the journal', () => {
-  it('leaves out the large parts first, then whole records, and takes them again when there is room', async () => {
+describe('the limit of the journal', () => {
+  it('drops the large parts first, then whole records, and accepts them again when there is room', async () => {
     const path = await directory();
     let now = 0;
     const journal = new Journal({
@@ -26,32 +26,32 @@ describe('the bound of the journal', () => {
     });
     const line = JSON.stringify({ text: 'x'.repeat(480) });
     const fill = (): number => {
-      const room = journal.room();
+      const room = journal.capacity();
       let count = 0;
-      for (; journal.room() === room && count < 100; count += 1) journal.append(line);
+      for (; journal.capacity() === room && count < 100; count += 1) journal.append(line);
       return count;
     };
-    expect(journal.room()).toBe('whole');
+    expect(journal.capacity()).toBe('whole');
     expect(fill()).toBeGreaterThan(15);
-    expect(journal.room()).toBe('bare');
+    expect(journal.capacity()).toBe('bare');
     expect(fill()).toBeGreaterThan(15);
-    expect(journal.room()).toBe('none');
+    expect(journal.capacity()).toBe('none');
     for (const file of readdirSync(path)) writeFileSync(join(path, file), '');
-    // It does not look at every call.
-    expect(journal.room()).toBe('none');
+    // It does not check the size at every call.
+    expect(journal.capacity()).toBe('none');
     now += 1_000;
-    expect(journal.room()).toBe('whole');
+    expect(journal.capacity()).toBe('whole');
   });
 
-  it('is counted, and told once', async () => {
+  it('counts what is dropped, and is reported once', async () => {
     const path = await directory();
     mkdirSync(join(path, 'journal'));
     // Belongs to a process of another machine, which may yet write to it.
     const foreign = join(path, 'journal', '000000000000001-1-ffffffff-1.open');
     writeFileSync(foreign, `${JSON.stringify(record(0))}\n`.repeat(100));
     const failures: string[] = [];
-    const open = (maxJournalBytes: number): InvocationLog =>
-      new InvocationLog({
+    const open = (maxJournalBytes: number): CallLog =>
+      new CallLog({
         directory: path,
         maxJournalBytes,
         onFailure: ({ message }) => failures.push(message),
@@ -72,13 +72,13 @@ describe('the bound of the journal', () => {
 });
 
 describe('a segment of another machine', () => {
-  it('is taken in, but not taken away while it may be written to', async () => {
+  it('is imported, but not deleted while it may be written to', async () => {
     const path = await directory();
     const journal = join(path, 'journal');
     mkdirSync(journal);
     const foreign = join(journal, '000000000000001-1-ffffffff-1.open');
     writeFileSync(foreign, `${JSON.stringify(record(1))}\n`);
-    const log = new InvocationLog({ directory: path });
+    const log = new CallLog({ directory: path });
     await log.flush();
     expect(await log.find()).toHaveLength(1);
     expect(readdirSync(journal)).toHaveLength(1);

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { InvocationLog, LogReader } from '../src/index.js';
+import { CallLog, LogReader } from '../src/index.js';
 
 async function start(): Promise<{ directory: string; journal: string }> {
   const home = await temporaryDirectory();
@@ -11,7 +11,7 @@ async function start(): Promise<{ directory: string; journal: string }> {
   return { directory: home.path, journal: home.file('journal') };
 }
 
-/** What the child said before its end: the ids that were acknowledged, or what it could not keep. */
+/** The lines that the child printed: the acknowledged ids, and the error if there was one. */
 function runChild(
   command: string,
   args: readonly string[],
@@ -42,7 +42,7 @@ it('a killed process loses nothing that it acknowledged, and nothing comes twice
     said.push(...(await Promise.all(pair)).flat());
   }
   expect(said.length).toBeGreaterThan(1_000);
-  const log = new InvocationLog({ directory });
+  const log = new CallLog({ directory });
   await log.flush();
   const [all] = await log.serverAnalytics();
   const found = new Set<unknown>();
@@ -58,18 +58,18 @@ it('a killed process loses nothing that it acknowledged, and nothing comes twice
   expect(readdirSync(journal)).toEqual([]);
 });
 
-it('a process that closes the log goes on to its own end', async () => {
+it('a process that closes the log can exit by itself', async () => {
   const { directory } = await start();
   const url = new URL('../dist/index.js', import.meta.url).href;
   const code = `
-    const { InvocationLog } = await import(${JSON.stringify(url)});
-    const log = new InvocationLog({ directory: ${JSON.stringify(directory)} });
+    const { CallLog } = await import(${JSON.stringify(url)});
+    const log = new CallLog({ directory: ${JSON.stringify(directory)} });
     await log.flush();
     await log.close();
     await log.close();
     console.log('closed');
-    // One that is left open keeps nobody.
-    new InvocationLog({ directory: ${JSON.stringify(directory)} });
+    // A log that is left open does not keep the process alive.
+    new CallLog({ directory: ${JSON.stringify(directory)} });
     console.log('end');
     console.log('');
   `;
@@ -80,22 +80,25 @@ it('a process that closes the log goes on to its own end', async () => {
   ]);
 });
 
-it.skipIf(process.platform === 'win32')('a full disk is told, and everything before it is kept', async () => {
-  const { directory, journal } = await start();
-  // The kernel lets no file grow beyond 32 blocks of 512 or 1,024 bytes, and takes a part of the last line.
-  const limit = `trap '' XFSZ; ulimit -f 32; exec "$0" "$@"`;
-  const said = await runChild('bash', [
-    '-c',
-    limit,
-    process.execPath,
-    SCRIPT,
-    journal,
-    'full',
-    'until-refused',
-  ]);
-  expect(said.at(-1)).toMatch(/^refused: (Only \d+ of \d+ bytes|EFBIG)/);
-  const reader = await LogReader.open(directory);
-  const calls = reader?.serverAnalytics()[0]?.calls;
-  reader?.close();
-  expect(calls).toBe(said.length - 1);
-});
+it.skipIf(process.platform === 'win32')(
+  'a full disk is reported, and everything before it is kept',
+  async () => {
+    const { directory, journal } = await start();
+    // The kernel lets no file grow beyond 32 blocks of 512 or 1,024 bytes, and writes only a part of the last line.
+    const limit = `trap '' XFSZ; ulimit -f 32; exec "$0" "$@"`;
+    const said = await runChild('bash', [
+      '-c',
+      limit,
+      process.execPath,
+      SCRIPT,
+      journal,
+      'full',
+      'until-refused',
+    ]);
+    expect(said.at(-1)).toMatch(/^refused: (Short write: \d+ of \d+ bytes|EFBIG)/);
+    const reader = await LogReader.open(directory);
+    const calls = reader?.serverAnalytics()[0]?.calls;
+    reader?.close();
+    expect(calls).toBe(said.length - 1);
+  },
+);

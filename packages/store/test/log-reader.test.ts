@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { InvocationLog, Journal, LogReader } from '../src/index.js';
-import { toLine } from '../src/invocation.js';
+import { CallLog, Journal, LogReader } from '../src/index.js';
+import { toLine } from '../src/journal-entry.js';
 import { record, TIME } from './record.js';
 
 async function start(): Promise<{ path: string; journal: string }> {
@@ -19,14 +19,14 @@ async function read(directory: string): Promise<unknown[] | undefined> {
 }
 
 describe('a reader of the log', () => {
-  it('finds nothing where nothing was, and leaves nothing behind', async () => {
+  it('finds nothing if there is no log, and creates no files', async () => {
     const { path } = await start();
     expect(await read(path)).toBeUndefined();
     expect(await read(`${path}/nowhere`)).toBeUndefined();
     expect(readdirSync(path)).toEqual([]);
   });
 
-  it('takes in what an ended process left', async () => {
+  it('imports what an ended process left', async () => {
     const { path, journal } = await start();
     const left = new Journal({ directory: journal, durability: 'process' });
     left.append(toLine(record(1)));
@@ -36,9 +36,9 @@ describe('a reader of the log', () => {
     expect(await read(path)).toEqual(['call-1']);
   });
 
-  it('reads beside the process that writes, and takes nothing from it', async () => {
+  it('reads while another instance writes, and does not remove its segment', async () => {
     const { path, journal } = await start();
-    const log = new InvocationLog({ directory: path });
+    const log = new CallLog({ directory: path });
     log.append(record(1));
     await log.flush();
     expect(await read(path)).toEqual(['call-1']);
@@ -49,16 +49,16 @@ describe('a reader of the log', () => {
     await log.close();
   });
 
-  it('answers what the log itself does', async () => {
+  it('returns the same as the log itself', async () => {
     const { path } = await start();
-    const log = new InvocationLog({ directory: path });
+    const log = new CallLog({ directory: path });
     const server = { config: '{}', enabled: true, at: TIME, removed: false };
     log.recordServer({ ...server, name: 'github' });
     log.recordServer({ ...server, name: 'idle', toolTokens: 500 });
     log.recordServer({ ...server, name: 'gone', removed: true });
     log.append(record(1, { durationMs: 500 }));
     log.append(record(2, { tool: 'slow', durationMs: 5_000 }));
-    log.append(record(3, { tool: 'sad', outcome: 'failed', conversation: 'c' }));
+    log.append(record(3, { tool: 'sad', outcome: 'failed', run: 'c' }));
     await log.flush();
     const reader = await LogReader.open(path);
     if (reader === undefined) throw new Error('there is no log');
@@ -69,7 +69,7 @@ describe('a reader of the log', () => {
     expect(reader.toolAnalytics(0, 'failing')[0]).toMatchObject({ failure_rate: 1, calls: 1 });
     expect(tools(reader.find({ failed: true }))).toEqual(['sad']);
     expect(tools(reader.find({ failed: false }))).toEqual(['slow', 'search']);
-    expect(tools(reader.find({ conversation: 'c' }))).toEqual(['sad']);
+    expect(tools(reader.find({ run: 'c' }))).toEqual(['sad']);
     expect(tools(reader.find({ before: 2 }))).toEqual(['search']);
     expect(tools(reader.find({ tool: 'mcp__github__search', limit: 1 }))).toEqual(['sad']);
     expect(reader.unusedServers(TIME)).toMatchObject([{ name: 'idle', tool_tokens: 500 }]);

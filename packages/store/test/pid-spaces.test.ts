@@ -10,8 +10,9 @@ import { Journal, LogReader } from '../src/index.js';
 import { record } from './record.js';
 
 const UNSHARE = 'unshare';
-const SPACE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
-const canUnshare = process.platform === 'linux' && spawnSync(UNSHARE, [...SPACE, 'true']).status === 0;
+const NAMESPACE_FLAGS = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const canUnshare =
+  process.platform === 'linux' && spawnSync(UNSHARE, [...NAMESPACE_FLAGS, 'true']).status === 0;
 const reason = canUnshare ? '' : ' (skipped: it needs unshare, and the right to use it)';
 const HOUR_MS = 3_600_000;
 
@@ -51,7 +52,7 @@ const readElsewhere = (directory: string): Promise<unknown> => {
     console.log(JSON.stringify({ pid: process.pid, calls: reader?.find().length }));
     reader?.close();`;
   return promisify(execFile)(UNSHARE, [
-    ...SPACE,
+    ...NAMESPACE_FLAGS,
     process.execPath,
     '--input-type=module',
     '--eval',
@@ -59,7 +60,7 @@ const readElsewhere = (directory: string): Promise<unknown> => {
   ]).then(({ stdout }) => JSON.parse(stdout));
 };
 
-describe.skipIf(!canUnshare)(`a reader that counts processes anew${reason}`, () => {
+describe.skipIf(!canUnshare)(`a reader in another PID namespace${reason}`, () => {
   it('takes nothing from a writer that lives outside', async () => {
     const { directory, journal, append, found } = await open();
     for (let number = 1; number <= 3; number += 1) {
@@ -72,11 +73,11 @@ describe.skipIf(!canUnshare)(`a reader that counts processes anew${reason}`, () 
   });
 });
 
-describe('a segment whose writer cannot be asked for', () => {
+describe('a segment whose writer cannot be checked', () => {
   const ofHost = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
-  // A pid that nobody has: the largest that Linux gives is smaller.
+  // A pid that does not exist: the largest of Linux is smaller.
   it.each([`4194305-${ofHost}`, '4194305-ffffffff', `${process.pid}-00000000`])(
-    'is taken in, and stays while it may be written to: %s',
+    'is imported, and stays while it may be written to: %s',
     async (owner) => {
       const { journal, append, found } = await open();
       append(1);
@@ -93,8 +94,8 @@ describe('a segment whose writer cannot be asked for', () => {
   );
 });
 
-describe('a writer that was silent for long', () => {
-  it('loses nothing when its segment was taken for left behind', async () => {
+describe('a writer that was idle for long', () => {
+  it('loses nothing if its segment was treated as abandoned', async () => {
     let now = Date.now();
     const { journal, append, writer, found } = await open(() => now);
     append(1);

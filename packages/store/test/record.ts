@@ -1,10 +1,10 @@
-import type { Invocation } from '../src/index.js';
+import type { CallRecord } from '../src/index.js';
 
-/** Near enough to now that nothing is too old to be kept. */
+/** Close to now, so that no record is too old to be kept. */
 export const TIME = Math.floor(Date.now() / 1_000) * 1_000;
 
-/** A record with everything in it; its id is its number. */
-export const record = (number: number, more: Partial<Invocation> = {}): Invocation => ({
+/** A complete record; its id contains its number. */
+export const record = (number: number, more: Partial<CallRecord> = {}): CallRecord => ({
   id: `call-${number}`,
   startedAt: TIME + number,
   durationMs: number % 100,

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../src/database.js';
-import { InvocationLog, type Retention } from '../src/index.js';
+import { CallLog, type Retention } from '../src/index.js';
 import { retain } from '../src/retention.js';
 import { record, TIME } from './record.js';
 
 async function filled(count: number, toStartedAt: (number: number) => number): Promise<string> {
   const home = await temporaryDirectory();
   onTestFinished(home.remove);
-  const log = new InvocationLog({ directory: home.path, retention: { maxAgeMs: Number.MAX_SAFE_INTEGER } });
+  const log = new CallLog({ directory: home.path, retention: { maxAgeMs: Number.MAX_SAFE_INTEGER } });
   for (let number = 0; number < count; number += 1)
     log.append(
       record(number, { startedAt: toStartedAt(number), result: JSON.stringify('word '.repeat(200)) }),
@@ -20,7 +20,7 @@ async function filled(count: number, toStartedAt: (number: number) => number): P
   return home.path;
 }
 
-/** What is left, and whether the search knows of the same ones. */
+/** How many rows remain, and how many the search index finds. */
 async function retained(
   directory: string,
   retention: Retention,
@@ -36,14 +36,15 @@ async function retained(
   return { rows, found };
 }
 
-it('forgets what is too old, also from the search', async () => {
+// requirement D5
+it('deletes records that are too old, also from the search index', async () => {
   const directory = await filled(1_500, (number) => TIME - number * 1_000);
   const { rows, found } = await retained(directory, { maxAgeMs: 100_000, maxBytes: 1e9 }, TIME);
   expect(rows).toBe(101);
   expect(found).toBe(101);
 });
 
-it('forgets the oldest when it is too much, and gives the room back', async () => {
+it('deletes the oldest records when the file is too large, and frees the space', async () => {
   const directory = await filled(6_000, (number) => TIME + number);
   const file = join(directory, 'log.db');
   const before = statSync(file).size;
@@ -53,14 +54,14 @@ it('forgets the oldest when it is too much, and gives the room back', async () =
   expect(rows).toBeLessThan(4_000);
   expect(found).toBe(rows);
   expect(statSync(file).size).toBeLessThanOrEqual(maxBytes * 1.1);
-  const log = new InvocationLog({ directory });
+  const log = new CallLog({ directory });
   expect((await log.find({ limit: 1 }))[0]?.id).toBe('call-5999');
   await log.close();
 });
 
-it('is done by the log itself', async () => {
+it('the log deletes old records itself', async () => {
   const directory = await filled(10, (number) => (number < 5 ? 1_000 : Date.now()));
-  const log = new InvocationLog({ directory, retention: { maxAgeMs: 3_600_000 } });
+  const log = new CallLog({ directory, retention: { maxAgeMs: 3_600_000 } });
   await log.flush();
   expect(await log.find()).toHaveLength(5);
   await log.close();

@@ -1,7 +1,7 @@
 import { temporaryDirectory } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InvocationLog, LogReader } from '../src/index.js';
+import { CallLog, LogReader } from '../src/index.js';
 import { record } from './record.js';
 
 let reader: LogReader;
@@ -9,7 +9,7 @@ let home: Awaited<ReturnType<typeof temporaryDirectory>>;
 
 beforeAll(async () => {
   home = await temporaryDirectory();
-  const log = new InvocationLog({ directory: home.path });
+  const log = new CallLog({ directory: home.path });
   log.append(record(1, { arguments: '{"path":"/etc/hosts","note":"NEAR the river"}', result: '"plain"' }));
   log.append(record(2, { arguments: '{"title":"Straße café 東京"}', tool: 'create_issue', result: '"x"' }));
   await log.flush();
