@@ -1,9 +1,10 @@
-export { type Daemon, type DaemonOptions, DEFAULT_PORT, startDaemon } from './daemon.js';
-export { HttpServer } from './http/http-server.js';
-export { onVisitorEnd } from './http/visitor-end.js';
-export { checkDepth, deeper } from './mcp/depth.js';
-export { McpFront } from './mcp/mcp-front.js';
-export { type StdioCaller, stdioCaller } from './mcp/stdio-caller.js';
-export { logCalls } from './open-call-log.js';
+export { type Daemon, type DaemonOptions, DEFAULT_PORT, startDaemon } from './daemon/daemon.js';
+export { logCalls } from './daemon/open-call-log.js';
+export { HttpServer } from './http/server/http-server.js';
+export { onIdentityEnd } from './identity/identity-end.js';
+export { OWNER } from './identity/owner.js';
+export { checkDepth, incrementDepth } from './mcp/gateway-depth.js';
+export { McpEndpoint } from './mcp/mcp-endpoint.js';
+export { createStdioCaller, type StdioCaller } from './mcp/stdio/stdio-caller.js';
 export { readTokenNames } from './tokens/token-file.js';
-export { OWNER, type TokenFacts, TokenStore } from './tokens/token-store.js';
+export { type TokenFacts, TokenStore } from './tokens/token-store.js';

@@ -1,40 +1,34 @@
 /**
- * Sign-ins that a person makes in a browser elsewhere: begun by a request, finished behind it. The page is told to
- * who began it; nothing is opened on this machine.
+ * Sign-ins that a person completes in a browser elsewhere: started by a request, finished in the background. The page is
+ * returned to the client that started it; nothing is opened on this machine.
  */
-import {
-  type CancelSignal,
-  type Runtime,
-  type SignInPage,
-  type SignInPrompts,
-  type SignInRequest,
-  TurnbuckleError,
-} from 'turnbuckle';
+import { type Runtime, type SignInPrompts, TurnbuckleError } from 'turnbuckle';
+import type { CancelSignal, SignInPage, SignInRequest } from 'turnbuckle/host';
 
-export interface Begun {
+export interface SignInProgress {
   readonly state: 'waiting' | 'done';
   /** Where the person signs in. */
   readonly url?: string | undefined;
-  /** What is typed in there. */
+  /** The code to enter there. */
   readonly code?: string | undefined;
 }
 
-interface Underway {
+interface PendingSignIn {
   readonly startedAt: number;
   readonly abort: AbortController;
-  /** The page that is waited for now; there may be a second one. */
-  page: Begun | undefined;
-  /** Resolves with the first page, or with the end when there was none. */
-  readonly begun: Promise<Begun>;
+  /** The page it currently waits for; there may be a second one. */
+  page: SignInProgress | undefined;
+  /** Resolves with the first page, or with the end if there was none. */
+  readonly firstPage: Promise<SignInProgress>;
   readonly paste: (address: string) => void;
 }
 
-type Asked = Pick<SignInRequest, 'method' | 'scopes' | 'force'>;
+type SignInParams = Pick<SignInRequest, 'method' | 'scopes' | 'force'>;
 
-export class SignInDesk {
+export class PendingSignIns {
   readonly #runtime: Pick<Runtime, 'signIn'>;
   readonly #now: () => number;
-  readonly #underway = new Map<string, Underway>();
+  readonly #pending = new Map<string, PendingSignIn>();
   readonly #failures = new Map<string, TurnbuckleError>();
 
   constructor(runtime: Pick<Runtime, 'signIn'>, now: () => number = Date.now) {
@@ -43,49 +37,49 @@ export class SignInDesk {
   }
 
   /**
-   * Begins a sign-in, or tells of the one under way. Rejects when it fails before there is a page. One that is not finished
-   * when the token of who began it ends is given up: else its holder could still put an account of its own there.
+   * Starts a sign-in, or returns the pending one. Rejects if it fails before there is a page. If the token that started it
+   * ends first, it is cancelled: otherwise the holder of that token could still connect an account.
    */
-  async begin(server: string, asked: Asked, ended?: CancelSignal): Promise<Begun> {
-    const underway = this.#underway.get(server) ?? this.#start(server, asked, ended);
-    return underway.page ?? underway.begun;
+  async begin(server: string, asked: SignInParams, ended?: CancelSignal): Promise<SignInProgress> {
+    const underway = this.#pending.get(server) ?? this.#start(server, asked, ended);
+    return underway.page ?? underway.firstPage;
   }
 
-  /** The address that the browser ended at, for a sign-in by `paste`; false when none waits. */
+  /** The address that the browser ended at, for a sign-in with `paste`; false if none is pending. */
   paste(server: string, address: string): boolean {
-    const underway = this.#underway.get(server);
+    const underway = this.#pending.get(server);
     underway?.paste(address);
     return underway !== undefined;
   }
 
-  /** Ends a sign-in under way; false when there is none. */
+  /** Cancels a pending sign-in; false if there is none. */
   cancel(server: string): boolean {
-    const underway = this.#underway.get(server);
-    underway?.abort.abort(givenUp(server));
+    const underway = this.#pending.get(server);
+    underway?.abort.abort(signInCancelled(server));
     return underway !== undefined;
   }
 
   startedAt(server: string): number | undefined {
-    return this.#underway.get(server)?.startedAt;
+    return this.#pending.get(server)?.startedAt;
   }
 
-  /** Why the last one did not come to its end. */
+  /** Why the last one failed. */
   failureOf(server: string): TurnbuckleError | undefined {
     return this.#failures.get(server);
   }
 
-  #start(server: string, asked: Asked, ended: CancelSignal | undefined): Underway {
+  #start(server: string, asked: SignInParams, ended: CancelSignal | undefined): PendingSignIn {
     const abort = new AbortController();
-    const giveUp = (): void => abort.abort(givenUp(server));
+    const giveUp = (): void => abort.abort(signInCancelled(server));
     ended?.addEventListener('abort', giveUp);
-    const first = createDeferred<Begun>();
+    const first = createDeferred<SignInProgress>();
     const pasted = createDeferred<string>();
     abort.signal.addEventListener('abort', () => pasted.reject(abort.signal.reason));
-    const underway: Underway = {
+    const underway: PendingSignIn = {
       startedAt: this.#now(),
       abort,
       page: undefined,
-      begun: first.promise,
+      firstPage: first.promise,
       paste: pasted.resolve,
     };
     const show = ({ url, code }: SignInPage & { readonly code?: string }): void => {
@@ -94,7 +88,7 @@ export class SignInDesk {
     };
     const prompts: SignInPrompts = { open: show, showCode: show, paste: () => pasted.promise };
     this.#failures.delete(server);
-    this.#underway.set(server, underway);
+    this.#pending.set(server, underway);
     this.#runtime
       .signIn(server, { ...asked, prompts, signal: abort.signal })
       .then(
@@ -108,14 +102,14 @@ export class SignInDesk {
     return underway;
   }
 
-  #finish(server: string, underway: Underway, settle: () => void): void {
-    if (this.#underway.get(server) === underway) this.#underway.delete(server);
+  #finish(server: string, underway: PendingSignIn, settle: () => void): void {
+    if (this.#pending.get(server) === underway) this.#pending.delete(server);
     settle();
   }
 }
 
-const givenUp = (server: string): TurnbuckleError =>
-  new TurnbuckleError('CALL_CANCELLED', `The sign-in at server "${server}" was given up.`, { server });
+const signInCancelled = (server: string): TurnbuckleError =>
+  new TurnbuckleError('CALL_CANCELLED', `Sign-in to server "${server}" was cancelled.`, { server });
 
 interface Deferred<Value> {
   readonly promise: Promise<Value>;
@@ -123,7 +117,7 @@ interface Deferred<Value> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Nobody has to wait for it: a rejection without a listener is no defect. */
+/** It may be left without a listener: its rejection is not unhandled. */
 function createDeferred<Value>(): Deferred<Value> {
   let settle: Omit<Deferred<Value>, 'promise'> = { resolve: () => {}, reject: () => {} };
   const promise = new Promise<Value>((resolve, reject) => {

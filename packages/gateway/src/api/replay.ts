@@ -1,21 +1,22 @@
-/** Makes a call of the log again, by the one path of calls. */
+/** Repeats a call of the log, on the one call path. */
 import { randomUUID } from 'node:crypto';
-import { keepSpelling, parseStrictly, type Runtime, TurnbuckleError } from 'turnbuckle';
-import { hostOrCaller } from '../host-or-caller.js';
-import type { Visit } from '../http/visit.js';
-import { cleanData } from './clean.js';
-import type { LoggedCall } from './logged-call.js';
+import { type Runtime, TurnbuckleError } from 'turnbuckle';
+import { copyRawNumbers, parseLossless } from 'turnbuckle/host';
+import { redactData } from '../http/redact.js';
+import type { RequestContext } from '../http/request-context.js';
+import { hostOrCaller } from '../identity/host-or-caller.js';
+import type { LoggedCall } from './shapes/logged-call.js';
 
 const REDACTED = '[redacted]';
 
-/** The answer of the tool; throws when there is none, or when the log does not have what it takes. */
+/** The result of the tool; throws if there is none, or if the log does not have all arguments. */
 export async function replay(
   call: LoggedCall,
   runtime: Pick<Runtime, 'call' | 'redactSteps'>,
-  { caller, signal }: Visit,
+  { caller, signal }: RequestContext,
 ): Promise<{ readonly success: boolean; readonly id: string; readonly result: unknown }> {
   const { server, tool, kind } = call;
-  if (kind !== 'tool') throw notAgain(call, `it read a ${kind}`);
+  if (kind !== 'tool') throw cannotReplay(call, `it read a ${kind}, and only tool calls can be replayed`);
   const id = randomUUID();
   const result = await runtime.call({
     server,
@@ -28,28 +29,29 @@ export async function replay(
   return {
     success: result.isError !== true,
     id,
-    result: await cleanData(result, runtime),
+    result: await redactData(result, runtime),
   };
 }
 
 function argumentsOf(call: LoggedCall): Record<string, unknown> {
   const text = call.arguments;
-  if (text === undefined && call.argumentsBytes > 2) throw notAgain(call, 'its arguments were not kept');
-  if (text?.endsWith('…') === true) throw notAgain(call, 'not all of its arguments were kept');
+  if (text === undefined && call.argumentsBytes > 2)
+    throw cannotReplay(call, 'its arguments were not logged');
+  if (text?.endsWith('…') === true) throw cannotReplay(call, 'its logged arguments are truncated');
   if (text?.includes(REDACTED) === true)
-    throw notAgain(call, 'its arguments held a secret, which was not kept');
+    throw cannotReplay(call, 'its arguments contained a secret, which was redacted');
   try {
-    // The numbers that were sent, also those that JavaScript cannot hold.
-    const value: unknown = parseStrictly(text ?? '{}');
-    if (typeof value === 'object' && value !== null) return keepSpelling(value, { ...value });
+    // Lossless, including numbers that JavaScript cannot represent.
+    const value: unknown = parseLossless(text ?? '{}');
+    if (typeof value === 'object' && value !== null) return copyRawNumbers(value, { ...value });
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw notAgain(call, 'its arguments cannot be read');
+  throw cannotReplay(call, 'its logged arguments are not valid JSON');
 }
 
-const notAgain = ({ id, server, tool }: LoggedCall, why: string): TurnbuckleError =>
-  new TurnbuckleError('ARGUMENTS_INVALID', `The call "${id}" cannot be made again from the log: ${why}.`, {
+const cannotReplay = ({ id, server, tool }: LoggedCall, why: string): TurnbuckleError =>
+  new TurnbuckleError('ARGUMENTS_INVALID', `Cannot replay call "${id}" because ${why}.`, {
     server,
     tool,
     hint: 'Nothing was sent.',

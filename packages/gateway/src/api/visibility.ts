@@ -1,107 +1,116 @@
 /**
- * What the bearer of a token may know. Whoever has the capability for everything sees everything, also what rules
- * deny: such people run the daemon. Anybody else sees what a call of theirs would find.
+ * What the bearer of a token may know. With the capability for everything it sees everything, including what rules deny.
+ * Any other token sees what its calls would find.
  */
-import { type Caller, inSlices, type Runtime, type Steps, TurnbuckleError } from 'turnbuckle';
-import { hostOrCaller } from '../host-or-caller.js';
-import type { Visit } from '../http/visit.js';
-import { knowsServer } from '../knows-server.js';
+import { type Caller, type Runtime, TurnbuckleError } from 'turnbuckle';
+import { inSlices, type Steps } from 'turnbuckle/host';
+import type { RequestContext } from '../http/request-context.js';
+import { hostOrCaller } from '../identity/host-or-caller.js';
+import { knowsServer } from '../identity/knows-server.js';
 
 type Decider = Pick<
   Runtime,
   'decide' | 'mayKnow' | 'toolsForAgent' | 'catalog' | 'rules' | 'serverNames' | 'serverStatus'
 >;
 
-/** Something that has a server, and perhaps a name there. */
-export interface Seen {
+/** A server, or an item of a server. */
+export interface VisibilityTarget {
   readonly server: string;
   readonly tool?: string | undefined;
   readonly kind?: 'tool' | 'resource' | 'prompt' | undefined;
-  /** False: a call looked for it in vain, or may have. */
+  /** False: a call did not find it, or may not have. */
   readonly wasFound?: boolean | undefined;
 }
 
-/** How a call ended, as its record has it. */
-interface Ended {
+/** The outcome of a call, as recorded. */
+interface CallEnd {
   readonly decision?: string | undefined;
   readonly code?: string | undefined;
 }
 
-const UNKNOWN: ReadonlySet<string> = new Set(['TOOL_UNKNOWN', 'RESOURCE_UNKNOWN', 'PROMPT_UNKNOWN']);
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(['TOOL_UNKNOWN', 'RESOURCE_UNKNOWN', 'PROMPT_UNKNOWN']);
 
-/** Whether there was something for its caller. The log has the same condition, for its queries. */
-export const wasFound = ({ decision, code = '' }: Ended): boolean =>
-  (decision === 'allow' || decision === 'ask' || code === 'CALL_DENIED') && !UNKNOWN.has(code);
+/** Whether the item existed for its caller. The log has the same condition for its queries. */
+export const wasFound = ({ decision, code = '' }: CallEnd): boolean =>
+  (decision === 'allow' || decision === 'ask' || code === 'CALL_DENIED') && !UNKNOWN_CODES.has(code);
 
-export class Sight {
+export class Visibility {
   readonly #runtime: Decider;
   readonly #caller: Caller;
-  readonly isWhole: boolean;
+  readonly isUnrestricted: boolean;
 
   constructor(runtime: Decider, caller: Caller) {
     this.#runtime = runtime;
     this.#caller = caller;
-    this.isWhole = hostOrCaller(caller) === undefined || caller.capabilities.includes('mcp_integration');
+    this.isUnrestricted =
+      hostOrCaller(caller) === undefined || caller.capabilities.includes('mcp_integration');
   }
 
-  /** For lists that core filters itself: undefined is everybody's view. */
+  /** For lists that core filters itself: undefined means unrestricted. */
   get caller(): Caller | undefined {
-    return this.isWhole ? undefined : this.#caller;
+    return this.isUnrestricted ? undefined : this.#caller;
   }
 
-  sees({ server, tool, kind = 'tool', wasFound: isFound = true }: Seen): boolean {
-    if (this.isWhole) return true;
-    if (tool === undefined) return this.#seesServer(server);
-    // A call of what is hidden and one of what is not there end alike, and neither is told of.
-    if (!isFound && !this.lists({ server, tool, kind })) return false;
+  canSee({ server, tool, kind = 'tool', wasFound: isFound = true }: VisibilityTarget): boolean {
+    if (this.isUnrestricted) return true;
+    if (tool === undefined) return this.#canSeeServer(server);
+    // Calls of hidden and of missing items end alike, so neither is shown.
+    if (!isFound && !this.isListedTool({ server, tool, kind })) return false;
     return this.#runtime.mayKnow({ server, tool, kind, caller: this.#caller });
   }
 
-  /** Those that may be known of. Each is decided about, and there may be many: others get a turn in between. */
-  async seenOf<Item>(items: readonly Item[], toSeen: (item: Item) => Seen): Promise<readonly Item[]> {
-    return this.isWhole ? items : inSlices(this.#seenSteps(items, toSeen));
+  /** The visible items. Each is authorized, and there may be many, so it runs in slices. */
+  async visibleOf<Item>(
+    items: readonly Item[],
+    toSeen: (item: Item) => VisibilityTarget,
+  ): Promise<readonly Item[]> {
+    return this.isUnrestricted ? items : inSlices(this.#visibleSteps(items, toSeen));
   }
 
-  *#seenSteps<Item>(items: readonly Item[], toSeen: (item: Item) => Seen): Steps<readonly Item[]> {
+  *#visibleSteps<Item>(
+    items: readonly Item[],
+    toSeen: (item: Item) => VisibilityTarget,
+  ): Steps<readonly Item[]> {
     const seen: Item[] = [];
     for (const item of items) {
-      if (this.sees(toSeen(item))) seen.push(item);
+      if (this.canSee(toSeen(item))) seen.push(item);
       yield;
     }
     return seen;
   }
 
-  /** Whether it is a tool that is there now. */
-  lists({ server, tool = '', kind = 'tool' }: Seen): boolean {
+  /** Whether the tool currently exists. */
+  isListedTool({ server, tool = '', kind = 'tool' }: VisibilityTarget): boolean {
     return kind === 'tool' && this.#runtime.catalog.find(server, tool) !== undefined;
   }
 
-  /** A server that may not be known of is not there: SERVER_UNKNOWN. */
+  /** SERVER_UNKNOWN for a hidden server, as for one that does not exist. */
   requireServer(name: string): void {
-    if (!this.sees({ server: name }) || !this.#runtime.serverNames().includes(name))
+    if (!this.canSee({ server: name }) || !this.#runtime.serverNames().includes(name))
       throw new TurnbuckleError('SERVER_UNKNOWN', `There is no server named "${name}".`, {
         server: name,
-        hint: 'GET /api/servers lists those that there are.',
+        hint: 'List servers: GET /api/servers.',
       });
   }
 
-  /** Either the word for the server is enough, or something of it has to be visible. */
-  #seesServer(server: string): boolean {
+  /** Either the capability for the server is enough, or one of its items has to be visible. */
+  #canSeeServer(server: string): boolean {
     const caller = this.#caller;
     if (!this.#runtime.decide({ server, tool: '', caller }).hidden) return true;
     return knowsServer(this.#runtime, server, caller);
   }
 }
 
-/** Looking at one request. */
-export const sightOf = (runtime: Decider, { caller }: Visit): Sight => new Sight(runtime, caller);
+/** What the caller of a request may know. */
+export const visibilityOf = (runtime: Decider, { caller }: RequestContext): Visibility =>
+  new Visibility(runtime, caller);
 
-/** ACCESS_DENIED for who may know only a part: what follows is about all of it. */
-export function requireWhole(runtime: Decider, visit: Visit): void {
-  if (sightOf(runtime, visit).isWhole) return;
+/** ACCESS_DENIED for a restricted token: the route covers everything. */
+export function requireUnrestricted(runtime: Decider, context: RequestContext): void {
+  if (visibilityOf(runtime, context).isUnrestricted) return;
   throw new TurnbuckleError(
     'ACCESS_DENIED',
-    'This is about all servers, and the token is for some of them.',
+    'This route covers all servers, but the token is limited to some of them.',
     {
       hint: 'Use a token with the capability mcp_integration.',
     },

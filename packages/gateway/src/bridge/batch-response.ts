@@ -1,63 +1,65 @@
 /**
- * The answer to several calls. Each becomes text as it comes and leaves as soon as those before it have left, so that
- * what is held is never more than a few of them, however many and large they are.
+ * The response to several calls. Each result becomes text as it arrives and is sent as soon as those before it are sent,
+ * so that only a few are held in memory, however many and large they are.
  */
 import { once } from 'node:events';
-import { writeJson } from 'turnbuckle';
-import { beginAnswer, sendText } from '../http/answer.js';
-import type { Visit } from '../http/visit.js';
+import { writeJson } from 'turnbuckle/host';
+import type { RequestContext } from '../http/request-context.js';
+import { sendText, writeResponseHead } from '../http/response.js';
 
-/** Up to so many characters it is sent as a whole, when it is complete. */
-const SMALL = 1_024 * 1_024;
-/** While more than that waits to leave, no further call begins. */
-const MAX_READY = 4 * 1_024 * 1_024;
+/** Up to this many characters the response is sent as a whole, when it is complete. */
+const MAX_UNSTREAMED_CHARACTERS = 1_024 * 1_024;
+/** While more than this waits to be sent, no further call starts. */
+const MAX_BUFFERED_CHARACTERS = 4 * 1_024 * 1_024;
 /** How long a client may read nothing while calls wait for it. */
 const STALLED_MS = 60_000;
 
-const NO_ROOM = writeJson({
+const DROPPED_RESULT = writeJson({
   success: false,
-  error: 'The call was made, and its answer was dropped: too much is in memory, of this token or in all.',
+  error:
+    'The call was made, but its result was dropped because this token or the daemon reached the memory limit for results.',
   code: 'OVERLOADED',
-  hint: 'Ask for smaller answers (a page, a range), or for fewer at once.',
+  hint: 'Request smaller results (a page, a range), or make fewer calls in one request.',
 });
 
-export class BatchAnswer {
-  readonly #visit: Visit;
-  /** Those that wait for one before them. */
+export class BatchResponse {
+  readonly #context: RequestContext;
+  /** Results that wait for one before them. */
   readonly #ready = new Map<number, string>();
   #next = 0;
   #held = 0;
-  #isBegun = false;
-  #moved: () => void = () => {};
-  #moving = this.#newMove();
+  #hasStarted = false;
+  #resolveFlushed: () => void = () => {};
+  #flushed = this.#createFlushed();
 
-  constructor(visit: Visit) {
-    this.#visit = visit;
+  constructor(context: RequestContext) {
+    this.#context = context;
   }
 
-  /** Resolves when the call at this place may begin. */
-  async room(index: number): Promise<void> {
-    const { response } = this.#visit;
-    // The one that all others wait for waits for its client only.
-    while (index !== this.#next && this.#held > MAX_READY && !response.destroyed) await this.#moving;
-    if (response.writableLength > MAX_READY) await this.#drained();
+  /** Resolves when the call at this index may start. */
+  async waitForCapacity(index: number): Promise<void> {
+    const { response } = this.#context;
+    // The result that all others wait for waits only for its client.
+    while (index !== this.#next && this.#held > MAX_BUFFERED_CHARACTERS && !response.destroyed)
+      await this.#flushed;
+    if (response.writableLength > MAX_BUFFERED_CHARACTERS) await this.#drained();
   }
 
-  put(index: number, text: string): void {
-    const { response, place } = this.#visit;
+  setResult(index: number, text: string): void {
+    const { response, usage } = this.#context;
     if (response.destroyed) this.#ready.set(index, '');
-    else if (place.hold(text.length)) {
+    else if (usage.reserve(text.length)) {
       this.#held += text.length;
       this.#ready.set(index, text);
-    } else this.#ready.set(index, NO_ROOM);
-    if (this.#isBegun || this.#held > SMALL) this.#flush();
+    } else this.#ready.set(index, DROPPED_RESULT);
+    if (this.#hasStarted || this.#held > MAX_UNSTREAMED_CHARACTERS) this.#flush();
   }
 
   end(): void {
-    const { response } = this.#visit;
+    const { response } = this.#context;
     if (response.destroyed) return;
-    if (!this.#isBegun) {
-      const texts = Array.from(this.#ready.keys(), (_, index) => this.#ready.get(index) ?? NO_ROOM);
+    if (!this.#hasStarted) {
+      const texts = Array.from(this.#ready.keys(), (_, index) => this.#ready.get(index) ?? DROPPED_RESULT);
       return sendText(response, 200, `{"results":[${texts.join(',')}]}`);
     }
     this.#flush();
@@ -65,36 +67,36 @@ export class BatchAnswer {
   }
 
   #flush(): void {
-    const { response, place } = this.#visit;
+    const { response, usage } = this.#context;
     for (let text = this.#ready.get(this.#next); text !== undefined; text = this.#ready.get(this.#next)) {
       if (!response.destroyed) this.#write(text);
       this.#ready.delete(this.#next);
-      if (text !== NO_ROOM) {
-        place.letGo(text.length);
+      if (text !== DROPPED_RESULT) {
+        usage.release(text.length);
         this.#held -= text.length;
       }
       this.#next += 1;
     }
-    const moved = this.#moved;
-    this.#moving = this.#newMove();
+    const moved = this.#resolveFlushed;
+    this.#flushed = this.#createFlushed();
     moved();
   }
 
   #write(text: string): void {
-    const { response } = this.#visit;
-    if (!this.#isBegun) beginAnswer(response, 200, { 'content-type': 'application/json' });
-    response.write(`${this.#isBegun ? ',' : '{"results":['}${text}`);
-    this.#isBegun = true;
+    const { response } = this.#context;
+    if (!this.#hasStarted) writeResponseHead(response, 200, { 'content-type': 'application/json' });
+    response.write(`${this.#hasStarted ? ',' : '{"results":['}${text}`);
+    this.#hasStarted = true;
   }
 
-  #newMove(): Promise<void> {
+  #createFlushed(): Promise<void> {
     return new Promise((resolve) => {
-      this.#moved = resolve;
+      this.#resolveFlushed = resolve;
     });
   }
 
   async #drained(): Promise<void> {
-    const { response } = this.#visit;
+    const { response } = this.#context;
     const over = new AbortController();
     const timer = setTimeout(() => response.destroy(), STALLED_MS);
     const either = [once(response, 'drain', over), once(response, 'close', over)];

@@ -1,22 +1,14 @@
-/** One call of the bridge: the body as any program can write it, and the answer as any program can read it. */
+/** One call over the bridge: a simple request body and a simple response. */
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  type Caller,
-  type CallOptions,
-  type CancelSignal,
-  ERRORS,
-  type Progress,
-  type Runtime,
-  TurnbuckleError,
-  toTurnbuckleError,
-} from 'turnbuckle';
+import { type Caller, type CallOptions, type Progress, type Runtime, TurnbuckleError } from 'turnbuckle';
+import { type CancelSignal, ERRORS, toTurnbuckleError } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import { hostOrCaller } from '../host-or-caller.js';
 import { anyObject, textMap } from '../http/any-object.js';
 import { ERROR_DATA, toSafeData } from '../http/safe-data.js';
+import { hostOrCaller } from '../identity/host-or-caller.js';
 import { traceMetaOf } from '../traces/trace-context.js';
 import type { Tracer } from '../traces/tracer.js';
-import type { InlineServers, Opened } from './inline-servers.js';
+import type { InlineServers, OpenedEndpoint } from './inline-servers.js';
 
 const MAX_HEADERS = 200;
 const text = (most: number) => z.string().check(z.maxLength(most));
@@ -30,25 +22,25 @@ const endpoint = z.strictObject({
 });
 
 export const CALL_BODY = z.strictObject({
-  /** Where the tool is; or `server`; or neither, when the name of the tool says it. */
+  /** The server of the tool; or `server`; or neither, if the tool name includes it. */
   endpoint: z.optional(endpoint),
   /** The name of a configured server. */
   server: z.optional(text(256)),
   tool_name: text(512),
   arguments: z.optional(anyObject()),
-  /** Longest silence once the call is sent; progress starts it anew. */
+  /** The longest time without progress once the call is sent; progress restarts it. */
   timeout_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
-  /** Longest duration in all, however much progress there is. */
+  /** The longest total duration, regardless of progress. */
   max_total_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
-  /** Longest wait for an approval; the question stays open. */
+  /** The longest wait for an approval; the approval stays pending. */
   approval_wait_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
 });
 
 export type CallBody = z.output<typeof CALL_BODY>;
 
-export const CALL_ANSWER = z.looseObject({
+export const CALL_RESPONSE = z.looseObject({
   success: z.boolean(),
-  /** What the tool answered, as it answered it. */
+  /** The result of the tool, unchanged. */
   result: z.optional(z.unknown()),
   /** A sentence. */
   error: z.optional(z.string()),
@@ -57,13 +49,13 @@ export const CALL_ANSWER = z.looseObject({
   data: z.optional(ERROR_DATA),
 });
 
-export interface BridgeAnswer {
+export interface BridgeResponse {
   readonly http: number;
-  readonly body: z.output<typeof CALL_ANSWER>;
+  readonly body: z.output<typeof CALL_RESPONSE>;
 }
 
-/** Who asks, and from where. */
-export interface Asking {
+/** Who makes the request, and its context. */
+export interface BridgeCallContext {
   readonly caller: Caller;
   readonly signal: CancelSignal;
   readonly request: { readonly headers: IncomingHttpHeaders };
@@ -88,8 +80,8 @@ export class Bridge {
     this.#tracer = tracer;
   }
 
-  /** What of a request is for a call and not for its server, and where in a trace it stands. */
-  optionsOf({ caller, signal, request }: Asking): CallOptions {
+  /** The options of a request for the call (not for its server), and its trace context. */
+  optionsOf({ caller, signal, request }: BridgeCallContext): CallOptions {
     const meta = traceMetaOf(request.headers);
     return { caller: hostOrCaller(caller), signal, ...(this.#tracer?.begin(meta) ?? { meta }) };
   }
@@ -97,9 +89,9 @@ export class Bridge {
   /** Never rejects. */
   async call(
     body: CallBody,
-    asking: Asking,
+    asking: BridgeCallContext,
     onProgress?: (progress: Progress) => void,
-  ): Promise<BridgeAnswer> {
+  ): Promise<BridgeResponse> {
     const { tool_name: tool, arguments: args, timeout_ms: timeoutMs = TIMEOUT_MS, max_total_ms } = body;
     let release = (): void => {};
     try {
@@ -133,11 +125,11 @@ export class Bridge {
   async #find(
     { endpoint: given, server }: CallBody,
     caller: Caller,
-  ): Promise<Omit<Opened, 'server'> & { readonly server: string | undefined }> {
+  ): Promise<Omit<OpenedEndpoint, 'server'> & { readonly server: string | undefined }> {
     if (given === undefined) return { runtime: this.runtime, server, release: () => {} };
     if (server !== undefined)
-      throw new TurnbuckleError('ARGUMENTS_INVALID', 'There are both an endpoint and a server.', {
-        hint: 'Give one of them.',
+      throw new TurnbuckleError('ARGUMENTS_INVALID', 'The request has both "endpoint" and "server".', {
+        hint: 'Send only one of them.',
       });
     return this.#inline.open(given, caller);
   }

@@ -1,34 +1,34 @@
-/** The bridge over HTTP: any program in any language makes one POST and has called an MCP tool. */
-import { type CatalogTool, MAX_NAME, type Runtime, type TurnbuckleError, writeInSlices } from 'turnbuckle';
+/** The bridge over HTTP: any program in any language calls an MCP tool with one POST. */
+import type { CatalogTool, Runtime, TurnbuckleError } from 'turnbuckle';
+import { MAX_NAME_LENGTH, writeInSlices } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import type { ApiRoute } from '../api/api-route.js';
-import { cleanTexts, UNTOLD } from '../api/clean.js';
-import { NOTHING, readQuery } from '../api/fit.js';
-import { hostOrCaller } from '../host-or-caller.js';
-import { sendCounted } from '../http/answer.js';
 import { textMap } from '../http/any-object.js';
-import { readJson } from '../http/body.js';
+import type { ApiRoute } from '../http/api-route.js';
+import { EventStream } from '../http/event-stream.js';
+import { FairQueue } from '../http/limits/fair-queue.js';
+import { HIDDEN_ERROR_MESSAGE, redactTexts } from '../http/redact.js';
+import type { RequestContext } from '../http/request-context.js';
+import { sendWithinLimit } from '../http/response.js';
 import { retryAfterSeconds } from '../http/safe-data.js';
-import { SharedTurns } from '../http/shared-turns.js';
-import type { Visit } from '../http/visit.js';
-import { knowsServer } from '../knows-server.js';
-import { EventStream } from '../mcp/event-stream.js';
-import { BatchAnswer } from './batch-answer.js';
-import { type Bridge, type BridgeAnswer, CALL_ANSWER, CALL_BODY, type CallBody } from './bridge-call.js';
+import { EMPTY_OBJECT, readJson, readQuery } from '../http/validate.js';
+import { hostOrCaller } from '../identity/host-or-caller.js';
+import { knowsServer } from '../identity/knows-server.js';
+import { BatchResponse } from './batch-response.js';
+import { type Bridge, type BridgeResponse, CALL_BODY, CALL_RESPONSE, type CallBody } from './bridge-call.js';
 
-const MOST_CALLS = 100;
-const AT_ONCE = 16;
+const MAX_BATCH_CALLS = 100;
+const BATCH_CONCURRENCY = 16;
 const MAX_PROMPT_ARGUMENTS = 1_000;
-/** Lists that are made and wait to be: each is the work of many calls. */
-const MAX_LISTS = 256;
-const OWN_LISTS_AT_ONCE = 4;
+/** Lists that are built or queued: each costs as much as many calls. */
+const MAX_QUEUED_LISTS = 256;
+const OWNER_LIST_CONCURRENCY = 4;
 
 const CALLS_BODY = z.strictObject({
-  calls: z.array(CALL_BODY).check(z.minLength(1), z.maxLength(MOST_CALLS)),
+  calls: z.array(CALL_BODY).check(z.minLength(1), z.maxLength(MAX_BATCH_CALLS)),
 });
-const CALLS_ANSWER = z.object({ results: z.array(CALL_ANSWER) });
+const CALLS_RESPONSE = z.object({ results: z.array(CALL_RESPONSE) });
 const SERVER = z.string().check(z.maxLength(256));
-const NAME = z.string().check(z.maxLength(MAX_NAME));
+const NAME = z.string().check(z.maxLength(MAX_NAME_LENGTH));
 const READ_BODY = z.strictObject({ server: SERVER, uri: NAME });
 const PROMPT_BODY = z.strictObject({
   server: SERVER,
@@ -47,53 +47,58 @@ export function createBridgeRoutes(bridge: Bridge): readonly ApiRoute[] {
       method: 'POST',
       path: '/mcp/call',
       access: 'call',
-      summary: 'Call a tool of a configured server, or of an endpoint given in the request',
+      summary: 'Call a tool on a configured server, or on a server described in the request',
       body: CALL_BODY,
-      answer: CALL_ANSWER,
-      handle: async (visit) => answerCall(visit, bridge, await readJson(visit, CALL_BODY)),
+      response: CALL_RESPONSE,
+      handle: async (context) => respondToCall(context, bridge, await readJson(context, CALL_BODY)),
     },
     {
       method: 'POST',
       path: '/mcp/calls',
       access: 'call',
-      summary: 'Several calls at once; the answers stand in the order of the calls',
+      summary: 'Make several calls in one request; the results are in the order of the calls',
       body: CALLS_BODY,
-      answer: CALLS_ANSWER,
-      handle: async (visit) => {
-        const { calls } = await readJson(visit, CALLS_BODY);
-        const answer = new BatchAnswer(visit);
+      response: CALLS_RESPONSE,
+      handle: async (context) => {
+        const { calls } = await readJson(context, CALLS_BODY);
+        const answer = new BatchResponse(context);
         await inParallel(calls, async (call, index) => {
-          await answer.room(index);
-          const { body } = await bridge.call(call, visit);
-          answer.put(index, await writeInSlices(body));
+          await answer.waitForCapacity(index);
+          const { body } = await bridge.call(call, context);
+          answer.setResult(index, await writeInSlices(body));
         });
         answer.end();
         return undefined;
       },
     },
     ...createListRoutes(bridge),
+    ...createReadRoutes(bridge),
   ];
   return routes.map(withCheckedQuery);
 }
 
-/** What is misspelt there would mean nothing, and the answer would be another than was asked for. */
+/** Unknown parameters are rejected: a misspelt one would silently change the response. */
 const withCheckedQuery = (route: ApiRoute): ApiRoute => ({
   ...route,
-  handle: (visit) => {
-    if (visit.path !== visit.request.url) readQuery(visit, route.query ?? NOTHING);
-    return route.handle(visit);
+  handle: (context) => {
+    if (context.path !== context.request.url) readQuery(context, route.query ?? EMPTY_OBJECT);
+    return route.handle(context);
   },
 });
 
 function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
   const { runtime } = bridge;
-  const turns = new SharedTurns({ what: 'lists', max: MAX_LISTS, ownAtOnce: OWN_LISTS_AT_ONCE });
-  // Written before the next one is made, so that there is one of them at a time, and none for who has left.
+  const turns = new FairQueue({
+    what: 'lists',
+    max: MAX_QUEUED_LISTS,
+    ownerConcurrency: OWNER_LIST_CONCURRENCY,
+  });
+  // Written before the next list is built, so that one exists at a time, and none for a client that has left.
   const inTurn =
-    (make: (visit: Visit) => Promise<object>) =>
-    (visit: Visit): Promise<undefined> =>
-      turns.take(visit.visitor, async () => {
-        if (!visit.signal.aborted) sendCounted(visit, 200, await writeInSlices(await make(visit)));
+    (make: (context: RequestContext) => Promise<object>) =>
+    (context: RequestContext): Promise<undefined> =>
+      turns.run(context.identity, async () => {
+        if (!context.signal.aborted) sendWithinLimit(context, 200, await writeInSlices(await make(context)));
         return undefined;
       });
   return [
@@ -101,50 +106,56 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       method: 'GET',
       path: '/tools',
       access: 'call',
-      summary: 'The tools that the token may call',
+      summary: 'List the tools that the token may call',
       query: TOOLS_QUERY,
       handle: inTurn(async ({ caller, query }) => {
         const tools = await runtime.visibleTools(caller, query.get('search') ?? '');
-        return { tools: await cleanItems(tools.map(toSent), ['name', 'server', 'tool'], runtime) };
+        return { tools: await redactItems(tools.map(toBridgeTool), ['name', 'server', 'tool'], runtime) };
       }),
     },
     {
       method: 'GET',
       path: '/servers',
       access: 'call',
-      summary: 'The servers behind them, and how they are',
-      handle: (visit) => ({ servers: serversFor(runtime, visit) }),
+      summary: 'List the servers that the token may use, with their status',
+      handle: (context) => ({ servers: serversFor(runtime, context) }),
     },
     {
       method: 'GET',
       path: '/resources',
       access: 'call',
-      summary: 'The resources that the token may read',
+      summary: 'List the resources that the token may read',
       handle: inTurn(async ({ caller }) => {
         const resources = await runtime.listResources(undefined, caller);
-        return { resources: await cleanItems(resources, ['server', 'uri'], runtime) };
+        return { resources: await redactItems(resources, ['server', 'uri'], runtime) };
       }),
     },
+    {
+      method: 'GET',
+      path: '/prompts',
+      access: 'call',
+      summary: 'List the prompts that the token may use',
+      handle: inTurn(async ({ caller }) => {
+        const prompts = await runtime.listPrompts(undefined, caller);
+        return { prompts: await redactItems(prompts, ['server', 'name'], runtime) };
+      }),
+    },
+  ];
+}
+
+function createReadRoutes(bridge: Bridge): readonly ApiRoute[] {
+  const { runtime } = bridge;
+  return [
     {
       method: 'POST',
       path: '/resources/read',
       access: 'call',
       summary: 'Read a resource',
       body: READ_BODY,
-      handle: async (visit) => {
-        const { server, uri } = await readJson(visit, READ_BODY);
-        return { success: true, result: await runtime.readResource(server, uri, bridge.optionsOf(visit)) };
+      handle: async (context) => {
+        const { server, uri } = await readJson(context, READ_BODY);
+        return { success: true, result: await runtime.readResource(server, uri, bridge.optionsOf(context)) };
       },
-    },
-    {
-      method: 'GET',
-      path: '/prompts',
-      access: 'call',
-      summary: 'The prompts that the token may use',
-      handle: inTurn(async ({ caller }) => {
-        const prompts = await runtime.listPrompts(undefined, caller);
-        return { prompts: await cleanItems(prompts, ['server', 'name'], runtime) };
-      }),
     },
     {
       method: 'POST',
@@ -152,18 +163,18 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       access: 'call',
       summary: 'Get a prompt with its arguments filled in',
       body: PROMPT_BODY,
-      handle: async (visit) => {
-        const { server, name, arguments: args } = await readJson(visit, PROMPT_BODY);
+      handle: async (context) => {
+        const { server, name, arguments: args } = await readJson(context, PROMPT_BODY);
         return {
           success: true,
-          result: await runtime.getPrompt(server, name, args, bridge.optionsOf(visit)),
+          result: await runtime.getPrompt(server, name, args, bridge.optionsOf(context)),
         };
       },
     },
   ];
 }
 
-const toSent = (found: CatalogTool) => {
+const toBridgeTool = (found: CatalogTool) => {
   const { name, server, tool, title, description, inputSchema, outputSchema, annotations } = found;
   return {
     ...{ name, server, tool, title, description },
@@ -173,21 +184,21 @@ const toSent = (found: CatalogTool) => {
   };
 };
 
-/** Without the secrets that a server may repeat in what it lists. What an item is used by stays as it is. */
-async function cleanItems<Item extends object>(
+/** Without secrets that a server may repeat in its lists. Identifiers stay unchanged. */
+async function redactItems<Item extends object>(
   items: readonly Item[],
   usedBy: ReadonlyArray<keyof Item>,
   runtime: Runtime,
 ): Promise<object[]> {
-  const clean = (await cleanTexts(items, runtime)) as readonly object[];
+  const clean = (await redactTexts(items, runtime)) as readonly object[];
   return items.map((item, at) => ({
     ...clean[at],
     ...Object.fromEntries(usedBy.map((key) => [key, item[key]])),
   }));
 }
 
-/** A server of which the caller may use nothing is not there. Of one without tools, the word for the server counts. */
-function serversFor(runtime: Runtime, { caller, visitor }: Visit): object[] {
+/** A server that the caller may not use is hidden. For a server without tools, its own capability counts. */
+function serversFor(runtime: Runtime, { caller, identity }: RequestContext): object[] {
   const isOwner = hostOrCaller(caller) === undefined;
   const mayUse = (server: string): boolean => !runtime.decide({ server, tool: '', caller }).hidden;
   return runtime
@@ -199,37 +210,37 @@ function serversFor(runtime: Runtime, { caller, visitor }: Visit): object[] {
     .map(({ name, status, transport, era, tools, error }) => ({
       ...{ name, status, transport, era },
       tools: tools.length,
-      ...errorFor(error, visitor.access.has('manage')),
+      ...errorFor(error, identity.access.has('admin')),
     }));
 }
 
-/** Where things are on this machine is for who manages it; an agent learns what is wrong, and that somebody has to look. */
+/** Details of this machine are for managers; an agent learns the error code, and that the owner can see the details. */
 function errorFor(error: TurnbuckleError | undefined, isManager: boolean): object {
   if (error === undefined) return {};
   const { code, message } = error;
-  return { code, error: isManager ? message : UNTOLD };
+  return { code, error: isManager ? message : HIDDEN_ERROR_MESSAGE };
 }
 
-/** As JSON, or, for who asks for it, as events: `progress` as it comes, then `result`. */
-async function answerCall(visit: Visit, bridge: Bridge, body: CallBody): Promise<undefined> {
-  const { request, response } = visit;
+/** As JSON or, if requested, as events: `progress` as it comes, then `result`. */
+async function respondToCall(context: RequestContext, bridge: Bridge, body: CallBody): Promise<undefined> {
+  const { request, response } = context;
   if (request.headers.accept?.includes('text/event-stream') !== true) {
-    await send(visit, await bridge.call(body, visit));
+    await send(context, await bridge.call(body, context));
     return undefined;
   }
   const stream = new EventStream(response);
   const onProgress = (progress: object): void => stream.send(JSON.stringify(progress), 'progress');
-  const answer = await bridge.call(body, visit, onProgress);
+  const answer = await bridge.call(body, context, onProgress);
   stream.sendAlways(await writeInSlices(answer.body), 'result');
   stream.end();
   return undefined;
 }
 
-async function send(visit: Visit, { http, body }: BridgeAnswer): Promise<void> {
-  const { response } = visit;
+async function send(context: RequestContext, { http, body }: BridgeResponse): Promise<void> {
+  const { response } = context;
   const retryAfter = retryAfterSeconds(body.data);
   if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
-  sendCounted(visit, http, await writeInSlices(body));
+  sendWithinLimit(context, http, await writeInSlices(body));
 }
 
 async function inParallel<Item>(
@@ -240,5 +251,5 @@ async function inParallel<Item>(
   const worker = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(next[1], next[0]);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: BATCH_CONCURRENCY }, worker));
 }

@@ -1,12 +1,13 @@
 /**
- * Servers that are given in a request instead of the configuration: connected when first named, kept while
- * they are used, ended when they are not. A runtime of their own keeps them out of everybody's catalog.
+ * Servers described in a request instead of the configuration: connected on first use, kept while in use, closed when
+ * idle. A separate runtime keeps them out of every catalog.
  */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { type Caller, identityOf, type Runtime, type ServerInput, TurnbuckleError } from 'turnbuckle';
-import { mayTake } from '../http/shares.js';
-import { OWNER } from '../tokens/token-store.js';
+import { type Caller, type Runtime, type ServerInput, TurnbuckleError } from 'turnbuckle';
+import { identityOf } from 'turnbuckle/host';
+import { isWithinFairShare } from '../http/limits/fair-share.js';
+import { OWNER } from '../identity/owner.js';
 
 export interface InlineEndpoint {
   readonly url?: string | undefined;
@@ -17,16 +18,16 @@ export interface InlineEndpoint {
 }
 
 export interface InlineRules {
-  /** Commands, word for word. */
+  /** Exact commands. */
   readonly commands: ReadonlyArray<readonly string[]>;
-  /** Addresses that every caller may name. */
+  /** URLs that every caller may use. */
   readonly urls: readonly string[];
-  /** How many endpoints may be open at once. */
+  /** How many endpoints may be open at a time. */
   readonly maxEndpoints: number;
 }
 
 /** An endpoint in use, until `release`. */
-export interface Opened {
+export interface OpenedEndpoint {
   readonly runtime: Runtime;
   readonly server: string;
   readonly release: () => void;
@@ -34,25 +35,25 @@ export interface Opened {
 
 interface Entry {
   readonly config: ServerInput;
-  /** Whose place it takes: that of who named it first. */
+  /** The identity that it counts for: the one that used it first. */
   readonly identity: string;
-  /** Calls on their way to it. */
+  /** Calls in progress. */
   users: number;
 }
 
 const IDLE_MS = 60_000;
-/** The bound of the configuration can change; that of a runtime cannot. */
-const MAX_SERVERS = 1_000;
+/** The limit in the configuration can change; that of a runtime cannot. */
+const MAX_INLINE_SERVERS = 1_000;
 
 export class InlineServers {
   readonly #create: (limits: { readonly maxServers: number }) => Promise<Runtime>;
   readonly #rules: () => InlineRules;
-  /** By name; the one that was used longest ago comes first. */
+  /** By name; the least recently used comes first. */
   readonly #entries = new Map<string, Entry>();
   #runtime: Promise<Runtime> | undefined;
-  #setting: Promise<unknown> = Promise.resolve();
+  #applying: Promise<unknown> = Promise.resolve();
 
-  /** `create` makes their runtime, when the first of them is named. */
+  /** `create` makes their runtime, on first use. */
   constructor(
     create: (limits: { readonly maxServers: number }) => Promise<Runtime>,
     rules: () => InlineRules,
@@ -62,15 +63,15 @@ export class InlineServers {
   }
 
   /** The runtime that has it, and its name there. Throws ACCESS_DENIED, ARGUMENTS_INVALID or OVERLOADED. */
-  async open(endpoint: InlineEndpoint, caller: Caller): Promise<Opened> {
+  async open(endpoint: InlineEndpoint, caller: Caller): Promise<OpenedEndpoint> {
     const config = this.#toConfig(endpoint, caller);
     const server = nameOf(endpoint, config);
-    this.#runtime ??= this.#create({ maxServers: MAX_SERVERS });
+    this.#runtime ??= this.#create({ maxServers: MAX_INLINE_SERVERS });
     const runtime = await this.#runtime;
     const known = this.#entries.get(server);
     const entry = known ?? { config, identity: identityOf(caller), users: 0 };
-    if (known === undefined) this.#makeRoom(caller);
-    // In use from here on, so that nobody takes its place while it is being set up.
+    if (known === undefined) this.#evictIfFull(caller);
+    // In use from here on, so that it is not evicted while it is set up.
     entry.users += 1;
     this.#touch(server, entry);
     const release = (): void => {
@@ -78,10 +79,10 @@ export class InlineServers {
       if (this.#entries.get(server) === entry) this.#touch(server, entry);
     };
     try {
-      if (known === undefined) this.#set(runtime);
-      await this.#setting;
+      if (known === undefined) this.#applyServers(runtime);
+      await this.#applying;
     } catch (error) {
-      // What cannot be set up is not left in the way of the others.
+      // An endpoint that cannot be set up must not occupy a slot.
       if (this.#entries.get(server) === entry) this.#entries.delete(server);
       throw error;
     }
@@ -97,28 +98,28 @@ export class InlineServers {
     this.#entries.set(server, entry);
   }
 
-  /** One that nobody uses leaves: of the caller's own where it has its share, else of anybody. Never one in use. */
-  #makeRoom(caller: Caller): void {
+  /** Evicts an idle one: of the caller itself if it has its share, otherwise of anyone. Never one in use. */
+  #evictIfFull(caller: Caller): void {
     const max = this.#rules().maxEndpoints;
     const identity = identityOf(caller);
     const isOwner = caller.id === OWNER;
     const own = [...this.#entries.values()].filter((entry) => entry.identity === identity).length;
-    if (mayTake({ own, taken: this.#entries.size, max, isOwner })) return;
+    if (isWithinFairShare({ own, taken: this.#entries.size, max, isOwner })) return;
     const idle = [...this.#entries].filter(([, { users }]) => users === 0);
     const busy = this.#entries.size - idle.length;
     const ownBusy = own - idle.filter(([, entry]) => entry.identity === identity).length;
-    if (!mayTake({ own: ownBusy, taken: busy, max, isOwner })) throw allInUse(max);
+    if (!isWithinFairShare({ own: ownBusy, taken: busy, max, isOwner })) throw endpointsInUse(max);
     const [leaves] = idle.find(([, entry]) => entry.identity === identity) ?? idle[0] ?? [];
-    if (leaves === undefined) throw allInUse(max);
+    if (leaves === undefined) throw endpointsInUse(max);
     this.#entries.delete(leaves);
   }
 
-  /** One after the other, and one that fails does not keep the next from being tried. */
-  #set(runtime: Runtime): void {
+  /** Serialized; a failure does not stop the next one. */
+  #applyServers(runtime: Runtime): void {
     const all = (): Record<string, ServerInput> =>
       Object.fromEntries([...this.#entries].map(([name, { config }]) => [name, config]));
-    this.#setting = this.#setting.catch(() => {}).then(() => runtime.setServers(all()));
-    this.#setting.catch(() => {});
+    this.#applying = this.#applying.catch(() => {}).then(() => runtime.setServers(all()));
+    this.#applying.catch(() => {});
   }
 
   #toConfig({ url, transport, command, args = [], headers }: InlineEndpoint, caller: Caller): ServerInput {
@@ -136,7 +137,7 @@ export class InlineServers {
   }
 }
 
-/** Says where it leads, and is another one for another endpoint. */
+/** Names its host or program, and is unique for each endpoint. */
 function nameOf({ url = '', command }: InlineEndpoint, config: ServerInput): string {
   const where = command === undefined ? (URL.canParse(url) ? new URL(url).host : '') : basename(command);
   const hash = createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 16);
@@ -147,26 +148,26 @@ const isSame = (left: readonly string[], right: readonly string[]): boolean =>
   left.length === right.length && left.every((word, index) => word === right[index]);
 
 const commandRefused = (command: string): TurnbuckleError =>
-  new TurnbuckleError('ACCESS_DENIED', `The command "${command}" may not be started by a request.`, {
-    hint: 'Allow it, word for word, in daemon.bridge.commands of your configuration, or add it as a server.',
+  new TurnbuckleError('ACCESS_DENIED', `Requests may not start the command "${command}".`, {
+    hint: 'Add the exact command to daemon.bridge.commands in your configuration, or configure a server with this command.',
   });
 
 const addressRefused = (url: string): TurnbuckleError =>
   new TurnbuckleError(
     'ACCESS_DENIED',
-    `This token may not name the address ${JSON.stringify(url.slice(0, 200))}.`,
+    `This token may not use the URL ${JSON.stringify(url.slice(0, 200))}.`,
     {
-      hint: 'Name it in daemon.bridge.urls of your configuration, or add it as a server.',
+      hint: 'Add the URL to daemon.bridge.urls in your configuration, or configure a server with this URL.',
     },
   );
 
-const allInUse = (max: number): TurnbuckleError =>
-  new TurnbuckleError('OVERLOADED', 'Too many endpoints are in use, of this token or of all.', {
-    hint: `There can be ${max} at once: daemon.bridge.maxEndpoints in your configuration. Try again in a moment.`,
+const endpointsInUse = (max: number): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', 'Too many inline servers are in use, for this token or for the daemon.', {
+    hint: `The limit is ${max} (daemon.bridge.maxEndpoints in your configuration). Try again in a moment.`,
     data: { retryAfterMs: 1_000 },
   });
 
 const noEndpoint = (): TurnbuckleError =>
-  new TurnbuckleError('ARGUMENTS_INVALID', 'The endpoint has neither a url nor a command.', {
-    hint: 'Give one of them, or name a configured server: {"server": "name", "tool_name": …}.',
+  new TurnbuckleError('ARGUMENTS_INVALID', '"endpoint" has neither "url" nor "command".', {
+    hint: 'Set one of them, or use a configured server: {"server": "name", "tool_name": …}.',
   });

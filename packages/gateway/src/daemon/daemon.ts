@@ -1,68 +1,66 @@
 /**
- * The daemon: a runtime of the configured servers behind one address, with its log, its numbers, its tokens and
- * its doors. Owns all of them, from the lock on the state directory to the last record.
+ * The daemon: a runtime of the configured servers behind one address, with its log, metrics, tokens and authentication.
+ * It owns all of them, from the lock on the state directory to the last record.
  */
 import { randomBytes } from 'node:crypto';
-import type { InvocationLog } from '@turnbuckle/store';
+import type { CallLog } from '@turnbuckle/store';
 import {
   type ConfiguredOptions,
   type ConfiguredRuntime,
   createConfiguredRuntime,
-  type DaemonSettings,
-  defaultStateDirectory,
-  type LoadedConfig,
   type Runtime,
 } from 'turnbuckle';
-import { createApiRoutes } from './api/api-routes.js';
-import { Bridge } from './bridge/bridge-call.js';
-import { createBridgeRoutes } from './bridge/bridge-routes.js';
-import { InlineServers } from './bridge/inline-servers.js';
-import { Doors } from './http/doors.js';
-import { isLoopback } from './http/host-names.js';
-import { HttpServer } from './http/http-server.js';
-import { isDiskFault } from './instance/disk-fault.js';
-import { claimInstance, type Instance, stateUnusable } from './instance/instance.js';
-import { recordCalls } from './log/call-log.js';
-import { recordServers } from './log/server-log.js';
-import { deeper } from './mcp/depth.js';
-import { McpFront } from './mcp/mcp-front.js';
-import { createMcpRoutes } from './mcp/mcp-routes.js';
-import { createStdioTunnel } from './mcp/stdio-tunnel.js';
-import { keepTaskKey } from './mcp/task-key.js';
-import { createMetrics, type Metrics } from './metrics/metrics.js';
+import { type DaemonSettings, defaultStateDirectory, type LoadedConfig } from 'turnbuckle/host';
+import { createApiRoutes } from '../api/routes/api-routes.js';
+import { Bridge } from '../bridge/bridge-call.js';
+import { createBridgeRoutes } from '../bridge/bridge-routes.js';
+import { InlineServers } from '../bridge/inline-servers.js';
+import { Authenticator } from '../http/authenticate.js';
+import { isLoopback } from '../http/host-names.js';
+import { HttpServer } from '../http/server/http-server.js';
+import { isFileSystemError } from '../instance/file-system-error.js';
+import { claimInstance, type Instance, stateUnusable } from '../instance/instance.js';
+import { recordCalls } from '../log/call-log.js';
+import { recordServers } from '../log/server-log.js';
+import { incrementDepth } from '../mcp/gateway-depth.js';
+import { McpEndpoint } from '../mcp/mcp-endpoint.js';
+import { createMcpRoutes } from '../mcp/mcp-routes.js';
+import { loadOrCreateTaskKey } from '../mcp/sealed/task-key.js';
+import { createStdioTunnel } from '../mcp/stdio/stdio-tunnel.js';
+import { createMetrics, type Metrics } from '../metrics/metrics.js';
+import { createIssuerAuth } from '../tokens/issuer-auth.js';
+import { readOwnerToken } from '../tokens/owner-token.js';
+import { TokenStore } from '../tokens/token-store.js';
+import { Tracer } from '../traces/tracer.js';
 import { openCallLog } from './open-call-log.js';
-import { createIssuerDoors } from './tokens/issuer-doors.js';
-import { readOwnerToken } from './tokens/owner-token.js';
-import { TokenStore } from './tokens/token-store.js';
-import { Tracer } from './traces/tracer.js';
 
 export interface DaemonOptions extends ConfiguredOptions {
   readonly version: string;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
-  /** Kept in its record, for whoever starts it again. JSON. */
+  /** Stored in its record for restarts. JSON. */
   readonly startedWith?: object | undefined;
-  /** Something is wrong that nobody's request is told of. */
+  /** A problem that no request reports. */
   readonly onWarning?: ((message: string) => void) | undefined;
-  /** The lock was lost to another process: this one should end. */
+  /** The lock was lost to another process: this one should exit. */
   readonly onLost?: (() => void) | undefined;
 }
 
 export const DEFAULT_PORT = 7_420;
 const DEFAULT_MAX_ENDPOINTS = 50;
-/** Shorter than the minute after which most clients give up, and say nothing of why. */
+/** Shorter than the minute after which most clients time out without a reason. */
 const APPROVAL_WAIT_MS = 50_000;
-/** Nobody sits before the daemon all the time. */
+/** The owner is not always at the terminal. */
 const APPROVAL_MS = 600_000;
 
-/** Starts it; resolves when it answers. DAEMON_RUNNING when there is one already, LISTEN_FAILED when the port is taken. */
+/** Starts it; resolves when it is ready. DAEMON_RUNNING if one is running already, LISTEN_FAILED if the port is taken. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { environment = process.env, version, startedWith, onLost } = options;
   const stateDir = options.stateDir ?? defaultStateDirectory(environment);
-  const placed: Placed = {
+  const placed: ResolvedOptions = {
     ...options,
     stateDir,
-    environment: deeper(environment),
+    environment: incrementDepth(environment),
     approvalTimeoutMs: options.approvalTimeoutMs ?? APPROVAL_MS,
     instance: randomBytes(12).toString('base64url'),
   };
@@ -83,29 +81,29 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   } catch (error) {
     await daemon?.close(0);
     instance.release();
-    throw isDiskFault(error) ? stateUnusable(stateDir, error) : error;
+    throw isFileSystemError(error) ? stateUnusable(stateDir, error) : error;
   }
 }
 
-type Placed = DaemonOptions & { readonly stateDir: string };
+type ResolvedOptions = DaemonOptions & { readonly stateDir: string };
 
 export class Daemon {
   readonly configured: ConfiguredRuntime;
-  readonly #options: Placed;
+  readonly #options: ResolvedOptions;
   readonly #instance: Instance;
-  readonly #front: McpFront;
+  readonly #mcp: McpEndpoint;
   readonly #inline: InlineServers;
-  readonly #log: InvocationLog | undefined;
+  readonly #log: CallLog | undefined;
   readonly #metrics: Metrics;
   readonly #tracer: Tracer | undefined;
-  readonly #ends: Array<() => unknown> = [];
+  readonly #cleanups: Array<() => unknown> = [];
   #http: HttpServer | undefined;
   #url = '';
   #closing: Promise<void> | undefined;
-  #judged: { readonly config: LoadedConfig; readonly problems: readonly string[] } | undefined;
+  #checked: { readonly config: LoadedConfig; readonly problems: readonly string[] } | undefined;
 
   /** Use `startDaemon`. */
-  constructor(options: Placed, configured: ConfiguredRuntime, instance: Instance) {
+  constructor(options: ResolvedOptions, configured: ConfiguredRuntime, instance: Instance) {
     this.#options = options;
     this.configured = configured;
     this.#instance = instance;
@@ -117,40 +115,40 @@ export class Daemon {
       new Tracer({
         ...traces,
         version,
-        onFailure: ({ message }) => onWarning?.(`Traces cannot be sent: ${message}`),
+        onFailure: ({ message }) => onWarning?.(`Cannot export traces: ${message}`),
       });
     this.#tracer?.follow(runtime);
-    this.#front = new McpFront({
+    this.#mcp = new McpEndpoint({
       runtime,
       version,
       views,
       tracer: this.#tracer,
-      taskKey: keepTaskKey(options.stateDir),
+      taskKey: loadOrCreateTaskKey(options.stateDir),
       approvalForms: () => this.#settings.approvalForms,
       ...(sessionIdleMs !== undefined && { sessionLimits: { idleMs: sessionIdleMs } }),
     });
     this.#log = openCallLog({ stateDir: options.stateDir, settings: log, onWarning });
     this.#inline = new InlineServers(
-      async (limits) => this.#takeIn(await configured.createBeside(limits)),
+      async (limits) => this.#adoptInlineRuntime(await configured.createInlineRuntime(limits)),
       () => ({
         commands: this.#settings.bridge?.commands ?? [],
         urls: this.#settings.bridge?.urls ?? [],
         maxEndpoints: this.#settings.bridge?.maxEndpoints ?? DEFAULT_MAX_ENDPOINTS,
       }),
     );
-    this.#metrics = createMetrics(runtime, { log: this.#log, offers: this.#front.offerCounts });
+    this.#metrics = createMetrics(runtime, { log: this.#log, listCacheCounts: this.#mcp.listCacheCounts });
   }
 
   get url(): string {
     return this.#url;
   }
 
-  /** Requests that are not answered yet. */
+  /** Requests without a complete response. */
   get inFlight(): number {
     return this.#http?.inFlight ?? 0;
   }
 
-  /** The token for everything, as it lies in the state directory. */
+  /** The owner's token, as stored in the state directory. */
   get token(): string | undefined {
     return readOwnerToken(this.#options.stateDir);
   }
@@ -168,29 +166,29 @@ export class Daemon {
       onEnded: ({ caller }) => void runtime.endRun(caller).catch(() => {}),
     });
     tokens.watch();
-    this.#ends.push(() => tokens.close());
+    this.#cleanups.push(() => tokens.close());
     if (this.#log !== undefined)
-      this.#ends.push(recordCalls(runtime, this.#log), recordServers(runtime, this.#log));
+      this.#cleanups.push(recordCalls(runtime, this.#log), recordServers(runtime, this.#log));
     const {
       host = '127.0.0.1',
       port = DEFAULT_PORT,
       hosts,
       origins,
-    } = { ...this.#settings, ...given(this.#options) };
-    const { credentials, guide, routes } = createIssuerDoors(tokens, this.#settings.issuer);
-    const others = [
+    } = { ...this.#settings, ...explicitOptions(this.#options) };
+    const { credentials, challengeInfo, routes } = createIssuerAuth(tokens, this.#settings.issuer);
+    const otherRoutes = [
       ...createBridgeRoutes(new Bridge({ runtime, inline: this.#inline, tracer: this.#tracer })),
-      ...createMcpRoutes(this.#front),
+      ...createMcpRoutes(this.#mcp),
       ...routes,
     ];
     let isReady = false;
     this.#http = new HttpServer({
-      doors: new Doors({ credentials, guide, hosts, origins }),
-      tunnel: createStdioTunnel(this.#front, (name) => tokens.named(name)),
+      authenticator: new Authenticator({ credentials, challengeInfo, hosts, origins }),
+      tunnel: createStdioTunnel(this.#mcp, (name) => tokens.findByName(name)),
       routes: [
-        ...others,
+        ...otherRoutes,
         ...createApiRoutes({
-          others,
+          otherRoutes,
           isReady: () => isReady,
           configured: this.configured,
           log: this.#log,
@@ -198,25 +196,25 @@ export class Daemon {
           tokens,
           version,
           startedAt: Date.now(),
-          onConfigChanged: () => this.#reloaded(this.configured.config()),
+          onConfigChanged: () => this.#onConfigReloaded(this.configured.config()),
         }),
       ],
       countProblems: () => this.#problems().length,
       onDefect: (thrown) =>
-        onWarning?.(`A defect: ${thrown instanceof Error ? thrown.stack : String(thrown)}`),
+        onWarning?.(`Internal error: ${thrown instanceof Error ? thrown.stack : String(thrown)}`),
     });
     this.#problems();
     const { url } = await this.#http.listen(port, host);
     this.#url = url;
-    if (!isLoopback(host)) onWarning?.(openToOthers(url));
+    if (!isLoopback(host)) onWarning?.(remoteAccessWarning(url));
     this.#instance.announce(url);
-    // Calls are taken from now on; one for a server that is not up yet waits for that server alone.
+    // Calls are accepted from now on; a call to a server that is not connected yet waits for that server only.
     isReady = true;
     runtime.connectAll().catch(() => {});
-    this.#ends.push(await this.configured.follow(({ config }) => this.#reloaded(config)));
+    this.#cleanups.push(await this.configured.follow(({ config }) => this.#onConfigReloaded(config)));
   }
 
-  /** Takes no more requests, lets those on their way end, then ends everything. Again, with less time: hurries. */
+  /** Accepts no more requests, lets those in progress end, then ends everything. Call it again with less time to hurry. */
   close(graceMs: number): Promise<void> {
     const drained = this.#http?.close(graceMs);
     this.#closing ??= this.#close(drained);
@@ -224,14 +222,14 @@ export class Daemon {
   }
 
   async #close(drained: Promise<void> | undefined): Promise<void> {
-    // Nobody answers any more: what waits for that is refused, told and recorded at once.
+    // No approval can be given any more: pending ones are denied, and reported and recorded immediately.
     this.configured.runtime.approvals.close();
-    this.#front.endStreams();
+    this.#mcp.endStreams();
     await drained;
-    await this.#front.close();
+    await this.#mcp.close();
     const { runtime } = this.configured;
     for (const end of [
-      ...this.#ends,
+      ...this.#cleanups,
       () => Promise.all([runtime.close(), this.#inline.close()]),
       () => this.#metrics.close(),
       () => this.#tracer?.close(),
@@ -241,57 +239,57 @@ export class Daemon {
     this.#instance.release();
   }
 
-  /** What fails at its end, such as a write to a full disk, keeps nothing else from ending. */
+  /** A failure during shutdown, such as a write to a full disk, must not stop the other steps. */
   async #endSafely(end: () => unknown): Promise<void> {
     try {
       await end();
     } catch (error) {
       this.#options.onWarning?.(
-        `Not everything ended in order: ${error instanceof Error ? error.message : error}`,
+        `An error occurred during shutdown: ${error instanceof Error ? error.message : error}`,
       );
     }
   }
 
-  /** Servers that are given in requests: the same rules, log and metrics. */
-  #takeIn(guests: Runtime): Runtime {
-    this.#metrics.countCalls(guests, 'inline');
-    this.#tracer?.follow(guests);
+  /** Inline servers get the same rules, log and metrics. */
+  #adoptInlineRuntime(inlineRuntime: Runtime): Runtime {
+    this.#metrics.countCalls(inlineRuntime, 'inline');
+    this.#tracer?.follow(inlineRuntime);
     if (this.#log !== undefined)
-      this.#ends.push(recordCalls(guests, this.#log, { approvals: this.configured.runtime }));
-    return guests;
+      this.#cleanups.push(recordCalls(inlineRuntime, this.#log, { approvals: this.configured.runtime }));
+    return inlineRuntime;
   }
 
-  #reloaded({ settings }: LoadedConfig): void {
+  #onConfigReloaded({ settings }: LoadedConfig): void {
     this.#problems();
-    this.#front.setViews(settings.daemon?.views ?? {});
-    this.#front.invalidate();
+    this.#mcp.setViews(settings.daemon?.views ?? {});
+    this.#mcp.invalidate();
   }
 
-  /** What is wrong with the files now, one message each; a new one is warned of. */
+  /** The current problems of the config files, one message each; warns of new ones. */
   #problems(): readonly string[] {
     const config = this.configured.config();
-    if (this.#judged?.config === config) return this.#judged.problems;
-    const known = this.#judged?.problems;
-    this.#judged = { config, problems: problemsOf(config) };
-    // Whoever starts it looks at what is wrong then.
-    for (const problem of this.#judged.problems)
+    if (this.#checked?.config === config) return this.#checked.problems;
+    const known = this.#checked?.problems;
+    this.#checked = { config, problems: problemsOf(config) };
+    // Problems at startup are reported by the program that starts it.
+    for (const problem of this.#checked.problems)
       if (known?.includes(problem) === false) this.#options.onWarning?.(problem);
-    return this.#judged.problems;
+    return this.#checked.problems;
   }
 }
 
-const openToOthers = (url: string): string =>
-  `It listens at ${url.replace('http://', '')}: other machines can reach it, and what is sent is not encrypted. Every request needs a token. For this machine alone leave --host and daemon.host out.`;
+const remoteAccessWarning = (url: string): string =>
+  `The daemon listens on ${url.replace('http://', '')}. Other machines can reach it, and the traffic is not encrypted. Every request needs a token. To accept connections from this machine only, remove --host and daemon.host.`;
 
-/** Of the files, and of servers that go on as they were before their entry became unusable; with what is in effect. */
+/** Problems of the files, and of servers that keep their previous configuration because their entry became invalid. */
 const problemsOf = ({ problems, servers }: LoadedConfig): string[] => [
   ...problems.map(({ message, hint }) => (hint === undefined ? message : `${message} ${hint}`)),
   ...[...servers.values()].flatMap(({ name, kept, problem }) =>
-    kept && problem ? [`${problem.message} ${name} goes on as it was before.`] : [],
+    kept && problem ? [`${problem.message} Server "${name}" keeps its previous configuration.`] : [],
   ),
 ];
 
-/** What was said at the start stands above the files. */
-function given({ host, port }: DaemonOptions): Pick<DaemonSettings, 'host' | 'port'> {
+/** Explicit options override the config files. */
+function explicitOptions({ host, port }: DaemonOptions): Pick<DaemonSettings, 'host' | 'port'> {
   return { ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
 }

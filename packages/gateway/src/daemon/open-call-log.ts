@@ -1,8 +1,9 @@
-/** The log of calls of a state directory, as the settings of the daemon want it, for every surface that keeps one. */
-import { InvocationLog, logDirectory } from '@turnbuckle/store';
-import type { DaemonSettings, Runtime } from 'turnbuckle';
-import { recordCalls } from './log/call-log.js';
-import { recordServers } from './log/server-log.js';
+/** Opens the call log of a state directory with the settings of the daemon. */
+import { CallLog, logDirectory } from '@turnbuckle/store';
+import type { Runtime } from 'turnbuckle';
+import type { DaemonSettings } from 'turnbuckle/host';
+import { recordCalls } from '../log/call-log.js';
+import { recordServers } from '../log/server-log.js';
 
 export interface CallLogOptions {
   readonly stateDir: string;
@@ -13,31 +14,27 @@ export interface CallLogOptions {
 const MEGABYTE = 1_024 * 1_024;
 const DAY_MS = 24 * 3_600_000;
 
-/** Undefined where nothing is to be logged. Others may write to the same directory at the same time. */
-export function openCallLog({
-  stateDir,
-  settings = {},
-  onWarning,
-}: CallLogOptions): InvocationLog | undefined {
+/** Undefined if logging is disabled. Other processes may write to the same directory at the same time. */
+export function openCallLog({ stateDir, settings = {}, onWarning }: CallLogOptions): CallLog | undefined {
   const { enabled, durable, keepDays, maxMegabytes } = settings;
   if (enabled === false) return undefined;
-  return new InvocationLog({
+  return new CallLog({
     directory: logDirectory(stateDir),
     durability: durable === true ? 'power' : 'process',
     retention: {
       ...(keepDays !== undefined && { maxAgeMs: keepDays * DAY_MS }),
       ...(maxMegabytes !== undefined && { maxBytes: maxMegabytes * MEGABYTE }),
     },
-    onFailure: (error) => onWarning?.(`The log of calls: ${error.message}`),
+    onFailure: (error) => onWarning?.(`Call log: ${error.message}`),
   });
 }
 
 /**
- * Records the calls and servers of a runtime from now on; returns the function that ends it, for after its last call.
- * Where no log can be kept, that is a warning: calls go on.
+ * Records the calls and servers of a runtime from now on; returns a function that ends it, to be called after the last
+ * call. If the log cannot be opened, it warns and calls continue.
  */
 export function logCalls(runtime: Runtime, options: CallLogOptions): () => Promise<void> {
-  const log = openIfPossible(options);
+  const log = tryOpenCallLog(options);
   if (log === undefined) return async () => {};
   const stops = [recordCalls(runtime, log), recordServers(runtime, log)];
   return async () => {
@@ -46,12 +43,12 @@ export function logCalls(runtime: Runtime, options: CallLogOptions): () => Promi
   };
 }
 
-function openIfPossible(options: CallLogOptions): InvocationLog | undefined {
+function tryOpenCallLog(options: CallLogOptions): CallLog | undefined {
   try {
     return openCallLog(options);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    options.onWarning?.(`No log of calls is kept: ${why}`);
+    options.onWarning?.(`Calls are not logged: ${why}`);
     return undefined;
   }
 }

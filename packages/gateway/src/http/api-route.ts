@@ -1,10 +1,10 @@
 import type * as z from 'zod/mini';
-import type { Route } from '../http/route.js';
+import type { Route } from './route.js';
 
-/** A route, and what only its description needs. */
+/** A route with the fields that only its OpenAPI description needs. */
 export interface ApiRoute extends Route {
-  /** What may stand behind the question mark. */
+  /** The query parameters. */
   readonly query?: z.ZodMiniObject | undefined;
-  /** What it answers with, if not JSON. */
+  /** The media type of the response, if not JSON. */
   readonly mediaType?: string | undefined;
 }

@@ -1,152 +1,168 @@
 /**
- * Who may come in: every request passes here before anything else looks at it. A web page must not get in
- * through the browser of the person at this machine (Host, Origin, content type), nobody without a token.
+ * Authentication: every request passes through here before anything else reads it. It keeps out web pages that use the
+ * browser of the user on this machine (Host, Origin, content type) and requests without a token.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Access } from './access.js';
+import type { Access } from '../identity/access.js';
+import type { Credentials, Identity } from '../identity/identity.js';
+import { type ErrorResponse, rateLimited, toErrorResponse } from './error-response.js';
 import { HostNames } from './host-names.js';
-import { type Rate, RateLimit } from './rate-limit.js';
-import { type Refusal, slowDown, toRefusal } from './refusal.js';
-import { remoteNetwork } from './remote-network.js';
-import { refuseContent, refuseHeaders, refuseMethod, refuseTarget } from './request-form.js';
-import { Turns } from './turns.js';
-import type { Credentials, Visitor } from './visitor.js';
+import { ConcurrencyLimit } from './limits/concurrency-limit.js';
+import { type Rate, RateLimit } from './limits/rate-limit.js';
+import { remoteNetwork } from './limits/remote-network.js';
+import { checkContent, checkHeaders, checkMethod, checkTarget } from './server/check-request.js';
 
-/** How a client finds out where tokens come from (RFC 9728, RFC 6750). */
-export interface TokenGuide {
-  /** Address of the metadata document. */
+/** Tells a client where to get tokens (RFC 9728, RFC 6750). */
+export interface ChallengeInfo {
+  /** URL of the metadata document. */
   readonly metadataUrl: string;
-  /** The scopes that are good for an access, separated by spaces. */
+  /** The scopes that grant an access, separated by spaces. */
   scopesFor(access: Access): string | undefined;
 }
 
-export interface DoorOptions {
+export interface AuthenticatorOptions {
   readonly credentials: Credentials;
-  /** Names under which this machine may be addressed, without port, beyond the loopback ones. */
+  /** Host names of this daemon, without port, in addition to the loopback names. */
   readonly hosts?: readonly string[] | undefined;
-  /** Pages that may use it from a browser, beyond its own: exact origins. */
+  /** Exact origins of web pages that may use the daemon, in addition to its own. */
   readonly origins?: readonly string[] | undefined;
-  readonly guide?: TokenGuide | undefined;
-  /** How many wrong tokens an address may send: 20 at once and 1 a second unless told otherwise. */
-  readonly wrongTokens?: Rate | undefined;
-  /** Milliseconds of a clock that does not go back. */
+  readonly challengeInfo?: ChallengeInfo | undefined;
+  /** How many invalid tokens an address may send (a burst of 20, then 1 per second). */
+  readonly invalidTokenRate?: Rate | undefined;
+  /** Milliseconds of a monotonic clock. */
   readonly now?: (() => number) | undefined;
 }
 
-export class Doors {
+export class Authenticator {
   readonly #credentials: Credentials;
   readonly #hosts: HostNames;
   readonly #origins: ReadonlySet<string>;
-  readonly #guide: TokenGuide | undefined;
-  readonly #wrongTokens: RateLimit;
-  /** A token that many requests bring at once is looked at once. */
-  readonly #verifying = new Map<string, Promise<Visitor | Refusal | undefined>>();
-  /** Connections on which a plausible token is looked at; one of them at a time. */
-  readonly #busy = new WeakSet<Socket>();
-  readonly #turns = new Turns(LOOKS_AT_ONCE);
+  readonly #challengeInfo: ChallengeInfo | undefined;
+  readonly #invalidTokenLimit: RateLimit;
+  /** Concurrent requests with the same token share one verification. */
+  readonly #verifying = new Map<string, Promise<Identity | ErrorResponse | undefined>>();
+  /** Connections on which a plausible token is being verified; one at a time for each connection. */
+  readonly #verifyingSockets = new WeakSet<Socket>();
+  readonly #verificationLimit = new ConcurrencyLimit(MAX_CONCURRENT_VERIFICATIONS);
 
-  constructor(options: DoorOptions) {
-    const { credentials, hosts = [], origins = [], wrongTokens = { perSecond: 1, burst: 20 } } = options;
+  constructor(options: AuthenticatorOptions) {
+    const { credentials, hosts = [], origins = [], invalidTokenRate = { perSecond: 1, burst: 20 } } = options;
     this.#credentials = credentials;
     this.#hosts = new HostNames(hosts);
     this.#origins = new Set(origins);
-    this.#guide = options.guide;
-    this.#wrongTokens = new RateLimit(wrongTokens, options.now);
+    this.#challengeInfo = options.challengeInfo;
+    this.#invalidTokenLimit = new RateLimit(invalidTokenRate, options.now);
   }
 
-  /** Where it comes from and in what form; checked also for what needs no token. */
-  refuse(request: IncomingMessage): Refusal | undefined {
+  /** Checks origin and form of a request; also for routes that need no token. */
+  checkRequest(request: IncomingMessage): ErrorResponse | undefined {
     return (
-      refuseHeaders(request) ??
-      this.#refuseAddress(request) ??
-      refuseMethod(request) ??
-      refuseTarget(request) ??
-      refuseContent(request)
+      checkHeaders(request) ??
+      this.#checkHostAndOrigin(request) ??
+      checkMethod(request) ??
+      checkTarget(request) ??
+      checkContent(request)
     );
   }
 
-  /** The same for what has a target of its own instead of a path, and no body. */
-  refuseTunnel(request: IncomingMessage): Refusal | undefined {
-    return refuseHeaders(request) ?? this.#refuseAddress(request);
+  /** The same for a CONNECT request, which has no path and no body. */
+  checkTunnelRequest(request: IncomingMessage): ErrorResponse | undefined {
+    return checkHeaders(request) ?? this.#checkHostAndOrigin(request);
   }
 
   /**
-   * The visitor, or why it may not do this; a promise only for a token that has to be looked at for longer. A
-   * good token that is known gets in however many wrong ones came from the same address: they are all
-   * 127.0.0.1 on most machines, and nobody must be able to shut out the owner.
+   * The identity, or why it may not do this; a promise only for a token that needs a slower check. A known valid token is
+   * accepted regardless of how many invalid ones came from the same address: on most machines every client is 127.0.0.1,
+   * and no client may lock out the owner.
    */
-  admit(request: IncomingMessage, access: Access): Visitor | Refusal | Promise<Visitor | Refusal> {
+  authenticate(
+    request: IncomingMessage,
+    access: Access,
+  ): Identity | ErrorResponse | Promise<Identity | ErrorResponse> {
     const token = bearerOf(request.headers.authorization);
     if (token === undefined) return this.#tokenRequired(access, undefined);
-    const visitor = this.#credentials.find(token);
-    return visitor === undefined ? this.#lookAt(token, request, access) : this.#judge(visitor, access);
+    const identity = this.#credentials.find(token);
+    return identity === undefined
+      ? this.#verifyToken(token, request, access)
+      : this.#authorize(identity, access);
   }
 
-  #refuseAddress({ headers }: IncomingMessage): Refusal | undefined {
+  #checkHostAndOrigin({ headers }: IncomingMessage): ErrorResponse | undefined {
     const { host, origin } = headers;
     if (!this.#hosts.has(host)) return HOST_REFUSED;
     if (origin === undefined || this.#origins.has(origin) || origin === `http://${host}`) return undefined;
     return ORIGIN_REFUSED;
   }
 
-  #lookAt(token: string, request: IncomingMessage, access: Access): Refusal | Promise<Visitor | Refusal> {
+  #verifyToken(
+    token: string,
+    request: IncomingMessage,
+    access: Access,
+  ): ErrorResponse | Promise<Identity | ErrorResponse> {
     const wrong = this.#tokenRequired(access, token);
-    const settle = (found: Visitor | Refusal | undefined): Visitor | Refusal =>
-      found === undefined ? wrong : 'code' in found ? found : this.#judge(found, access);
+    const settle = (found: Identity | ErrorResponse | undefined): Identity | ErrorResponse =>
+      found === undefined ? wrong : 'code' in found ? found : this.#authorize(found, access);
     const verifying = this.#verifying.get(token);
     if (verifying !== undefined) return verifying.then(settle);
     const from = remoteNetwork(request.socket.remoteAddress);
     if (this.#credentials.isPlausible?.(token) === true)
-      return this.#lookCloser(token, request.socket, from).then(settle);
-    const waitMs = this.#wrongTokens.take(from);
-    if (waitMs > 0) return tooManyWrong(waitMs);
+      return this.#verifyPlausible(token, request.socket, from).then(settle);
+    const waitMs = this.#invalidTokenLimit.take(from);
+    if (waitMs > 0) return tooManyInvalidTokens(waitMs);
     const look = this.#credentials.verify?.(token);
     if (look === undefined) return wrong;
-    const looked = this.#remember(token, look).then((found) => {
-      if (isGood(found)) this.#wrongTokens.giveBack(from);
+    const looked = this.#shareVerification(token, look).then((found) => {
+      if (isIdentity(found)) this.#invalidTokenLimit.refund(from);
       return found;
     });
     return looked.then(settle);
   }
 
   /**
-   * What others at the same address sent must not keep out who has a good token, so this one is looked at in any case:
-   * in its turn, and one at a time for each connection, so that there are never more of them than connections.
+   * Invalid tokens from the same address must not lock out a valid one, so a plausible token is always verified: queued,
+   * and one at a time for each connection, so that there are never more verifications than connections.
    */
-  async #lookCloser(token: string, socket: Socket, from: string): Promise<Visitor | Refusal | undefined> {
-    if (this.#busy.has(socket)) return tooManyWrong(1_000);
-    this.#busy.add(socket);
-    const look = this.#turns.take(async () => this.#credentials.verify?.(token));
-    const found = await this.#remember(token, look);
-    this.#busy.delete(socket);
-    const waitMs = found === undefined ? this.#wrongTokens.take(from) : 0;
-    return waitMs > 0 ? tooManyWrong(waitMs) : found;
+  async #verifyPlausible(
+    token: string,
+    socket: Socket,
+    from: string,
+  ): Promise<Identity | ErrorResponse | undefined> {
+    if (this.#verifyingSockets.has(socket)) return tooManyInvalidTokens(1_000);
+    this.#verifyingSockets.add(socket);
+    const look = this.#verificationLimit.run(async () => this.#credentials.verify?.(token));
+    const found = await this.#shareVerification(token, look);
+    this.#verifyingSockets.delete(socket);
+    const waitMs = found === undefined ? this.#invalidTokenLimit.take(from) : 0;
+    return waitMs > 0 ? tooManyInvalidTokens(waitMs) : found;
   }
 
-  #remember(token: string, look: Promise<Visitor | undefined>): Promise<Visitor | Refusal | undefined> {
-    const looked = look.catch(toRefusal).finally(() => this.#verifying.delete(token));
+  #shareVerification(
+    token: string,
+    look: Promise<Identity | undefined>,
+  ): Promise<Identity | ErrorResponse | undefined> {
+    const looked = look.catch(toErrorResponse).finally(() => this.#verifying.delete(token));
     this.#verifying.set(token, looked);
     return looked;
   }
 
-  #judge(visitor: Visitor, access: Access): Visitor | Refusal {
-    if (access === 'open' || visitor.access.has(access)) return visitor;
+  #authorize(identity: Identity, access: Access): Identity | ErrorResponse {
+    if (access === 'open' || identity.access.has(access)) return identity;
     return {
       code: 'ACCESS_DENIED',
-      error: `This token is not good for that: it needs the access "${access}".`,
-      hint: `Use a token that has it: turnbuckle token create <name> --access ${access}`,
-      headers: this.#guide && { 'www-authenticate': this.#challenge(access, 'insufficient_scope') },
+      error: `This token does not have "${access}" access.`,
+      hint: `Create a token with this access: turnbuckle token create <name> --access ${access}`,
+      headers: this.#challengeInfo && { 'www-authenticate': this.#challenge(access, 'insufficient_scope') },
     };
   }
 
-  #tokenRequired(access: Access, token: string | undefined): Refusal {
+  #tokenRequired(access: Access, token: string | undefined): ErrorResponse {
     const fault = token === undefined ? undefined : 'invalid_token';
     return {
       code: 'TOKEN_REQUIRED',
       error:
-        token === undefined ? 'This address needs a token.' : 'This token is unknown, expired or revoked.',
-      hint: 'Send a token of this daemon in the header Authorization: Bearer <token>. The command line takes it from TURNBUCKLE_TOKEN; turnbuckle token create <name> makes one.',
+        token === undefined ? 'This request requires a token.' : 'This token is unknown, expired or revoked.',
+      hint: 'Send the header Authorization: Bearer <token>, or set TURNBUCKLE_TOKEN for the command line. Create a token: turnbuckle token create <name>',
       headers: { 'www-authenticate': this.#challenge(access, fault) },
     };
   }
@@ -155,35 +171,36 @@ export class Doors {
     const facts = [
       ['realm', 'turnbuckle'],
       ['error', fault],
-      ['scope', this.#guide?.scopesFor(access)],
-      ['resource_metadata', this.#guide?.metadataUrl],
+      ['scope', this.#challengeInfo?.scopesFor(access)],
+      ['resource_metadata', this.#challengeInfo?.metadataUrl],
     ];
     const given = facts.filter(([, value]) => value !== undefined && value !== '');
     return `Bearer ${given.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
   }
 }
 
-/** Signatures are checked on the few threads that files are read on too. */
-const LOOKS_AT_ONCE = 4;
+/** Signatures are verified on the small thread pool that file reads also use. */
+const MAX_CONCURRENT_VERIFICATIONS = 4;
 
-const tooManyWrong = (waitMs: number): Refusal =>
-  slowDown('Too many wrong tokens came from this address.', waitMs);
+const tooManyInvalidTokens = (waitMs: number): ErrorResponse =>
+  rateLimited('Too many invalid tokens from this address.', waitMs);
 
-const isGood = (found: Visitor | Refusal | undefined): boolean => found !== undefined && !('code' in found);
+const isIdentity = (found: Identity | ErrorResponse | undefined): boolean =>
+  found !== undefined && !('code' in found);
 
-const HOST_REFUSED: Refusal = {
+const HOST_REFUSED: ErrorResponse = {
   code: 'HOST_REFUSED',
-  error: 'This is not the address of this server.',
-  hint: 'Use its address as it was printed, or name the host in the configuration of the daemon.',
+  error: 'The Host header is not an address of this daemon.',
+  hint: 'Use the address that the daemon printed, or add the host name to daemon.hosts.',
 };
 
-const ORIGIN_REFUSED: Refusal = {
+const ORIGIN_REFUSED: ErrorResponse = {
   code: 'ORIGIN_REFUSED',
-  error: 'Web pages of that origin may not use this server.',
-  hint: 'Name the origin in the configuration of the daemon if it is yours.',
+  error: 'Web pages from this origin may not use the daemon.',
+  hint: 'If the origin is yours, add it to daemon.origins.',
 };
 
-/** Only in the header: addresses end up in logs and histories. */
+/** Only from the header: URLs end up in logs and browser histories. */
 function bearerOf(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /^Bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
 }

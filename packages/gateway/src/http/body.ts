@@ -1,30 +1,27 @@
-/** The body of a request: read within its limit, as text or as JSON that fits a schema. */
+/** Reads the body of a request within its limit, as text or as JSON. */
 import { isUtf8 } from 'node:buffer';
-import { GrowingBuffer, keepSpellingOfCopy, parseInSlices, TurnbuckleError, weighJson } from 'turnbuckle';
-import { describeIssue, shortKey } from 'turnbuckle/issue-text';
-import * as z from 'zod/mini';
-import type { Visit } from './visit.js';
-import { isOver, requireGood, tokenGone } from './visitor-end.js';
-
-const MAX_FAULTS = 10;
+import { TurnbuckleError } from 'turnbuckle';
+import { estimateJsonMemory, GrowingBuffer, parseLosslessInSlices } from 'turnbuckle/host';
+import { isTokenEnded, requireActiveToken, tokenEnded } from '../identity/identity-end.js';
+import type { RequestContext } from './request-context.js';
 
 /**
- * The body exactly as sent. REQUEST_TOO_LARGE as soon as that is known, REQUEST_INVALID when it is not UTF-8,
- * CALL_CANCELLED when the client goes away before its end, TOKEN_REQUIRED when its token does, OVERLOADED when its
- * identity has too much in memory already.
+ * The body exactly as sent. REQUEST_TOO_LARGE as soon as the size is known, REQUEST_INVALID if it is not UTF-8,
+ * CALL_CANCELLED if the client disconnects before the end, TOKEN_REQUIRED if the token ends before, OVERLOADED if the
+ * identity already uses too much memory.
  */
-export async function readText(visit: Visit): Promise<string> {
-  const { place, response } = visit;
-  const text = await receiveText(visit);
-  const weighed = weighJson(text);
+export async function readText(context: RequestContext): Promise<string> {
+  const { usage, response } = context;
+  const text = await receiveText(context);
+  const weighed = estimateJsonMemory(text);
   const weight = typeof weighed === 'number' ? weighed : await weighed;
-  if (response.destroyed) throw clientGone();
-  // From now on it counts for what it takes once it is read.
-  if (!place.hold(weight - place.bytes)) throw tooMuch();
+  if (response.destroyed) throw clientDisconnected();
+  // From now on it counts for the memory it takes once it is parsed.
+  if (!usage.reserve(weight - usage.bytes)) throw bodyMemoryExceeded();
   return text;
 }
 
-function receiveText({ request, response, maxBodyBytes, visitor, place }: Visit): Promise<string> {
+function receiveText({ request, response, maxBodyBytes, identity, usage }: RequestContext): Promise<string> {
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
     return Promise.reject(tooLarge(maxBodyBytes));
   if (request.headers.expect !== undefined) response.writeContinue();
@@ -32,77 +29,57 @@ function receiveText({ request, response, maxBodyBytes, visitor, place }: Visit)
     const body = new GrowingBuffer();
     const take = (part: Buffer): void => {
       const isTooLarge = body.length + part.length > maxBodyBytes;
-      if (!isTooLarge && place.hold(part.length)) return body.push(part);
+      if (!isTooLarge && usage.reserve(part.length)) return body.push(part);
       request.off('data', take);
-      reject(isTooLarge ? tooLarge(maxBodyBytes) : tooMuch());
+      reject(isTooLarge ? tooLarge(maxBodyBytes) : bodyMemoryExceeded());
     };
-    place.onEnded = () => reject(tokenGone());
+    usage.onTokenEnded = () => reject(tokenEnded());
     request.on('data', take);
     request.once('end', () => {
-      place.onEnded = undefined;
-      if (isOver(visitor)) return reject(tokenGone());
+      usage.onTokenEnded = undefined;
+      if (isTokenEnded(identity)) return reject(tokenEnded());
       const whole = body.take();
       if (isUtf8(whole)) resolve(whole.toString('utf8'));
-      else reject(invalid('The body is not UTF-8.'));
+      else reject(invalid('The request body is not valid UTF-8.'));
     });
     request.once('close', () => {
-      if (!request.complete) reject(clientGone());
+      if (!request.complete) reject(clientDisconnected());
     });
   });
 }
 
-/** The body as JSON that fits the schema; REQUEST_INVALID when it is no JSON, ARGUMENTS_INVALID with each key that is wrong. */
-export async function readJson<T>(visit: Visit, schema: z.ZodMiniType<T>): Promise<T> {
-  const sent = await parseText(visit, await readText(visit));
-  const checked = z.safeParse(schema, sent, { error: describeIssue });
-  // The validator copies what it checks: the copies are to be written as what they were made of.
-  if (checked.success) return keepSpellingOfCopy(sent, checked.data);
-  const faults = checked.error.issues
-    .slice(0, MAX_FAULTS)
-    .map(({ path, message }) => ({ path: pathText(path), message }));
-  const list = faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
-  throw new TurnbuckleError('ARGUMENTS_INVALID', `The body of the request does not fit: ${list}.`, {
-    hint: 'Nothing was done. Correct the named keys.',
-    data: { faults },
-  });
-}
-
-/** The text of a body as JSON; REQUEST_INVALID when it is none, TOKEN_REQUIRED when its token ended while it was read. */
-export async function parseText({ visitor }: Visit, text: string): Promise<unknown> {
+/** Parses the text of a body; REQUEST_INVALID if it is not JSON, TOKEN_REQUIRED if the token ended meanwhile. */
+export async function parseBody({ identity }: RequestContext, text: string): Promise<unknown> {
   try {
-    return await parseInSlices(text);
+    return await parseLosslessInSlices(text);
   } catch (cause) {
     if (cause instanceof TurnbuckleError) throw cause;
-    throw invalid('The body is not JSON.', cause);
+    throw invalid('The request body is not valid JSON.', cause);
   } finally {
-    requireGood(visitor);
+    requireActiveToken(identity);
   }
-}
-
-/** `servers[0].name`, as the errors of calls write it. */
-function pathText(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${key}]`;
-    const name = shortKey(String(key));
-    return text === '' ? name : `${text}.${name}`;
-  }, '');
 }
 
 function invalid(message: string, cause?: unknown): TurnbuckleError {
   return new TurnbuckleError('REQUEST_INVALID', message, { hint: 'Send JSON in UTF-8.', cause });
 }
 
-const clientGone = (): TurnbuckleError => new TurnbuckleError('CALL_CANCELLED', 'The client went away.');
+const clientDisconnected = (): TurnbuckleError =>
+  new TurnbuckleError('CALL_CANCELLED', 'The client disconnected.');
 
-const tooMuch = (): TurnbuckleError =>
-  new TurnbuckleError('OVERLOADED', 'Too many bodies of requests are in memory, of this token or in all.', {
-    hint: 'Nothing was done. Send fewer of them at once.',
-    data: { retryAfterMs: 1_000 },
-  });
+const bodyMemoryExceeded = (): TurnbuckleError =>
+  new TurnbuckleError(
+    'OVERLOADED',
+    'The memory limit for request bodies was reached, for this token or for the daemon.',
+    {
+      hint: 'Nothing was done. Send fewer requests at a time.',
+      data: { retryAfterMs: 1_000 },
+    },
+  );
 
 function tooLarge(maxBytes: number): TurnbuckleError {
-  return new TurnbuckleError('REQUEST_TOO_LARGE', `The body has more than ${maxBytes} bytes.`, {
-    hint: 'Send less at once, or raise the limit in the configuration of the daemon.',
+  return new TurnbuckleError('REQUEST_TOO_LARGE', `The request body is larger than ${maxBytes} bytes.`, {
+    hint: 'Send a smaller body.',
     data: { maxBytes },
   });
 }

@@ -1,33 +1,33 @@
-/** Why a request gets no answer, as data: many are made under attack, so they must cost nothing. */
+/** An error response as plain data: many are made under attack, so they have to be cheap. */
 import { type ErrorCode, TurnbuckleError } from 'turnbuckle';
 import { type SafeData, toSafeData } from './safe-data.js';
 
-export interface Refusal {
+export interface ErrorResponse {
   readonly code: ErrorCode;
   readonly error: string;
   readonly hint?: string | undefined;
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
-  /** Facts for programs, such as what is wrong with which key of the body. */
+  /** Details for programs, such as which key of the body is invalid. */
   readonly data?: SafeData | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a route threw. The text of what is not ours stays inside: nobody outside learns of paths and the like. */
-export function toRefusal(thrown: unknown): Refusal {
+/** For anything that a route threw. Messages of foreign errors are not sent: they may contain paths and other internals. */
+export function toErrorResponse(thrown: unknown): ErrorResponse {
   if (!(thrown instanceof TurnbuckleError)) {
     return {
       code: 'INTERNAL',
-      error: 'Unexpected failure inside Turnbuckle.',
-      hint: 'This is a defect. The log of the daemon has more.',
+      error: 'Internal error in Turnbuckle.',
+      hint: 'This is a bug. The daemon log has the details.',
     };
   }
   const { code, message, hint, server, tool, data } = thrown;
   return { code, error: message, hint, server, tool, data: toSafeData(data) };
 }
 
-/** For too many of something, with the time after which there is room again. */
-export function slowDown(error: string, waitMs: number): Refusal {
+/** For an exceeded rate, with the time after which to try again. */
+export function rateLimited(error: string, waitMs: number): ErrorResponse {
   const seconds = Math.max(Math.ceil(waitMs / 1_000), 1);
   return { code: 'RATE_LIMITED', error, hint: `Try again in ${seconds} s.`, data: { retryAfterMs: waitMs } };
 }

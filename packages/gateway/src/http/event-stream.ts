@@ -1,12 +1,12 @@
-/** Messages as server-sent events on an HTTP answer. */
+/** Messages as server-sent events in an HTTP response. */
 import type { ServerResponse } from 'node:http';
-import { type AnswerText, within, writeText } from '../http/answer-text.js';
+import { type ResponseText, wrapText, writeText } from './response-text.js';
 
-/** Comments keep proxies and clients from giving up on a quiet stream. */
+/** Comments keep proxies and clients from closing an idle stream. */
 const KEEP_ALIVE_MS = 15_000;
-/** What may lie here for a client that reads more slowly than there are news; beyond it, it misses some. */
+/** The most bytes buffered for a slow client; beyond it, messages are skipped. */
 const MAX_UNSENT_BYTES = 4 * 1_024 * 1_024;
-/** A client that has read nothing for so long has gone; the comments are there to be read. */
+/** A client that has read nothing for this long is gone: it would have read the keep-alive comments. */
 const STALLED_MS = 60_000;
 
 export class EventStream {
@@ -32,15 +32,15 @@ export class EventStream {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  /** News. A client that is far behind gets none; JSON text has no line breaks of its own, so it is one data line. */
+  /** Sends a message unless the client is too far behind. JSON has no raw line breaks, so it is one data line. */
   send(json: string, event = 'message'): void {
     const unsent = this.#response.writableLength;
     if (unsent === 0 || unsent + json.length <= MAX_UNSENT_BYTES) this.sendAlways(json, event);
   }
 
-  /** What has to arrive however large it is: an answer, which is bounded where it comes from. */
-  sendAlways(json: AnswerText, event = 'message'): void {
-    this.#write(within(`event: ${event}\ndata: `, json, '\n\n'));
+  /** Sends a message of any size: for responses, whose size is limited elsewhere. */
+  sendAlways(json: ResponseText, event = 'message'): void {
+    this.#write(wrapText(`event: ${event}\ndata: `, json, '\n\n'));
   }
 
   end(): void {
@@ -48,11 +48,11 @@ export class EventStream {
     this.#response.end();
   }
 
-  #write(text: AnswerText): void {
+  #write(text: ResponseText): void {
     if (this.isOpen) writeText(this.#response, text);
   }
 
-  /** One that nobody reads is enough. */
+  /** One unread comment is enough. */
   #comment(): void {
     if (this.#response.writableLength === 0) this.#write(': \n\n');
   }

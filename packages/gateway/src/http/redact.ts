@@ -1,31 +1,33 @@
-/** What leaves: plain data, and no secret in it. */
-import { inSlices, type Runtime, type Steps, TurnbuckleError } from 'turnbuckle';
-import { toSafeData } from '../http/safe-data.js';
+/** Takes secrets out of response data. */
+import { type Runtime, TurnbuckleError } from 'turnbuckle';
+import { inSlices, type Steps } from 'turnbuckle/host';
+import { toSafeData } from './safe-data.js';
 
 type Redact = (value: unknown) => unknown;
 type Redaction = Pick<Runtime, 'redactSteps'>;
 
 /**
- * For what servers and files say: each text without secrets, whatever the name of the key. A schema has a property
- * `password` and still says what it is. It may be large: others get a turn in between.
+ * For texts of servers and files: redacts each string, regardless of its key. A schema may have a property named
+ * `password` and must still show it. The value may be large, so it is processed in slices.
  */
-export const cleanTexts = (value: unknown, redaction: Redaction): Promise<unknown> =>
-  inSlices(cleanSteps(value, (text) => redaction.redactSteps(text)));
+export const redactTexts = (value: unknown, redaction: Redaction): Promise<unknown> =>
+  inSlices(redactTextSteps(value, (text) => redaction.redactSteps(text)));
 
-type Change = (text: string) => Steps<unknown>;
+type TextTransform = (text: string) => Steps<unknown>;
 
-function* cleanSteps(value: unknown, change: Change): Steps<unknown> {
+function* redactTextSteps(value: unknown, change: TextTransform): Steps<unknown> {
   yield;
   if (typeof value === 'string') return yield* change(value);
   if (typeof value !== 'object' || value === null) return value;
-  // One of ours, such as an error. In what others sent it is a key like any other: no function comes out of JSON.
-  if (typeof Reflect.get(value, 'toJSON') === 'function') return yield* cleanSteps(toPlain(value), change);
-  // What has no secret in it is the same as before: its numbers are then still spelled as they came.
+  // One of our classes, such as an error. In data of others `toJSON` is a plain key: JSON has no functions.
+  if (typeof Reflect.get(value, 'toJSON') === 'function')
+    return yield* redactTextSteps(toPlain(value), change);
+  // An unchanged value is returned as it is, so that its raw numbers are kept.
   let isSame = true;
   if (Array.isArray(value)) {
     const list: unknown[] = [];
     for (const part of value) {
-      const cleaned = yield* cleanSteps(part ?? null, change);
+      const cleaned = yield* redactTextSteps(part ?? null, change);
       isSame &&= cleaned === part;
       list.push(cleaned);
     }
@@ -34,19 +36,19 @@ function* cleanSteps(value: unknown, change: Change): Steps<unknown> {
   const entries: Array<[string, unknown]> = [];
   for (const key of Object.keys(value)) {
     const part: unknown = Reflect.get(value, key);
-    const [cleaned, name] = [yield* cleanSteps(part, change), String(yield* change(key))];
+    const [cleaned, name] = [yield* redactTextSteps(part, change), String(yield* change(key))];
     isSame &&= cleaned === part && name === key;
     if (cleaned !== undefined) entries.push([name, cleaned]);
   }
   return isSame ? value : Object.fromEntries(entries);
 }
 
-/** For what calls carry: also each value under a name that says secret. */
-export const cleanData = (value: unknown, redaction: Redaction): Promise<unknown> =>
-  inSlices(dataSteps(value, redaction));
+/** For data of calls: also redacts each value whose key names a secret. */
+export const redactData = (value: unknown, redaction: Redaction): Promise<unknown> =>
+  inSlices(redactDataSteps(value, redaction));
 
-function* dataSteps(value: unknown, redaction: Redaction): Steps<unknown> {
-  return yield* redaction.redactSteps(yield* cleanSteps(value, unchanged));
+function* redactDataSteps(value: unknown, redaction: Redaction): Steps<unknown> {
+  return yield* redaction.redactSteps(yield* redactTextSteps(value, unchanged));
 }
 
 // biome-ignore lint/correctness/useYield: there is nothing to do.
@@ -54,41 +56,41 @@ function* unchanged(text: string): Steps<string> {
   return text;
 }
 
-/** The same failure without secrets; what is none of our errors stays inside anyway. */
-export function cleanError(thrown: unknown, redact: Redact): unknown {
+/** The same error without secrets. Foreign errors are never sent anyway. */
+export function redactError(thrown: unknown, redact: Redact): unknown {
   if (!(thrown instanceof TurnbuckleError)) return thrown;
   const { code, message, hint, server, tool, data, cause } = thrown;
   return new TurnbuckleError(code, String(redact(message)), {
     hint: hint && String(redact(hint)),
     ...{ server, tool, cause },
-    data: cleanFacts(data, redact),
+    data: redactErrorData(data, redact),
   });
 }
 
-function cleanFacts(data: TurnbuckleError['data'], redact: Redact): TurnbuckleError['data'] {
-  const told = Object.entries(toSafeData(data) ?? {});
-  return Object.fromEntries(told.map(([key, value]) => [key, redact(toPlain(value))]));
+function redactErrorData(data: TurnbuckleError['data'], redact: Redact): TurnbuckleError['data'] {
+  const sent = Object.entries(toSafeData(data) ?? {});
+  return Object.fromEntries(sent.map(([key, value]) => [key, redact(toPlain(value))]));
 }
 
 /** An error as data; undefined stays undefined. */
-export const toFault = (error: unknown): Record<string, unknown> | undefined => {
+export const toErrorData = (error: unknown): Record<string, unknown> | undefined => {
   if (error === undefined) return undefined;
   if (error instanceof TurnbuckleError) return error.toJSON();
   return { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) };
 };
 
-/** In the place of what is wrong with a server: it may quote its command, its address, or what its process said. */
-export const UNTOLD = 'It cannot be used now: whoever runs the daemon can see why.';
+/** Replaces the details of a server's error, which may quote its command, its URL or the output of its process. */
+export const HIDDEN_ERROR_MESSAGE = 'Server unavailable. The owner of the daemon can see the details.';
 
-/** What is wrong with a server, in full for who may manage it. */
-export function faultFor(
+/** The error of a server, in full only for readers that may manage it. */
+export function errorDataFor(
   error: unknown,
   { isManager }: { readonly isManager: boolean },
 ): Record<string, unknown> | undefined {
-  const fault = toFault(error);
+  const fault = toErrorData(error);
   if (fault === undefined || isManager) return fault;
   const { code, server, time } = fault;
-  return { code, message: UNTOLD, server, time };
+  return { code, message: HIDDEN_ERROR_MESSAGE, server, time };
 }
 
 function toPlain(value: unknown): unknown {

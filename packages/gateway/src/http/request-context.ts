@@ -1,51 +1,52 @@
-/** One request on its way through a route: what it asks, who asks, and how to answer. */
+/** One request in a route: what was sent, who sent it, and how to respond. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Caller, Cancellation, type CancelSignal } from 'turnbuckle';
-import type { Place } from './places.js';
-import type { Visitor } from './visitor.js';
-import { onVisitorEnd, requireGood } from './visitor-end.js';
+import type { Caller } from 'turnbuckle';
+import { Cancellation, type CancelSignal } from 'turnbuckle/host';
+import type { Identity } from '../identity/identity.js';
+import { onIdentityEnd, requireActiveToken } from '../identity/identity-end.js';
+import type { RequestUsage } from './limits/in-flight-requests.js';
 
-export interface VisitParts {
+export interface RequestContextParts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The path as it was sent, without the query. */
+  /** The path as sent, without the query. */
   readonly path: string;
-  /** The parts of the path that the route leaves open. */
+  /** The values of the path parameters. */
   readonly parameters: Readonly<Record<string, string>>;
-  readonly visitor: Visitor;
-  /** Largest body that may be read. */
+  readonly identity: Identity;
+  /** The largest body that may be read. */
   readonly maxBodyBytes: number;
-  /** Aborts when the server begins to close: streams without an end then end themselves. */
+  /** Aborts when the server starts to close: endless streams then end themselves. */
   readonly closing: CancelSignal;
-  /** What the request holds of what all share. */
-  readonly place: Place;
+  /** What the request holds of shared limits. */
+  readonly usage: RequestUsage;
 }
 
-/** What most routes do not need (`query`, the signals) is made when it is asked for. */
-export class Visit implements VisitParts {
+/** `query` and the signals, which most routes do not need, are created on first use. */
+export class RequestContext implements RequestContextParts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly visitor: Visitor;
+  readonly identity: Identity;
   readonly caller: Caller;
   readonly maxBodyBytes: number;
   readonly closing: CancelSignal;
-  readonly place: Place;
+  readonly usage: RequestUsage;
   #query: URLSearchParams | undefined;
   #signal: CancelSignal | undefined;
   #streamSignal: CancelSignal | undefined;
 
-  constructor(parts: VisitParts) {
+  constructor(parts: RequestContextParts) {
     this.request = parts.request;
     this.response = parts.response;
     this.path = parts.path;
     this.parameters = parts.parameters;
-    this.visitor = parts.visitor;
-    this.caller = parts.visitor.caller;
+    this.identity = parts.identity;
+    this.caller = parts.identity.caller;
     this.maxBodyBytes = parts.maxBodyBytes;
     this.closing = parts.closing;
-    this.place = parts.place;
+    this.usage = parts.usage;
   }
 
   get query(): URLSearchParams {
@@ -53,25 +54,25 @@ export class Visit implements VisitParts {
     return this.#query;
   }
 
-  /** TOKEN_REQUIRED when its token has ended: to be asked after each wait, right before something is changed. */
-  confirm(): void {
-    requireGood(this.visitor);
+  /** TOKEN_REQUIRED if the token has ended: call it after each await, right before a change. */
+  requireActiveToken(): void {
+    requireActiveToken(this.identity);
   }
 
-  /** Aborts when the client has gone before it had the whole answer, or its identity is over. */
+  /** Aborts when the client disconnects before it has the whole response, or when its identity ends. */
   get signal(): CancelSignal {
-    this.#signal ??= goneSignal(this.response, this.visitor.ended);
+    this.#signal ??= createRequestSignal(this.response, this.identity.ended);
     return this.#signal;
   }
 
-  /** For an answer without an end: aborts too when the token of this request expires. */
+  /** For an endless response: also aborts when the token of this request expires. */
   get streamSignal(): CancelSignal {
-    this.#streamSignal ??= streamSignal(this.response, this.visitor);
+    this.#streamSignal ??= createStreamSignal(this.response, this.identity);
     return this.#streamSignal;
   }
 }
 
-function goneSignal(response: ServerResponse, ended: CancelSignal | undefined): CancelSignal {
+function createRequestSignal(response: ServerResponse, ended: CancelSignal | undefined): CancelSignal {
   const gone = new Cancellation();
   const end = (): void => gone.cancel(ended?.reason);
   const look = (): void => {
@@ -87,9 +88,9 @@ function goneSignal(response: ServerResponse, ended: CancelSignal | undefined): 
   return gone;
 }
 
-function streamSignal(response: ServerResponse, visitor: Visitor): CancelSignal {
+function createStreamSignal(response: ServerResponse, identity: Identity): CancelSignal {
   const gone = new Cancellation();
-  const stop = onVisitorEnd(visitor, () => gone.cancel());
+  const stop = onIdentityEnd(identity, () => gone.cancel());
   const look = (): void => {
     stop();
     if (!response.writableFinished) gone.cancel();

@@ -1,8 +1,8 @@
-/** The text of an answer. The large part of one that many are sent is there once, as bytes, whoever it is on its way to. */
+/** The text of a response. A large part that many clients get exists once, as bytes, for all of them. */
 import type { Writable } from 'node:stream';
 
-/** From so many bytes on, an answer is large: it is counted before it is written. */
-export const LARGE_ANSWER = 64 * 1_024;
+/** A response of this size or more is counted before it is written. */
+export const LARGE_RESPONSE_BYTES = 64 * 1_024;
 
 export class SharedText {
   readonly head: string;
@@ -20,20 +20,20 @@ export class SharedText {
   }
 }
 
-export type AnswerText = string | SharedText;
+export type ResponseText = string | SharedText;
 
-/** The same with something before and behind it; the large part is not touched. */
-export const within = (head: string, text: AnswerText, tail: string): AnswerText =>
+/** Adds text before and after; the large part is not copied. */
+export const wrapText = (head: string, text: ResponseText, tail: string): ResponseText =>
   typeof text === 'string'
     ? `${head}${text}${tail}`
     : new SharedText(head + text.head, text.shared, text.tail + tail);
 
-/** Text that is made once for many; as bytes, where that is worth while. */
-export const toShare = (text: string): string | Buffer =>
-  text.length < LARGE_ANSWER ? text : Buffer.from(text);
+/** Text that is made once for many clients; as bytes if it is large. */
+export const toShareableText = (text: string): string | Buffer =>
+  text.length < LARGE_RESPONSE_BYTES ? text : Buffer.from(text);
 
-/** In one go, so that nothing comes in between. Answers as the last write does. */
-export function writeText(output: Writable, text: AnswerText): boolean {
+/** Written in one piece, so that nothing comes in between. Returns what the last write returned. */
+export function writeText(output: Writable, text: ResponseText): boolean {
   if (typeof text === 'string') return output.write(text);
   output.cork();
   output.write(text.head);

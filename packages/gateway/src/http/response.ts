@@ -1,21 +1,25 @@
-/** The ways to answer: JSON, or a refusal as JSON. */
+/** Sends responses: JSON, or an error as JSON. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { ERRORS, writeJson } from 'turnbuckle';
-import { LARGE_ANSWER } from './answer-text.js';
-import type { Place } from './places.js';
-import type { Refusal } from './refusal.js';
-import { announcesBody } from './request-form.js';
+import { ERRORS, writeJson } from 'turnbuckle/host';
+import type { ErrorResponse } from './error-response.js';
+import type { RequestUsage } from './limits/in-flight-requests.js';
+import { LARGE_RESPONSE_BYTES } from './response-text.js';
 import { retryAfterSeconds } from './safe-data.js';
+import { hasBody } from './server/check-request.js';
 
-/** What a client may still send after it was refused, so that it gets to read why. */
+/** How many bytes a rejected client may still send, so that it gets to read the response. */
 const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 1_000;
 
 /**
- * Begins an answer, with what keeps browsers from guessing its type and keeping it. For routes that answer
- * themselves: headers that are given along here, and not set one by one, cost least.
+ * Starts a response, with headers that keep browsers from sniffing and caching it. For routes that write the response
+ * themselves: passing all headers here is cheaper than setting them one by one.
  */
-export function beginAnswer(response: ServerResponse, status: number, headers: OutgoingHttpHeaders): void {
+export function writeResponseHead(
+  response: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+): void {
   response.writeHead(status, {
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
@@ -23,50 +27,55 @@ export function beginAnswer(response: ServerResponse, status: number, headers: O
   });
 }
 
-/** Numbers of other languages are written as they came. */
+/** Raw numbers are written losslessly. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   sendText(response, status, writeJson(body));
 }
 
-/** JSON that is text already. */
+/** Sends text that is already JSON. */
 export function sendText(response: ServerResponse, status: number, text: string): void {
-  beginAnswer(response, status, jsonHeaders(text));
+  writeResponseHead(response, status, jsonHeaders(text));
   response.end(text);
 }
 
-/** Counted before it is written: who has left too much of other answers unread is cut off instead. */
-export function sendCounted({ response, place }: Answered, status: number, text: string): void {
-  // The client may have gone away meanwhile.
+/** Counted before it is written: a client that has left too much unread is cut off instead. */
+export function sendWithinLimit({ response, usage }: CountedResponse, status: number, text: string): void {
+  // The client may have disconnected meanwhile.
   if (response.destroyed) return;
-  if (text.length < LARGE_ANSWER || place.mayLeaveUnsent(text.length)) sendText(response, status, text);
+  if (text.length < LARGE_RESPONSE_BYTES || usage.canBufferUnsent(text.length))
+    sendText(response, status, text);
   else response.destroy();
 }
 
-interface Answered {
+interface CountedResponse {
   readonly response: ServerResponse;
-  readonly place: Place;
+  readonly usage: RequestUsage;
 }
 
-/** The refusal as it is sent: also used where there is no response object yet. */
-export function refusalText({ code, error, hint, server, tool, data }: Refusal): string {
+/** The body of an error response; also used where there is no response object yet. */
+export function errorResponseText({ code, error, hint, server, tool, data }: ErrorResponse): string {
   return writeJson({ success: false, error, code, hint, server, tool, data });
 }
 
 /**
- * Answers with a refusal. A body that has not arrived by then is not taken in: the connection ends. An answer
- * that has begun is broken off, so that nobody takes its first part for the whole.
+ * Sends an error. If the body has not arrived completely, it is discarded and the connection ends. A response that has
+ * already started is cut off, so that no client takes its first part for the whole.
  */
-export function sendRefusal(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+export function sendErrorResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  errorResponse: ErrorResponse,
+): void {
   if (response.headersSent) return void response.destroy();
-  const { code, headers = {}, data } = refusal;
+  const { code, headers = {}, data } = errorResponse;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   const retryAfter = retryAfterSeconds(data);
   if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
-  const text = refusalText(refusal);
+  const text = errorResponseText(errorResponse);
   const { http } = ERRORS[code];
-  if (request.complete || !announcesBody(request)) return sendText(response, http, text);
+  if (request.complete || !hasBody(request)) return sendText(response, http, text);
   response.setHeader('connection', 'close');
-  beginAnswer(response, http, jsonHeaders(text));
+  writeResponseHead(response, http, jsonHeaders(text));
   response.write(text);
   endAfterBody(request, response);
 }
@@ -76,8 +85,8 @@ function jsonHeaders(text: string): OutgoingHttpHeaders {
 }
 
 /**
- * A connection that is closed over unread bytes is reset, and the answer may be lost with it. So some more is
- * read, and then nothing: a client that cannot go on writing gets round to reading.
+ * Closing a connection with unread bytes resets it, and the response may be lost. So a little more is read, and then
+ * nothing: a client that cannot continue writing starts to read.
  */
 function endAfterBody(request: IncomingMessage, response: ServerResponse): void {
   let left = LINGER_BYTES;
@@ -92,6 +101,6 @@ function endAfterBody(request: IncomingMessage, response: ServerResponse): void 
     left -= part.length;
     if (left < 0) request.pause();
   });
-  // Whoever waits for the word to send (`Expect: 100-continue`) is answered and sends nothing.
+  // A client that sent `Expect: 100-continue` waits for the response and sends no body.
   if (request.headers.expect !== undefined) finish();
 }

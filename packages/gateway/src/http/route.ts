@@ -1,23 +1,23 @@
-/** What a route is: data for the router, the doors and the OpenAPI document, and the code behind it. */
+/** A route: data for the router, authentication and the OpenAPI document, and its handler. */
 import type * as z from 'zod/mini';
-import type { Access } from './access.js';
-import type { Visit } from './visit.js';
+import type { Access } from '../identity/access.js';
+import type { RequestContext } from './request-context.js';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Segments beginning with a colon are open: `/servers/:name`. */
+  /** Segments that start with a colon are parameters: `/servers/:name`. */
   readonly path: string;
   /**
-   * What stands in its open segments are names that servers or people gave. They are only looked up, so they may hold
-   * anything, also a slash (%2F).
+   * Its parameters are names given by servers or users. They are only looked up, so they may contain anything, including
+   * a slash (%2F).
    */
   readonly anyNames?: boolean | undefined;
   readonly access: Access;
   readonly summary: string;
   readonly body?: z.ZodMiniType | undefined;
-  readonly answer?: z.ZodMiniType | undefined;
-  /** Largest body in bytes, if not that of the server. */
+  readonly response?: z.ZodMiniType | undefined;
+  /** The largest body in bytes, if not the server's default. */
   readonly maxBodyBytes?: number | undefined;
-  /** What it returns is sent as JSON; nothing: it has answered itself. What it throws becomes the refusal. */
-  readonly handle: (visit: Visit) => unknown;
+  /** Its return value is sent as JSON; undefined: it has responded itself. What it throws becomes the error response. */
+  readonly handle: (context: RequestContext) => unknown;
 }

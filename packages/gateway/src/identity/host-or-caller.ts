@@ -1,9 +1,9 @@
 import type { Caller } from 'turnbuckle';
-import { OWNER } from './tokens/token-store.js';
+import { OWNER } from './owner.js';
 
 /**
- * Who comes with the owner's token is the user in person, like the command line: not an agent that is asked about.
- * Through a view that bounds what can be done there, the bounds hold for the owner too.
+ * The owner's token stands for the user, like the command line: its calls are the host's, not an agent's.
+ * In a view, the limits of the view apply to the owner too.
  */
 export const hostOrCaller = (caller: Caller): Caller | undefined =>
   caller.id === OWNER && caller.limits === undefined ? undefined : caller;

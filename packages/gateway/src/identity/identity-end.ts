@@ -1,11 +1,13 @@
-/** The end of a visitor: its token is revoked, or has expired. What it began ends with it. */
-import { type CancelSignal, TurnbuckleError } from 'turnbuckle';
-import type { Visitor } from './visitor.js';
+/** The end of an identity: its token was revoked or has expired. Everything it started ends with it. */
+import { TurnbuckleError } from 'turnbuckle';
+import type { CancelSignal } from 'turnbuckle/host';
+import { timerDelay } from 'turnbuckle/host';
+import type { Identity } from './identity.js';
 
 type CancelListener = Parameters<CancelSignal['addEventListener']>[1];
 
-/** A signal for very many who listen and stop listening: both cost the same, however many there are. */
-export class VisitorEnd implements CancelSignal {
+/** An abort signal for very many listeners: adding and removing one is O(1). */
+export class IdentityEnd implements CancelSignal {
   readonly #listeners = new Set<CancelListener>();
   #reason: unknown;
 
@@ -25,10 +27,10 @@ export class VisitorEnd implements CancelSignal {
     this.#listeners.delete(listener);
   }
 
-  /** Tells everybody, once. */
+  /** Notifies all listeners, once. */
   end(): void {
     if (this.aborted) return;
-    this.#reason = new DOMException('The token is not good any more', 'AbortError');
+    this.#reason = new DOMException('The token was revoked or has expired', 'AbortError');
     const listeners = [...this.#listeners];
     this.#listeners.clear();
     for (const listener of listeners) {
@@ -38,36 +40,36 @@ export class VisitorEnd implements CancelSignal {
   }
 }
 
-/** Clocks differ: for so long after its end the doors take a token of an issuer, and what they let in is not refused later. */
+/** Clock tolerance: a token of an issuer is accepted this long after it expires, and stays valid for what it started. */
 export const CLOCK_TOLERANCE_MS = 5_000;
 
-/** Whether the token was revoked or has expired since it was let in. */
-export function isOver({ ended, expiresAt }: Pick<Visitor, 'ended' | 'expiresAt'>, now = Date.now): boolean {
+/** Whether the token was revoked or has expired since it was authenticated. */
+export function isTokenEnded(
+  { ended, expiresAt }: Pick<Identity, 'ended' | 'expiresAt'>,
+  now = Date.now,
+): boolean {
   return ended?.aborted === true || (expiresAt !== undefined && now() >= expiresAt + CLOCK_TOLERANCE_MS);
 }
 
 /**
- * TOKEN_REQUIRED once the token was revoked or has expired. To be called after every wait between the door and what a
- * request does: whoever was told that a token is revoked relies on it.
+ * TOKEN_REQUIRED once the token was revoked or has expired. Call it after every await between authentication and the
+ * effect of a request: after a revocation was confirmed, the token must have no effect.
  */
-export function requireGood(visitor: Pick<Visitor, 'ended' | 'expiresAt'> | undefined): void {
-  if (visitor !== undefined && isOver(visitor)) throw tokenGone();
+export function requireActiveToken(identity: Pick<Identity, 'ended' | 'expiresAt'> | undefined): void {
+  if (identity !== undefined && isTokenEnded(identity)) throw tokenEnded();
 }
 
-export const tokenGone = (): TurnbuckleError =>
-  new TurnbuckleError('TOKEN_REQUIRED', 'This token has expired or was revoked.', {
-    hint: 'Nothing was done. Send it again with another token.',
+export const tokenEnded = (): TurnbuckleError =>
+  new TurnbuckleError('TOKEN_REQUIRED', 'This token was revoked or has expired.', {
+    hint: 'Nothing was done. Send the request again with another token.',
   });
 
-/** Timers beyond this fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /**
- * For what has no end of its own, such as a stream: `end` is called once, as soon as the token that it was begun with
- * is revoked or has expired, at once if it is by now. Returns the function that stops waiting for that.
+ * For work without an end, such as a stream: calls `end` once, as soon as the token it was started with is revoked or
+ * has expired (immediately if it already has). Returns a function that stops waiting.
  */
-export function onVisitorEnd(
-  { ended, expiresAt }: Visitor,
+export function onIdentityEnd(
+  { ended, expiresAt }: Identity,
   end: () => void,
   now: () => number = Date.now,
 ): () => void {
@@ -83,7 +85,7 @@ export function onVisitorEnd(
   const wait = (): void => {
     const left = (expiresAt ?? Number.POSITIVE_INFINITY) - now();
     if (left <= 0) finish();
-    else if (left < Number.POSITIVE_INFINITY) timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS)).unref();
+    else if (left < Number.POSITIVE_INFINITY) timer = setTimeout(wait, timerDelay(left)).unref();
   };
   ended?.addEventListener('abort', finish);
   if (ended?.aborted === true) finish();

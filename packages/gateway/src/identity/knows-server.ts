@@ -1,51 +1,52 @@
 /**
- * Whether a caller may know of a server because of one of its tools. It is asked for every message of every server and
- * every client that could hear it, so it is decided once and remembered until the rules or the catalog change.
+ * Whether a caller may know of a server because of one of its tools. Checked for every message of every server and
+ * every client that could receive it, so it is cached until the rules or the catalog change.
  */
-import { type Caller, callerKey, type Runtime } from 'turnbuckle';
+import type { Caller, Runtime } from 'turnbuckle';
+import { callerKey } from 'turnbuckle/host';
 
 type Decider = Pick<Runtime, 'mayKnow' | 'toolsForAgent' | 'catalog' | 'rules'>;
 
-/** The servers that callers know of, by caller; for each way in, which bounds its callers. */
-type Known = Map<object | undefined, Map<string, Map<string, boolean>>>;
+/** The servers that each caller knows of; one cache per view, since a view limits its callers. */
+type KnownServers = Map<object | undefined, Map<string, Map<string, boolean>>>;
 
-interface Memory {
-  /** What it was decided by. The runtime makes new ones whenever something changes. */
+interface KnownServersCache {
+  /** What the cache was computed from. The runtime replaces these objects whenever something changes. */
   readonly rules: Decider['rules'];
   readonly tools: ReturnType<Decider['catalog']['list']>;
-  readonly known: Known;
+  readonly known: KnownServers;
 }
 
-const MAX_REMEMBERED = 1_000;
-const memories = new WeakMap<object, Memory>();
+const MAX_CACHED_CALLERS = 1_000;
+const caches = new WeakMap<object, KnownServersCache>();
 
 export function knowsServer(runtime: Decider, server: string, caller: Caller): boolean {
-  const known = knownTo(runtime);
+  const known = knownServersOf(runtime);
   const byCaller = known.get(caller.limits) ?? new Map<string, Map<string, boolean>>();
   known.set(caller.limits, byCaller);
   const key = callerKey(caller);
   const servers = byCaller.get(key) ?? new Map<string, boolean>();
-  if (!byCaller.has(key) && byCaller.size >= MAX_REMEMBERED) byCaller.clear();
+  if (!byCaller.has(key) && byCaller.size >= MAX_CACHED_CALLERS) byCaller.clear();
   byCaller.set(key, servers);
-  const isKnown = servers.get(server) ?? findsTool(runtime, server, caller);
+  const isKnown = servers.get(server) ?? canSeeAnyTool(runtime, server, caller);
   servers.set(server, isKnown);
   return isKnown;
 }
 
-/** The first tool that the caller may know ends it: what is flagged about all the others need not be found out. */
-function findsTool(runtime: Decider, server: string, caller: Caller): boolean {
+/** Stops at the first visible tool, so that the flags of the others need not be computed. */
+function canSeeAnyTool(runtime: Decider, server: string, caller: Caller): boolean {
   const tools = runtime.catalog.listByServer(server);
   if (tools.some(({ native }) => native))
     return runtime.toolsForAgent(caller).some((tool) => tool.server === server);
   return tools.some(({ tool }) => runtime.mayKnow({ server, tool, caller }));
 }
 
-function knownTo(runtime: Decider): Known {
-  const memory = memories.get(runtime);
+function knownServersOf(runtime: Decider): KnownServers {
+  const memory = caches.get(runtime);
   const { rules } = runtime;
   const tools = runtime.catalog.list();
   if (memory?.rules === rules && memory.tools === tools) return memory.known;
-  const known: Known = new Map();
-  memories.set(runtime, { rules, tools, known });
+  const known: KnownServers = new Map();
+  caches.set(runtime, { rules, tools, known });
   return known;
 }

@@ -1,21 +1,21 @@
-/** What a disk says when it takes no more writes, in words. */
-import { errorCode } from './process-identity.js';
+/** Descriptions of file system errors. */
+import { errorCode } from 'turnbuckle/light';
 
-const WORDS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota of the disk is used up',
+  EDQUOT: 'the disk quota is exceeded',
   EROFS: 'the disk is read-only',
   EACCES: 'no permission',
   EPERM: 'no permission',
-  EIO: 'the disk does not work',
+  EIO: 'disk I/O error',
 };
 
-export const isFull = (code: string): boolean => code === 'ENOSPC' || code === 'EDQUOT';
+export const isDiskFull = (code: string): boolean => code === 'ENOSPC' || code === 'EDQUOT';
 
-/** A code of the system, with what it means where that is known: `ENOSPC: the disk is full`. */
+/** The meaning of an error code, if known, with the code: `the disk is full (ENOSPC)`. */
 export const reasonText = (code: string): string =>
-  WORDS[code] === undefined ? code : `${code}: ${WORDS[code]}`;
+  REASONS[code] === undefined ? code : `${REASONS[code]} (${code})`;
 
-/** True for what the file system threw. */
-export const isDiskFault = (error: unknown): boolean =>
+/** True for errors of the file system. */
+export const isFileSystemError = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && errorCode(error) !== undefined;

@@ -1,20 +1,26 @@
 /** One daemon for each state directory: it owns the tokens, the log and the connections there. */
-import { makeDirectory, TurnbuckleError } from 'turnbuckle';
-import { findDaemon, lockPath, removeRecord, writeRecord } from './daemon-record.js';
-import { isFull, reasonText } from './disk-fault.js';
-import { errorCode } from './process-identity.js';
-import { claimLock, HeldLock, type LockRecord } from './process-lock.js';
+import { TurnbuckleError } from 'turnbuckle';
+import { claimLock, HeldLock, type LockRecord, makeDirectory } from 'turnbuckle/host';
+import { errorCode } from 'turnbuckle/light';
+import {
+  findRunningDaemon,
+  lockPath,
+  REMOTE_DAEMON_LIFETIME_MS,
+  removeRecord,
+  writeRecord,
+} from './daemon-record.js';
+import { isDiskFull, reasonText } from './file-system-error.js';
 
 export interface InstanceOptions {
   readonly stateDir: string;
   readonly version: string;
-  /** Kept in the record, as it is. */
+  /** Stored in the record unchanged. */
   readonly startedWith?: object | undefined;
-  /** The lock was taken from this process while it slept: it is not the only one any more and should end. */
+  /** Another process took the lock while this one was suspended: this one should exit. */
   readonly onLost?: (() => void) | undefined;
 }
 
-/** Well within the time after which somebody in another container takes the lock over. */
+/** Well within the time after which a process in another container takes over the lock. */
 const REFRESH_MS = 5_000;
 
 /** From `claimInstance` to `release`, or to the end of the process. */
@@ -30,49 +36,49 @@ export class Instance {
     process.once('exit', this.release);
   }
 
-  /** To be called when the daemon is ready: from now on commands find it. */
+  /** Call it when the daemon is ready: from now on commands find it. */
   announce(url: string): void {
     const { stateDir, version, startedWith } = this.#options;
     const { pid, since } = this.#lock.record;
     writeRecord(stateDir, { pid, url, started: since, version, startedWith }, this.#lock.record);
   }
 
-  /** Another one may start. Happens by itself when the process ends in order. */
+  /** Another daemon may start. Happens automatically when the process exits normally. */
   readonly release = (): void => {
     clearInterval(this.#timer);
     process.off('exit', this.release);
     try {
-      if (!this.#isOwn()) return;
+      if (!this.#holdsLock()) return;
       removeRecord(this.#options.stateDir);
       this.#lock.release();
     } catch {
-      // On a disk that takes no more writes they stay; who starts next sees that their process is gone.
+      // On a disk that cannot be written they stay; the next daemon sees that their process is gone.
     }
   };
 
   #refresh(): void {
-    if (this.#isOwn()) return;
+    if (this.#holdsLock()) return;
     clearInterval(this.#timer);
     this.#options.onLost?.();
   }
 
-  #isOwn(): boolean {
+  #holdsLock(): boolean {
     try {
       return this.#lock.refresh();
     } catch {
-      // A disk that does not answer for a moment takes nothing from us.
+      // A disk that does not respond for a moment is no reason to give up the lock.
       return true;
     }
   }
 }
 
-/** DAEMON_RUNNING, with who it is, when there is one already; CONFIG_INVALID when the directory cannot be used. */
+/** DAEMON_RUNNING, with its process and address, if there is one already; CONFIG_INVALID if the directory is unusable. */
 export function claimInstance(options: InstanceOptions): Instance {
   const { stateDir } = options;
   let claimed: HeldLock | LockRecord;
   try {
     makeDirectory(stateDir);
-    claimed = claimLock(lockPath(stateDir));
+    claimed = claimLock(lockPath(stateDir), { remoteLifetimeMs: REMOTE_DAEMON_LIFETIME_MS });
   } catch (cause) {
     throw stateUnusable(stateDir, cause);
   }
@@ -80,16 +86,16 @@ export function claimInstance(options: InstanceOptions): Instance {
   throw alreadyRunning(stateDir, claimed);
 }
 
-/** What the file system refused while the state was written, as CONFIG_INVALID. */
+/** A file system error in the state directory, as CONFIG_INVALID. */
 export function stateUnusable(stateDir: string, cause: unknown): TurnbuckleError {
   const reason = errorCode(cause) ?? 'unknown error';
   return new TurnbuckleError(
     'CONFIG_INVALID',
-    `The state directory ${stateDir} cannot be used (${reasonText(reason)}).`,
+    `Cannot use the state directory ${stateDir}: ${reasonText(reason)}.`,
     {
-      hint: isFull(reason)
-        ? 'Make room on the disk, or name another directory by XDG_STATE_HOME.'
-        : 'It must be a directory that you can write to.',
+      hint: isDiskFull(reason)
+        ? 'Free disk space, or choose another directory with TURNBUCKLE_STATE_DIR.'
+        : 'The state directory must be a writable directory.',
       cause,
       data: { stateDir, reason },
     },
@@ -97,14 +103,14 @@ export function stateUnusable(stateDir: string, cause: unknown): TurnbuckleError
 }
 
 function alreadyRunning(stateDir: string, { pid, since }: LockRecord): TurnbuckleError {
-  const daemon = findDaemon(stateDir);
+  const daemon = findRunningDaemon(stateDir);
   const url = daemon?.pid === pid ? daemon.url : undefined;
   const place = url === undefined ? 'not ready yet' : `at ${url}`;
   return new TurnbuckleError(
     'DAEMON_RUNNING',
-    `A daemon runs with the state directory ${stateDir} already: process ${pid}, ${place}, since ${since}.`,
+    `A daemon already uses the state directory ${stateDir} (process ${pid}, ${place}, running since ${since}).`,
     {
-      hint: 'Use that one, or end it: turnbuckle serve stop. A second one needs a state directory of its own: TURNBUCKLE_STATE_DIR.',
+      hint: 'Use that daemon, or stop it: turnbuckle serve stop. To run a second daemon, set TURNBUCKLE_STATE_DIR to another directory.',
       data: { stateDir, pid, url, since },
     },
   );

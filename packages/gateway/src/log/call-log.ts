@@ -2,9 +2,9 @@
  * Every call becomes a record in the log: built, redacted, bounded and handed to the kernel before the answer
  * leaves. Only listens: what goes wrong here never touches the caller.
  */
-import type { Invocation, InvocationLog } from '@turnbuckle/store';
+import type { CallLog, CallRecord } from '@turnbuckle/store';
 import type { Runtime, RuntimeEvents } from 'turnbuckle';
-import { toKeptJson, withoutEdge } from './kept-json.js';
+import { dropUncertainTail, truncateJson } from './truncate-json.js';
 
 export interface RecordOptions {
   /** Most characters of arguments (16 K) and result (4 K) that are kept of a call. 0: none of them. */
@@ -19,18 +19,18 @@ type Settled = RuntimeEvents['call.settled'];
 type Watched = Pick<Runtime, 'on' | 'redact'>;
 
 /** Arguments make a call that can be made again. Taking secrets out costs about 20 µs for 1,000 characters. */
-const KEPT_OF_ARGUMENTS = 16 * 1_024;
-const KEPT_OF_RESULT = 4 * 1_024;
-const KEPT_BESIDE = 4 * 1_024;
-const LONGEST_NAME = 512;
+const MAX_ARGUMENTS_CHARACTERS = 16 * 1_024;
+const MAX_RESULT_CHARACTERS = 4 * 1_024;
+const MAX_ALSO_SENT_CHARACTERS = 4 * 1_024;
+const MAX_NAME_CHARACTERS = 512;
 /** More never wait for somebody at once. */
-const MOST_ANSWERS = 1_000;
-const LONGEST_ERROR = 2_048;
+const MAX_REMEMBERED_APPROVALS = 1_000;
+const MAX_ERROR_CHARACTERS = 2_048;
 
 /** Records every call of the runtime from now on; returns the function that ends it. */
 export function recordCalls(
   runtime: Watched,
-  log: Pick<InvocationLog, 'append'>,
+  log: Pick<CallLog, 'append'>,
   options: RecordOptions = {},
 ): () => void {
   // What was answered about the few calls that wait for somebody.
@@ -39,13 +39,13 @@ export function recordCalls(
     (options.approvals ?? runtime).on('approval.answered', ({ requestId, answer, by }) => {
       // Questions of other runtimes are answered here too, and their calls settle there.
       const [oldest] = approvals.keys();
-      if (approvals.size >= MOST_ANSWERS && oldest !== undefined) approvals.delete(oldest);
+      if (approvals.size >= MAX_REMEMBERED_APPROVALS && oldest !== undefined) approvals.delete(oldest);
       approvals.set(requestId, `${answer} by ${by}`);
     }),
     runtime.on('call.settled', (event) => {
       const approval = approvals.get(event.requestId) ?? (event.remembered ? 'session' : undefined);
       if (approval !== undefined) approvals.delete(event.requestId);
-      log.append(toInvocation(event, { runtime, approval, options }));
+      log.append(toCallRecord(event, { runtime, approval, options }));
     }),
   ];
   return () => {
@@ -53,34 +53,34 @@ export function recordCalls(
   };
 }
 
-interface Recording {
+interface RecordContext {
   readonly runtime: Watched;
   readonly approval: string | undefined;
   readonly options: RecordOptions;
 }
 
-function toInvocation(event: Settled, { runtime, approval, options }: Recording): Invocation {
+function toCallRecord(event: Settled, { runtime, approval, options }: RecordContext): CallRecord {
   const { keep = {} } = options;
   const redact = (value: unknown): unknown => runtime.redact(value);
-  const args = toKeptJson(event.arguments, { limit: keep.arguments ?? KEPT_OF_ARGUMENTS, redact });
-  const result = toKeptJson(event.result, { limit: keep.result ?? KEPT_OF_RESULT, redact });
+  const args = truncateJson(event.arguments, { limit: keep.arguments ?? MAX_ARGUMENTS_CHARACTERS, redact });
+  const result = truncateJson(event.result, { limit: keep.result ?? MAX_RESULT_CHARACTERS, redact });
   // Names of known tools hold no secret; an address of a resource, or what somebody made up, may.
   const isPlain = event.kind === 'tool' && event.outcome !== 'failed';
-  const name = (text: string): string => short(isPlain ? text : String(redact(text)), LONGEST_NAME);
+  const name = (text: string): string => truncate(isPlain ? text : String(redact(text)), MAX_NAME_CHARACTERS);
   return {
-    id: short(event.requestId, LONGEST_NAME),
+    id: truncate(event.requestId, MAX_NAME_CHARACTERS),
     startedAt: event.startedAt,
     durationMs: event.durationMs,
-    conversation: event.run && short(event.run, LONGEST_NAME),
-    caller: event.callerId && short(event.callerId, LONGEST_NAME),
+    run: event.run && truncate(event.run, MAX_NAME_CHARACTERS),
+    caller: event.callerId && truncate(event.callerId, MAX_NAME_CHARACTERS),
     server: name(event.server),
     tool: name(event.tool),
     toolName: name(event.toolName),
     kind: event.kind,
     arguments: args.text,
     argumentsBytes: args.bytes,
-    alsoSent: toKeptJson(event.alsoSent, {
-      limit: Math.min(keep.arguments ?? KEPT_BESIDE, KEPT_BESIDE),
+    alsoSent: truncateJson(event.alsoSent, {
+      limit: Math.min(keep.arguments ?? MAX_ALSO_SENT_CHARACTERS, MAX_ALSO_SENT_CHARACTERS),
       redact,
     }).text,
     result: result.text,
@@ -103,11 +103,11 @@ function errorOf(
 ): string | undefined {
   if (outcome === 'ok') return undefined;
   const text = error?.message ?? firstText(result);
-  if (text === undefined || text.length <= LONGEST_ERROR * 2)
-    return text && short(String(redact(text)), LONGEST_ERROR);
-  const looked = text.slice(0, LONGEST_ERROR * 2);
-  const shown = withoutEdge(looked, String(redact(looked)));
-  return `${shown.slice(0, LONGEST_ERROR - 1)}…`;
+  if (text === undefined || text.length <= MAX_ERROR_CHARACTERS * 2)
+    return text && truncate(String(redact(text)), MAX_ERROR_CHARACTERS);
+  const looked = text.slice(0, MAX_ERROR_CHARACTERS * 2);
+  const shown = dropUncertainTail(looked, String(redact(looked)));
+  return `${shown.slice(0, MAX_ERROR_CHARACTERS - 1)}…`;
 }
 
 function firstText(result: unknown): string | undefined {
@@ -119,5 +119,5 @@ function firstText(result: unknown): string | undefined {
   return undefined;
 }
 
-const short = (text: string, length: number): string =>
+const truncate = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;

@@ -1,4 +1,5 @@
-import type { CatalogTool, Steps } from 'turnbuckle';
+import type { CatalogTool } from 'turnbuckle';
+import type { Steps } from 'turnbuckle/host';
 
 const CHARACTERS_PER_TOKEN = 4;
 

@@ -1,17 +1,18 @@
 /** Keeps the log's table of servers: what each is configured as, since when, and what its tools cost a model. */
-import type { InvocationLog, ServerRecord } from '@turnbuckle/store';
-import { inSlices, type Runtime, type Steps } from 'turnbuckle';
-import { estimateTokens } from './tool-weight.js';
+import type { CallLog, ServerRecord } from '@turnbuckle/store';
+import type { Runtime } from 'turnbuckle';
+import { inSlices, type Steps } from 'turnbuckle/host';
+import { estimateTokens } from './estimate-tokens.js';
 
 type Watched = Pick<Runtime, 'on' | 'redact' | 'catalog' | 'serverNames' | 'serverStatus'>;
 
 /** Lists of tools come in pieces and often at once: they are weighed when it is quiet. */
-const QUIET_MS = 250;
+const ESTIMATE_DELAY_MS = 250;
 
 /** Records the servers there are and what becomes of them; returns the function that ends it. */
 export function recordServers(
   runtime: Watched,
-  log: Pick<InvocationLog, 'recordServer'>,
+  log: Pick<CallLog, 'recordServer'>,
   now: () => number = Date.now,
 ): () => void {
   const servers = new ServerLog(runtime, log, now);
@@ -21,7 +22,7 @@ export function recordServers(
     runtime.on('server.toggled', ({ server }) => servers.record(server)),
     runtime.on('server.removed', ({ server }) => servers.remove(server)),
     runtime.on('catalog.changed', ({ server, kind }) => {
-      if (kind === 'tools') servers.weighLater(server);
+      if (kind === 'tools') servers.estimateLater(server);
     }),
   ];
   return () => {
@@ -32,15 +33,15 @@ export function recordServers(
 
 class ServerLog {
   readonly #runtime: Watched;
-  readonly #log: Pick<InvocationLog, 'recordServer'>;
+  readonly #log: Pick<CallLog, 'recordServer'>;
   readonly #now: () => number;
   readonly #last = new Map<string, ServerRecord>();
-  readonly #unweighed = new Set<string>();
-  #weighing: string | undefined;
+  readonly #pendingEstimates = new Set<string>();
+  #estimating: string | undefined;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(runtime: Watched, log: Pick<InvocationLog, 'recordServer'>, now: () => number) {
+  constructor(runtime: Watched, log: Pick<CallLog, 'recordServer'>, now: () => number) {
     this.#runtime = runtime;
     this.#log = log;
     this.#now = now;
@@ -56,46 +57,46 @@ class ServerLog {
       at: this.#now(),
       removed: false,
     });
-    if (this.#runtime.catalog.listByServer(name).length > 0) this.weighLater(name);
+    if (this.#runtime.catalog.listByServer(name).length > 0) this.estimateLater(name);
   }
 
   remove(name: string): void {
     const last = this.#last.get(name);
-    this.#unweighed.delete(name);
+    this.#pendingEstimates.delete(name);
     if (last !== undefined) this.#write({ ...last, at: this.#now(), removed: true });
     this.#last.delete(name);
   }
 
-  weighLater(name: string): void {
-    this.#unweighed.add(name);
-    this.#timer ??= setTimeout(() => this.#weighInSlices(), QUIET_MS).unref();
+  estimateLater(name: string): void {
+    this.#pendingEstimates.add(name);
+    this.#timer ??= setTimeout(() => this.#estimateInSlices(), ESTIMATE_DELAY_MS).unref();
   }
 
   /** Weighs at once what is still to be weighed. */
   close(): void {
     clearTimeout(this.#timer);
-    if (this.#weighing !== undefined) this.#unweighed.add(this.#weighing);
-    const steps = this.#weigh();
+    if (this.#estimating !== undefined) this.#pendingEstimates.add(this.#estimating);
+    const steps = this.#estimate();
     while (steps.next().done !== true);
     this.#isClosed = true;
   }
 
-  async #weighInSlices(): Promise<void> {
-    await inSlices(this.#weigh());
+  async #estimateInSlices(): Promise<void> {
+    await inSlices(this.#estimate());
     this.#timer = undefined;
     // What changed while it was weighed.
-    const [next] = this.#unweighed;
-    if (next !== undefined && !this.#isClosed) this.weighLater(next);
+    const [next] = this.#pendingEstimates;
+    if (next !== undefined && !this.#isClosed) this.estimateLater(next);
   }
 
-  *#weigh(): Steps<void> {
-    for (const name of [...this.#unweighed]) {
-      this.#unweighed.delete(name);
-      this.#weighing = name;
+  *#estimate(): Steps<void> {
+    for (const name of [...this.#pendingEstimates]) {
+      this.#pendingEstimates.delete(name);
+      this.#estimating = name;
       const tools = this.#runtime.catalog.listByServer(name);
       const toolTokens = yield* estimateTokens(tools);
       if (this.#isClosed) return;
-      this.#weighing = undefined;
+      this.#estimating = undefined;
       const last = this.#last.get(name);
       if (last !== undefined) this.#write({ ...last, tools: tools.length, toolTokens });
     }

@@ -1,61 +1,65 @@
 /** What is kept of arguments and results: JSON without secrets, cut off at a limit, whatever its size was. */
-import { firstKeys, wideMembers, writeShown } from 'turnbuckle';
+import { firstKeys, wideMemberCount, writeTransformed } from 'turnbuckle/host';
 
-export interface KeepOptions {
+export interface TruncateOptions {
   /** Characters. 0: nothing is kept, only how much it was. */
   readonly limit: number;
   readonly redact: (value: unknown) => unknown;
 }
 
-export interface KeptJson {
+export interface TruncatedJson {
   /** Ends in … where something was cut off, and is no JSON any more. */
   readonly text: string | undefined;
   /** How long all of it is, about; of very many parts, at least. */
   readonly bytes: number;
 }
 
-const CUT = '…';
+const ELLIPSIS = '…';
 /** So much more is looked at than kept, so that a secret on the edge is seen whole. */
-const MARGIN = 4_096;
-const MOST_PARTS = 50_000;
-const DEEPEST = 64;
+const REDACTION_MARGIN_CHARACTERS = 4_096;
+const MAX_NODES = 50_000;
+const MAX_DEPTH = 64;
 
 /**
  * The time that it takes depends on the limit and on how many parts there are, not on how long the texts are. Never
  * throws: of what is no JSON, such as a ring, nothing is kept.
  */
-export function toKeptJson(value: unknown, options: KeepOptions): KeptJson {
+export function truncateJson(value: unknown, options: TruncateOptions): TruncatedJson {
   if (value === undefined) return { text: undefined, bytes: 0 };
   try {
-    return keep(value, options);
+    return redactAndTruncate(value, options);
   } catch {
     return { text: undefined, bytes: 0 };
   }
 }
 
-function keep(value: unknown, { limit, redact }: KeepOptions): KeptJson {
+function redactAndTruncate(value: unknown, { limit, redact }: TruncateOptions): TruncatedJson {
   const bytes = measure(value, { parts: 0 }, 0);
   if (limit === 0) return { text: undefined, bytes };
-  const looked = limit + MARGIN;
+  const looked = limit + REDACTION_MARGIN_CHARACTERS;
   const isWhole = bytes <= looked;
   let seen: unknown;
   const show = (whole: unknown): unknown => {
     seen = isWhole ? whole : prune(whole, { left: looked }, 0);
     return redact(seen);
   };
-  const { text = 'null', isCut } = writeShown(value, show, looked);
-  if (isWhole && !isCut && text.length <= limit) return { text, bytes };
-  const sure = isWhole && !isCut ? text : withoutEdge(JSON.stringify(seen), text);
-  return { text: sure.slice(0, limit) + CUT, bytes };
+  const { text = 'null', isTruncated } = writeTransformed(value, show, looked);
+  if (isWhole && !isTruncated && text.length <= limit) return { text, bytes };
+  const sure = isWhole && !isTruncated ? text : dropUncertainTail(JSON.stringify(seen), text);
+  return { text: sure.slice(0, limit) + ELLIPSIS, bytes };
 }
 
 /**
  * The beginning of a text was redacted. Where that ends a secret may have been cut in two, which nobody can tell; and what
  * is redacted is shorter than it was, so that the end moves up. What it has left unchanged there goes.
  */
-export function withoutEdge(before: string, redacted: string): string {
+export function dropUncertainTail(before: string, redacted: string): string {
   let same = 0;
-  while (same < MARGIN && same < redacted.length && before.at(-1 - same) === redacted.at(-1 - same))
+  while (
+    same < REDACTION_MARGIN_CHARACTERS &&
+    same < redacted.length &&
+    before.at(-1 - same) === redacted.at(-1 - same)
+  )
     same += 1;
   const edge = redacted.slice(redacted.length - same);
   // Only the brackets of the JSON are the same.
@@ -68,20 +72,20 @@ function measure(value: unknown, seen: { parts: number }, depth: number): number
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return String(value).length;
   let bytes = 2;
-  if (depth > DEEPEST) return bytes;
+  if (depth > MAX_DEPTH) return bytes;
   if (Array.isArray(value)) {
     for (const part of value) {
-      if (seen.parts > MOST_PARTS) break;
+      if (seen.parts > MAX_NODES) break;
       bytes += measure(part, seen, depth + 1) + 1;
     }
     return bytes;
   }
   const keys = firstKeys(value);
   for (const key of keys) {
-    if (seen.parts > MOST_PARTS) break;
+    if (seen.parts > MAX_NODES) break;
     bytes += key.length + 4 + measure(Reflect.get(value, key), seen, depth + 1);
   }
-  const members = wideMembers(value);
+  const members = wideMemberCount(value);
   return members === undefined ? bytes : Math.round((bytes * members) / keys.length);
 }
 
@@ -94,7 +98,7 @@ function prune(value: unknown, budget: { left: number }, depth: number): unknown
     return text;
   }
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > DEEPEST) return CUT;
+  if (depth > MAX_DEPTH) return ELLIPSIS;
   if (Array.isArray(value)) {
     const list: unknown[] = [];
     for (const part of value) {

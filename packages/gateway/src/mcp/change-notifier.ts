@@ -1,48 +1,48 @@
-/** Tells clients that something changed: lists soon after, several changes at once as one; resources at once. */
+/** Notifies clients of changes: of lists after a short delay, many changes as one; of resources immediately. */
 import type { Runtime } from 'turnbuckle';
 
 export type ChangeKind = 'tools' | 'prompts' | 'resources';
 
 export type ChangeListener = (kind: ChangeKind) => void;
 
-const TOGETHER_MS = 20;
+const BATCH_MS = 20;
 
-export class Changes {
+export class ChangeNotifier {
   readonly #listeners = new Set<ChangeListener>();
-  readonly #ends = new Set<() => void>();
+  readonly #closeListeners = new Set<() => void>();
   readonly #changed = new Set<ChangeKind>();
   readonly #stop: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onChange` comes first, before anybody is told. */
+  /** `onChange` runs first, before any client is notified. */
   constructor(runtime: Runtime, onChange: () => void) {
     this.#stop = runtime.on('catalog.changed', ({ kind }) => {
       onChange();
       this.#changed.add(kind);
-      this.#timer ??= setTimeout(() => this.#tell(), TOGETHER_MS).unref();
+      this.#timer ??= setTimeout(() => this.#notify(), BATCH_MS).unref();
     });
   }
 
-  /** Returns the function that ends it. */
+  /** Returns a function that unsubscribes. */
   listen(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Nobody will be told any more. Returns the function that takes it back. */
+  /** Suspends all notifications. Returns a function that resumes them. */
   onClose(end: () => void): () => void {
-    this.#ends.add(end);
-    return () => this.#ends.delete(end);
+    this.#closeListeners.add(end);
+    return () => this.#closeListeners.delete(end);
   }
 
   close(): void {
     this.#stop();
-    for (const end of [...this.#ends]) end();
+    for (const end of [...this.#closeListeners]) end();
     clearTimeout(this.#timer);
     this.#listeners.clear();
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#timer = undefined;
     const kinds = [...this.#changed];
     this.#changed.clear();

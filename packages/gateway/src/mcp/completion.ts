@@ -1,6 +1,6 @@
-/** Completing an argument: what of the request goes on, and which addresses of resources it is about. */
-import { MAX_NAME, type Steps } from 'turnbuckle';
-import { CODES, isRecord, type Params, RpcError } from './protocol.js';
+/** Completion requests: what of them is forwarded, and which resource URIs they are about. */
+import { isRecord, MAX_NAME_LENGTH, type Steps } from 'turnbuckle/host';
+import { CODES, type Params, RpcError } from './protocol/protocol.js';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -9,10 +9,10 @@ export interface Completion {
   readonly context?: { readonly arguments: Texts } | undefined;
 }
 
-/** A completion has no more values than this, by the protocol. */
-const MOST_VALUES = 100;
+/** The protocol's maximum number of values in a completion. */
+const MAX_VALUES = 100;
 
-/** Only what is known of it: whatever else a client says could name what nobody decided about. */
+/** Only known members: anything else a client sends could name something that was not authorized. */
 export function readCompletion({ argument, context }: Params): Completion {
   return {
     ...(argument !== undefined && { argument: readArgument(argument) }),
@@ -20,40 +20,40 @@ export function readCompletion({ argument, context }: Params): Completion {
   };
 }
 
-/** The arguments of a prompt as they are when somebody gets it with what is known of them. */
-export const argumentsGiven = ({ argument, context }: Completion): Params => ({
+/** The arguments of the prompt, as if it were requested with the values known so far. */
+export const promptArguments = ({ argument, context }: Completion): Params => ({
   arguments: { ...context?.arguments, ...(argument !== undefined && { [argument.name]: argument.value }) },
 });
 
 function readArgument(given: unknown): Completion['argument'] {
   if (!isRecord(given) || typeof given.name !== 'string' || typeof given.value !== 'string')
-    throw new RpcError(CODES.invalidParams, 'The argument to be completed has no name or no value');
+    throw new RpcError(CODES.invalidParams, 'argument.name and argument.value must be strings');
   return { name: given.name, value: given.value };
 }
 
 function readContext(given: unknown): Completion['context'] {
   const known = isRecord(given) ? (given.arguments ?? {}) : undefined;
   if (!isRecord(known) || Object.values(known).some((value) => typeof value !== 'string'))
-    throw new RpcError(CODES.invalidParams, 'The arguments in the context of a completion are texts');
+    throw new RpcError(CODES.invalidParams, 'context.arguments must be an object of strings');
   return { arguments: known as Texts };
 }
 
-/** The address that a completion is about. Throws an RpcError where the values make it too long to be one. */
-export function requireAddress(template: string, given: Completion): string {
+/** The URI that a completion is about. Throws an RpcError if the values make it too long. */
+export function requireUri(template: string, given: Completion): string {
   const address = fillTemplate(template, given);
   if (address !== undefined) return address;
-  const message = `The values make an address of more than ${MAX_NAME} characters`;
+  const message = `The expanded URI is longer than ${MAX_NAME_LENGTH} characters`;
   throw new RpcError(CODES.invalidParams, message, { http: 400 });
 }
 
 /**
- * The address that the values make of a template; what has no value yet stays as it is written. Undefined where it
- * would be too long to be one: each of many expressions may stand for the same long value.
+ * Expands a template with the values; expressions without a value stay as written. Undefined if the result would be too
+ * long: many expressions can stand for the same long value.
  */
 function fillTemplate(template: string, { argument, context }: Completion): string | undefined {
   const known = context?.arguments ?? {};
   const expressions = [...template.matchAll(EXPRESSION)];
-  // A server may take the value for any of them when the template has no such name.
+  // A server may use the value for any expression if the template has none of that name.
   const isNamed =
     argument === undefined || expressions.some(([, , list = '']) => namesOf(list).includes(argument.name));
   const valueFor = (name: string): string | undefined => {
@@ -63,13 +63,13 @@ function fillTemplate(template: string, { argument, context }: Completion): stri
   };
   let [filled, end] = ['', 0];
   for (const expression of expressions) {
-    const piece = fillExpression(expression, valueFor, MAX_NAME - filled.length);
+    const piece = fillExpression(expression, valueFor, MAX_NAME_LENGTH - filled.length);
     if (piece === undefined) return undefined;
     filled += template.slice(end, expression.index) + piece;
     end = expression.index + expression[0].length;
   }
   filled += template.slice(end);
-  return filled.length > MAX_NAME ? undefined : filled;
+  return filled.length > MAX_NAME_LENGTH ? undefined : filled;
 }
 
 function fillExpression(
@@ -90,7 +90,7 @@ function fillExpression(
 
 type Operator = readonly [before: string, between: string, isNamed: boolean];
 
-/** As in RFC 6570. Values are not encoded: a guard reads an address in both ways. */
+/** As in RFC 6570, but without encoding: the guard checks both forms of a URI. */
 const OPERATORS: Readonly<Record<string, Operator>> & { readonly '': Operator } = {
   '': ['', ',', false],
   '+': ['', ',', false],
@@ -111,13 +111,16 @@ export interface ValueCheck {
   isDenied(address: string): boolean;
 }
 
-/** The same result without the values that lead to no address, or a denied one, and without how many there are in all then. */
-export function* withoutValues(result: Params, { template, given, isDenied }: ValueCheck): Steps<Params> {
+/** The result without values that lead to no URI or to a denied one; if any are removed, without the total too. */
+export function* withoutDeniedValues(
+  result: Params,
+  { template, given, isDenied }: ValueCheck,
+): Steps<Params> {
   const { completion } = result;
   const { argument } = given;
   if (!isRecord(completion) || !Array.isArray(completion.values)) return result;
   const values: string[] = [];
-  for (const value of completion.values.slice(0, MOST_VALUES)) {
+  for (const value of completion.values.slice(0, MAX_VALUES)) {
     if (typeof value !== 'string') continue;
     const filling = argument === undefined ? given : { ...given, argument: { ...argument, value } };
     const address = fillTemplate(template, filling);

@@ -1,43 +1,43 @@
-/** What is made of a list, such as its text: once, for all who ask meanwhile and later, as long as it is the same list. */
-import { inSlices, type Steps } from 'turnbuckle';
+/** Values derived from a list, such as its text: computed once for as long as the list is the same array. */
+import { inSlices, type Steps } from 'turnbuckle/host';
 
 interface Entry<Made> {
-  readonly made: Promise<Made>;
-  isMade: boolean;
+  readonly value: Promise<Made>;
+  isReady: boolean;
 }
 
-export interface MadeLimits<Made> {
+export interface DerivedCacheLimits<Made> {
   readonly maxLists: number;
-  /** Of all that is kept together. */
+  /** The limit for all cached values together. */
   readonly maxWeight: number;
   weigh(made: Made): number;
 }
 
-export class MadeOfList<List extends object, Made> {
-  readonly #limits: MadeLimits<Made>;
-  /** A list that nobody has any more takes what was made of it along: not every new one is told of. */
+export class DerivedCache<List extends object, Made> {
+  readonly #limits: DerivedCacheLimits<Made>;
+  /** Weak: when a list is garbage-collected, its derived values go too. Not every new list is announced. */
   #entries = new WeakMap<List, Entry<Made>>();
-  /** Since it was empty, with those that are gone meanwhile. */
+  /** The total since the last clear, including values that are gone meanwhile. */
   #lists = 0;
   #weight = 0;
 
-  constructor(limits: MadeLimits<Made>) {
+  constructor(limits: DerivedCacheLimits<Made>) {
     this.#limits = limits;
   }
 
   has(list: List): boolean {
-    return this.#entries.get(list)?.isMade === true;
+    return this.#entries.get(list)?.isReady === true;
   }
 
-  /** Made in slices. What changed meanwhile is in another list, so this one is kept only if it was not cleared. */
+  /** Computed in slices. The value is kept only if the cache was not cleared meanwhile. */
   async get(list: List, steps: () => Steps<Made>): Promise<Made> {
     const known = this.#entries.get(list);
-    if (known !== undefined) return known.made;
-    const entry = { made: inSlices(steps()), isMade: false };
+    if (known !== undefined) return known.value;
+    const entry = { value: inSlices(steps()), isReady: false };
     this.#entries.set(list, entry);
     try {
-      const made = await entry.made;
-      entry.isMade = true;
+      const made = await entry.value;
+      entry.isReady = true;
       if (this.#entries.get(list) === entry) this.#count(list, entry, this.#limits.weigh(made));
       return made;
     } catch (thrown) {

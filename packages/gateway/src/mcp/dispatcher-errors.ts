@@ -1,6 +1,7 @@
-/** What a client is told of what is not there, or not for it: of every kind one sentence, which says nothing of servers. */
+/** Errors for items that do not exist or are hidden from the caller: one message for each kind, without server names. */
 import { type Runtime, TurnbuckleError } from 'turnbuckle';
-import { CODES, isRecord, RpcError } from './protocol.js';
+import { isRecord } from 'turnbuckle/host';
+import { CODES, RpcError } from './protocol/protocol.js';
 
 export const unknownPrompt = (name: string): TurnbuckleError =>
   new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}".`, { tool: name });
@@ -8,53 +9,58 @@ export const unknownPrompt = (name: string): TurnbuckleError =>
 export const unknownResource = (uri: string): TurnbuckleError =>
   new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, { tool: uri });
 
-/** Tasks and methods are decided as tools are, and refused with the same code. */
+/** Tasks and methods are authorized like tools, and rejected with the same code. */
 const data = { code: 'TOOL_UNKNOWN' };
 
-/** The same words for one that never was, and for one of somebody else. */
-export const unknownTask = (): RpcError =>
-  new RpcError(CODES.invalidParams, 'There is no such task', { data });
+/** The same message for a task that never existed and for a task of another caller. */
+export const unknownTask = (): RpcError => new RpcError(CODES.invalidParams, 'Task not found', { data });
 
 export const unknownMethod = (method: string): RpcError =>
   new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { data, http: 404 });
 
-const UNKNOWN: ReadonlySet<string> = new Set(['TOOL_UNKNOWN', 'PROMPT_UNKNOWN', 'RESOURCE_UNKNOWN']);
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(['TOOL_UNKNOWN', 'PROMPT_UNKNOWN', 'RESOURCE_UNKNOWN']);
 
-/** Whether it says that something is not there, or not for this caller. */
+/** Whether the error says that an item does not exist, or not for this caller. */
 export const isUnknown = (thrown: unknown): boolean =>
-  thrown instanceof TurnbuckleError && UNKNOWN.has(thrown.code);
+  thrown instanceof TurnbuckleError && UNKNOWN_CODES.has(thrown.code);
 
-/** Whether it is what a server says of a method that it does not have. */
-export const isUnknownMethod = (thrown: unknown): boolean => codeOf(thrown) === CODES.unknownMethod;
+/** Whether the error is a server's response to an unknown method. */
+export const isUnknownMethod = (thrown: unknown): boolean => serverRpcCode(thrown) === CODES.unknownMethod;
 
-/** By the codes of the older revisions and of the newer one. */
-const MISSING: ReadonlySet<unknown> = new Set([-32002, CODES.invalidParams]);
+/** The codes of the older revisions and of the newer one. */
+const MISSING_RESOURCE_CODES: ReadonlySet<unknown> = new Set([-32002, CODES.invalidParams]);
 
-/** Whether it is what a server says of a resource that it does not have. */
-export const isMissingResource = (thrown: unknown): boolean => MISSING.has(codeOf(thrown));
+/** Whether the error is a server's response to an unknown resource. */
+export const isMissingResource = (thrown: unknown): boolean =>
+  MISSING_RESOURCE_CODES.has(serverRpcCode(thrown));
 
-/** Of the error that a server answered with. */
-const codeOf = (thrown: unknown): unknown =>
+/** The code of the error that a server responded with. */
+const serverRpcCode = (thrown: unknown): unknown =>
   thrown instanceof TurnbuckleError && thrown.code === 'SERVER_ERROR' && isRecord(thrown.data?.rpc)
     ? thrown.data.rpc.code
     : undefined;
 
-/** A subscription lasts, so nobody is asked about it. */
-export const notSubscribed = (uri: string, action: 'ask' | 'deny', reason: string): TurnbuckleError =>
+/** A subscription is long-lived, so it cannot be approved. */
+export const subscriptionRefused = (uri: string, action: 'ask' | 'deny', reason: string): TurnbuckleError =>
   action === 'deny'
-    ? new TurnbuckleError('CALL_DENIED', `Subscribing to "${uri}" is not allowed: ${reason}.`, { tool: uri })
-    : new TurnbuckleError('APPROVAL_NEEDED', `Subscribing to "${uri}" needs an approval (${reason}).`, {
+    ? new TurnbuckleError('CALL_DENIED', `Subscribing to "${uri}" is denied because ${reason}.`, {
         tool: uri,
-        hint: 'Read the resource instead, which can be approved, or allow it by a rule.',
+      })
+    : new TurnbuckleError('APPROVAL_NEEDED', `Subscribing to "${uri}" requires approval (${reason}).`, {
+        tool: uri,
+        hint: 'Read the resource instead (a read can be approved), or add a rule that allows the subscription.',
       });
 
-/** What is refused here repeats what was asked for, a secret too; what the runtime refuses has none in it. */
-export const cleanly = <Result>(work: Promise<Result>, runtime: Pick<Runtime, 'redact'>): Promise<Result> =>
+/** Errors created here quote the request, which may contain a secret; errors of the runtime are already redacted. */
+export const redactRejection = <Result>(
+  work: Promise<Result>,
+  runtime: Pick<Runtime, 'redact'>,
+): Promise<Result> =>
   work.catch((thrown) => {
-    throw withoutSecrets(thrown, runtime);
+    throw redactThrown(thrown, runtime);
   });
 
-function withoutSecrets(thrown: unknown, runtime: Pick<Runtime, 'redact'>): unknown {
+function redactThrown(thrown: unknown, runtime: Pick<Runtime, 'redact'>): unknown {
   const redact = (text: string): string => String(runtime.redact(text));
   if (thrown instanceof RpcError) {
     const { code, data, http } = thrown;

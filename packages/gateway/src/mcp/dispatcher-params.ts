@@ -1,22 +1,22 @@
-/** What of a request is the server's and what is ours, and results as the client's revision writes them. */
-import { keepSpelling } from 'turnbuckle';
-import { type AnswerText, SharedText } from '../http/answer-text.js';
-import { type Era, META, type Params } from './protocol.js';
+/** Splits the params of a request into ours and the server's, and writes results for the client's revision. */
+import { copyRawNumbers } from 'turnbuckle/host';
+import { type ResponseText, SharedText } from '../http/response-text.js';
+import { type Era, META, type Params } from './protocol/protocol.js';
 
-/** Methods of the newer revision whose answers say how long they are good for. */
-export const LISTS = { ttlMs: 10_000, cacheScope: 'private' } as const;
+/** Methods of the newer revision whose results say how long they may be cached. */
+export const LIST_CACHE_HINT = { ttlMs: 10_000, cacheScope: 'private' } as const;
 
 /**
- * Of the params that a call has beside its own, only what the protocol knows: what else a client adds is no argument,
- * no rule looks at it, and a server that did would be led by it past both.
+ * Of the params besides the arguments, only those of the protocol are forwarded: no rule checks anything else that a
+ * client adds, so a server that reads it could be steered past the rules.
  */
-export function furtherOf(params: Params): Params | undefined {
+export function extraCallParams(params: Params): Params | undefined {
   const { task } = params;
-  return task === undefined ? undefined : keepSpelling(params, { task });
+  return task === undefined ? undefined : copyRawNumbers(params, { task });
 }
 
-/** What the client says about itself and its own request is between it and us; the rest belongs to the server. */
-const OURS: ReadonlySet<string> = new Set([
+/** What the client says about itself and its request is for us; the rest belongs to the server. */
+const GATEWAY_META_KEYS: ReadonlySet<string> = new Set([
   META.version,
   META.capabilities,
   META.clientInfo,
@@ -25,10 +25,10 @@ const OURS: ReadonlySet<string> = new Set([
 
 export function metaForServer(meta: Params, logLevel: string | undefined): Params | undefined {
   let kept: Record<string, unknown> | undefined =
-    logLevel === undefined ? undefined : keepSpelling(meta, { [META.logLevel]: logLevel });
+    logLevel === undefined ? undefined : copyRawNumbers(meta, { [META.logLevel]: logLevel });
   for (const key in meta) {
-    if (OURS.has(key)) continue;
-    kept ??= keepSpelling(meta, {});
+    if (GATEWAY_META_KEYS.has(key)) continue;
+    kept ??= copyRawNumbers(meta, {});
     kept[key] = meta[key];
   }
   return kept;
@@ -36,26 +36,26 @@ export function metaForServer(meta: Params, logLevel: string | undefined): Param
 
 export function withoutMeta(whole: Params): Params {
   const { _meta, inputResponses, requestState, ...params } = whole;
-  return keepSpelling(whole, params);
+  return copyRawNumbers(whole, params);
 }
 
-/** Only the newer revision says of what kind a result is. */
-export function inEra(result: Params, era: Era): Params {
+/** Only the newer revision has `resultType`. */
+export function toEraResult(result: Params, era: Era): Params {
   if (era === 'modern')
     return result.resultType === undefined
-      ? keepSpelling(result, { ...result, resultType: 'complete' })
+      ? copyRawNumbers(result, { ...result, resultType: 'complete' })
       : result;
   if (result.resultType === undefined) return result;
   const { resultType, ttlMs, cacheScope, ...rest } = result;
-  return keepSpelling(result, rest);
+  return copyRawNumbers(result, rest);
 }
 
-/** Large lists are there once, as bytes, for all who are sent them. */
-export function listText(key: string, items: string | Buffer, era: Era): AnswerText {
+/** Large lists exist once, as bytes, for all clients that get them. */
+export function listText(key: string, items: string | Buffer, era: Era): ResponseText {
   const head = `{"${key}":`;
   const tail =
     era === 'modern'
-      ? `,"resultType":"complete","ttlMs":${LISTS.ttlMs},"cacheScope":"${LISTS.cacheScope}"}`
+      ? `,"resultType":"complete","ttlMs":${LIST_CACHE_HINT.ttlMs},"cacheScope":"${LIST_CACHE_HINT.cacheScope}"}`
       : '}';
   return typeof items === 'string' ? `${head}${items}${tail}` : new SharedText(head, items, tail);
 }

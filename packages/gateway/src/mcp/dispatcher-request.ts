@@ -1,42 +1,43 @@
-/** What the surface is asked, and how it speaks of what is named there. */
-import type { Caller, CallRequest, CancelSignal, CatalogTool, Progress, Respondent } from 'turnbuckle';
-import { type AnswerText, SharedText } from '../http/answer-text.js';
-import type { Era, Params } from './protocol.js';
-import type { OpenState } from './request-states.js';
+/** Requests to the dispatcher, and the items that they name. */
+import type { Caller, CallRequest, CatalogTool, Progress } from 'turnbuckle';
+import type { CancelSignal, ClientResponder } from 'turnbuckle/host';
+import { type ResponseText, SharedText } from '../http/response-text.js';
+import type { Era, Params } from './protocol/protocol.js';
+import type { OpenState } from './sealed/request-states.js';
 import type { Target } from './view.js';
 
-export interface SurfaceRequest {
+export interface DispatcherRequest {
   readonly method: string;
   readonly params: Params;
   readonly caller: Caller;
-  /** The name of the view that it came to: what begins there goes on there. */
+  /** The name of the view that the request came to: what starts in a view continues only there. */
   readonly view: string;
   readonly era: Era;
   readonly signal?: CancelSignal | undefined;
-  readonly respondent?: Respondent | undefined;
-  /** What a server of the newer revision is to say, where the client has not said it for this request. */
+  readonly responder?: ClientResponder | undefined;
+  /** `_meta` for a server of the newer revision, if the client did not send it with this request. */
   readonly logLevel?: string | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** What it goes on from, opened. */
+  /** The opened state that it resumes from. */
   readonly state?: OpenState | undefined;
 }
 
 /** A result, or the JSON text of one. */
-export type SurfaceResult = Params | AnswerText;
+export type DispatcherResult = Params | ResponseText;
 
-/** A resource or prompt, and how the client calls it. */
+/** A resource or prompt, and its name for the client. */
 export interface NamedTarget extends Target {
   readonly kind: 'resource' | 'prompt';
   readonly name: string;
-  /** False: nobody has said that it is there. */
+  /** False: it is not known whether it exists. */
   readonly isListed?: boolean;
-  /** What else rules about arguments hold for. */
+  /** Other arguments that rules apply to. */
   readonly implied?: Params;
 }
 
 export type ToolIdentity = Pick<CatalogTool, 'server' | 'tool'>;
 
-/** A tool at its server, or by the name that agents see. */
+/** A tool by server and name, or by the name that agents see. */
 export interface ToolCall {
   readonly server: string | undefined;
   readonly tool: string;
@@ -46,5 +47,5 @@ export interface ToolCall {
   readonly onlyFor: CallRequest['onlyFor'];
 }
 
-export const isText = (result: SurfaceResult): result is AnswerText =>
+export const isResponseText = (result: DispatcherResult): result is ResponseText =>
   typeof result === 'string' || result instanceof SharedText;

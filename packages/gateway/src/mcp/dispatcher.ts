@@ -1,116 +1,116 @@
 /**
- * What a client can do here, whatever revision it speaks and however it is connected: lists of what its
- * caller may see, calls on the one path of the runtime, and everything else passed on to whose it is.
+ * Everything a client can do, independent of its revision and transport: lists of what its caller may see, calls on the
+ * runtime's one call path, and everything else forwarded to the right server.
  */
-import {
-  type Caller,
-  type CallOptions,
-  type CallRequest,
-  type CatalogTool,
-  type Decision,
-  identityOf,
-  inSlices,
-  keepSpelling,
-  type Permit,
-  type Runtime,
-} from 'turnbuckle';
-import { hostOrCaller } from '../host-or-caller.js';
-import { knowsServer } from '../knows-server.js';
+import type { Caller, CallOptions, CallRequest, CatalogTool, Decision, Runtime } from 'turnbuckle';
+import { copyRawNumbers, identityOf, inSlices, isRecord, type Permit } from 'turnbuckle/host';
+import { hostOrCaller } from '../identity/host-or-caller.js';
+import { knowsServer } from '../identity/knows-server.js';
+import type { ListCacheCounts } from '../metrics/list-metrics.js';
 import type { Tracer } from '../traces/tracer.js';
-import type { ApprovalNotices } from './approval-notice.js';
-import { argumentsGiven, readCompletion, requireAddress, withoutValues } from './completion.js';
-import { type OfferCounts, Offers } from './offers.js';
-import { isPassable } from './passable.js';
-import { CODES, isRecord, metaOf, type Params, RpcError } from './protocol.js';
-import { checkState, type RequestStates, unknownState } from './request-states.js';
-import { toToolFailure } from './rpc-error.js';
+import { promptArguments, readCompletion, requireUri, withoutDeniedValues } from './completion.js';
 import {
-  cleanly,
   isMissingResource,
   isUnknown,
   isUnknownMethod,
-  notSubscribed,
+  redactRejection,
   unknownMethod,
   unknownPrompt,
   unknownResource,
   unknownTask,
-} from './surface-errors.js';
-import { furtherOf, inEra, LISTS, listText, metaForServer, withoutMeta } from './surface-params.js';
+} from './dispatcher-errors.js';
+import {
+  extraCallParams,
+  LIST_CACHE_HINT,
+  listText,
+  metaForServer,
+  toEraResult,
+  withoutMeta,
+} from './dispatcher-params.js';
 import type {
+  DispatcherRequest,
+  DispatcherResult,
   NamedTarget,
-  SurfaceRequest,
-  SurfaceResult,
   ToolCall,
   ToolIdentity,
-} from './surface-request.js';
-import { hasTask, type Task, type TaskIds, withTaskIds } from './task-ids.js';
-import { checkTaskMethod, SAFE_ON_TASKS, TASK_METHODS } from './task-methods.js';
+} from './dispatcher-request.js';
+import { ListCache } from './list-cache.js';
+import type { ApprovalNotices } from './protocol/approval-notices.js';
+import { isForwardable } from './protocol/forwardable.js';
+import { CODES, metaOf, type Params, RpcError } from './protocol/protocol.js';
+import { toToolFailure } from './protocol/to-rpc-error.js';
+import { checkState, type RequestStates, unknownState } from './sealed/request-states.js';
+import { hasTask, type Task, type TaskIds, withTaskIds } from './sealed/task-ids.js';
+import { checkTaskMethod, READ_ONLY_TASK_METHODS, TASK_METHODS } from './sealed/task-methods.js';
+import { subscribeResource } from './subscribe-resource.js';
 import type { View } from './view.js';
 
-export interface SurfaceOptions {
+export interface McpDispatcherOptions {
   readonly tracer?: Tracer | undefined;
-  /** Where its lists are counted. */
-  readonly offerCounts: OfferCounts;
+  /** Counts the lists it sends. */
+  readonly listCacheCounts: ListCacheCounts;
   readonly taskIds: TaskIds;
   readonly states: RequestStates;
   readonly notices: ApprovalNotices;
 }
 
-export class Surface {
+type OnResolved = CallOptions['onResolved'];
+
+export class McpDispatcher {
   readonly view: View;
   readonly #runtime: Runtime;
-  readonly #offers: Offers;
+  readonly #lists: ListCache;
   readonly #tracer: Tracer | undefined;
   readonly #tasks: TaskIds;
   readonly #states: RequestStates;
   readonly #notices: ApprovalNotices;
-  /** What a person said yes to, for as long as the request lasts. */
-  readonly #permits = new WeakMap<SurfaceRequest, Permit>();
+  /** What a person approved, for as long as the request lasts. */
+  readonly #permits = new WeakMap<DispatcherRequest, Permit>();
 
-  constructor(view: View, runtime: Runtime, options: SurfaceOptions) {
-    const { tracer, offerCounts, taskIds, states, notices } = options;
+  constructor(view: View, runtime: Runtime, options: McpDispatcherOptions) {
+    const { tracer, listCacheCounts, taskIds, states, notices } = options;
     this.#notices = notices;
     this.#tasks = taskIds;
     this.#states = states;
     this.view = view;
     this.#tracer = tracer;
     this.#runtime = runtime;
-    this.#offers = new Offers(view, runtime, offerCounts);
+    this.#lists = new ListCache(view, runtime, listCacheCounts);
   }
 
-  /** Something in the catalog or in the rules is different. */
+  /** The catalog or the rules have changed. */
   invalidate(): void {
     this.view.invalidate();
-    this.#offers.invalidate();
+    this.#lists.invalidate();
   }
 
   /** Throws an RpcError or a TurnbuckleError. */
-  answer(request: SurfaceRequest): Promise<SurfaceResult> {
+  dispatch(request: DispatcherRequest): Promise<DispatcherResult> {
     const isNew = request.params.requestState === undefined;
-    return cleanly(isNew ? this.#answer(request) : this.#goOn(request), this.#runtime);
+    return redactRejection(isNew ? this.#dispatch(request) : this.#resume(request), this.#runtime);
   }
 
-  /** With the state of an earlier answer: what it was given for, or nothing. That there is more is nobody's to learn here. */
-  async #goOn(request: SurfaceRequest): Promise<SurfaceResult> {
+  /** With a state: the item that it was issued for, or none. The caller must not learn whether there is more. */
+  async #resume(request: DispatcherRequest): Promise<DispatcherResult> {
     const state = this.#states.open(request.params.requestState, request);
-    return this.#answer({ ...request, state }).catch((thrown) => {
+    return this.#dispatch({ ...request, state }).catch((thrown) => {
       throw isUnknown(thrown) ? unknownState() : thrown;
     });
   }
 
-  async #answer(request: SurfaceRequest): Promise<SurfaceResult> {
+  async #dispatch(request: DispatcherRequest): Promise<DispatcherResult> {
     const { method, era, caller } = request;
     switch (method) {
       case 'tools/call':
         return this.#callTool(request);
       case 'tools/list':
-        return listText('tools', await this.#offers.tools(caller), era);
+        return listText('tools', await this.#lists.tools(caller), era);
       case 'resources/list':
-        return listText('resources', await this.#offers.resources(caller), era);
+        return listText('resources', await this.#lists.resources(caller), era);
       case 'resources/templates/list':
-        return listText('resourceTemplates', await this.#offers.templates(caller), era);
+        return listText('resourceTemplates', await this.#lists.templates(caller), era);
       case 'prompts/list':
-        return listText('prompts', await this.#offers.prompts(caller), era);
+        return listText('prompts', await this.#lists.prompts(caller), era);
       case 'resources/read':
         return this.#readResource(request);
       case 'prompts/get':
@@ -118,40 +118,28 @@ export class Surface {
       case 'completion/complete':
         return this.#complete(request);
       default:
-        return this.#passOn(request);
+        return this.#forward(request);
     }
   }
 
-  /** Tells of changes of a resource that the caller may read. Throws what reading it would. */
+  /** Notifies of changes of a resource that the caller may read. Throws what reading it would throw. */
   subscribe(uri: string, callerNow: () => Caller, updated: () => void): Promise<() => Promise<void>> {
-    return cleanly(this.#subscribe(uri, callerNow, updated), this.#runtime);
-  }
-
-  async #subscribe(uri: string, callerNow: () => Caller, updated: () => void): Promise<() => Promise<void>> {
-    const owner = await this.#offers.ownerOf(uri, callerNow());
-    const { server, uri: tool } = owner;
-    const decide = (): Decision => this.#decideResource(server, tool, callerNow());
-    const { action, hidden, reason } = decide();
-    if (hidden) throw unknownResource(uri);
-    if (action !== 'allow') throw notSubscribed(uri, action, reason);
-    // What it may know can be less by the time that something changes.
-    const listener = (): void => {
-      if (decide().action === 'allow') updated();
+    const request = { uri, callerNow, updated };
+    const parts = {
+      runtime: this.#runtime,
+      ownerOf: (address: string, caller: Caller) => this.#lists.ownerOf(address, caller),
+      decide: (server: string, address: string) => this.#decideResource(server, address, callerNow()),
     };
-    return this.#runtime.subscribeResource(server, tool, listener).catch((thrown) => {
-      throw hostOrCaller(callerNow()) !== undefined && isMissingResource(thrown)
-        ? unknownResource(uri)
-        : thrown;
-    });
+    return redactRejection(subscribeResource(request, parts), this.#runtime);
   }
 
-  /** As for reading it: what is sent is its address. */
+  /** Authorized like a read: only the URI is sent. */
   #decideResource(server: string, uri: string, caller: Caller): Decision {
     const what = { kind: 'resource', server, tool: uri, arguments: { uri } } as const;
     return this.#runtime.decide({ ...what, caller: hostOrCaller(caller) });
   }
 
-  /** Whether a caller may know of the server, or of something that it offers. */
+  /** Whether a caller may know of the server, or of an item that it offers. */
   knowsServer(server: string, caller: Caller): boolean {
     if (!this.view.hasServer(server)) return false;
     const who = hostOrCaller(caller);
@@ -159,35 +147,35 @@ export class Surface {
     return this.mayKnow(server, who);
   }
 
-  /** Whether a caller may know that there is this server. */
+  /** Whether a caller may know that this server exists. */
   mayKnow(server: string, caller: Caller): boolean {
     return knowsServer(this.#runtime, server, caller);
   }
 
-  async #callTool(request: SurfaceRequest): Promise<Params> {
+  async #callTool(request: DispatcherRequest): Promise<Params> {
     const { params, era } = request;
     const { name, arguments: args = {} } = params;
-    if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The tool has no name');
-    if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'The arguments are not an object');
-    // Not looked up again: when the answer is there, the name may stand for a tool of another server.
+    if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'params.name must be a string');
+    if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'params.arguments must be an object');
+    // Not looked up again: by the time of the answer the name may belong to a tool of another server.
     const found: { tool?: ToolIdentity } = {};
-    const call = this.#toolCall(name, request, args);
+    const call = this.#resolveTool(name, request, args);
     try {
       const result = await this.#runtime.call(
-        this.#optionsOf(request, call, (tool) => {
+        this.#callOptions(request, call, (tool) => {
           found.tool = tool;
         }),
       );
-      return inEra(this.#seal(result, request, found.tool), era);
+      return toEraResult(this.#seal(result, request, found.tool), era);
     } catch (thrown) {
       const failure = toToolFailure(thrown);
       if (failure === undefined) throw thrown;
-      return inEra(failure, era);
+      return toEraResult(failure, era);
     }
   }
 
-  /** Names of the whole catalog are the runtime's to resolve: one may be that of a server that is not up yet. */
-  #toolCall(name: string, { caller, state }: SurfaceRequest, args: Params): ToolCall {
+  /** Names of the whole catalog are resolved by the runtime: one may belong to a server that is not connected yet. */
+  #resolveTool(name: string, { caller, state }: DispatcherRequest, args: Params): ToolCall {
     const onlyFor = state && { server: state.server, tool: state.item };
     if (this.view.options.names !== 'plain')
       return {
@@ -219,59 +207,66 @@ export class Surface {
     return this.#runtime.decide({ server, tool, caller: hostOrCaller(caller) }).hidden ? undefined : found;
   }
 
-  async #readResource(request: SurfaceRequest): Promise<Params> {
+  async #readResource(request: DispatcherRequest): Promise<Params> {
     const { params, era, caller } = request;
     const { uri } = params;
-    if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'The resource has no uri');
-    const owner = await this.#offers.ownerOf(uri, caller);
+    if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'params.uri must be a string');
+    const owner = await this.#lists.ownerOf(uri, caller);
     const target = { kind: 'resource', server: owner.server, item: owner.uri, name: uri } as const;
-    const result = await this.#ask(request, target, { ...withoutMeta(params), uri: owner.uri });
-    if (era === 'legacy') return inEra(result, era);
-    return keepSpelling(result, { ttlMs: 0, ...inEra(result, era), cacheScope: LISTS.cacheScope });
+    const result = await this.#request(request, target, { ...withoutMeta(params), uri: owner.uri });
+    if (era === 'legacy') return toEraResult(result, era);
+    return copyRawNumbers(result, {
+      ttlMs: 0,
+      ...toEraResult(result, era),
+      cacheScope: LIST_CACHE_HINT.cacheScope,
+    });
   }
 
-  async #getPrompt(request: SurfaceRequest): Promise<Params> {
+  async #getPrompt(request: DispatcherRequest): Promise<Params> {
     const { params, era, caller } = request;
     const { name } = params;
-    if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'The prompt has no name');
-    const { server, item } = await this.#offers.findPrompt(name, caller);
+    if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'params.name must be a string');
+    const { server, item } = await this.#lists.findPrompt(name, caller);
     const target = { kind: 'prompt', server, item, name } as const;
-    return inEra(await this.#ask(request, target, { ...withoutMeta(params), name: item }), era);
+    return toEraResult(await this.#request(request, target, { ...withoutMeta(params), name: item }), era);
   }
 
-  async #complete(request: SurfaceRequest): Promise<Params> {
+  async #complete(request: DispatcherRequest): Promise<Params> {
     const { params, era, caller } = request;
     const ref = isRecord(params.ref) ? params.ref : {};
     const isPrompt = ref.type === 'ref/prompt';
     const named = isPrompt ? ref.name : ref.uri;
     if (typeof named !== 'string')
-      throw new RpcError(CODES.invalidParams, 'Nothing is named to be completed');
+      throw new RpcError(CODES.invalidParams, 'params.ref must be a prompt or resource reference');
     const given = readCompletion(params);
     if (isPrompt) {
-      const { server, item } = await this.#offers.findPrompt(named, caller);
-      const target = { kind: 'prompt', server, item, name: named, implied: argumentsGiven(given) } as const;
-      return inEra(await this.#ask(request, target, { ref: { type: ref.type, name: item }, ...given }), era);
+      const { server, item } = await this.#lists.findPrompt(named, caller);
+      const target = { kind: 'prompt', server, item, name: named, implied: promptArguments(given) } as const;
+      return toEraResult(
+        await this.#request(request, target, { ref: { type: ref.type, name: item }, ...given }),
+        era,
+      );
     }
-    const { server, item, isListed } = await this.#offers.findTemplate(named, caller);
+    const { server, item, isListed } = await this.#lists.findTemplate(named, caller);
     const decide = (address: string): Decision['action'] =>
       this.#decideResource(server, address, caller).action;
-    // Both count, the template and what the value makes of it: the stricter one is what it is about.
-    const filled = requireAddress(item, given);
+    // Both the template and the expanded URI are checked: the stricter decision applies.
+    const filled = requireUri(item, given);
     const about = STRICTNESS[decide(item)] > STRICTNESS[decide(filled)] ? item : filled;
     const target = { kind: 'resource', server, item: about, name: named, isListed } as const;
-    const result = await this.#ask(request, target, { ref: { type: ref.type, uri: item }, ...given });
+    const result = await this.#request(request, target, { ref: { type: ref.type, uri: item }, ...given });
     const isDenied = (address: string): boolean => decide(address) === 'deny';
-    return inEra(await inSlices(withoutValues(result, { template: item, given, isDenied })), era);
+    return toEraResult(await inSlices(withoutDeniedValues(result, { template: item, given, isDenied })), era);
   }
 
-  /** Of what is not there, or not for the caller, nobody but the host itself is told whose it would be. */
-  async #ask(request: SurfaceRequest, target: NamedTarget, params: Params): Promise<Params> {
+  /** For a missing or hidden item, only the host learns which server it would belong to. */
+  async #request(request: DispatcherRequest, target: NamedTarget, params: Params): Promise<Params> {
     const { method, caller } = request;
     const { kind, server, item, name, isListed = true } = target;
     checkState(request.state, target);
     try {
       const result = await this.#runtime.request({
-        ...this.#optionsOf(request),
+        ...this.#callOptions(request),
         kind,
         server,
         item,
@@ -287,97 +282,97 @@ export class Surface {
     }
   }
 
-  /** What nobody here knows goes to the only server there is, decided like a tool of that name. */
-  async #passOn(request: SurfaceRequest): Promise<Params> {
+  /** An unknown method goes to the only server, authorized like a tool of that name. */
+  async #forward(request: DispatcherRequest): Promise<Params> {
     const { method, params, era } = request;
     if (era === 'modern') checkTaskMethod(method, params);
-    if (TASK_METHODS.has(method)) return this.#followTask(request);
-    const task = method.startsWith('tasks/') ? this.#namedTask(request) : undefined;
-    const server = isPassable(method) ? (task?.server ?? this.#onlyServer(request.caller)) : undefined;
+    if (TASK_METHODS.has(method)) return this.#forwardTask(request);
+    const task = method.startsWith('tasks/') ? this.#taskOfRequest(request) : undefined;
+    const server = isForwardable(method) ? (task?.server ?? this.#onlyServer(request.caller)) : undefined;
     if (server === undefined) throw unknownMethod(method);
     checkState(request.state, { server, item: method });
     const passed = { ...withoutMeta(params), ...(task !== undefined && { taskId: task.id }) };
     const what = { kind: 'tool', server, item: method, method, params: passed } as const;
-    const result = await this.#runtime.request({ ...this.#optionsOf(request), ...what }).catch((thrown) => {
+    const result = await this.#runtime.request({ ...this.#callOptions(request), ...what }).catch((thrown) => {
       const isHost = hostOrCaller(request.caller) === undefined;
       throw isUnknown(thrown) || (!isHost && isUnknownMethod(thrown)) ? unknownMethod(method) : thrown;
     });
-    return inEra(this.#seal(result, request, { server, tool: method }), era);
+    return toEraResult(this.#seal(result, request, { server, tool: method }), era);
   }
 
-  /** A task belongs to whose call began it, and is decided like that call. Nobody is told of the tasks of others. */
-  async #followTask(request: SurfaceRequest): Promise<Params> {
+  /** A task belongs to the caller that started it, and is authorized like its call. Tasks of others stay hidden. */
+  async #forwardTask(request: DispatcherRequest): Promise<Params> {
     const { method, era, caller } = request;
     const task = this.#findTask(request);
     const { server, tool, id, approved } = task;
     checkState(request.state, { server, item: tool });
     const asked = this.#runtime.request({
-      ...this.#optionsOf(request),
+      ...this.#callOptions(request),
       kind: 'tool',
       server,
       item: tool,
       method,
-      // Nothing else: what was approved is the call, not what somebody sends along with a look at its task.
+      // Nothing else: the call was approved, not what is sent along when its task is read.
       params: { taskId: id },
-      task: { permit: approved?.permit, isSafe: SAFE_ON_TASKS.has(method) },
+      task: { permit: approved?.permit, isSafe: READ_ONLY_TASK_METHODS.has(method) },
     });
     const result = await asked.catch((thrown) => {
       throw isUnknown(thrown) ? unknownTask() : thrown;
     });
-    // The task that was asked about keeps the id by which its client knows it.
+    // The requested task keeps the id that its client knows.
     const known = String(request.params.taskId);
     const seal = (of: string): string =>
       of === id ? known : this.#tasks.seal({ server, tool, id: of, approved }, identityOf(caller));
     const sealed = this.#states.seal(result, { server, item: tool }, request);
-    return inEra(hasTask(sealed) ? withTaskIds(sealed, seal) : sealed, era);
+    return toEraResult(hasTask(sealed) ? withTaskIds(sealed, seal) : sealed, era);
   }
 
-  #findTask({ params, caller }: SurfaceRequest): Task {
+  #findTask({ params, caller }: DispatcherRequest): Task {
     const task = this.#tasks.open(params.taskId, identityOf(caller));
     if (task === undefined || !this.view.hasServer(task.server)) throw unknownTask();
     return task;
   }
 
-  /** A method about tasks that is not the protocol's: a task that it names has to be the caller's, too. */
-  #namedTask(request: SurfaceRequest): Task | undefined {
+  /** An unknown method about tasks: if it names a task, that has to be the caller's too. */
+  #taskOfRequest(request: DispatcherRequest): Task | undefined {
     if (request.method === 'tasks/list') throw unknownMethod(request.method);
     return request.params.taskId === undefined ? undefined : this.#findTask(request);
   }
 
-  #seal(whole: Params, request: SurfaceRequest, of: ToolIdentity | undefined): Params {
+  #seal(whole: Params, request: DispatcherRequest, of: ToolIdentity | undefined): Params {
     if (of === undefined) return whole;
     const { server, tool } = of;
     const result = this.#states.seal(whole, { server, item: tool }, request);
     if (!hasTask(result)) return result;
-    const approved = this.#tasks.approvedNow(this.#permits.get(request));
+    const approved = this.#tasks.createApproval(this.#permits.get(request));
     const identity = identityOf(request.caller);
     return withTaskIds(result, (id) => this.#tasks.seal({ server, tool, id, approved }, identity));
   }
 
   /** What of a request is for the call and not for its server. */
-  #optionsOf(request: SurfaceRequest, call: ToolCall, onFound: CallOptions['onFound']): CallRequest;
-  #optionsOf(request: SurfaceRequest): CallOptions;
-  #optionsOf(request: SurfaceRequest, call?: ToolCall, onFound?: CallOptions['onFound']): CallOptions {
-    const { caller, params, era, signal, respondent, onProgress, logLevel, state } = request;
+  #callOptions(request: DispatcherRequest, call: ToolCall, onResolved: OnResolved): CallRequest;
+  #callOptions(request: DispatcherRequest): CallOptions;
+  #callOptions(request: DispatcherRequest, call?: ToolCall, onResolved?: OnResolved): CallOptions {
+    const { caller, params, era, signal, responder, onProgress, logLevel, state } = request;
     const { inputResponses } = params;
     const meta = metaForServer(metaOf(params), logLevel);
     const traced = this.#tracer?.begin(meta);
-    // Written out, member by member: this is made for every call, and spreading costs more than all the rest of it.
+    // Written out member by member: this runs for every call, and spreading costs more than all the rest.
     const options: CallOptions & { [Key in keyof ToolCall]: ToolCall[Key] | undefined } = {
       caller: hostOrCaller(caller),
       signal,
-      respondent,
+      responder,
       onProgress,
       onApproval: (asked) =>
-        this.#notices.tell(asked, { callerId: caller.id, onProgress, respondent, signal }),
+        this.#notices.notify(asked, { callerId: caller.id, onProgress, responder, signal }),
       onPermit: (permit) => void this.#permits.set(request, permit),
-      onFound,
+      onResolved,
       inputRequired: era === 'modern' ? 'return' : 'answer',
       inputResponses: isRecord(inputResponses) ? inputResponses : undefined,
       requestState: state?.state,
       requestId: traced?.requestId,
       meta: traced?.meta ?? meta,
-      more: call === undefined ? undefined : furtherOf(params),
+      extraParams: call === undefined ? undefined : extraCallParams(params),
       server: call?.server,
       tool: call?.tool,
       arguments: call?.arguments,
@@ -388,7 +383,7 @@ export class Surface {
     return options;
   }
 
-  /** The only server that the caller may know of; where it may know of none, the only one: it is refused there. */
+  /** The only server that the caller may know of; if it may know of none, the only server, which rejects the call. */
   #onlyServer(caller: Caller): string | undefined {
     const servers = this.#runtime.serverNames().filter((name) => this.view.hasServer(name));
     const known = servers.filter((name) => this.knowsServer(name, caller));

@@ -1,89 +1,77 @@
-/** What the servers of a view offer, as a caller may see it: the lists as text, and whose each thing is. */
-import {
-  type Caller,
-  type CatalogItem,
-  type CatalogTool,
-  type Runtime,
-  type Steps,
-  scanHeaderParameters,
-  writeJson,
-} from 'turnbuckle';
-import { toShare } from '../http/answer-text.js';
-import { fitsTemplate } from './fits-template.js';
-import { MadeOfList } from './made-of-list.js';
-import type { Params } from './protocol.js';
-import { unknownPrompt, unknownResource } from './surface-errors.js';
-import { MAX_KEPT, renamed, type Target, type View } from './view.js';
+/** The lists of a view as a caller may see them: their text, and which server each item belongs to. */
+import type { Caller, CatalogTool, Runtime } from 'turnbuckle';
+import { type CatalogItem, type Steps, scanHeaderParameters, writeJson } from 'turnbuckle/host';
+import { toShareableText } from '../http/response-text.js';
+import type { ListCacheCounts } from '../metrics/list-metrics.js';
+import { DerivedCache } from './derived-cache.js';
+import { unknownPrompt, unknownResource } from './dispatcher-errors.js';
+import { matchesTemplate } from './matches-template.js';
+import type { Params } from './protocol/protocol.js';
+import { MAX_CACHED_CALLERS, type Target, type View, withName } from './view.js';
 
 type Kind = 'resources' | 'templates' | 'prompts';
 type Items = readonly CatalogItem[];
 type Names = ReadonlyMap<string, CatalogItem>;
 
-/** Whose a resource is. */
-interface Owner {
+/** Which server a resource belongs to. */
+interface ResourceOwner {
   readonly server: string;
   readonly uri: string;
-  /** Among what the caller may know. */
+  /** Whether the caller may know it. */
   readonly isListed: boolean;
 }
 
-/** How often a list of tools was at hand, and how often it had to be made. */
-export interface OfferCounts {
-  hits: number;
-  misses: number;
-}
+/** How long a list waits for servers that are still connecting. */
+const STARTUP_WAIT_MS = 5_000;
+/** The limit for the text of all cached lists. */
+const MAX_CACHED_CHARACTERS = 32 * 1_024 * 1_024;
+/** The limit for all entries whose names are cached. */
+const MAX_CACHED_NAMES = 200_000;
 
-/** How long a list waits for servers that are just coming up. */
-const START_MS = 5_000;
-/** Of all texts of lists that are kept. */
-const MAX_KEPT_CHARACTERS = 32 * 1_024 * 1_024;
-/** Of all entries whose names are kept. */
-const MAX_KEPT_NAMES = 200_000;
-
-export class Offers {
+export class ListCache {
   readonly #view: View;
   readonly #runtime: Runtime;
-  readonly #counts: OfferCounts;
-  /** Lists are the same arrays as long as nothing changes, so what is made of them is kept by them. */
-  readonly #texts = new MadeOfList<readonly object[], string | Buffer>({
-    maxLists: MAX_KEPT,
-    maxWeight: MAX_KEPT_CHARACTERS,
+  readonly #counts: ListCacheCounts;
+  /** Lists are the same arrays as long as nothing changes, so derived values are cached by list. */
+  readonly #texts = new DerivedCache<readonly object[], string | Buffer>({
+    maxLists: MAX_CACHED_CALLERS,
+    maxWeight: MAX_CACHED_CHARACTERS,
     weigh: (text) => text.length,
   });
-  readonly #named = new MadeOfList<Items, Names>({
-    maxLists: MAX_KEPT,
-    maxWeight: MAX_KEPT_NAMES,
+  readonly #named = new DerivedCache<Items, Names>({
+    maxLists: MAX_CACHED_CALLERS,
+    maxWeight: MAX_CACHED_NAMES,
     weigh: (names) => names.size,
   });
-  readonly #inView = new MadeOfList<Items, Items>({
-    maxLists: MAX_KEPT,
-    maxWeight: MAX_KEPT_NAMES,
+  readonly #inView = new DerivedCache<Items, Items>({
+    maxLists: MAX_CACHED_CALLERS,
+    maxWeight: MAX_CACHED_NAMES,
     weigh: (items) => items.length,
   });
-  readonly #only = new MadeOfList<Items, readonly string[]>({
-    maxLists: MAX_KEPT,
-    maxWeight: MAX_KEPT,
+  readonly #onlyServer = new DerivedCache<Items, readonly string[]>({
+    maxLists: MAX_CACHED_CALLERS,
+    maxWeight: MAX_CACHED_CALLERS,
     weigh: () => 1,
   });
   #started: Promise<void> | undefined;
 
-  /** Counts into `counts`, which may be those of several. */
-  constructor(view: View, runtime: Runtime, counts: OfferCounts) {
+  /** Adds to `counts`, which several caches may share. */
+  constructor(view: View, runtime: Runtime, counts: ListCacheCounts) {
     this.#view = view;
     this.#counts = counts;
     this.#runtime = runtime;
   }
 
-  /** Nothing that was made so far is asked for again. */
+  /** Drops everything that was derived so far. */
   invalidate(): void {
     this.#texts.clear();
     this.#named.clear();
     this.#inView.clear();
-    this.#only.clear();
+    this.#onlyServer.clear();
   }
 
   async tools(caller: Caller): Promise<string | Buffer> {
-    // Asking is also what has servers read again whose lists have run out.
+    // Reading the catalog also makes servers refresh lists that have expired.
     const known = await this.#runtime.visibleTools(caller);
     if (this.#texts.has(known)) {
       this.#counts.hits += 1;
@@ -107,9 +95,9 @@ export class Offers {
     tools.sort((left, right) => (left.name < right.name ? -1 : 1));
     const fit: Params[] = [];
     for (const { name, tool } of tools) {
-      // Clients over HTTP would have to repeat an argument in a header that cannot be one: such a tool is out of order.
+      // A tool with an argument that cannot be sent in a header is unusable for clients over HTTP.
       if (!('fault' in scanHeaderParameters(tool.inputSchema)))
-        fit.push(renamed(tool.definition, 'name', name));
+        fit.push(withName(tool.definition, 'name', name));
       yield;
     }
     return yield* listSteps(fit);
@@ -128,8 +116,8 @@ export class Offers {
   }
 
   /**
-   * Whose it is, also if the caller may not know it: what is refused is refused where all calls are, and recorded there.
-   * What the caller may know comes first, as in its list.
+   * The server it belongs to, even if the caller may not know it: the call path rejects and records it. Items that the
+   * caller may know come first, as in its list.
    */
   async findPrompt(name: string, caller: Caller): Promise<Target> {
     const found =
@@ -142,32 +130,32 @@ export class Offers {
   async findTemplate(uri: string, caller: Caller): Promise<Target & { readonly isListed: boolean }> {
     const templates = await this.#items('templates', caller);
     const found =
-      templates.find(({ key }) => key === uri) ?? templates.find(({ key }) => fitsTemplate(key, uri));
+      templates.find(({ key }) => key === uri) ?? templates.find(({ key }) => matchesTemplate(key, uri));
     if (found !== undefined) return { server: found.server, item: uri, isListed: true };
     const owner = await this.ownerOf(uri, caller);
     return { server: owner.server, item: owner.uri, isListed: owner.isListed };
   }
 
-  /** By its place in a list, by a template that it fits, or the only server that could have it; like `findPrompt`. */
-  async ownerOf(uri: string, caller: Caller): Promise<Owner> {
+  /** By its place in a list, by a matching template, or the only server that could have it; like `findPrompt`. */
+  async ownerOf(uri: string, caller: Caller): Promise<ResourceOwner> {
     const listed = (await this.#names('resources', await this.#items('resources', caller))).get(uri);
     if (listed !== undefined) return { server: listed.server, uri: listed.key, isListed: true };
     const templates = await this.#items('templates', caller);
-    const template = templates.find(({ key }) => fitsTemplate(key, uri));
+    const template = templates.find(({ key }) => matchesTemplate(key, uri));
     if (template !== undefined) return { server: template.server, uri, isListed: true };
-    // Of all in the view, not of those that the caller knows: what is hidden must not go to another server instead.
+    // Of all servers in the view, not only those the caller knows: a hidden resource must not go to another server.
     const all = await this.#items('resources');
-    const [only] = await this.#only.get(all, () => this.#onlySteps());
+    const [only] = await this.#onlyServer.get(all, () => this.#onlyServerSteps());
     if (only !== undefined) return { server: only, uri, isListed: false };
     const hidden = (await this.#names('resources', all)).get(uri);
     if (hidden !== undefined) return { server: hidden.server, uri: hidden.key, isListed: false };
-    const hiding = (await this.#items('templates')).find(({ key }) => fitsTemplate(key, uri));
+    const hiding = (await this.#items('templates')).find(({ key }) => matchesTemplate(key, uri));
     if (hiding !== undefined) return { server: hiding.server, uri, isListed: false };
     throw unknownResource(uri);
   }
 
-  /** The one server of the view that has resources at all. One that comes or goes makes another list. */
-  *#onlySteps(): Steps<readonly string[]> {
+  /** The only server of the view that has resources. When a server comes or goes, the list changes. */
+  *#onlyServerSteps(): Steps<readonly string[]> {
     const able = this.#runtime
       .status()
       .filter(
@@ -176,7 +164,7 @@ export class Offers {
     return able.length === 1 ? able.map(({ name }) => name) : [];
   }
 
-  /** The definitions, as their servers wrote them, of what the caller may know; without one, of all in the view. */
+  /** The definitions of the items that the caller may know; without a caller, of all items in the view. */
   async #items(kind: Kind, caller?: Caller): Promise<Items> {
     await this.#whenStarted();
     const items = await this.#runtime.visibleItems(kind, caller);
@@ -203,7 +191,7 @@ export class Offers {
     const key = kind === 'prompts' ? 'name' : 'uri';
     const named: Params[] = [];
     for (const [name, { definition }] of yield* this.#nameSteps(kind, items)) {
-      named.push(renamed(definition, key, name));
+      named.push(withName(definition, key, name));
       yield;
     }
     return yield* listSteps(named);
@@ -213,34 +201,34 @@ export class Offers {
     return this.#named.get(items, () => this.#nameSteps(kind, items));
   }
 
-  /** Several items with the same name: those after the first carry their server's name. */
+  /** Of several items with the same name, all but the first get their server's name. */
   *#nameSteps(kind: 'prompts' | 'resources', items: Items): Steps<Names> {
     const isPlain = kind === 'resources' || this.#view.options.names === 'plain';
     const names = new Map<string, CatalogItem>();
     for (const item of items) {
       const name = isPlain ? item.key : `${item.server}_${item.key}`;
-      names.set(names.has(name) ? apart(kind, item) : name, item);
+      names.set(names.has(name) ? disambiguate(kind, item) : name, item);
       yield;
     }
     return names;
   }
 
-  /** Servers that come up with us are in the first list already, if they do not take too long. */
+  /** Servers that start with the daemon are in the first list, if they connect in time. */
   #whenStarted(): Promise<void> {
     this.#started ??= Promise.race([
       this.#runtime.connectAll().then(() => {}),
-      new Promise<void>((resolve) => setTimeout(resolve, START_MS).unref()),
+      new Promise<void>((resolve) => setTimeout(resolve, STARTUP_WAIT_MS).unref()),
     ]);
     return this.#started;
   }
 }
 
-const apart = (kind: 'prompts' | 'resources', { server, key }: CatalogItem): string =>
+const disambiguate = (kind: 'prompts' | 'resources', { server, key }: CatalogItem): string =>
   kind === 'resources'
     ? `turnbuckle://${encodeURIComponent(server)}/${encodeURIComponent(key)}`
     : `${server}__${key}`;
 
-/** A definition that cannot be written, such as a ring in one of the host's own, does not take the others with it. */
+/** A definition that cannot be serialized, such as a cyclic one of the host, does not affect the others. */
 function* listSteps(items: readonly Params[]): Steps<string | Buffer> {
   const texts: string[] = [];
   for (const item of items) {
@@ -250,7 +238,7 @@ function* listSteps(items: readonly Params[]): Steps<string | Buffer> {
   }
   const text = `[${texts.join(',')}]`;
   yield;
-  return toShare(text);
+  return toShareableText(text);
 }
 
 function textOf(item: Params): string | undefined {

@@ -1,11 +1,11 @@
-/** What is longer fits only itself: servers write templates, and every address that is read is held against them. */
-const MOST_OF_TEMPLATE = 512;
-const MOST_OF_ADDRESS = 2_048;
+/** A longer URI matches only itself: templates come from servers, and every URI that is read is matched against them. */
+const MAX_TEMPLATE_CHARACTERS = 512;
+const MAX_URI_CHARACTERS = 2_048;
 
-/** Whether an address can come from a template: each of its expressions stands for some text. Bounded in time. */
-export function fitsTemplate(template: string, uri: string): boolean {
-  if (template.length > MOST_OF_TEMPLATE || uri.length > MOST_OF_ADDRESS) return template === uri;
-  const texts = textsOf(template);
+/** Whether a URI can come from a template: each expression matches any text. Bounded in time. */
+export function matchesTemplate(template: string, uri: string): boolean {
+  if (template.length > MAX_TEMPLATE_CHARACTERS || uri.length > MAX_URI_CHARACTERS) return template === uri;
+  const texts = literalsOf(template);
   const last = texts.pop() ?? '';
   const [first, ...between] = texts;
   if (first === undefined) return template === uri;
@@ -19,8 +19,8 @@ export function fitsTemplate(template: string, uri: string): boolean {
   return at <= uri.length - last.length;
 }
 
-/** What stands before, between and after the expressions. */
-function textsOf(template: string): string[] {
+/** The text before, between and after the expressions. */
+function literalsOf(template: string): string[] {
   const texts: string[] = [];
   for (let at = 0; ; ) {
     const open = template.indexOf('{', at);

@@ -1,49 +1,49 @@
-/** The MCP side of the daemon: one desk for each view, sessions, calls that wait, and the endpoints before them. */
+/** The MCP side of the daemon: a context for each view, sessions, parked calls, and the endpoints. */
 import type { Runtime } from 'turnbuckle';
+import type { ListCacheCounts } from '../metrics/list-metrics.js';
 import type { Tracer } from '../traces/tracer.js';
-import { type ApprovalForms, ApprovalNotices } from './approval-notice.js';
-import { Changes } from './changes.js';
-import type { Desk } from './desk.js';
-import { HttpEndpoint } from './http-endpoint.js';
-import type { OfferCounts } from './offers.js';
-import { ParkedCalls } from './parked-calls.js';
-import { RequestStates } from './request-states.js';
-import { DEFAULT_SESSION_LIMITS, type SessionLimits, Sessions } from './sessions.js';
-import { type StdioEndpointOptions, serveStdio } from './stdio-endpoint.js';
-import { Surface } from './surface.js';
-import { makeTaskKey, TaskIds } from './task-ids.js';
+import { ChangeNotifier } from './change-notifier.js';
+import { McpDispatcher } from './dispatcher.js';
+import { HttpEndpoint } from './http/http-endpoint.js';
+import { ParkedCalls } from './modern/parked-calls.js';
+import { type ApprovalForms, ApprovalNotices } from './protocol/approval-notices.js';
+import { RequestStates } from './sealed/request-states.js';
+import { makeTaskKey, TaskIds } from './sealed/task-ids.js';
+import { DEFAULT_SESSION_LIMITS, type SessionLimits, Sessions } from './sessions/sessions.js';
+import { type StdioEndpointOptions, serveStdio } from './stdio/stdio-endpoint.js';
 import { View, type ViewOptions } from './view.js';
+import type { ViewContext } from './view-context.js';
 
-export interface McpFrontOptions {
+export interface McpEndpointOptions {
   readonly runtime: Runtime;
   readonly version: string;
-  /** Named views beside the one that offers everything. */
+  /** Named views, in addition to the default view, which offers everything. */
   readonly views?: Readonly<Record<string, ViewOptions>> | undefined;
   readonly sessionLimits?: Partial<SessionLimits> | undefined;
   readonly now?: (() => number) | undefined;
   readonly tracer?: Tracer | undefined;
-  /** What ids of tasks and states of requests are sealed with; absent: they are good as long as this lives. */
+  /** The key that seals task ids and request states; absent: they are valid until this endpoint closes. */
   readonly taskKey?: Buffer | undefined;
-  /** What clients that can show forms are for an approval; absent: told of it, and able to refuse. */
+  /** What a form on the client can do about an approval; absent: show it and deny it. */
   readonly approvalForms?: (() => ApprovalForms | undefined) | undefined;
-  /** There is nobody but the client: what needs an approval fails at once unless a form of the client can give it. */
-  readonly isAlone?: boolean | undefined;
+  /** Only the client can be asked: a call that requires approval fails immediately unless a form of the client can give it. */
+  readonly isSingleClient?: boolean | undefined;
 }
 
-export class McpFront {
+export class McpEndpoint {
   readonly http: HttpEndpoint;
   readonly sessions: Sessions;
   /** Of all views. */
-  readonly offerCounts: OfferCounts = { hits: 0, misses: 0 };
+  readonly listCacheCounts: ListCacheCounts = { hits: 0, misses: 0 };
   readonly #runtime: Runtime;
   readonly #version: string;
   readonly #parked = new ParkedCalls();
-  readonly #changes: Changes;
+  readonly #changes: ChangeNotifier;
   readonly #taskIds: TaskIds;
   readonly #states: RequestStates;
   readonly #notices: ApprovalNotices;
   readonly #tracer: Tracer | undefined;
-  readonly #desks = new Map<string, ChangingDesk>();
+  readonly #viewContexts = new Map<string, MutableViewContext>();
   #views: ReadonlySet<string> = new Set();
 
   constructor({
@@ -55,50 +55,53 @@ export class McpFront {
     tracer,
     taskKey = makeTaskKey(),
     approvalForms,
-    isAlone = false,
-  }: McpFrontOptions) {
-    this.#notices = new ApprovalNotices(runtime, { forms: () => approvalForms?.() ?? 'inform', isAlone });
+    isSingleClient = false,
+  }: McpEndpointOptions) {
+    this.#notices = new ApprovalNotices(runtime, {
+      forms: () => approvalForms?.() ?? 'inform',
+      isSingleClient,
+    });
     this.#taskIds = new TaskIds(taskKey, now);
     this.#states = new RequestStates(taskKey);
     this.#tracer = tracer;
     this.#runtime = runtime;
     this.#version = version;
-    this.#changes = new Changes(runtime, () => this.invalidate());
+    this.#changes = new ChangeNotifier(runtime, () => this.invalidate());
     this.setViews(views);
     this.sessions = new Sessions({ ...DEFAULT_SESSION_LIMITS, ...sessionLimits }, now);
     this.http = new HttpEndpoint(this.sessions);
   }
 
-  /** The desk of a view; without a name that of everything. */
-  desk(view = ''): Desk | undefined {
-    return this.#views.has(view) ? this.#desks.get(view) : undefined;
+  /** The context of a view; without a name, of the default view. */
+  viewContext(view = ''): ViewContext | undefined {
+    return this.#views.has(view) ? this.#viewContexts.get(view) : undefined;
   }
 
-  /** Takes over other views, for who is connected already too; clients of those that are gone find nothing any more. */
+  /** Replaces the views, also for connected clients; clients of a removed view find nothing any more. */
   setViews(views: Readonly<Record<string, ViewOptions>>): void {
     const all = new Map<string, ViewOptions>([['', {}], ...Object.entries(views)]);
     this.#views = new Set(all.keys());
-    for (const name of new Set([...this.#desks.keys(), ...all.keys()])) {
-      const surface = this.#createSurface(new View(name, all.get(name) ?? NOTHING, this.#runtime));
-      const desk = this.#desks.get(name);
-      if (desk === undefined) this.#desks.set(name, this.#createDesk(surface));
-      else desk.surface = surface;
+    for (const name of new Set([...this.#viewContexts.keys(), ...all.keys()])) {
+      const dispatcher = this.#createDispatcher(new View(name, all.get(name) ?? EMPTY_VIEW, this.#runtime));
+      const viewContext = this.#viewContexts.get(name);
+      if (viewContext === undefined) this.#viewContexts.set(name, this.#createViewContext(dispatcher));
+      else viewContext.dispatcher = dispatcher;
     }
   }
 
   /** The catalog or the rules have changed. */
   invalidate(): void {
-    for (const { surface } of this.#desks.values()) surface.invalidate();
+    for (const { dispatcher } of this.#viewContexts.values()) dispatcher.invalidate();
   }
 
-  /** Serves one client over streams until it leaves. */
-  serveStdio(streams: Omit<StdioEndpointOptions, 'desk'>, view = ''): Promise<void> {
-    const desk = this.desk(view);
-    if (desk === undefined) return Promise.reject(new Error(`There is no view named "${view}".`));
-    return serveStdio({ ...streams, desk });
+  /** Serves one client over streams until it disconnects. */
+  serveStdio(streams: Omit<StdioEndpointOptions, 'viewContext'>, view = ''): Promise<void> {
+    const viewContext = this.viewContext(view);
+    if (viewContext === undefined) return Promise.reject(new Error(`There is no view named "${view}".`));
+    return serveStdio({ ...streams, viewContext });
   }
 
-  /** Ends the streams that have no end of their own; calls on their way go on. */
+  /** Ends streams that would not end by themselves; calls in progress continue. */
   endStreams(): void {
     this.#changes.close();
     this.sessions.endStreams();
@@ -110,20 +113,20 @@ export class McpFront {
     await this.sessions.close();
   }
 
-  #createSurface(view: View): Surface {
-    return new Surface(view, this.#runtime, {
+  #createDispatcher(view: View): McpDispatcher {
+    return new McpDispatcher(view, this.#runtime, {
       tracer: this.#tracer,
-      offerCounts: this.offerCounts,
+      listCacheCounts: this.listCacheCounts,
       taskIds: this.#taskIds,
       states: this.#states,
       notices: this.#notices,
     });
   }
 
-  #createDesk(surface: Surface): ChangingDesk {
+  #createViewContext(dispatcher: McpDispatcher): MutableViewContext {
     return {
       runtime: this.#runtime,
-      surface,
+      dispatcher,
       parked: this.#parked,
       changes: this.#changes,
       serverInfo: { name: 'turnbuckle', title: 'Turnbuckle', version: this.#version },
@@ -131,7 +134,7 @@ export class McpFront {
   }
 }
 
-/** The view of a desk changes with the configuration; who is connected stays at the desk. */
-type ChangingDesk = Omit<Desk, 'surface'> & { surface: Surface };
+/** The view of a context changes with the configuration; connected clients keep the context. */
+type MutableViewContext = Omit<ViewContext, 'dispatcher'> & { dispatcher: McpDispatcher };
 
-const NOTHING: ViewOptions = { servers: [] };
+const EMPTY_VIEW: ViewOptions = { servers: [] };

@@ -1,42 +1,43 @@
 /** The MCP endpoint at `/mcp`, and one for each view at `/mcp/<view>`. */
 import { TurnbuckleError } from 'turnbuckle';
 import { readText } from '../http/body.js';
+import type { RequestContext } from '../http/request-context.js';
 import type { Route } from '../http/route.js';
-import type { Visit } from '../http/visit.js';
-import type { Desk } from './desk.js';
-import type { McpFront } from './mcp-front.js';
+import type { McpEndpoint } from './mcp-endpoint.js';
+import type { ViewContext } from './view-context.js';
 
-export function createMcpRoutes(front: McpFront): readonly Route[] {
+export function createMcpRoutes(endpoint: McpEndpoint): readonly Route[] {
   return ['/mcp', '/mcp/:view'].flatMap((path): Route[] => [
     {
       method: 'POST',
       path,
       access: 'call',
-      summary: 'A message of an MCP client, of any revision',
-      handle: async (visit) => front.http.post(deskOf(front, visit), visit, await readText(visit)),
+      summary: 'Send an MCP message in any protocol revision',
+      handle: async (context) =>
+        endpoint.http.post(viewContextOf(endpoint, context), context, await readText(context)),
     },
     {
       method: 'GET',
       path,
       access: 'call',
-      summary: "The stream of an older client's session",
-      handle: (visit) => front.http.get(deskOf(front, visit), visit),
+      summary: 'Open the event stream of a session (older protocol revisions)',
+      handle: (context) => endpoint.http.get(viewContextOf(endpoint, context), context),
     },
     {
       method: 'DELETE',
       path,
       access: 'call',
-      summary: "The end of an older client's session",
-      handle: (visit) => front.http.delete(deskOf(front, visit), visit),
+      summary: 'End a session (older protocol revisions)',
+      handle: (context) => endpoint.http.delete(viewContextOf(endpoint, context), context),
     },
   ]);
 }
 
-function deskOf(front: McpFront, { parameters: { view } }: Visit): Desk {
-  const desk = front.desk(view);
-  if (desk === undefined)
+function viewContextOf(endpoint: McpEndpoint, { parameters: { view } }: RequestContext): ViewContext {
+  const viewContext = endpoint.viewContext(view);
+  if (viewContext === undefined)
     throw new TurnbuckleError('PATH_UNKNOWN', `There is no view named "${view}".`, {
-      hint: 'Views are in daemon.views of your configuration: turnbuckle config shows its files.',
+      hint: 'Views are defined in daemon.views. List your config files: turnbuckle config',
     });
-  return desk;
+  return viewContext;
 }

@@ -1,43 +1,43 @@
-/** What all endpoints of a daemon share, one for each view: its surface, calls that wait, news of changes. */
+/** What all endpoints share, one for each view: its dispatcher, parked calls and change notifications. */
 import type { Caller, Runtime, ServerStatus } from 'turnbuckle';
-import { hostOrCaller } from '../host-or-caller.js';
-import type { Changes } from './changes.js';
-import type { ParkedCalls } from './parked-calls.js';
-import type { Params } from './protocol.js';
-import type { Surface } from './surface.js';
+import { hostOrCaller } from '../identity/host-or-caller.js';
+import type { ChangeNotifier } from './change-notifier.js';
+import type { McpDispatcher } from './dispatcher.js';
+import type { ParkedCalls } from './modern/parked-calls.js';
+import type { Params } from './protocol/protocol.js';
 
-export interface Desk {
+export interface ViewContext {
   readonly runtime: Runtime;
-  readonly surface: Surface;
+  readonly dispatcher: McpDispatcher;
   readonly parked: ParkedCalls;
-  readonly changes: Changes;
+  readonly changes: ChangeNotifier;
   readonly serverInfo: Params;
 }
 
-/** Nobody gets more from a view than it gives. */
-export function callerIn({ surface }: Desk, caller: Caller, run?: string): Caller {
-  const { limits } = surface.view;
+/** A view limits the capabilities of every caller. */
+export function callerInView({ dispatcher }: ViewContext, caller: Caller, run?: string): Caller {
+  const { limits } = dispatcher.view;
   if (limits === undefined) return run === undefined ? caller : { ...caller, run };
   const { capabilities: most } = limits;
   return {
     ...caller,
     ...(run !== undefined && { run }),
-    ...(most !== undefined && { capabilities: lesser(caller.capabilities, most) }),
+    ...(most !== undefined && { capabilities: intersectCapabilities(caller.capabilities, most) }),
     ...(hostOrCaller(caller) === undefined && { isHost: true }),
     limits,
   };
 }
 
-/** Who may do everything may do what the view gives. */
-export const lesser = (held: readonly string[], most: readonly string[]): readonly string[] =>
+/** A caller with all capabilities gets those of the view. */
+export const intersectCapabilities = (held: readonly string[], most: readonly string[]): readonly string[] =>
   held.includes('mcp_integration') ? most : held.filter((word) => most.includes(word));
 
-/** What is offered to clients of every revision. */
-export function capabilitiesOf(desk: Desk, caller: Caller): Record<string, unknown> {
+/** The capabilities offered to clients of every revision. */
+export function capabilitiesOf(viewContext: ViewContext, caller: Caller): Record<string, unknown> {
   const extensions: Record<string, unknown> = {};
-  const servers = serversFor(desk, caller);
+  const servers = serversFor(viewContext, caller);
   for (const { capabilities } of servers) Object.assign(extensions, capabilities?.extensions);
-  const experimental = desk.runtime.routeThrough(servers);
+  const experimental = viewContext.runtime.routeThrough(servers);
   return {
     tools: { listChanged: true },
     resources: { listChanged: true, subscribe: true },
@@ -49,12 +49,12 @@ export function capabilitiesOf(desk: Desk, caller: Caller): Record<string, unkno
   };
 }
 
-/** The words of the only server; of several nothing, since they are strangers' words to the model. */
-export function instructionsOf(desk: Desk, caller: Caller): string | undefined {
-  const [only, ...others] = serversFor(desk, caller);
+/** The instructions of the only server; of several none, since they are untrusted text for the model. */
+export function instructionsOf(viewContext: ViewContext, caller: Caller): string | undefined {
+  const [only, ...others] = serversFor(viewContext, caller);
   return others.length === 0 ? only?.instructions : undefined;
 }
 
-/** Those of the view that the caller may know of. */
-const serversFor = ({ runtime, surface }: Desk, caller: Caller): ServerStatus[] =>
-  runtime.status().filter(({ name }) => surface.knowsServer(name, caller));
+/** The servers of the view that the caller may know of. */
+const serversFor = ({ runtime, dispatcher }: ViewContext, caller: Caller): ServerStatus[] =>
+  runtime.status().filter(({ name }) => dispatcher.knowsServer(name, caller));

@@ -1,20 +1,21 @@
 /**
- * What one address offers: all servers or some of them, under names of its own. Knows which tool, resource
- * and prompt stands behind a name that a client uses, with one look whatever their number.
+ * What one address offers: all servers or some of them, under names of its own. Finds the tool, resource or prompt
+ * behind a name that a client uses, in constant time.
  */
-import { type Caller, type CatalogTool, callerKey, keepSpelling, type Rule, type Runtime } from 'turnbuckle';
-import type { Params } from './protocol.js';
+import type { Caller, CatalogTool, Rule, Runtime } from 'turnbuckle';
+import { callerKey, copyRawNumbers } from 'turnbuckle/host';
+import type { Params } from './protocol/protocol.js';
 
 export interface ViewOptions {
   /** The servers in it; absent: all. */
   readonly servers?: readonly string[] | undefined;
-  /** Their tools in it, by the names at their servers; absent: all. */
+  /** The tools in it, by their names at the server; absent: all. */
   readonly tools?: readonly string[] | undefined;
-  /** How they are called here: with their server's name before it, or as their server calls them where that is unique. */
+  /** How tools are named: with their server's name as prefix, or by their plain name where that is unique. */
   readonly names?: 'prefixed' | 'plain' | undefined;
-  /** Its callers have no more than these capabilities, whatever their token says. */
+  /** The maximum capabilities of its callers, regardless of their tokens. */
   readonly capabilities?: readonly string[] | undefined;
-  /** Rules beside the ordinary ones: the stricter of the two decisions holds here. */
+  /** Additional rules: the stricter of the two decisions applies. */
   readonly rules?: readonly Rule[] | undefined;
 }
 
@@ -24,19 +25,19 @@ export interface Target {
   readonly item: string;
 }
 
-/** So many callers' lists or names are kept; they are the same until something changes. */
-export const MAX_KEPT = 200;
+/** For how many callers lists and names are cached; they are the same until something changes. */
+export const MAX_CACHED_CALLERS = 200;
 
 export class View {
   readonly name: string;
   readonly options: ViewOptions;
-  /** The most that anybody can do here, the owner too; undefined: whatever they may do anywhere. */
+  /** The limits for every caller, including the owner; undefined: no limits. */
   readonly limits: Caller['limits'];
   readonly #runtime: Runtime;
   #names: Names | undefined;
-  #madeOf: { readonly listed: readonly CatalogTool[]; readonly rules: Runtime['rules'] } | undefined;
-  /** Where tools of several servers would have the same name, what a tool is called depends on what the caller may know. */
-  #hasTwins = false;
+  #namesSource: { readonly listed: readonly CatalogTool[]; readonly rules: Runtime['rules'] } | undefined;
+  /** If tools of several servers have the same name, a tool's name depends on what the caller may know. */
+  #hasDuplicateNames = false;
   readonly #namesFor = new Map<string, Names>();
 
   constructor(name: string, options: ViewOptions, runtime: Runtime) {
@@ -46,7 +47,7 @@ export class View {
     this.#runtime = runtime;
   }
 
-  /** Something in the catalog is different: names are looked up anew. */
+  /** The catalog has changed: names are looked up again. */
   invalidate(): void {
     this.#names = undefined;
     this.#namesFor.clear();
@@ -57,46 +58,50 @@ export class View {
   }
 
   /**
-   * The tool that a name stands for, also if the caller may not know it: what is refused is refused where all calls are,
-   * and recorded there. What the caller may know comes first, as in its list, and has no other name.
+   * The tool behind a name, even if the caller may not know it: the call path rejects and records it. Tools that the
+   * caller may know come first, as in its list, and have no other name.
    */
   findTool(name: string, caller: Caller): CatalogTool | undefined {
     const { tools, exposed } = this.#namesOf(caller);
     const found = tools.get(name);
-    if (found !== undefined || !this.#hasTwins) return found;
-    const hidden = this.#all().tools.get(name);
+    if (found !== undefined || !this.#hasDuplicateNames) return found;
+    const hidden = this.#allNames().tools.get(name);
     return hidden === undefined || exposed.has(hidden) ? undefined : hidden;
   }
 
-  /** What a caller calls a tool here; undefined when it is not in this view. */
+  /** The name of a tool for a caller; undefined if it is not in this view. */
   nameOf(tool: CatalogTool, caller: Caller): string | undefined {
     return this.#namesOf(caller).exposed.get(tool);
   }
 
-  #all(): Names {
+  #allNames(): Names {
     const { catalog, rules } = this.#runtime;
     const listed = catalog.list();
-    // Both are others whenever something in them is; not every reading of a list is told of.
-    if (this.#names !== undefined && this.#madeOf?.listed === listed && this.#madeOf.rules === rules)
+    // Both change whenever their content changes; not every refresh of a list is announced.
+    if (
+      this.#names !== undefined &&
+      this.#namesSource?.listed === listed &&
+      this.#namesSource.rules === rules
+    )
       return this.#names;
-    this.#madeOf = { listed, rules };
+    this.#namesSource = { listed, rules };
     this.#namesFor.clear();
     const tools = listed.filter(({ server, tool }) => this.#has(server, tool));
     const isPlain = this.options.names === 'plain';
-    this.#hasTwins = isPlain && new Set(tools.map(({ tool }) => tool)).size < tools.length;
+    this.#hasDuplicateNames = isPlain && new Set(tools.map(({ tool }) => tool)).size < tools.length;
     this.#names = nameTools(tools, isPlain);
     return this.#names;
   }
 
   #namesOf(caller: Caller): Names {
-    const all = this.#all();
-    if (!this.#hasTwins) return all;
+    const all = this.#allNames();
+    if (!this.#hasDuplicateNames) return all;
     const key = callerKey(caller);
     const known = this.#namesFor.get(key);
     if (known !== undefined) return known;
     const seen = this.#runtime.toolsForAgent(caller).filter(({ server, tool }) => this.#has(server, tool));
     const names = nameTools(seen, true);
-    if (this.#namesFor.size >= MAX_KEPT) this.#namesFor.clear();
+    if (this.#namesFor.size >= MAX_CACHED_CALLERS) this.#namesFor.clear();
     this.#namesFor.set(key, names);
     return names;
   }
@@ -127,6 +132,6 @@ function limitsOf({ servers, tools, capabilities, rules }: ViewOptions): Caller[
   };
 }
 
-/** An entry of a list, with another name. */
-export const renamed = (definition: Params, key: string, name: string): Params =>
-  keepSpelling(definition, { ...definition, [key]: name });
+/** A list entry with another name. */
+export const withName = (definition: Params, key: string, name: string): Params =>
+  copyRawNumbers(definition, { ...definition, [key]: name });

@@ -1,34 +1,34 @@
-/** Counts and durations of calls by tool: three numbers and a row of buckets for each, touched once a call. */
+/** Counts and durations of calls by tool: three numbers and an array of buckets for each, updated once per call. */
 import type { RuntimeEvents } from 'turnbuckle';
 import { type Family, labelText, type Sample } from './exposition.js';
 
 type Settled = RuntimeEvents['call.settled'];
 
-/** Seconds. */
+/** In seconds. */
 export const BUCKETS: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 const STATUSES = { ok: 'success', 'tool-error': 'tool_error', failed: 'error' } as const;
 const OTHER = 'other';
-const READS = { resource: 'resources/read', prompt: 'prompts/get' } as const;
+const NAME_BY_KIND = { resource: 'resources/read', prompt: 'prompts/get' } as const;
 
 interface Series {
   readonly calls: Record<Settled['outcome'], number>;
-  /** One more than there are bounds: the last is for what took longer. */
+  /** One more than there are bounds: the last is for longer calls. */
   readonly buckets: Float64Array;
   seconds: number;
 }
 
 export class CallMetrics {
-  readonly #most: number;
-  /** By their label: names that look alike share one, for no label may come twice. */
+  readonly #maxSeries: number;
+  /** By label: similar names share one, since no label may occur twice. */
   readonly #series = new Map<string, Series>();
-  /** The same by name, so that a call need not make a label. */
+  /** The same by name, so that a call need not build a label. */
   readonly #byName = new Map<string, Series>();
 
-  /** Beyond so many names of tools, the rest is counted as `other`. */
+  /** Beyond this many tool names, calls are counted as `other`. */
   constructor(most: number) {
-    this.#most = most;
+    this.#maxSeries = most;
   }
 
   record(event: Settled): void {
@@ -46,13 +46,13 @@ export class CallMetrics {
       {
         name: 'mcp_calls_total',
         type: 'counter',
-        help: 'Calls by tool and by how they ended.',
+        help: 'Calls by tool and outcome.',
         samples: () => this.#counts(),
       },
       {
         name: 'mcp_call_duration_seconds',
         type: 'histogram',
-        help: 'How long calls took, from the request to the answer.',
+        help: 'Duration of calls in seconds.',
         samples: () => this.#durations(),
       },
     ];
@@ -62,7 +62,7 @@ export class CallMetrics {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     const label = labelText({ tool_name: name });
-    const isFull = this.#series.size >= this.#most && name !== OTHER;
+    const isFull = this.#series.size >= this.#maxSeries && name !== OTHER;
     if (isFull && !this.#series.has(label)) return this.#seriesOf(OTHER);
     const series = this.#series.get(label) ?? {
       calls: { ok: 0, 'tool-error': 0, failed: 0 },
@@ -70,7 +70,7 @@ export class CallMetrics {
       seconds: 0,
     };
     this.#series.set(label, series);
-    if (this.#byName.size <= this.#most) this.#byName.set(name, series);
+    if (this.#byName.size <= this.#maxSeries) this.#byName.set(name, series);
     return series;
   }
 
@@ -95,8 +95,8 @@ export class CallMetrics {
   }
 }
 
-/** Only what exists gets a name of its own: addresses and made-up names have no end. */
+/** Only existing tools get a series: URIs and made-up names are unlimited. */
 function nameOf({ kind, toolName, error }: Settled): string {
-  if (kind !== 'tool') return READS[kind];
+  if (kind !== 'tool') return NAME_BY_KIND[kind];
   return error?.code === 'TOOL_UNKNOWN' || error?.code === 'SERVER_UNKNOWN' ? OTHER : toolName;
 }

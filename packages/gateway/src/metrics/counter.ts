@@ -1,8 +1,8 @@
 import { type Family, type Labels, labelText, type Sample } from './exposition.js';
 
-const MOST_SERIES = 2_000;
+const MAX_SERIES = 2_000;
 
-/** Counts by labels; of very many different ones, the rest is counted under `other`. */
+/** Counts by labels; beyond a limit of different labels, counts under `other`. */
 export class Counter implements Family {
   readonly type = 'counter';
   readonly name: string;
@@ -25,7 +25,7 @@ export class Counter implements Family {
 
   #keyOf(labels: Labels): string {
     const key = labelText(labels);
-    if (this.#counts.has(key) || this.#counts.size < MOST_SERIES) return key;
+    if (this.#counts.has(key) || this.#counts.size < MAX_SERIES) return key;
     return labelText(Object.fromEntries(Object.keys(labels).map((name) => [name, 'other'])));
   }
 }

@@ -1,8 +1,8 @@
-/** The text format that Prometheus reads. Whatever a server calls its tools, a line stays a line. */
+/** The Prometheus text format. No tool name can break a line. */
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Numbers under one name: `lines` are made when somebody asks for them. */
+/** A metric family: `lines` is evaluated on each scrape. */
 export interface Family {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
@@ -11,17 +11,17 @@ export interface Family {
 }
 
 export interface Sample {
-  /** Behind the family's name, such as `_sum`. */
+  /** A suffix of the family's name, such as `_sum`. */
   readonly suffix?: string;
-  /** As `labelText` makes them. */
+  /** As made by `labelText`. */
   readonly labels: string;
   readonly value: number;
 }
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-const LONGEST_LABEL = 200;
-/** Control characters, direction marks, and halves of pairs: they have no business in a label. */
+const MAX_LABEL_CHARACTERS = 200;
+/** Control characters, direction marks and lone surrogates do not belong in a label. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
 export function renderFamilies(families: Iterable<Family>): string {
@@ -36,14 +36,14 @@ export function renderFamilies(families: Iterable<Family>): string {
   return text;
 }
 
-/** Names are ours, values may be anybody's. */
+/** Label names are ours, values may be untrusted. */
 export const labelText = (labels: Labels): string =>
   Object.entries(labels)
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(',');
 
-/** A word as numbers: a sample for each that it could be, 1 for the one that it is. */
-export function oneOf(
+/** An enum as numbers: a sample for each possible value, 1 for the current one. */
+export function stateSamples(
   words: readonly string[],
   { labels, label, value }: { readonly labels: Labels; readonly label: string; readonly value: string },
 ): Sample[] {
@@ -54,7 +54,7 @@ export function oneOf(
 }
 
 function escapeLabel(value: string): string {
-  const short = value.length > LONGEST_LABEL ? `${value.slice(0, LONGEST_LABEL - 1)}…` : value;
+  const short = value.length > MAX_LABEL_CHARACTERS ? `${value.slice(0, MAX_LABEL_CHARACTERS - 1)}…` : value;
   return short.replace(/\n/g, ' ').replace(HIDDEN, '\ufffd').replace(/\\/g, '\\\\').replace(/"/g, '\\"');
 }
 

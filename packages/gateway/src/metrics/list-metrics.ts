@@ -1,14 +1,19 @@
-/** The lists that are kept: those of servers, how fresh and how often read, and those made ready for callers. */
+/** Cached lists: how fresh the lists of servers are and how often they were read, and how often callers hit the cache. */
 import type { Runtime } from 'turnbuckle';
-import type { OfferCounts } from '../mcp/offers.js';
 import { Counter } from './counter.js';
-import { type Family, labelText, oneOf, type Sample } from './exposition.js';
+import { type Family, labelText, type Sample, stateSamples } from './exposition.js';
 
 type Watched = Pick<Runtime, 'on' | 'status' | 'catalog'>;
 
+/** How often a tool list was cached, and how often it had to be built. */
+export interface ListCacheCounts {
+  hits: number;
+  misses: number;
+}
+
 export interface ListMetricsOptions {
-  readonly offers: Readonly<OfferCounts> | undefined;
-  /** The clock by which lists run out: the runtime's. */
+  readonly listCacheCounts: Readonly<ListCacheCounts> | undefined;
+  /** The clock for expiry: the runtime's. */
   readonly now: () => number;
 }
 
@@ -20,35 +25,41 @@ export interface ListMetrics {
   close(): void;
 }
 
-/** Counts readings from now on; how fresh the lists are is looked up when somebody asks. */
-export function watchLists(runtime: Watched, { offers, now }: ListMetricsOptions): ListMetrics {
-  const reads = new Counter('turnbuckle_server_list_reads_total', 'How often lists were read from a server.');
+/** Counts reads from now on; the state of the lists is looked up on each scrape. */
+export function watchLists(runtime: Watched, { listCacheCounts, now }: ListMetricsOptions): ListMetrics {
+  const reads = new Counter(
+    'turnbuckle_server_list_reads_total',
+    'Number of times a list, such as the tools, was read from the server, by reason and outcome.',
+  );
   const close = runtime.on('catalog.read', ({ server, reason, outcome }) =>
     reads.add({ server, reason, outcome }),
   );
   const states: Family = {
     name: 'turnbuckle_server_list_state',
     type: 'gauge',
-    help: 'How fresh what is known of a list of the server is: 1 for that state.',
+    help: 'State of a cached list from the server (1 for the current state, 0 for the others).',
     samples: () => statesOf(runtime, now()),
   };
-  return { families: [states, reads, ...(offers === undefined ? [] : [offerFamily(offers)])], close };
+  return {
+    families: [states, reads, ...(listCacheCounts === undefined ? [] : [listCacheFamily(listCacheCounts)])],
+    close,
+  };
 }
 
-/** Tools of every server; of the rest only what somebody has asked for, which most servers do not have. */
+/** Tools of every server; other lists only once they were requested, since most servers do not have them. */
 function* statesOf(runtime: Watched, now: number): Generator<Sample> {
   for (const { name } of runtime.status())
     for (const list of LISTS) {
       const state = runtime.catalog.stateOf(name, list, now);
       if (list === 'tools' || state !== 'empty')
-        yield* oneOf(STATES, { labels: { server: name, list }, label: 'state', value: state });
+        yield* stateSamples(STATES, { labels: { server: name, list }, label: 'state', value: state });
     }
 }
 
-const offerFamily = (counts: Readonly<OfferCounts>): Family => ({
+const listCacheFamily = (counts: Readonly<ListCacheCounts>): Family => ({
   name: 'turnbuckle_tool_lists_total',
   type: 'counter',
-  help: 'Lists of tools that callers asked for: ready (hit) or made for it (miss).',
+  help: 'Tool lists sent to callers: from the cache (hit) or built on request (miss).',
   samples: () => [
     { labels: labelText({ cache: 'hit' }), value: counts.hits },
     { labels: labelText({ cache: 'miss' }), value: counts.misses },

@@ -1,13 +1,13 @@
-/** How the log of calls is: nothing that it did not keep goes unseen. */
-import type { InvocationLog } from '@turnbuckle/store';
+/** Metrics of the call log: every record that it could not keep is counted. */
+import type { CallLog } from '@turnbuckle/store';
 import { type Family, labelText } from './exposition.js';
 
-export function logFamilies(log: Pick<InvocationLog, 'counts' | 'waitingBytes' | 'isUp'>): Family[] {
+export function logFamilies(log: Pick<CallLog, 'counts' | 'waitingBytes' | 'isUp'>): Family[] {
   return [
     {
       name: 'turnbuckle_log_records_total',
       type: 'counter',
-      help: 'Records of calls: kept, bare (kept without arguments and result), dropped (too much waited), refused (by the disk).',
+      help: 'Log records by fate: kept, bare (kept without arguments and result), dropped (journal full) or refused (write failed).',
       samples: () => {
         const { kept, bare, dropped, refused } = log.counts;
         return Object.entries({ kept: kept - bare, bare, dropped, refused }).map(([fate, value]) => ({
@@ -19,13 +19,13 @@ export function logFamilies(log: Pick<InvocationLog, 'counts' | 'waitingBytes' |
     {
       name: 'turnbuckle_log_waiting_bytes',
       type: 'gauge',
-      help: 'What lies in the journal.',
+      help: 'Bytes in the journal that are not in the database yet.',
       samples: () => [{ labels: '', value: log.waitingBytes }],
     },
     {
       name: 'turnbuckle_log_up',
       type: 'gauge',
-      help: 'Whether the thread that fills the database lives.',
+      help: 'Whether the database thread is running.',
       samples: () => [{ labels: '', value: log.isUp ? 1 : 0 }],
     },
   ];

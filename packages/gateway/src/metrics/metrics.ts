@@ -1,8 +1,8 @@
 /**
- * What Prometheus is told: numbers kept by listening to the runtime, made into text when somebody asks. No label has
- * more values than there is room for, whatever servers and callers come up with.
+ * Prometheus metrics, collected from events of the runtime and formatted on each scrape. The number of label values is
+ * limited, whatever servers and callers send.
  */
-import type { InvocationLog } from '@turnbuckle/store';
+import type { CallLog } from '@turnbuckle/store';
 import type { Runtime } from 'turnbuckle';
 import { CallMetrics } from './call-metrics.js';
 import { Counter } from './counter.js';
@@ -15,59 +15,57 @@ import { serverFamilies } from './server-metrics.js';
 type Watched = Pick<Runtime, 'on' | 'status' | 'approvals' | 'catalog'>;
 
 export interface MetricsOptions {
-  readonly log?: Pick<InvocationLog, 'counts' | 'waitingBytes' | 'isUp'> | undefined;
-  /** How often a list for a caller was at hand. */
-  readonly offers?: ListMetricsOptions['offers'];
+  readonly log?: Pick<CallLog, 'counts' | 'waitingBytes' | 'isUp'> | undefined;
+  /** How often the list for a caller was cached. */
+  readonly listCacheCounts?: ListMetricsOptions['listCacheCounts'];
   /** The runtime's clock. */
   readonly now?: ListMetricsOptions['now'] | undefined;
-  /** Tools that get a series of their own (2,000). */
+  /** How many tools get their own series (2,000). */
   readonly maxTools?: number | undefined;
 }
 
 export interface Metrics {
-  /** Everything as Prometheus reads it; see CONTENT_TYPE. */
+  /** All metrics in the Prometheus text format; see CONTENT_TYPE. */
   text(): string;
-  /** A counter of the host's own beside ours. */
+  /** Adds a counter of the host. */
   counter(name: string, help: string): Counter;
-  /** A number of the host's own that is read when somebody asks. */
+  /** Adds a gauge of the host that is read on each scrape. */
   gauge(name: string, help: string, read: () => number): void;
-  /** Also counts the calls of this one, as those of one server of that name. */
+  /** Also counts the calls of this runtime, as those of one server of that name. */
   countCalls(runtime: Pick<Runtime, 'on'>, server: string): void;
   close(): void;
 }
 
-const MOST_TOOLS = 2_000;
+const MAX_TOOLS = 2_000;
 
 /** Counts from now on, until it is closed. */
 export function createMetrics(
   runtime: Watched,
-  { log, offers, now = Date.now, maxTools = MOST_TOOLS }: MetricsOptions = {},
+  { log, listCacheCounts, now = Date.now, maxTools = MAX_TOOLS }: MetricsOptions = {},
 ): Metrics {
   const calls = new CallMetrics(maxTools);
-  const happened = new Happenings();
+  const eventCounters = new EventCounters();
   const ofProcess = watchProcess();
   const ofServers = serverFamilies(runtime);
-  const ofLists = watchLists(runtime, { offers, now });
+  const ofLists = watchLists(runtime, { listCacheCounts, now });
   const own: Family[] = [];
-  const stops = [runtime.on('call.settled', (event) => calls.record(event)), ...happened.listen(runtime)];
+  const stops = [
+    runtime.on('call.settled', (event) => calls.record(event)),
+    ...eventCounters.listen(runtime),
+  ];
   const inFlight: Family = {
     name: 'turnbuckle_calls_in_flight',
     type: 'gauge',
-    help: 'Calls on their way, those that wait for a person or for a place included.',
-    samples: () => [{ labels: '', value: happened.inFlight }],
+    help: 'Calls in progress, including calls that are waiting for approval or in a queue.',
+    samples: () => [{ labels: '', value: eventCounters.inFlight }],
   };
-  const pending: Family = {
-    name: 'turnbuckle_approvals_pending',
-    type: 'gauge',
-    help: 'Calls that wait for a person.',
-    samples: () => [{ labels: '', value: runtime.approvals.pending().length }],
-  };
+  const pending = pendingApprovals(runtime);
   const ofLog = log === undefined ? [] : logFamilies(log);
   return {
     text: () =>
       renderFamilies([
         ...calls.families(),
-        ...happened.families(),
+        ...eventCounters.families(),
         ...ofServers(),
         ...ofLists.families,
         inFlight,
@@ -87,7 +85,7 @@ export function createMetrics(
     countCalls: (other, server) => {
       stops.push(
         other.on('call.settled', (event) => calls.record({ ...event, toolName: `${server}_${event.tool}` })),
-        ...happened.listenToCalls(other),
+        ...eventCounters.listenToCalls(other),
       );
     },
     close: () => {
@@ -98,37 +96,44 @@ export function createMetrics(
   };
 }
 
-/** Counters of what happens beside calls. */
-class Happenings {
+const pendingApprovals = (runtime: Watched): Family => ({
+  name: 'turnbuckle_approvals_pending',
+  type: 'gauge',
+  help: 'Calls waiting for approval.',
+  samples: () => [{ labels: '', value: runtime.approvals.pending().length }],
+});
+
+/** Counters of events other than calls. */
+class EventCounters {
   readonly #errors = new Counter('turnbuckle_call_errors_total', 'Calls without a result, by error code.');
-  readonly #decisions = new Counter('turnbuckle_decisions_total', 'What was decided about calls.');
-  readonly #answers = new Counter('turnbuckle_approvals_total', 'What people answered.');
+  readonly #decisions = new Counter('turnbuckle_decisions_total', 'Policy decisions about calls.');
+  readonly #answers = new Counter('turnbuckle_approvals_total', 'Answers to approval requests.');
   readonly #waited = new Counter(
     'turnbuckle_approval_wait_seconds_total',
-    'How long calls waited for people.',
+    'Time that calls waited for approval, in seconds.',
   );
-  readonly #reconnects = new Counter(
-    'turnbuckle_server_reconnects_total',
-    'Attempts to connect a server again.',
+  readonly #reconnects = new Counter('turnbuckle_server_reconnects_total', 'Reconnection attempts.');
+  readonly #failures = new Counter('turnbuckle_server_failures_total', 'Number of times the server failed.');
+  readonly #recoveries = new Counter(
+    'turnbuckle_server_recoveries_total',
+    'Number of times the server recovered from a failure.',
   );
-  readonly #failures = new Counter('turnbuckle_server_failures_total', 'Episodes of failure of a server.');
-  readonly #recoveries = new Counter('turnbuckle_server_recoveries_total', 'Episodes of failure that ended.');
   readonly #listeners = new Counter(
     'turnbuckle_listener_failures_total',
-    'Listeners inside the process that failed, by event.',
+    'Event listeners that threw an error, by event.',
   );
 
-  readonly #onTheWay = new Set<string>();
+  readonly #inFlightIds = new Set<string>();
 
   get inFlight(): number {
-    return this.#onTheWay.size;
+    return this.#inFlightIds.size;
   }
 
   listenToCalls(runtime: Pick<Runtime, 'on'>): (() => void)[] {
     return [
-      runtime.on('call.started', ({ requestId }) => void this.#onTheWay.add(requestId)),
+      runtime.on('call.started', ({ requestId }) => void this.#inFlightIds.add(requestId)),
       runtime.on('call.settled', ({ requestId, error }) => {
-        this.#onTheWay.delete(requestId);
+        this.#inFlightIds.delete(requestId);
         if (error !== undefined) this.#errors.add({ code: error.code });
       }),
       runtime.on('call.decided', ({ decision }) => this.#decisions.add({ decision })),

@@ -1,4 +1,4 @@
-/** How the process is: time, memory, and how late its event loop runs. */
+/** Process metrics: CPU time, memory and event loop delay. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Family, Sample } from './exposition.js';
 
@@ -10,7 +10,7 @@ export interface ProcessMetrics {
   close(): void;
 }
 
-/** Watches the event loop from now on. */
+/** Monitors the event loop from now on. */
 export function watchProcess(): ProcessMetrics {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
@@ -24,7 +24,7 @@ export function watchProcess(): ProcessMetrics {
   const cpu: Family = {
     name: 'process_cpu_seconds_total',
     type: 'counter',
-    help: 'Processor time used, by the user and by the system.',
+    help: 'User and system CPU time used, in seconds.',
     samples: () => {
       const { user, system } = process.cpuUsage();
       return [{ labels: '', value: (user + system) / 1e6 }];
@@ -33,11 +33,11 @@ export function watchProcess(): ProcessMetrics {
   const lateness: Family = {
     name: 'turnbuckle_event_loop_delay_seconds',
     type: 'gauge',
-    help: 'How late the event loop ran since the last time this was asked.',
+    help: 'Event loop delay since the last scrape, in seconds.',
     samples: () => {
       const samples = QUANTILES.map((quantile): Sample => {
         const nanoseconds = delay.count === 0 ? 0 : delay.percentile(quantile * 100);
-        // The timer that measures it is itself as long as this.
+        // Minus the resolution of the timer that measures it.
         const seconds = Math.max(nanoseconds / 1e9 - RESOLUTION_MS / 1_000, 0);
         return { labels: `quantile="${quantile}"`, value: seconds };
       });
@@ -49,7 +49,11 @@ export function watchProcess(): ProcessMetrics {
     families: () => [
       cpu,
       gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss()),
-      gauge('process_start_time_seconds', 'When the process was started, since 1970.', () => startedAt),
+      gauge(
+        'process_start_time_seconds',
+        'Start time of the process, in seconds since 1970.',
+        () => startedAt,
+      ),
       gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed),
       lateness,
     ],

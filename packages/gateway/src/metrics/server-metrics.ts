@@ -1,13 +1,13 @@
-/** How the servers are, read off when somebody asks. */
+/** The state of the servers, read on each scrape. */
 import type { Runtime, ServerStatus } from 'turnbuckle';
-import { type Family, labelText, oneOf, type Sample } from './exposition.js';
+import { type Family, labelText, type Sample, stateSamples } from './exposition.js';
 
 const STATUSES = ['connected', 'failed', 'needs-auth', 'pending', 'disabled'] as const;
 const BREAKER_STATES = ['closed', 'open', 'half-open'] as const;
 
 type Read = (server: ServerStatus) => Iterable<Sample>;
 
-/** `status` is asked once for all of them. */
+/** Calls `status` once for all of them. */
 export function serverFamilies(runtime: Pick<Runtime, 'status'>): () => Family[] {
   return () => {
     const servers = runtime.status();
@@ -22,20 +22,30 @@ export function serverFamilies(runtime: Pick<Runtime, 'status'>): () => Family[]
     };
     return [
       family('turnbuckle_server_up', 'Whether the server is connected.', number(isUp)),
-      family('turnbuckle_server_status', 'In which status the server is: 1 for that one.', (server) =>
-        oneOf(STATUSES, { labels: { server: server.name }, label: 'status', value: server.status }),
+      family(
+        'turnbuckle_server_status',
+        'Status of the server (1 for the current status, 0 for the others).',
+        (server) =>
+          stateSamples(STATUSES, { labels: { server: server.name }, label: 'status', value: server.status }),
       ),
-      family('turnbuckle_server_breaker', 'How the circuit breaker stands: 1 for that state.', (server) =>
-        oneOf(BREAKER_STATES, { labels: { server: server.name }, label: 'state', value: server.breaker }),
+      family(
+        'turnbuckle_server_breaker',
+        'State of the circuit breaker (1 for the current state, 0 for the others).',
+        (server) =>
+          stateSamples(BREAKER_STATES, {
+            labels: { server: server.name },
+            label: 'state',
+            value: server.breaker,
+          }),
       ),
       family(
         'turnbuckle_server_calls_in_flight',
-        'Calls on their way to the server.',
+        'Calls to the server in progress.',
         number(({ inFlight }) => inFlight),
       ),
       family(
         'turnbuckle_server_calls_queued',
-        'Calls that wait for a place.',
+        'Calls waiting in the queue of the server.',
         number(({ queued }) => queued),
       ),
       family(

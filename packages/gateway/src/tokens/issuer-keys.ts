@@ -1,9 +1,9 @@
-/** The public keys of a token issuer: found by its metadata, fetched when needed, never more often than bounded. */
+/** The public keys of a token issuer: discovered by its metadata, fetched when needed, at a limited rate. */
 import type { CryptoKey, FlattenedJWSInput, JWTHeaderParameters, RemoteJWKSet } from 'jose';
 import { TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 
-/** How documents of the issuer are fetched; it must guard against addresses that lead inside the network. */
+/** Fetches documents of the issuer; it must guard against redirects into the private network. */
 export type IssuerFetch = (
   url: string,
   init: {
@@ -16,15 +16,15 @@ export type IssuerFetch = (
 
 export interface IssuerKeysOptions {
   readonly issuer: string;
-  /** Where the keys are, if the issuer's metadata shall not be asked. */
+  /** Where the keys are; absent: discovered by the issuer's metadata. */
   readonly jwksUri?: string | undefined;
   readonly fetch: IssuerFetch;
   readonly now: () => number;
 }
 
 const TIMEOUT_MS = 5_000;
-/** After a failure, and for tokens that name an unknown key: strangers must not make us flood the issuer. */
-const PAUSE_MS = 10_000;
+/** After a failure, and for tokens with an unknown key: unauthenticated clients must not make us flood the issuer. */
+const COOLDOWN_MS = 10_000;
 
 const Metadata = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
@@ -37,7 +37,7 @@ export class IssuerKeys {
     this.#options = options;
   }
 
-  /** The key that a token names. CONNECT_FAILED when the issuer cannot be asked; an error of jose when it has no such key. */
+  /** The key of a token. CONNECT_FAILED if the issuer is unreachable; an error of jose if it has no such key. */
   readonly find = async (header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> => {
     this.#keys ??= this.#discover();
     const keys = await this.#keys.catch((error: unknown) => {
@@ -53,31 +53,31 @@ export class IssuerKeys {
 
   async #discover(): Promise<RemoteJWKSet> {
     const { createRemoteJWKSet, customFetch } = await import('jose');
-    const { issuer, jwksUri = await this.#askMetadata() } = this.#options;
+    const { issuer, jwksUri = await this.#fetchJwksUri() } = this.#options;
     const url = new URL(jwksUri);
     if (url.protocol !== 'https:' && url.protocol !== new URL(issuer).protocol)
-      throw this.#fail(new Error('the keys are not at an https address'));
+      throw this.#fail(new Error('jwks_uri is not an https URL'));
     return createRemoteJWKSet(url, {
       timeoutDuration: TIMEOUT_MS,
-      cooldownDuration: PAUSE_MS,
+      cooldownDuration: COOLDOWN_MS,
       [customFetch]: (at: string) => this.#get(at),
     });
   }
 
-  async #askMetadata(): Promise<string> {
+  async #fetchJwksUri(): Promise<string> {
     for (const url of metadataUrls(this.#options.issuer)) {
       const response = await this.#get(url, [200, 404]);
       if (response.status !== 200) continue;
       const { data } = z.safeParse(Metadata, await response.json().catch(() => undefined));
-      // Equal to the letter: metadata of another issuer must not bring its keys (RFC 8414, section 3.3).
+      // Must be identical: metadata of another issuer must not provide keys (RFC 8414, section 3.3).
       if (data?.issuer === this.#options.issuer) return data.jwks_uri;
-      throw this.#fail(new Error(`the metadata at ${url} is not that of the issuer`));
+      throw this.#fail(new Error(`the metadata at ${url} names another issuer`));
     }
-    throw this.#fail(new Error('it has no metadata'));
+    throw this.#fail(new Error('no metadata found'));
   }
 
   async #get(url: string, good: readonly number[] = [200]): Promise<Response> {
-    if (this.#failure !== undefined && Math.abs(this.#options.now() - this.#failure.at) < PAUSE_MS)
+    if (this.#failure !== undefined && Math.abs(this.#options.now() - this.#failure.at) < COOLDOWN_MS)
       throw this.#failure.error;
     try {
       const response = await this.#options.fetch(url, {
@@ -87,7 +87,7 @@ export class IssuerKeys {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       if (good.includes(response.status)) return response;
-      throw new Error(`${url} answers with the status ${response.status}`);
+      throw new Error(`${url} returned HTTP ${response.status}`);
     } catch (error) {
       throw this.#fail(error);
     }
@@ -95,15 +95,15 @@ export class IssuerKeys {
 
   #fail(cause: unknown): TurnbuckleError {
     const because = cause instanceof Error ? cause.message : String(cause);
-    const text = `The keys of the token issuer ${this.#options.issuer} cannot be had: ${because}.`;
-    const hint = 'Try again later. If it goes on, look at the issuer in the configuration of the daemon.';
+    const text = `Cannot load the keys of the token issuer ${this.#options.issuer}: ${because}.`;
+    const hint = 'Try again later. If the problem persists, check daemon.issuer in your configuration.';
     const error = new TurnbuckleError('CONNECT_FAILED', text, { hint, cause });
     this.#failure = { at: this.#options.now(), error };
     return error;
   }
 }
 
-/** RFC 8414 puts the well-known part before the path, OpenID Connect behind it. */
+/** RFC 8414 puts the well-known part before the path, OpenID Connect after it. */
 function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');

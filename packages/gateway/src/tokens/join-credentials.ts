@@ -1,7 +1,7 @@
-import type { Credentials } from '../http/visitor.js';
+import type { Credentials } from '../identity/identity.js';
 import { isOwnToken } from './token-record.js';
 
-/** Tokens of the daemon itself, and of an issuer: the form tells which, so neither sees those of the other. */
+/** Tokens of the daemon itself and of an issuer: their form tells them apart, so neither sees those of the other. */
 export function joinCredentials(own: Credentials, issued: Required<Credentials>): Required<Credentials> {
   return {
     find: (token) => (isOwnToken(token) ? own : issued).find(token),

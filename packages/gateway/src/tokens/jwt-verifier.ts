@@ -1,12 +1,12 @@
 /**
- * Tokens of an OAuth issuer: this daemon is a resource server. It believes only what the issuer signed for
- * exactly this daemon, and never sends such a token on to a server.
+ * Tokens of an OAuth issuer: this daemon is a resource server. It accepts only tokens that the issuer signed for exactly
+ * this daemon, and never forwards them to a server.
  */
 import type { JWTPayload } from 'jose';
 import { TurnbuckleError } from 'turnbuckle';
-import type { TokenAccess } from '../http/access.js';
-import type { Credentials, Visitor } from '../http/visitor.js';
-import { CLOCK_TOLERANCE_MS } from '../http/visitor-end.js';
+import type { TokenAccess } from '../identity/access.js';
+import type { Credentials, Identity } from '../identity/identity.js';
+import { CLOCK_TOLERANCE_MS } from '../identity/identity-end.js';
 import { type IssuerFetch, IssuerKeys } from './issuer-keys.js';
 import { hashOf } from './token-record.js';
 
@@ -17,38 +17,38 @@ export interface ScopeGrant {
 
 export interface JwtOptions {
   readonly issuer: string;
-  /** The address of this daemon as clients know it; tokens must name it as audience. */
+  /** The URL of this daemon as clients know it; tokens must have it as audience. */
   readonly resource: string;
-  /** What each scope of the issuer is good for here; others are good for nothing. */
+  /** What each scope of the issuer grants here; other scopes grant nothing. */
   readonly scopes: Readonly<Record<string, ScopeGrant>>;
   readonly jwksUri?: string | undefined;
   readonly fetch: IssuerFetch;
-  /** How far the issuer's clock may be off; 5 s unless told otherwise. */
+  /** The tolerance for the issuer's clock; 5 s by default. */
   readonly clockToleranceMs?: number | undefined;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Signatures with a key that only the issuer has. Never `none`, never one with a shared key. */
+/** Asymmetric signatures only. Never `none`, and no shared keys. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 const TYPES = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-const MAX_LENGTH = 8_192;
-/** Whom a token is about: the first of these that it has. */
+const MAX_TOKEN_CHARACTERS = 8_192;
+/** The subject of a token: the first of these claims that it has. */
 const SUBJECTS = ['sub', 'client_id', 'azp'] as const;
-const MAX_SUBJECT = 200;
-/** A token is checked anew after that time: its key may have been withdrawn. */
-const REMEMBER_MS = 60_000;
-const MAX_REMEMBERED = 1_000;
+const MAX_SUBJECT_CHARACTERS = 200;
+/** After this time a token is verified again: its key may have been withdrawn. */
+const CACHE_MS = 60_000;
+const MAX_CACHED_TOKENS = 1_000;
 
 export class JwtVerifier implements Credentials {
   readonly #options: JwtOptions;
   readonly #now: () => number;
   readonly #keys: IssuerKeys;
-  readonly #remembered = new Map<string, { readonly visitor: Visitor; readonly until: number }>();
+  readonly #verified = new Map<string, { readonly identity: Identity; readonly until: number }>();
 
   constructor(options: JwtOptions) {
     this.#options = options;
@@ -57,19 +57,19 @@ export class JwtVerifier implements Credentials {
     this.#keys = new IssuerKeys({ issuer, jwksUri, fetch, now: this.#now });
   }
 
-  /** A token that was verified a short time ago. */
-  find(token: string): Visitor | undefined {
-    if (this.#remembered.size === 0 || token.length > MAX_LENGTH) return undefined;
+  /** A token that was verified recently. */
+  find(token: string): Identity | undefined {
+    if (this.#verified.size === 0 || token.length > MAX_TOKEN_CHARACTERS) return undefined;
     const hash = hashOf(token);
-    const found = this.#remembered.get(hash);
-    if (found === undefined || this.#now() < found.until) return found?.visitor;
-    this.#remembered.delete(hash);
+    const found = this.#verified.get(hash);
+    if (found === undefined || this.#now() < found.until) return found?.identity;
+    this.#verified.delete(hash);
     return undefined;
   }
 
-  /** Whether it says of itself that it is for us and still good: then only its signature can tell. */
+  /** Whether its claims say that it is for this daemon and valid: then only the signature can tell. */
   isPlausible(token: string): boolean {
-    if (token.length > MAX_LENGTH || !JWT.test(token)) return false;
+    if (token.length > MAX_TOKEN_CHARACTERS || !JWT.test(token)) return false;
     const { issuer, resource, clockToleranceMs = CLOCK_TOLERANCE_MS } = this.#options;
     const [header, claims] = token.split('.', 2).map(decodePart);
     const { alg, typ = 'jwt' } = header ?? {};
@@ -86,18 +86,18 @@ export class JwtVerifier implements Credentials {
     );
   }
 
-  /** Undefined for a token that is not good; CONNECT_FAILED when the issuer's keys cannot be had. */
-  async verify(token: string): Promise<Visitor | undefined> {
-    if (token.length > MAX_LENGTH || !JWT.test(token)) return undefined;
+  /** Undefined for an invalid token; CONNECT_FAILED if the issuer's keys cannot be loaded. */
+  async verify(token: string): Promise<Identity | undefined> {
+    if (token.length > MAX_TOKEN_CHARACTERS || !JWT.test(token)) return undefined;
     try {
       const payload = await this.#payloadOf(token);
-      const visitor = this.#visitorOf(payload);
-      if (visitor !== undefined) this.#remember(token, visitor, payload.exp ?? 0);
-      return visitor;
+      const identity = this.#identityOf(payload);
+      if (identity !== undefined) this.#cache(token, identity, payload.exp ?? 0);
+      return identity;
     } catch (error) {
       if (error instanceof TurnbuckleError) throw error;
       const { errors } = await import('jose');
-      // What jose makes of a token is a matter of the token, whatever a stranger put into it.
+      // Any error of jose is about the token, whatever it contains.
       if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
       throw error;
     }
@@ -107,9 +107,9 @@ export class JwtVerifier implements Credentials {
     const { decodeJwt, decodeProtectedHeader, jwtVerify, errors } = await import('jose');
     const { issuer, resource, clockToleranceMs = CLOCK_TOLERANCE_MS } = this.#options;
     const { alg = '', typ = 'jwt' } = decodeProtectedHeader(token);
-    // Before the issuer is asked for anything.
+    // Before anything is requested from the issuer.
     const ours = ALGORITHMS.includes(alg) && TYPES.has(typ.toLowerCase()) && decodeJwt(token).iss === issuer;
-    if (!ours) throw new errors.JWTInvalid('not a token of this issuer');
+    if (!ours) throw new errors.JWTInvalid('not a token from this issuer');
     const { payload } = await jwtVerify(token, this.#keys.find, {
       algorithms: ALGORITHMS,
       issuer,
@@ -121,12 +121,12 @@ export class JwtVerifier implements Credentials {
     return payload;
   }
 
-  #visitorOf(payload: JWTPayload): Visitor | undefined {
-    // Bound to a key that its sender would have to prove (RFC 9449, RFC 8705): whoever just sends it may have stolen it.
+  #identityOf(payload: JWTPayload): Identity | undefined {
+    // Bound to a key that its sender would have to prove (RFC 9449, RFC 8705): as a plain bearer it may be stolen.
     if (payload.cnf !== undefined) return undefined;
     const claim = SUBJECTS.find((name) => typeof payload[name] === 'string' && payload[name] !== '');
     const who = claim === undefined ? undefined : payload[claim];
-    if (typeof who !== 'string' || who.length > MAX_SUBJECT) return undefined;
+    if (typeof who !== 'string' || who.length > MAX_SUBJECT_CHARACTERS) return undefined;
     const access = new Set<TokenAccess>();
     const capabilities = new Set<string>();
     for (const scope of scopesOf(payload)) {
@@ -135,17 +135,17 @@ export class JwtVerifier implements Credentials {
       for (const one of grant?.access ?? []) access.add(one);
       for (const one of grant?.can ?? []) capabilities.add(one);
     }
-    // The colon keeps them apart from the names of this daemon's own tokens.
+    // The colon keeps them apart from the names of the daemon's own tokens.
     const identity = `jwt:${JSON.stringify([this.#options.issuer, claim, who])}`;
     const caller = { id: `jwt:${who}`, identity, capabilities: [...capabilities] };
     return { caller, access, expiresAt: (payload.exp ?? 0) * 1_000 };
   }
 
-  #remember(token: string, visitor: Visitor, expires: number): void {
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined && this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(oldest);
-    const until = Math.min(expires * 1_000, this.#now() + REMEMBER_MS);
-    this.#remembered.set(hashOf(token), { visitor, until });
+  #cache(token: string, identity: Identity, expires: number): void {
+    const [oldest] = this.#verified.keys();
+    if (oldest !== undefined && this.#verified.size >= MAX_CACHED_TOKENS) this.#verified.delete(oldest);
+    const until = Math.min(expires * 1_000, this.#now() + CACHE_MS);
+    this.#verified.set(hashOf(token), { identity, until });
   }
 }
 
@@ -158,7 +158,7 @@ function decodePart(part: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** `scope` as the standard has it, `scp` as some issuers do. */
+/** `scope` as in the standard, `scp` as some issuers write it. */
 function scopesOf({ scope, scp }: JWTPayload): string[] {
   const given: unknown = scope ?? scp;
   if (typeof given === 'string') return given.split(' ');

@@ -1,14 +1,14 @@
-/** Where clients of this daemon get a token from, in the form of RFC 9728. */
-import type { TokenGuide } from '../http/doors.js';
+/** Where clients of this daemon get tokens, as defined by RFC 9728. */
+import type { ChallengeInfo } from '../http/authenticate.js';
 import type { Route } from '../http/route.js';
 import type { JwtOptions } from './jwt-verifier.js';
 
-type Facts = Pick<JwtOptions, 'issuer' | 'resource' | 'scopes'>;
+type ResourceFacts = Pick<JwtOptions, 'issuer' | 'resource' | 'scopes'>;
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-/** What a refusal says about where tokens come from. */
-export function createTokenGuide({ resource, scopes }: Facts): TokenGuide {
+/** The part of an error response that says where tokens come from. */
+export function createChallengeInfo({ resource, scopes }: ResourceFacts): ChallengeInfo {
   const { origin, pathname } = new URL(resource);
   const path = pathname === '/' ? '' : pathname;
   return {
@@ -21,8 +21,8 @@ export function createTokenGuide({ resource, scopes }: Facts): TokenGuide {
   };
 }
 
-/** The document itself; also at the addresses that clients make up from that of the MCP endpoint. */
-export function protectedResourceRoutes({ resource, issuer, scopes }: Facts): Route[] {
+/** The document; also at the URLs that clients derive from the MCP endpoint. */
+export function protectedResourceRoutes({ resource, issuer, scopes }: ResourceFacts): Route[] {
   const document = {
     resource,
     authorization_servers: [issuer],
@@ -36,7 +36,7 @@ export function protectedResourceRoutes({ resource, issuer, scopes }: Facts): Ro
     method: 'GET',
     path: `${WELL_KNOWN}${path}`,
     access: 'open',
-    summary: 'Where to get a token for this daemon',
+    summary: 'OAuth protected resource metadata: where to get a token',
     handle: () => document,
   }));
 }

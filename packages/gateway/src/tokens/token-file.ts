@@ -1,17 +1,17 @@
-/** The file with all tokens' records: read again when another process changed it, changed by one at a time. */
+/** The file with the records of all tokens: read again when another process changed it, written under a lock. */
 import { join } from 'node:path';
 import { TurnbuckleError } from 'turnbuckle';
+import { fileStampSync, readPrivateFileSync, replacePrivateFile, withFileLock } from 'turnbuckle/host';
+import { errorCode } from 'turnbuckle/light';
 import * as z from 'zod/mini';
-import { isDiskFault, isFull, reasonText } from '../instance/disk-fault.js';
-import { readPrivateFile, replacePrivateFile, stampOfFile } from '../instance/private-file.js';
-import { errorCode } from '../instance/process-identity.js';
-import { withLock } from '../instance/process-lock.js';
+import { isDiskFull, isFileSystemError, reasonText } from '../instance/file-system-error.js';
 import { TokenRecord } from './token-record.js';
 
 const Content = z.strictObject({ version: z.literal(1), tokens: z.array(TokenRecord) });
-/** A token that another process revoked is good for no longer than that; looking costs some ten microseconds. */
+/** How long a token that another process revoked may still be valid; a check takes about ten microseconds. */
 const CHECK_MS = 20;
-const LOCK_TIMEOUT_MS = 10_000;
+/** The stamp of no file. */
+const UNREADABLE = 'unreadable';
 
 export interface TokenFileOptions {
   readonly stateDir: string;
@@ -26,8 +26,9 @@ export class TokenFile {
   #byHash: ReadonlyMap<string, TokenRecord> = new Map();
   #stamp: string | undefined;
   #checkedAt: number;
+  #warned: string | undefined;
 
-  /** SECRETS_UNAVAILABLE for a file that is damaged or somebody else's. */
+  /** SECRETS_UNAVAILABLE for a file that is damaged or belongs to another user. */
   constructor({ stateDir, now, onWarning }: TokenFileOptions) {
     this.#path = join(stateDir, 'tokens.json');
     this.#now = now;
@@ -36,23 +37,33 @@ export class TokenFile {
     this.#checkedAt = now();
   }
 
-  /** By hash; at most a moment old, or of now. The map is another one after each change. */
+  /** By hash; current, or a moment old. The map is a new object after each change. */
   records(now = this.#now(), isFresh = false): ReadonlyMap<string, TokenRecord> {
     if (!isFresh && Math.abs(now - this.#checkedAt) < CHECK_MS) return this.#byHash;
     this.#checkedAt = now;
+    const before = this.#stamp;
     try {
-      if (stampOfFile(this.#path) !== this.#stamp) this.#load();
+      if (fileStampSync(this.#path) !== before) this.#load();
+      this.#warned = undefined;
     } catch (error) {
-      // Nobody can say which tokens are still good. It is read again when it changes again.
+      // It is unknown which tokens are still valid.
       this.#byHash = new Map();
-      this.#onWarning(error instanceof Error ? error.message : String(error));
+      // Its content was not read: try again, even if it is the same file. A damaged file is read again when it changes.
+      if (this.#stamp === before) this.#stamp = UNREADABLE;
+      this.#warnOnce(error instanceof Error ? error.message : String(error));
     }
     return this.#byHash;
   }
 
-  /** `edit` gets the records of this moment and answers those that there should be; the same ones: nothing is written. */
+  #warnOnce(message: string): void {
+    if (message === this.#warned) return;
+    this.#warned = message;
+    this.#onWarning(message);
+  }
+
+  /** `edit` gets the current records and returns the new ones; if it returns the same, nothing is written. */
   async change(edit: (records: readonly TokenRecord[]) => readonly TokenRecord[]): Promise<void> {
-    const done = await withLock(`${this.#path}.lock`, LOCK_TIMEOUT_MS, () => {
+    await withFileLock(this.#path, () => {
       this.#load();
       const before = [...this.#byHash.values()];
       const after = edit(before);
@@ -61,51 +72,46 @@ export class TokenFile {
       replacePrivateFile(this.#path, text, { durable: true });
       this.#load();
     }).catch((error: unknown) => {
-      throw isDiskFault(error) ? cannotWrite(this.#path, error) : error;
+      const cause = error instanceof TurnbuckleError && error.code === 'CONFIG_INVALID' ? error.cause : error;
+      throw isFileSystemError(cause) ? tokensNotWritable(this.#path, cause) : error;
     });
-    if (done !== undefined) return;
-    throw new TurnbuckleError(
-      'OVERLOADED',
-      `The file ${this.#path} is being written by others all the time.`,
-      {
-        hint: `Try again; the lock is ${this.#path}.lock.`,
-      },
-    );
   }
 
   #load(): void {
     try {
-      const read = readPrivateFile(this.#path, () =>
-        this.#onWarning(`Others could read or write ${this.#path}; now only you can.`),
+      const read = readPrivateFileSync(this.#path, () =>
+        this.#onWarning(
+          `${this.#path} was accessible to other users. Its permissions are now restricted to you.`,
+        ),
       );
       this.#stamp = read?.stamp;
       const tokens = read === undefined ? [] : z.parse(Content, JSON.parse(read.text)).tokens;
       this.#byHash = new Map(tokens.map((record) => [record.hash, record]));
     } catch (cause) {
-      throw new TurnbuckleError('SECRETS_UNAVAILABLE', `The tokens in ${this.#path} cannot be read.`, {
-        hint: 'Nobody gets in until it is in order. Restore the file, or remove it and make new tokens.',
+      throw new TurnbuckleError('SECRETS_UNAVAILABLE', `Cannot read the token file ${this.#path}.`, {
+        hint: 'All tokens are rejected until the file can be read. Restore the file, or delete it and create new tokens.',
         cause,
       });
     }
   }
 }
 
-/** The names of all tokens; makes nothing. SECRETS_UNAVAILABLE for a file that cannot be read. */
+/** The names of all tokens; creates nothing. SECRETS_UNAVAILABLE if the file cannot be read. */
 export function readTokenNames(stateDir: string): string[] {
   const file = new TokenFile({ stateDir, now: Date.now, onWarning: () => {} });
   return [...file.records().values()].map(({ name }) => name);
 }
 
-/** What the file system refused while tokens were written, with the file and the reason. */
-export function cannotWrite(path: string, cause: unknown): TurnbuckleError {
+/** A file system error while tokens were written, with the file and the reason. */
+export function tokensNotWritable(path: string, cause: unknown): TurnbuckleError {
   const reason = errorCode(cause) ?? 'unknown error';
   return new TurnbuckleError(
     'SECRETS_UNAVAILABLE',
-    `The tokens in ${path} cannot be written (${reasonText(reason)}). Nothing was changed.`,
+    `Cannot write the token file ${path}: ${reasonText(reason)}. Nothing was changed.`,
     {
-      hint: isFull(reason)
-        ? 'Make room on the disk, then try again.'
-        : 'Make the directory writable for you, then try again.',
+      hint: isDiskFull(reason)
+        ? 'Free disk space, then try again.'
+        : 'Make the directory writable, then try again.',
       cause,
       data: { file: path, reason },
     },

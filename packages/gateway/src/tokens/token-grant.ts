@@ -1,33 +1,33 @@
-/** What a token may hand on: no more than it has, for no longer than it lives, and never an answer to its own calls. */
+/** What a token may grant: no more than it has, for no longer than it lives, and never approval of its own calls. */
 import { TurnbuckleError } from 'turnbuckle';
-import type { Visitor } from '../http/visitor.js';
-import { OWNER, type TokenFacts, type TokenRequest } from './token-store.js';
+import type { Identity } from '../identity/identity.js';
+import { OWNER } from '../identity/owner.js';
+import type { TokenFacts, TokenRequest } from './token-store.js';
 
 /**
- * The request as this visitor may make it; ACCESS_DENIED when it asks for more than the visitor has. The owner has
- * everything. Who makes tokens at all has all capabilities, so any of them are fewer.
+ * The request as this identity may make it; ACCESS_DENIED if it asks for more than the identity has. The owner may
+ * grant everything. An identity that may create tokens has all capabilities, so only access and expiry are limited.
  */
-export function grantBy(visitor: Visitor, request: TokenRequest): TokenRequest {
-  const { caller, access, expiresAt, root = caller.id } = visitor;
+export function limitGrant(identity: Identity, request: TokenRequest): TokenRequest {
+  const { caller, access, expiresAt, root = caller.id } = identity;
   if (caller.id === OWNER) return request;
   const more = request.access.find((one) => !access.has(one));
-  if (more !== undefined)
-    throw denied(`This token does not have the access "${more}", so it cannot give it to another one.`);
+  if (more !== undefined) throw denied(`Cannot grant "${more}" access because this token does not have it.`);
   if (expiresAt === undefined) return { ...request, root };
   const wanted = request.expiresAt ?? new Date(expiresAt);
   if (wanted.getTime() > expiresAt)
     throw denied(
-      `This token ends at ${new Date(expiresAt).toISOString()}: those it makes end then at the latest.`,
+      `A new token cannot outlive the token that creates it (expires at ${new Date(expiresAt).toISOString()}).`,
     );
   return { ...request, expiresAt: wanted, root };
 }
 
 /**
- * Whether a visitor may say yes to a call of this caller; undefined: a call of the owner. Nobody does for itself, nor
- * for tokens that come from the same one. Whose token is gone may have come from anywhere: that is for the owner.
+ * Whether an identity may approve a call of this caller; undefined: a call of the owner. None may approve its own calls,
+ * nor those of tokens with the same root. Calls of a deleted token, whose root is unknown, are for the owner only.
  */
 export function mayApprove(
-  { caller, root = caller.id }: Visitor,
+  { caller, root = caller.id }: Identity,
   callerId: string | undefined,
   tokens: readonly TokenFacts[],
 ): boolean {
@@ -37,8 +37,10 @@ export function mayApprove(
   return root !== (asking?.root ?? callerId);
 }
 
-/** Names of this daemon's own tokens have no colon. */
+/** Names of the daemon's own tokens have no colon. */
 const isOfIssuer = (callerId: string): boolean => callerId.includes(':');
 
 const denied = (message: string): TurnbuckleError =>
-  new TurnbuckleError('ACCESS_DENIED', message, { hint: "Ask for less, or use the owner's token." });
+  new TurnbuckleError('ACCESS_DENIED', message, {
+    hint: "Request less access or an earlier expiry, or use the owner's token.",
+  });

@@ -1,25 +1,27 @@
-/** The tokens of one state directory: made, listed, revoked, and known again when somebody brings one. */
+/** The tokens of one state directory: created, listed, revoked, and looked up for requests. */
 import { join } from 'node:path';
-import { makeDirectory, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { ACCESS, makeDirectory } from 'turnbuckle/host';
 import { describeIssue } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
-import type { TokenAccess } from '../http/access.js';
-import type { Credentials, Visitor } from '../http/visitor.js';
-import { VisitorEnd } from '../http/visitor-end.js';
-import { isDiskFault } from '../instance/disk-fault.js';
+import type { TokenAccess } from '../identity/access.js';
+import type { Credentials, Identity } from '../identity/identity.js';
+import { IdentityEnd } from '../identity/identity-end.js';
+import { OWNER } from '../identity/owner.js';
+import { isFileSystemError } from '../instance/file-system-error.js';
 import { readOwnerToken, writeOwnerToken } from './owner-token.js';
-import { cannotWrite, TokenFile } from './token-file.js';
-import { ACCESS, hashOf, identityOfToken, isOwnToken, makeToken, TokenRecord } from './token-record.js';
+import { TokenFile, tokensNotWritable } from './token-file.js';
+import { hashOf, identityOfToken, isOwnToken, makeToken, TokenRecord } from './token-record.js';
 import { TokenUse } from './token-use.js';
 
 export interface TokenStoreOptions {
   readonly stateDir: string;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
-  /** The file was open to others, or cannot be read any more. */
+  /** The file was accessible to others, or can no longer be read. */
   readonly onWarning?: ((message: string) => void) | undefined;
-  /** A token is revoked or has expired; everybody who listened for that was told. */
-  readonly onEnded?: ((visitor: Visitor) => void) | undefined;
+  /** A token was revoked or has expired, and all listeners for its end have run. */
+  readonly onEnded?: ((identity: Identity) => void) | undefined;
 }
 
 export interface TokenRequest {
@@ -28,7 +30,7 @@ export interface TokenRequest {
   readonly can: readonly string[];
   readonly access: readonly TokenAccess[];
   readonly expiresAt?: Date | undefined;
-  /** The token that makes it, or from which that comes; absent: the owner does. */
+  /** The root of the token that creates it; absent: the owner creates it. */
   readonly root?: string | undefined;
 }
 
@@ -40,24 +42,21 @@ export interface TokenFacts {
   readonly createdAt: string;
   readonly expiresAt?: string | undefined;
   readonly lastUsedAt?: string | undefined;
-  /** The token that made it, or from which its maker comes; absent: the owner made it. */
+  /** The root: the token that created it, or that one's root; absent: the owner created it. */
   readonly root?: string | undefined;
 }
 
-/** The name of the owner's own token: for everything, always there. */
-export const OWNER = 'owner';
+/** Names that mean something other than one agent in a rule. */
+const RESERVED_NAMES: ReadonlySet<string> = new Set(['host', 'agents']);
 
-/** What these mean in a rule is not one agent. */
-const WORDS_OF_RULES: ReadonlySet<string> = new Set(['host', 'agents']);
-
-interface Known {
+interface KnownToken {
   readonly record: TokenRecord;
-  readonly visitor: Visitor;
+  readonly identity: Identity;
   readonly expiresAt: number;
-  readonly end: VisitorEnd;
+  readonly end: IdentityEnd;
 }
 
-/** How often it looks, by itself, for what another process revoked and what has expired. */
+/** How often it checks for tokens that another process revoked or that have expired. */
 const WATCH_MS = 100;
 
 export class TokenStore implements Credentials {
@@ -66,8 +65,8 @@ export class TokenStore implements Credentials {
   readonly #file: TokenFile;
   readonly #use: TokenUse;
   #records: ReadonlyMap<string, TokenRecord> | undefined;
-  #known: ReadonlyMap<string, Known> = new Map();
-  readonly #onEnded: (visitor: Visitor) => void;
+  #known: ReadonlyMap<string, KnownToken> = new Map();
+  readonly #onEnded: (identity: Identity) => void;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(options: TokenStoreOptions) {
@@ -75,7 +74,7 @@ export class TokenStore implements Credentials {
     try {
       makeDirectory(stateDir);
     } catch (error) {
-      throw isDiskFault(error) ? cannotWrite(join(stateDir, 'tokens.json'), error) : error;
+      throw isFileSystemError(error) ? tokensNotWritable(join(stateDir, 'tokens.json'), error) : error;
     }
     this.#stateDir = stateDir;
     this.#now = now;
@@ -84,18 +83,18 @@ export class TokenStore implements Credentials {
     this.#onEnded = onEnded;
   }
 
-  /** Makes the owner's token if there is none. SECRETS_UNAVAILABLE when the file is damaged or somebody else's. */
+  /** Creates the owner's token if there is none. SECRETS_UNAVAILABLE if the file is damaged or belongs to another user. */
   static async open(options: TokenStoreOptions): Promise<TokenStore> {
     const store = new TokenStore(options);
-    if (!store.#hasOwner(store.#file.records())) await store.#renewOwner((hash) => !store.#isOwners(hash));
+    if (!store.#hasOwner(store.#file.records())) await store.#renewOwner((hash) => !store.#isOwnerHash(hash));
     return store;
   }
 
-  find(token: string): Visitor | undefined {
+  find(token: string): Identity | undefined {
     if (!isOwnToken(token)) return undefined;
     const hash = hashOf(token);
     const now = this.#now();
-    // One that is not known may have been made a moment ago, by another process.
+    // An unknown token may have been created a moment ago by another process.
     const known = this.#all(now).get(hash) ?? this.#all(now, true).get(hash);
     if (known === undefined) return undefined;
     if (known.expiresAt <= now) {
@@ -103,56 +102,56 @@ export class TokenStore implements Credentials {
       return undefined;
     }
     this.#use.mark(hash, now);
-    return known.visitor;
+    return known.identity;
   }
 
-  /** Who would come with the token of that name; undefined when there is none that is good. */
-  named(name: string): Visitor | undefined {
+  /** The identity of the token of that name; undefined if there is no valid one. */
+  findByName(name: string): Identity | undefined {
     const now = this.#now();
-    for (const { record, visitor, expiresAt } of this.#all(now, true).values())
-      if (record.name === name && expiresAt > now) return visitor;
+    for (const { record, identity, expiresAt } of this.#all(now, true).values())
+      if (record.name === name && expiresAt > now) return identity;
     return undefined;
   }
 
-  /** From now on tokens end by themselves, also when nobody comes: until `close`. */
+  /** From now on tokens end on time even without requests, until `close`. */
   watch(): void {
-    this.#timer ??= setInterval(() => this.look(), WATCH_MS).unref();
+    this.#timer ??= setInterval(() => this.endExpired(), WATCH_MS).unref();
   }
 
-  /** Ends what another process revoked, or what has expired. */
-  look(): void {
+  /** Ends tokens that another process revoked or that have expired. */
+  endExpired(): void {
     const now = this.#now();
     for (const known of this.#all(now, true).values()) if (known.expiresAt <= now) this.#end(known);
   }
 
   /**
-   * The token is told once, here. ARGUMENTS_INVALID, or NAME_TAKEN when there is one of that name. `confirm` throws where
-   * who asks may not any more: others may have kept the file for a while.
+   * The token is returned only here. ARGUMENTS_INVALID, or NAME_TAKEN if the name exists. `confirm` throws if the request
+   * is no longer allowed: other processes may have held the file for a while.
    */
   async create(
     request: TokenRequest,
     confirm?: () => void,
   ): Promise<{ readonly token: string; readonly facts: TokenFacts }> {
-    const { token, record } = this.#make(request);
+    const { token, record } = this.#createRecord(request);
     await this.#file.change((records) => {
       confirm?.();
       if (record.name !== OWNER && records.every(({ name }) => name !== record.name))
         return [...records, record];
-      throw new TurnbuckleError('NAME_TAKEN', `There is a token "${record.name}" already.`, {
-        hint: 'Choose another name, or revoke that one first.',
+      throw new TurnbuckleError('NAME_TAKEN', `Token "${record.name}" already exists.`, {
+        hint: 'Choose another name, or revoke the existing token first.',
       });
     });
     return { token, facts: this.#factsOf(record) };
   }
 
-  /** Good for nothing from now on, within a second in other processes; false when there is none of that name. The owner's is replaced. */
+  /** Invalid from now on, within a second in other processes; false if there is no such name. The owner's is replaced. */
   async revoke(name: string, confirm?: () => void): Promise<boolean> {
     if (name === OWNER) {
       await this.#renewOwner(() => {
         confirm?.();
         return true;
       });
-      this.look();
+      this.endExpired();
       return true;
     }
     let found = false;
@@ -161,47 +160,52 @@ export class TokenStore implements Credentials {
       found = records.some((record) => record.name === name);
       return found ? records.filter((record) => record.name !== name) : records;
     });
-    this.look();
+    this.endExpired();
     return found;
   }
 
-  /** By name, the expired ones too. */
+  /** By name, including expired ones. */
   list(): TokenFacts[] {
     return [...this.#file.records().values()]
       .map((record) => this.#factsOf(record))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Keeps when tokens were last used. */
+  /** Stores when tokens were last used. */
   close(): void {
     clearInterval(this.#timer);
     this.#use.write();
   }
 
-  #all(now: number, isFresh = false): ReadonlyMap<string, Known> {
+  #all(now: number, isFresh = false): ReadonlyMap<string, KnownToken> {
     const records = this.#file.records(now, isFresh);
     if (records !== this.#records) {
       this.#records = records;
-      this.#take(records);
+      this.#update(records);
       this.#use.forget((hash) => records.has(hash));
     }
     return this.#known;
   }
 
-  /** Who comes with an unchanged token is the same as before; what became of all others ends. */
-  #take(records: ReadonlyMap<string, TokenRecord>): void {
+  /** An unchanged token keeps its identity; the identities of all others end. */
+  #update(records: ReadonlyMap<string, TokenRecord>): void {
     const before = this.#known;
-    this.#known = new Map([...records].map(([hash, record]) => [hash, toKnown(record, before.get(hash))]));
+    this.#known = new Map(
+      [...records].map(([hash, record]) => [hash, toKnownToken(record, before.get(hash))]),
+    );
     for (const [hash, known] of before) if (this.#known.get(hash) !== known) this.#end(known);
   }
 
-  #end({ end, visitor }: Known): void {
+  #end({ end, identity }: KnownToken): void {
     if (end.aborted) return;
     end.end();
-    this.#onEnded(visitor);
+    this.#onEnded(identity);
   }
 
-  #make({ name, can, access, expiresAt, root }: TokenRequest): { token: string; record: TokenRecord } {
+  #createRecord({ name, can, access, expiresAt, root }: TokenRequest): {
+    token: string;
+    record: TokenRecord;
+  } {
     const token = makeToken();
     const now = this.#now();
     const checked = z.safeParse(
@@ -219,10 +223,9 @@ export class TokenStore implements Credentials {
     );
     if (!checked.success)
       throw invalid(checked.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));
-    if (WORDS_OF_RULES.has(name))
-      throw invalid([{ path: 'name', message: `rules mean something else by "${name}"` }]);
+    if (RESERVED_NAMES.has(name)) throw invalid([{ path: 'name', message: `"${name}" is a reserved name` }]);
     if (expiresAt !== undefined && expiresAt.getTime() <= now)
-      throw invalid([{ path: 'expiresAt', message: 'it is in the past' }]);
+      throw invalid([{ path: 'expiresAt', message: 'must be in the future' }]);
     return { token, record: checked.data };
   }
 
@@ -231,17 +234,17 @@ export class TokenStore implements Credentials {
     return token !== undefined && records.get(hashOf(token))?.name === OWNER;
   }
 
-  #isOwners(hash: string): boolean {
+  #isOwnerHash(hash: string): boolean {
     const token = readOwnerToken(this.#stateDir);
     return token !== undefined && hashOf(token) === hash;
   }
 
-  /** Unless the one that there is by then, made by another process perhaps, will do. */
+  /** Unless the current one, perhaps created by another process, is valid. */
   #renewOwner(isBad: (hash: string) => boolean): Promise<void> {
     return this.#file.change((records) => {
       const old = records.find(({ name }) => name === OWNER);
       if (old !== undefined && !isBad(old.hash)) return records;
-      const { token, record } = this.#make({ name: OWNER, can: ['mcp_integration'], access: ACCESS });
+      const { token, record } = this.#createRecord({ name: OWNER, can: ['mcp_integration'], access: ACCESS });
       writeOwnerToken(this.#stateDir, token);
       return [record, ...records.filter(({ name }) => name !== OWNER)];
     });
@@ -254,15 +257,15 @@ export class TokenStore implements Credentials {
   }
 }
 
-function toKnown(record: TokenRecord, before: Known | undefined): Known {
+function toKnownToken(record: TokenRecord, before: KnownToken | undefined): KnownToken {
   if (before !== undefined && JSON.stringify(before.record) === JSON.stringify(record)) return before;
   const { name, can, access, expiresAt, root } = record;
   const ends = expiresAt === undefined ? undefined : Date.parse(expiresAt);
-  const end = new VisitorEnd();
+  const end = new IdentityEnd();
   const caller = { id: name, identity: identityOfToken(record), capabilities: can };
   return {
     record,
-    visitor: {
+    identity: {
       ...{ caller, access: new Set(access), expiresAt: ends, ended: end, root },
       isOwner: name === OWNER,
     },
@@ -271,12 +274,12 @@ function toKnown(record: TokenRecord, before: Known | undefined): Known {
   };
 }
 
-const isoOf = (date: Date): string => (Number.isNaN(date.getTime()) ? 'no time' : date.toISOString());
+const isoOf = (date: Date): string => (Number.isNaN(date.getTime()) ? 'invalid time' : date.toISOString());
 
 function invalid(faults: ReadonlyArray<{ path: string; message: string }>): TurnbuckleError {
   const list = faults.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  return new TurnbuckleError('ARGUMENTS_INVALID', `The token cannot be made like that: ${list}.`, {
-    hint: 'Correct the named keys.',
+  return new TurnbuckleError('ARGUMENTS_INVALID', `Cannot create the token (${list}).`, {
+    hint: 'Correct these keys.',
     data: { faults },
   });
 }

@@ -1,7 +1,7 @@
-/** When each token was last used. It has a file of its own, so that using a token does not touch the tokens. */
+/** When each token was last used. In a separate file, so that using a token does not change the token file. */
 import { join } from 'node:path';
+import { readPrivateFileSync, replacePrivateFile } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import { readPrivateFile, replacePrivateFile } from '../instance/private-file.js';
 
 const Content = z.record(z.string(), z.int());
 const WRITE_MS = 60_000;
@@ -19,19 +19,19 @@ export class TokenUse {
     this.#read();
   }
 
-  /** Kept in memory, and on disk at most once a minute. */
+  /** Kept in memory, and written to disk at most once a minute. */
   mark(hash: string, now: number): void {
     this.#lastUsed.set(hash, now);
     this.#dirty = true;
     if (now - this.#writtenAt >= WRITE_MS) this.write();
   }
 
-  /** In milliseconds; of another process as it was when this one began. */
+  /** In milliseconds; for other processes as of the start of this one. */
   lastUsed(hash: string): number | undefined {
     return this.#lastUsed.get(hash);
   }
 
-  /** Tokens that are no more need not be remembered. */
+  /** Forgets tokens that no longer exist. */
   forget(isKnown: (hash: string) => boolean): void {
     for (const hash of this.#lastUsed.keys()) if (!isKnown(hash)) this.#lastUsed.delete(hash);
   }
@@ -43,16 +43,16 @@ export class TokenUse {
     try {
       replacePrivateFile(this.#path, JSON.stringify(Object.fromEntries(this.#lastUsed)));
     } catch {
-      // A full disk must not keep anybody out; the next minute tries again.
+      // A full disk must not lock out any client; the next minute tries again.
     }
   }
 
   #read(): void {
     try {
-      const content = z.parse(Content, JSON.parse(readPrivateFile(this.#path)?.text ?? '{}'));
+      const content = z.parse(Content, JSON.parse(readPrivateFileSync(this.#path)?.text ?? '{}'));
       for (const [hash, at] of Object.entries(content)) this.#lastUsed.set(hash, at);
     } catch {
-      // It only says when; what cannot be read counts as never.
+      // Only informational: an unreadable file counts as never used.
     }
   }
 }

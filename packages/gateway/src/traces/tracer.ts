@@ -1,20 +1,21 @@
-/** A span for every call, sent to an OpenTelemetry collector; servers are told where in the trace they stand. */
+/** A span for every call, exported to an OpenTelemetry collector; servers get the trace context. */
 import { randomUUID } from 'node:crypto';
-import { type CallOptions, keepSpelling, type Runtime, type RuntimeEvents } from 'turnbuckle';
+import type { CallOptions, Runtime, RuntimeEvents } from 'turnbuckle';
+import { copyRawNumbers } from 'turnbuckle/host';
 import { continueTrace, type TraceContext, toTraceparent } from './trace-context.js';
 
 export interface TracerOptions {
-  /** The collector's address for traces (OTLP over HTTP, JSON). */
+  /** The URL of the collector for traces (OTLP over HTTP, JSON). */
   readonly endpoint: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly version: string;
   readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
-const MOST_WAITING = 5_000;
-const AT_ONCE = 512;
-const EVERY_MS = 2_000;
-const SEND_MS = 5_000;
+const MAX_QUEUED_SPANS = 5_000;
+const MAX_BATCH_SPANS = 512;
+const SEND_INTERVAL_MS = 2_000;
+const SEND_TIMEOUT_MS = 5_000;
 const SERVER_KIND = 2;
 const ERROR_STATUS = 2;
 
@@ -32,29 +33,29 @@ export class Tracer {
 
   constructor(options: TracerOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#send(), EVERY_MS).unref();
+    this.#timer = setInterval(() => void this.#send(), SEND_INTERVAL_MS).unref();
   }
 
-  /** Spans that were not sent because the collector did not take them. */
+  /** Spans that were dropped because the collector did not accept them. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Calls of this runtime that were begun here become spans when they have ended. */
+  /** Calls of this runtime that `begin` saw become spans when they end. */
   follow(runtime: Watched): void {
-    this.#stops.push(runtime.on('call.settled', (event) => this.#settled(event, runtime)));
+    this.#stops.push(runtime.on('call.settled', (event) => this.#onSettled(event, runtime)));
   }
 
-  /** A call begins, at the place that its `_meta` names; its server is told that it stands below. */
+  /** Starts a span below the one in `_meta`; returns `_meta` with the new span for the server. */
   begin(meta: CallOptions['meta']): Pick<CallOptions, 'requestId' | 'meta'> {
     const requestId = randomUUID();
     const context = continueTrace(meta?.traceparent);
-    // A call of nothing that is known is never heard of again.
-    const [oldest] = this.#open.size >= MOST_WAITING ? this.#open.keys() : [];
+    // A call to an unknown item never settles here.
+    const [oldest] = this.#open.size >= MAX_QUEUED_SPANS ? this.#open.keys() : [];
     if (oldest !== undefined) this.#open.delete(oldest);
     this.#open.set(requestId, context);
-    const told = { ...meta, traceparent: toTraceparent(context) };
-    return { requestId, meta: meta === undefined ? told : keepSpelling(meta, told) };
+    const sent = { ...meta, traceparent: toTraceparent(context) };
+    return { requestId, meta: meta === undefined ? sent : copyRawNumbers(meta, sent) };
   }
 
   async close(): Promise<void> {
@@ -64,14 +65,14 @@ export class Tracer {
     await this.#send();
   }
 
-  #settled(event: Settled, runtime: Watched): void {
+  #onSettled(event: Settled, runtime: Watched): void {
     const context = this.#open.get(event.requestId);
     if (context === undefined) return;
     this.#open.delete(event.requestId);
     if (!context.sampled) return;
-    if (this.#waiting.length >= MOST_WAITING) this.#dropped += 1;
-    else this.#waiting.push(toSpan(withoutSecrets(event, runtime), context));
-    if (this.#waiting.length >= AT_ONCE) void this.#send();
+    if (this.#waiting.length >= MAX_QUEUED_SPANS) this.#dropped += 1;
+    else this.#waiting.push(toSpan(redactNames(event, runtime), context));
+    if (this.#waiting.length >= MAX_BATCH_SPANS) void this.#send();
   }
 
   #send(): Promise<void> {
@@ -82,7 +83,7 @@ export class Tracer {
   }
 
   async #post(): Promise<void> {
-    const spans = this.#waiting.splice(0, AT_ONCE);
+    const spans = this.#waiting.splice(0, MAX_BATCH_SPANS);
     if (spans.length === 0) return;
     const { endpoint, headers, version, onFailure } = this.#options;
     const resource = { attributes: attributes({ 'service.name': 'turnbuckle', 'service.version': version }) };
@@ -92,10 +93,10 @@ export class Tracer {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] }),
-        signal: AbortSignal.timeout(SEND_MS),
+        signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
       });
       await response.arrayBuffer();
-      if (!response.ok) throw new Error(`The collector answered with HTTP ${response.status}.`);
+      if (!response.ok) throw new Error(`The collector returned HTTP ${response.status}.`);
     } catch (thrown) {
       this.#dropped += spans.length;
       onFailure?.(thrown instanceof Error ? thrown : new Error(String(thrown)));
@@ -103,14 +104,14 @@ export class Tracer {
   }
 }
 
-/** Names of tools that ran hold no secret; an address of a resource, or what somebody made up, may. */
-function withoutSecrets(event: Settled, runtime: Watched): Settled {
+/** Names of tools that ran contain no secrets; a resource URI or a made-up name may. */
+function redactNames(event: Settled, runtime: Watched): Settled {
   if (event.kind === 'tool' && event.outcome !== 'failed') return event;
   const text = (name: string): string => String(runtime.redact(name));
   return { ...event, server: text(event.server), tool: text(event.tool) };
 }
 
-/** Names and outcomes only: arguments and results stay here. */
+/** Names and outcomes only: no arguments and results. */
 function toSpan(event: Settled, { traceId, spanId, parentId }: TraceContext): object {
   const { kind, server, tool, startedAt, durationMs, outcome, error, attempts, callerId } = event;
   return {

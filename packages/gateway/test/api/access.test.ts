@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenAccess } from '../../src/http/access.js';
 import type { Route } from '../../src/http/route.js';
+import type { TokenAccess } from '../../src/identity/access.js';
 import { openStage, type Stage } from './api-stage.js';
 
-const ALL: readonly TokenAccess[] = ['call', 'look', 'manage'];
+const ALL: readonly TokenAccess[] = ['call', 'read', 'admin'];
 
-/** The path of a route with something in its open places. */
+/** The path of a route, with `demo` for each parameter. */
 const pathOf = ({ path }: Route): string => path.replaceAll(/\/:[^/]+/g, '/demo');
 
 async function statusOf(stage: Stage, route: Route, token: string): Promise<number> {
@@ -23,10 +23,10 @@ describe('every route of the table', () => {
       '/ready',
     ]);
     const changing = routes.filter(({ method, path }) => method !== 'GET' && path !== '/api/rules/test');
-    expect(changing.filter(({ access }) => access !== 'manage')).toEqual([]);
+    expect(changing.filter(({ access }) => access !== 'admin')).toEqual([]);
   });
 
-  it('refuses who has no token, or a wrong one, or one in the address', async () => {
+  it('rejects a request with no token, a wrong token, or a token in the query', async () => {
     const stage = await openStage();
     const guarded = stage.routes.filter(({ access }) => access !== 'open');
     for (const route of guarded) {
@@ -44,7 +44,7 @@ describe('every route of the table', () => {
     expect(stage.runtime.serverNames()).toEqual(['demo']);
   });
 
-  it('refuses a token that is good for everything else', async () => {
+  it('rejects a token that lacks only the access it requires', async () => {
     const stage = await openStage();
     const before = stage.written();
     const tokens = new Map<string, string>();
@@ -61,7 +61,7 @@ describe('a token for some servers', () => {
   const file = (config: object): string =>
     JSON.stringify({ servers: { demo: config, other: { ...config, description: 'hidden-thing' } } });
 
-  it('knows of nothing else', async () => {
+  it('sees only those servers and tools', async () => {
     const { fixture } = await import('@turnbuckle/testing');
     const stage = await openStage({ file: file(fixture('echo')) });
     const { runtime, log } = stage;

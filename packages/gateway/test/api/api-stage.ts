@@ -1,25 +1,25 @@
-/** A daemon in small: configuration files of its own, a log, tokens, and the API on a free port. */
+/** A small daemon: its own config files, a log, tokens, and the API on a free port. */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { InvocationLog } from '@turnbuckle/store';
+import { CallLog } from '@turnbuckle/store';
 import { fixture, temporaryDirectory } from '@turnbuckle/testing';
 import { type ConfiguredRuntime, createConfiguredRuntime, type Runtime } from 'turnbuckle';
 import { expect, onTestFinished } from 'vitest';
 import * as z from 'zod/mini';
-import { createApiRoutes } from '../../src/api/api-routes.js';
 import type { EventLimits } from '../../src/api/events/event-routes.js';
-import type { TokenAccess } from '../../src/http/access.js';
-import { Doors } from '../../src/http/doors.js';
-import { HttpServer } from '../../src/http/http-server.js';
+import { createApiRoutes } from '../../src/api/routes/api-routes.js';
+import { Authenticator } from '../../src/http/authenticate.js';
 import type { Route } from '../../src/http/route.js';
+import { HttpServer } from '../../src/http/server/http-server.js';
+import type { TokenAccess } from '../../src/identity/access.js';
 import { recordCalls } from '../../src/log/call-log.js';
 import { createMetrics } from '../../src/metrics/metrics.js';
 import { readOwnerToken } from '../../src/tokens/owner-token.js';
 import { TokenStore } from '../../src/tokens/token-store.js';
 
 export interface StageOptions {
-  /** The text of the user's file; absent: a server `demo`. */
+  /** The text of the user's config file; by default, one server `demo`. */
   readonly file?: string;
   readonly events?: EventLimits;
   readonly isReady?: () => boolean;
@@ -32,9 +32,9 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface Asking {
+export interface AskOptions {
   readonly body?: unknown;
-  /** Absent: the owner's. Empty: none. */
+  /** The owner's token by default; an empty string sends none. */
   readonly token?: string;
 }
 
@@ -44,18 +44,18 @@ export interface Stage {
   readonly routes: readonly Route[];
   readonly configured: ConfiguredRuntime;
   readonly runtime: Runtime;
-  readonly log: InvocationLog;
+  readonly log: CallLog;
   readonly tokens: TokenStore;
   readonly owner: string;
   readonly defects: unknown[];
   readonly changes: { count: number };
-  /** The path of the user's file, and what it says now. */
+  /** The path of the user's config file; `written` reads its current text. */
   readonly file: string;
   written(): string;
-  /** A token for these, with all capabilities unless told otherwise. */
+  /** A token with this access, with all capabilities by default. */
   token(access: readonly TokenAccess[], can?: readonly string[]): Promise<string>;
-  /** Asks and checks that the answer is what its route says. */
-  ask(method: Route['method'], path: string, asking?: Asking): Promise<Answer>;
+  /** Sends a request, and checks that the response matches the schema of its route. */
+  ask(method: Route['method'], path: string, options?: AskOptions): Promise<Answer>;
 }
 
 export const demoFile = (): string => `{
@@ -80,7 +80,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     approvals: 'queue',
   });
   const { runtime } = configured;
-  const log = new InvocationLog({ directory: home.file('log') });
+  const log = new CallLog({ directory: home.file('log') });
   const stopLog = recordCalls(runtime, log);
   const metrics = createMetrics(runtime, { log });
   const tokens = await TokenStore.open({ stateDir });
@@ -103,7 +103,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const defects: unknown[] = [];
   const http = new HttpServer({
     routes,
-    doors: new Doors({ credentials: tokens }),
+    authenticator: new Authenticator({ credentials: tokens }),
     onDefect: (thrown) => defects.push(thrown),
   });
   const { url } = await http.listen(0, '127.0.0.1');
@@ -143,13 +143,13 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   };
 }
 
-/** The answer fits what the route says of it, and has nothing that is not said. */
+/** The body matches the response schema of the route, and has no other keys. */
 function checkAnswer(
   http: HttpServer,
   { method, path }: Pick<Route, 'method' | 'path'>,
   { body }: Answer,
 ): void {
-  const schema = http.router.find(method, path.split('?')[0] ?? '')?.route.answer;
+  const schema = http.router.find(method, path.split('?')[0] ?? '')?.route.response;
   expect(schema, `${method} ${path} has an answer`).toBeDefined();
   if (schema !== undefined) expect(z.parse(schema, body)).toEqual(body);
 }

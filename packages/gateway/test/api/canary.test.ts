@@ -90,7 +90,7 @@ it('no answer and no event holds a secret', async () => {
   await waiting;
   const everything = `${texts.join('\n')}\n${following.text()}`;
   expect(everything).toContain('[redacted]');
-  // A schema still says what it wants, though its property is named like a secret.
+  // A schema is still shown in full, although one of its properties is named like a secret.
   expect(everything).toContain('"password":{"type":"string","description":"Yours"}');
   for (const secret of [
     CANARY,

@@ -1,15 +1,15 @@
-/** What an agent can write into the log and into questions is dear to search for secrets: nobody waits for who looks at it. */
+/** An agent can make log entries and approvals expensive to search for secrets: showing them must not block other requests. */
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from '../threats/child-daemon.js';
 
 const CALLS = 400;
-const ASKED = 60;
-const dear = (count: number): string => 'api_key=x '.repeat(count);
+const APPROVALS = 60;
+const costly = (count: number): string => 'api_key=x '.repeat(count);
 
 let daemon: ChildDaemon;
 let agent: string;
-const asking = new AbortController();
+const pendingCalls = new AbortController();
 beforeAll(async () => {
   daemon = await childDaemon({
     servers: { mine: fixture('echo'), other: fixture('echo') },
@@ -19,15 +19,15 @@ beforeAll(async () => {
     ],
   });
   const can = ['mcp:mine', 'mcp:other'];
-  const made = await daemon.post('/api/tokens', { name: 'agent', can, access: ['call', 'look'] });
+  const made = await daemon.post('/api/tokens', { name: 'agent', can, access: ['call', 'read'] });
   agent = String(made.body.token);
   for (let at = 0; at < CALLS; at += 20)
     await Promise.all(
-      Array.from({ length: 20 }, () => call('mine', { text: dear(1_600) }).then((r) => r.text())),
+      Array.from({ length: 20 }, () => call('mine', { text: costly(1_600) }).then((r) => r.text())),
     );
 }, 120_000);
 afterAll(async () => {
-  asking.abort();
+  pendingCalls.abort();
   await daemon.remove();
 });
 
@@ -44,13 +44,13 @@ interface Page {
   readonly next?: number;
 }
 
-const look = async <Body>(path: string): Promise<Body> => {
+const getJson = async <Body>(path: string): Promise<Body> => {
   const headers = { authorization: `Bearer ${agent}` };
   return (await (await daemon.fetch(path, { headers })).json()) as Body;
 };
 
-/** How often a neighbour is answered while it lasts. */
-async function answersBeside(work: Promise<unknown>): Promise<number> {
+/** How many other requests are answered while the work runs. */
+async function countAnswersDuring(work: Promise<unknown>): Promise<number> {
   let [isOver, answers] = [false, 0];
   const over = work.finally(() => {
     isOver = true;
@@ -63,19 +63,19 @@ async function answersBeside(work: Promise<unknown>): Promise<number> {
   return answers;
 }
 
-describe('others are served while', () => {
-  it('pages of the log are made, four at once', async () => {
-    const pages = Promise.all([1, 2, 3, 4].map(() => look<Page>('/api/calls?limit=1000')));
-    expect(await answersBeside(pages)).toBeGreaterThan(10);
+describe('other requests are served while', () => {
+  it('four pages of the log are built at once', async () => {
+    const pages = Promise.all([1, 2, 3, 4].map(() => getJson<Page>('/api/calls?limit=1000')));
+    expect(await countAnswersDuring(pages)).toBeGreaterThan(10);
   }, 60_000);
 
-  it('the questions are told', async () => {
-    const args = (at: number): object => ({ at, text: dear(3_000) });
-    for (let at = 0; at < ASKED; at += 1) call('other', args(at), asking.signal).catch(() => {});
+  it('the approvals are listed', async () => {
+    const args = (at: number): object => ({ at, text: costly(3_000) });
+    for (let at = 0; at < APPROVALS; at += 1) call('other', args(at), pendingCalls.signal).catch(() => {});
     const pending = async (): Promise<number> =>
-      (await look<{ approvals: unknown[] }>('/api/approvals')).approvals.length;
-    await waitUntil(async () => (await pending()) === ASKED, { timeoutMs: 30_000 });
-    expect(await answersBeside(Promise.all([pending(), pending(), pending()]))).toBeGreaterThan(5);
+      (await getJson<{ approvals: unknown[] }>('/api/approvals')).approvals.length;
+    await waitUntil(async () => (await pending()) === APPROVALS, 30_000);
+    expect(await countAnswersDuring(Promise.all([pending(), pending(), pending()]))).toBeGreaterThan(5);
   }, 60_000);
 });
 
@@ -83,7 +83,7 @@ it('a page is bounded in characters, and the next one goes on after it', async (
   const ids = new Set<string>();
   let pages = 0;
   for (let before: number | undefined = Number.MAX_SAFE_INTEGER; before !== undefined; pages += 1) {
-    const page: Page = await look<Page>(`/api/calls?limit=1000&server=mine&before=${before}`);
+    const page: Page = await getJson<Page>(`/api/calls?limit=1000&server=mine&before=${before}`);
     expect(JSON.stringify(page).length).toBeLessThan(12_000_000);
     for (const { id } of page.calls) ids.add(id);
     before = page.next;

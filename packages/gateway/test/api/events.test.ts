@@ -2,21 +2,22 @@ import { connect } from 'node:net';
 import { waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EventFeed } from '../../src/api/events/event-feed.js';
-import { shorten } from '../../src/api/events/shorten.js';
+import { truncateData } from '../../src/api/events/truncate-data.js';
 import { openStage, type Stage } from './api-stage.js';
 import { followEvents } from './read-events.js';
 
 const inputSchema = { type: 'object' };
 
-/** A stage with a tool that costs nothing. */
+/** A stage with a tool that returns at once. */
 async function openQuick(options?: Parameters<typeof openStage>[0]): Promise<Stage> {
   const stage = await openStage(options);
   stage.runtime.registerTool({ name: 'quick', inputSchema, run: ({ text }) => String(text) });
   return stage;
 }
 
+// requirement D3
 describe('the stream of events', () => {
-  it('may have many readers without a warning on the terminal', async () => {
+  it('accepts many readers without a process warning', async () => {
     const warnings: string[] = [];
     const keep = ({ message }: Error): void => void warnings.push(message);
     process.on('warning', keep);
@@ -29,7 +30,7 @@ describe('the stream of events', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tells what happens', async () => {
+  it('sends events', async () => {
     const stage = await openStage();
     const following = await followEvents(stage);
     await stage.runtime.connectAll();
@@ -54,7 +55,7 @@ describe('the stream of events', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
 
-  it('tells only what is asked for', async () => {
+  it('sends only the requested events', async () => {
     const stage = await openQuick();
     const following = await followEvents(stage, { query: '?types=call.settled,server.*' });
     await stage.runtime.execute('quick', { text: 'x' });
@@ -66,10 +67,10 @@ describe('the stream of events', () => {
     expect((await followEvents(stage, { query: '?type=x' })).status).toBe(422);
   });
 
-  it('tells a bearer for some servers of those only', async () => {
+  it('sends a restricted token only events of its servers', async () => {
     const stage = await openQuick();
     const all = await followEvents(stage, { query: '?types=call.settled' });
-    const token = await stage.token(['look'], ['mcp:demo/echo']);
+    const token = await stage.token(['read'], ['mcp:demo/echo']);
     const some = await followEvents(stage, { token });
     await stage.runtime.connectAll();
     await stage.runtime.callTool('demo', 'add', { a: 1, b: 2 });
@@ -80,7 +81,7 @@ describe('the stream of events', () => {
     expect(new Set(tools)).toEqual(new Set(['echo']));
   });
 
-  it('is kept alive', async () => {
+  it('sends keep-alive comments', async () => {
     const stage = await openQuick({ events: { keepAliveMs: 5 } });
     const following = await followEvents(stage);
     await waitUntil(() => following.text().includes(':\n\n:\n\n'));
@@ -88,7 +89,7 @@ describe('the stream of events', () => {
 
   it('ends when the server closes, and when its token is revoked', async () => {
     const stage = await openQuick({ events: { keepAliveMs: 50 } });
-    const [token, other] = [await stage.token(['look']), await stage.token(['look'])];
+    const [token, other] = [await stage.token(['read']), await stage.token(['read'])];
     const revoked = await followEvents(stage, { token });
     const staying = await followEvents(stage, { token: other });
     await stage.tokens.revoke('made-1');
@@ -98,7 +99,7 @@ describe('the stream of events', () => {
     await waitUntil(() => staying.isOver());
   });
 
-  it('has room for so many', async () => {
+  it('accepts a limited number of readers', async () => {
     const stage = await openQuick({ events: { maxReaders: 1 } });
     const first = await followEvents(stage);
     expect((await followEvents(stage)).status).toBe(503);
@@ -107,7 +108,7 @@ describe('the stream of events', () => {
     expect((await followEvents(stage)).status).toBe(200);
   });
 
-  it('is short, whatever a call carries', async () => {
+  it('shortens the data of a large call', async () => {
     const stage = await openQuick();
     const following = await followEvents(stage);
     await stage.runtime.execute('quick', { text: 'x'.repeat(1_000_000) });
@@ -116,8 +117,8 @@ describe('the stream of events', () => {
   });
 });
 
-describe('who comes back', () => {
-  it('gets what it missed, each once', async () => {
+describe('a reader that reconnects', () => {
+  it('gets each event that it missed once', async () => {
     const stage = await openQuick();
     const query = '?types=call.settled';
     const first = await followEvents(stage, { query });
@@ -134,7 +135,7 @@ describe('who comes back', () => {
     );
   });
 
-  it('is told when something is not there any more', async () => {
+  it('gets "missed" when events are no longer kept', async () => {
     const stage = await openQuick({ events: { keep: 6 } });
     const query = '?types=call.settled';
     const first = await followEvents(stage, { query });
@@ -152,12 +153,12 @@ describe('who comes back', () => {
     }
   });
 
-  it('finds nothing listened to after a while without anybody, and is told', async () => {
+  it('gets "missed" after a period without subscribers', async () => {
     const { runtime } = await openQuick();
     const feed = new EventFeed({ runtime, epoch: 'a', lingerMs: 1 });
     const ids: string[] = [];
     const note = ({ text }: { text: string }): void => void ids.push(/^id: (.*)$/m.exec(text)?.[1] ?? '');
-    const stop = feed.follow(note);
+    const stop = feed.subscribe(note);
     await runtime.execute('quick', { text: 'x' });
     const last = ids.at(-1);
     expect(feed.since(last)).toEqual({ missed: false, events: [] });
@@ -165,14 +166,14 @@ describe('who comes back', () => {
     await waitUntil(() => !feed.isListening);
     const count = ids.length;
     await runtime.execute('quick', { text: 'x' });
-    feed.follow(note);
+    feed.subscribe(note);
     expect(ids).toHaveLength(count);
     expect(feed.since(last)).toEqual({ missed: true, events: [] });
   });
 });
 
-describe('who does not read', () => {
-  it('is cut off, and nobody else is', async () => {
+describe('a client that does not read its events', () => {
+  it('is disconnected, and no other client is', async () => {
     const stage = await openQuick({ events: { maxUnsentBytes: 64 * 1_024 } });
     const { port } = new URL(stage.url);
     const slow = connect(Number(port), '127.0.0.1');
@@ -185,7 +186,7 @@ describe('who does not read', () => {
     await waitUntil(() => stage.http.inFlight === 2);
     const text = 'x'.repeat(400);
     let made = 0;
-    // The kernel takes megabytes of it first.
+    // The kernel buffers megabytes before the daemon has to.
     while (stage.http.inFlight === 2 && made < 100_000) {
       for (let count = 0; count < 50; count += 1) await stage.runtime.execute('quick', { text });
       made += 50;
@@ -199,15 +200,15 @@ describe('who does not read', () => {
   }, 120_000);
 });
 
-it('what is shortened says so, and stays data', () => {
+it('truncateData marks what it cut, and keeps the structure', () => {
   const limits = { text: 10, all: 30 };
-  expect(shorten({ a: 'x'.repeat(20), b: [1, 2n, undefined], c: new Error('no') }, limits)).toEqual({
+  expect(truncateData({ a: 'x'.repeat(20), b: [1, 2n, undefined], c: new Error('no') }, limits)).toEqual({
     a: 'xxxxxxxxxx…',
     b: [1, '2', undefined],
     c: { code: undefined, message: 'no', hint: undefined },
   });
   const ring: Record<string, unknown> = {};
   ring.self = ring;
-  expect(JSON.stringify(shorten(ring, { text: 10, all: 1_000 }))).toContain('…');
-  expect(shorten(Array(500).fill(1), limits)).toHaveLength(201);
+  expect(JSON.stringify(truncateData(ring, { text: 10, all: 1_000 }))).toContain('…');
+  expect(truncateData(Array(500).fill(1), limits)).toHaveLength(201);
 });

@@ -1,26 +1,26 @@
-/** What stands around the examples of a guide: a home with a daemon in it, and one shell that plays them all. */
+/** The set-up for the examples of a guide: a home directory with a daemon, and one shell that runs them all. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { startAuthorizationServer, startProtectedServer } from '@turnbuckle/testing/authorization-server';
-import { type Daemon, startDaemon } from '../../src/daemon.js';
+import { type Daemon, startDaemon } from '../../src/daemon/daemon.js';
 
 const FILES_SERVER = fileURLToPath(new URL('./files-server.mjs', import.meta.url));
-/** Where the guide has the daemon. */
+/** The address of the daemon in the guide. */
 const SHOWN_URL = 'http://127.0.0.1:7420';
 const END = '\u001e';
 
 export interface GuideStage {
   readonly daemon: Daemon;
-  /** What a command prints. What it sets is there for the next one. */
-  play(command: string): Promise<string>;
+  /** Runs a command and returns what it prints. Variables that it sets remain for the next one. */
+  runCommand(command: string): Promise<string>;
   file(name: string): string;
   close(): Promise<void>;
 }
 
-/** The servers of the guide are there: `web` behind a sign-in, and `files`, which npx would fetch. */
+/** Configures the servers of the guide: `web`, which requires a sign-in, and `files`, which the guide starts with npx. */
 export async function openGuideStage(): Promise<GuideStage> {
   const home = await temporaryDirectory();
   const programs = home.file('programs');
@@ -46,7 +46,7 @@ export async function openGuideStage(): Promise<GuideStage> {
   const shell = new Shell(environment, home.path);
   return {
     daemon,
-    play: (command) => shell.play(command.replace(SHOWN_URL, daemon.url)),
+    runCommand: (command) => shell.runCommand(command.replace(SHOWN_URL, daemon.url)),
     file: (name) => home.file(name),
     close: async () => {
       shell.end();
@@ -70,7 +70,7 @@ class Shell {
     });
   }
 
-  async play(command: string): Promise<string> {
+  async runCommand(command: string): Promise<string> {
     this.#child.stdin?.write(`${command}\nprintf '${END}'\n`);
     while (!this.#printed.includes(END))
       await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** The examples of the guide, as they stand there, from its top to its end in one shell against one daemon. */
+/** Runs the examples of the guide verbatim, in order, in one shell against one daemon. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ const commands = blocks('console').flatMap((text) =>
   [...text.matchAll(/^\$ (.+)$/gm)].map(([, line = '']) => line),
 );
 const ADD = commands.find((command) => /^api POST +\/api\/servers '/.test(command)) ?? '';
-/** What a command asks for, such as `GET /api/servers`; undefined for those that ask nothing. */
+/** The request that a command sends, such as `GET /api/servers`; undefined if it sends none. */
 const requestOf = (command: string): string | undefined => {
   const [, method, path] = /^api (\w+) +"?([^\s"?]+)/.exec(command) ?? [];
   if (path !== undefined) return `${method} ${path}`;
@@ -32,7 +32,7 @@ const hasShell = await promisify(execFile)('bash', ['-c', 'curl --version']).the
 );
 
 let stage: GuideStage;
-/** Stand in the guide for ids that nobody can know before. */
+/** Placeholders in the guide for ids that are not known in advance. */
 const ids = { 'k3v9x1-42': '', '6f1c…': '' };
 let approved: Promise<Answer> | undefined;
 let last: Answer = {};
@@ -54,14 +54,14 @@ async function ask(method: string, path: string, body?: object): Promise<Answer>
 const call = (tool: string): Promise<Answer> =>
   ask('POST', '/mcp/call', { server: 'files', tool_name: tool, arguments: { path: '/x' } });
 
-/** What somebody does meanwhile, before a request of the guide. */
-const MEANWHILE: Readonly<Record<string, () => Promise<void>>> = {
+/** What a person does before a request of the guide. */
+const BEFORE_REQUEST: Readonly<Record<string, () => Promise<void>>> = {
   'GET /api/servers/web/sign-in': async () => {
     await visit(String(last.url));
     await waitUntil(async () => (await ask('GET', '/api/servers/web/sign-in')).waitingSince === undefined);
   },
   'GET /api/calls': async () => {
-    await stage.play(ADD);
+    await stage.runCommand(ADD);
     expect(await call('read_file')).toMatchObject({ success: true });
     await waitUntil(async () => {
       const { calls } = (await ask('GET', '/api/calls?tool=read_file')) as { calls: { id: string }[] };
@@ -78,7 +78,7 @@ const MEANWHILE: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 const files = (status: string) => expect.objectContaining({ name: 'files', status });
-/** What each request is answered with, at least. */
+/** What the response to each request contains, at least. */
 const ANSWERS: Readonly<Record<string, object>> = {
   'GET /api/servers': { servers: [{ name: 'web' }] },
   'GET /api/tools': { tools: [] },
@@ -103,7 +103,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'DELETE /api/pins/files/write_file': { unpinned: ['write_file'] },
   'GET /api/config': { layers: expect.any(Array), problems: [] },
   'POST /api/config/reload': { added: [], removed: [], changed: [] },
-  'POST /api/tokens': { token: expect.any(String), facts: { name: 'prometheus', access: ['look'] } },
+  'POST /api/tokens': { token: expect.any(String), facts: { name: 'prometheus', access: ['read'] } },
   'DELETE /api/tokens/prometheus': { revoked: 'prometheus' },
 };
 
@@ -114,7 +114,7 @@ const shown = (json: string): Answer =>
   );
 
 describe.skipIf(!hasShell)('docs/api.md', () => {
-  it('has its examples, and each request of them is known here', () => {
+  it('has examples, and this test has the expected response to each of their requests', () => {
     expect(commands.length).toBeGreaterThan(25);
     const requests = commands.filter((command) => !command.includes('/api/events')).flatMap(requestOf);
     expect(new Set(requests.filter((request) => request !== undefined))).toEqual(
@@ -122,32 +122,32 @@ describe.skipIf(!hasShell)('docs/api.md', () => {
     );
   });
 
-  it.each(commands.filter((command) => !command.startsWith('curl -N')))('plays: %s', async (command) => {
+  it.each(commands.filter((command) => !command.startsWith('curl -N')))('runs: %s', async (command) => {
     const request = requestOf(command);
     if (request === undefined) {
-      expect(await stage.play(command)).toBe('');
+      expect(await stage.runCommand(command)).toBe('');
       return;
     }
-    await MEANWHILE[request]?.();
+    await BEFORE_REQUEST[request]?.();
     const known = Object.entries(ids).reduce((text, [id, real]) => text.replace(id, real), command);
-    last = JSON.parse(await stage.play(known)) as Answer;
+    last = JSON.parse(await stage.runCommand(known)) as Answer;
     expect(last).toMatchObject(ANSWERS[request] ?? {});
     const [, comment] = /# (\{.*\})$/.exec(command) ?? [];
     if (comment !== undefined) expect(last).toMatchObject(shown(comment));
   });
 
-  it('shows ids as they are, and lets the call go on that was approved', async () => {
+  it('shows ids in their real form, and the approved call continues', async () => {
     expect(ids['k3v9x1-42']).toMatch(/^[\da-z]{6,}-\d+$/);
     expect(ids['6f1c…']).toMatch(/^[\da-f]{4}/);
     expect(await approved).toMatchObject({ success: true });
   });
 
-  it('shows what a refusal is', async () => {
+  it('shows an error response as it is sent', async () => {
     const [refusal = ''] = blocks('json');
     expect(await ask('GET', '/api/servers/githb')).toEqual(JSON.parse(refusal));
   });
 
-  it('has routes in its table that answer', async () => {
+  it('lists only routes that answer in its table', async () => {
     const routes = [...guide.matchAll(/^\| `GET (\/api\/\S+)`/gm)].map(([, route = '']) => route);
     expect(routes).toHaveLength(4);
     for (const route of routes) {
@@ -156,8 +156,8 @@ describe.skipIf(!hasShell)('docs/api.md', () => {
     }
   });
 
-  it('says what /health, /ready and /api/daemon say', async () => {
-    const [, health = ''] = /`GET \/health` says `(.+?)`/.exec(guide) ?? [];
+  it('shows what /health, /ready and /api/daemon return', async () => {
+    const [, health = ''] = /`GET \/health` returns `(.+?)`/.exec(guide) ?? [];
     expect(await ask('GET', '/health')).toEqual(JSON.parse(health));
     expect(await ask('GET', '/ready')).toEqual({ status: 'ready' });
     expect(await ask('GET', '/api/daemon')).toMatchObject({
@@ -169,19 +169,19 @@ describe.skipIf(!hasShell)('docs/api.md', () => {
   it('shows an event as it is sent', async () => {
     const [, command = '', event = ''] = /^\$ (curl -N .+)\n([\s\S]+?)```/m.exec(guide) ?? [];
     const file = stage.file('events');
-    const pid = await stage.play(`: > '${file}'; ${command} -s >> '${file}' & echo $!`);
-    const told = (): string[] => readFileSync(file, 'utf8').split('\n\n').slice(0, -1);
+    const pid = await stage.runCommand(`: > '${file}'; ${command} -s >> '${file}' & echo $!`);
+    const received = (): string[] => readFileSync(file, 'utf8').split('\n\n').slice(0, -1);
     await waitUntil(async () => {
       await call('read_file');
-      return told().some((text) => text.includes('call.settled'));
+      return received().some((text) => text.includes('call.settled'));
     });
-    await stage.play(`kill ${pid}`);
+    await stage.runCommand(`kill ${pid}`);
     const fields = (text: string): string[][] =>
       text
         .trim()
         .split('\n')
         .map((line) => line.split(/: (.*)/, 2));
-    const [id = [], name, data = []] = fields(told().find((text) => text.includes('call.settled')) ?? '');
+    const [id = [], name, data = []] = fields(received().find((text) => text.includes('call.settled')) ?? '');
     const [shownId = [], shownName, shownData = []] = fields(event);
     const form = /^[\da-z]+-\d+$/;
     expect([id, shownId]).toEqual([

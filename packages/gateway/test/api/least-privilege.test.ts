@@ -1,14 +1,15 @@
-/** What servers are started with is told to who may manage them, on no surface to anybody else. */
+/** How servers are started is shown only to admin tokens, in every part of the API. */
 import { mkdir } from 'node:fs/promises';
 import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
+import type { Route } from '../../src/http/route.js';
 import { openStage, type Stage } from './api-stage.js';
 import { followEvents } from './read-events.js';
 
-/** Words that no list of secrets knows. */
+/** Words in the configuration that are not redacted as secrets. */
 const WORDS = ['quagga-arg', 'okapi-folder', 'tapir-path', 'numbat-value', 'bongo-said', 'dugong-key'];
 
-async function openTold(): Promise<Stage> {
+async function openWithWords(): Promise<Stage> {
   const home = await temporaryDirectory();
   onTestFinished(home.remove);
   const folder = home.file('okapi-folder');
@@ -26,12 +27,14 @@ async function openTold(): Promise<Stage> {
   return openStage({ file: JSON.stringify({ servers, rules: [{ action: 'allow' }] }) });
 }
 
-/** Everything that can be looked at. */
-async function lookAtAll({ ask, routes, runtime }: Stage, token: string): Promise<Map<string, string>> {
+/** The events never end, and are followed instead. */
+const isStream = (route: Route): boolean => 'mediaType' in route && route.mediaType === 'text/event-stream';
+
+/** The responses of all GET routes. */
+async function readEveryRoute({ ask, routes, runtime }: Stage, token: string): Promise<Map<string, string>> {
+  expect(routes.filter(isStream).map(({ path }) => path)).toEqual(['/api/events']);
   const paths = routes
-    .filter(
-      ({ method, path, mediaType }) => method === 'GET' && mediaType === undefined && !path.includes(':'),
-    )
+    .filter((route) => route.method === 'GET' && !isStream(route) && !route.path.includes(':'))
     .map(({ path }) => path);
   const each = runtime
     .serverNames()
@@ -41,11 +44,11 @@ async function lookAtAll({ ask, routes, runtime }: Stage, token: string): Promis
   return texts;
 }
 
-it('tells nobody who may only look, or call, what servers are started with', async () => {
-  const stage = await openTold();
+it('hides how servers are started from tokens that may only read or call', async () => {
+  const stage = await openWithWords();
   const { runtime, ask, token, log } = stage;
-  const look = await token(['look']);
-  const both = await token(['call', 'look']);
+  const look = await token(['read']);
+  const both = await token(['call', 'read']);
   const manager = await followEvents(stage);
   const follower = await followEvents(stage, { token: both });
   await runtime.connectAll().catch(() => {});
@@ -54,8 +57,9 @@ it('tells nobody who may only look, or call, what servers are started with', asy
   await waitUntil(() => follower.events().some(({ event }) => event === 'server.failed'));
   await log.flush();
   for (const given of [look, both]) {
-    const texts = await lookAtAll(stage, given);
+    const texts = await readEveryRoute(stage, given);
     expect(texts.get('/api/servers')).toContain('"demo"');
+    expect(texts.get('/metrics')).toContain('"demo"');
     for (const [path, text] of texts)
       for (const word of WORDS) expect(text, `${path} tells ${word}`).not.toContain(word);
   }
@@ -67,7 +71,7 @@ it('tells nobody who may only look, or call, what servers are started with', asy
     transport: 'stdio',
     error: {
       code: 'COMMAND_NOT_FOUND',
-      message: 'It cannot be used now: whoever runs the daemon can see why.',
+      message: 'Server unavailable. The owner of the daemon can see the details.',
     },
   });
   expect(Object.keys(body)).not.toContain('config');
@@ -77,14 +81,14 @@ it('tells nobody who may only look, or call, what servers are started with', asy
   });
 });
 
-it('tells it to who may manage', async () => {
-  const stage = await openTold();
-  const token = await stage.token(['look', 'manage']);
+it('shows how servers are started to an admin token', async () => {
+  const stage = await openWithWords();
+  const token = await stage.token(['read', 'admin']);
   await stage.runtime.connect('missing').catch(() => {});
   const { body } = await stage.ask('GET', '/api/servers/demo', { token });
   expect(JSON.stringify(body.config)).toContain('quagga-arg');
   expect(body.origin).toMatchObject({ scope: 'user', file: stage.file });
   expect((await stage.ask('GET', '/api/servers/missing', { token })).text).toContain('not-there');
   expect((await stage.ask('GET', '/api/config', { token })).text).toContain('quagga-arg');
-  expect((await stage.ask('GET', '/api/config', { token: await stage.token(['look']) })).status).toBe(403);
+  expect((await stage.ask('GET', '/api/config', { token: await stage.token(['read']) })).status).toBe(403);
 });

@@ -1,4 +1,4 @@
-import type { Invocation } from '@turnbuckle/store';
+import type { CallRecord } from '@turnbuckle/store';
 import { fixture } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const file = JSON.stringify({
   ],
 });
 
-/** A call as a test makes it up: who may see only `demo`, and there not what is denied, sees the first kind. */
+/** A generated call. A token that may see only `demo`, without its denied tools, sees the first two places. */
 interface Made {
   readonly place: keyof typeof PLACES;
   readonly word: string;
@@ -31,16 +31,16 @@ const PLACES = {
   'other-resource': { server: 'hidden', tool: 'demo://notes', kind: 'resource' },
   denied: { server: 'demo', tool: 'secret-keys', kind: 'tool' },
   gone: { server: 'gone', tool: 'echo', kind: 'tool' },
-  // Whether it is hidden depends on what it says of itself, and it is not there to say it.
+  // Whether it is hidden depends on its annotations, which are unknown because it is missing.
   doubtful: { server: 'demo', tool: 'maybe-so', kind: 'tool' },
-  // What nobody found: it could be hidden as well.
+  // A call that found nothing: the item could also be hidden.
   missing: { server: 'demo', tool: 'nothing', kind: 'tool', decision: undefined, code: 'TOOL_UNKNOWN' },
   unreached: { server: 'demo', tool: 'nothing', kind: 'tool', decision: undefined, code: 'CONNECT_FAILED' },
   nowhere: { server: 'demo', tool: 'demo://nothing', kind: 'resource', code: 'RESOURCE_UNKNOWN' },
-} as const satisfies Record<string, Pick<Invocation, 'server' | 'tool' | 'kind' | 'decision' | 'code'>>;
+} as const satisfies Record<string, Pick<CallRecord, 'server' | 'tool' | 'kind' | 'decision' | 'code'>>;
 const isVisible = ({ place }: Made): boolean => place === 'tool' || place === 'resource';
 
-const toInvocation = ({ place, word, failed, durationMs }: Made, index: number): Invocation => ({
+const toCallRecord = ({ place, word, failed, durationMs }: Made, index: number): CallRecord => ({
   decision: 'allow',
   ...PLACES[place],
   id: `call-${index}`,
@@ -63,7 +63,7 @@ const MADE: fc.Arbitrary<Made> = fc.record({
   durationMs: fc.integer({ min: 0, max: 1_000 }),
 });
 
-/** Everything that the token learns; numbers of calls, which count those of all, as their place in the list. */
+/** Everything that the token can read. Calls are compared by id: their numbers count the calls of all servers. */
 async function learn(stage: Stage, token: string): Promise<unknown> {
   const ask = async (path: string) => (await stage.ask('GET', path, { token })).body;
   const queries = [
@@ -97,27 +97,27 @@ async function learn(stage: Stage, token: string): Promise<unknown> {
   return { pages, stats };
 }
 
-describe('the log, for a token that may see one server of it', () => {
-  it('is the same whatever else was called: no page, search, count or sum tells of it', async () => {
+describe('the log, for a token that may see one server', () => {
+  it('is the same whatever else was called: no page, search, count or sum reveals it', async () => {
     const samples = fc.sample(fc.array(MADE, { minLength: 4, maxLength: 14 }), { numRuns: 2, seed: 7 });
     for (const made of samples) {
       const [whole, part] = [await openStage({ file }), await openStage({ file })];
       made.forEach((one, index) => {
-        whole.log.append(toInvocation(one, index));
-        if (isVisible(one)) part.log.append(toInvocation(one, index));
+        whole.log.append(toCallRecord(one, index));
+        if (isVisible(one)) part.log.append(toCallRecord(one, index));
       });
       const [learned, expected] = [
-        await learn(whole, await whole.token(['look'], CAN)),
-        await learn(part, await part.token(['look'], CAN)),
+        await learn(whole, await whole.token(['read'], CAN)),
+        await learn(part, await part.token(['read'], CAN)),
       ];
       expect(learned).toEqual(expected);
-      // And its owner sees all of it.
+      // The owner sees all calls.
       const { body } = await whole.ask('GET', '/api/calls?limit=100');
       expect(body.calls).toHaveLength(made.length);
     }
   });
 
-  it('has no call of another server under its id, and none that matches', async () => {
+  it('returns no hidden call, neither by its id nor by a search', async () => {
     const stage = await openStage({ file });
     const made: Made[] = (Object.keys(PLACES) as Made['place'][]).map((place) => ({
       place,
@@ -125,8 +125,8 @@ describe('the log, for a token that may see one server of it', () => {
       failed: false,
       durationMs: 1,
     }));
-    made.forEach((one, index) => void stage.log.append(toInvocation(one, index)));
-    const token = await stage.token(['look'], CAN);
+    made.forEach((one, index) => void stage.log.append(toCallRecord(one, index)));
+    const token = await stage.token(['read'], CAN);
     for (const [index, one] of made.entries()) {
       const found = await stage.ask('GET', `/api/calls?search=${one.word}`, { token });
       expect([one.place, (found.body.calls as unknown[]).length]).toEqual([
@@ -138,10 +138,10 @@ describe('the log, for a token that may see one server of it', () => {
     }
   });
 
-  it('is empty for who may see nothing of it', async () => {
+  it('is empty if the token may see none of its servers', async () => {
     const stage = await openStage({ file });
-    stage.log.append(toInvocation({ place: 'tool', word: 'alpha', failed: false, durationMs: 1 }, 0));
-    const token = await stage.token(['look'], ['mcp_else']);
+    stage.log.append(toCallRecord({ place: 'tool', word: 'alpha', failed: false, durationMs: 1 }, 0));
+    const token = await stage.token(['read'], ['mcp_else']);
     expect((await stage.ask('GET', '/api/calls', { token })).body).toEqual({ calls: [] });
     expect((await stage.ask('GET', '/api/stats?spanMs=1000', { token })).body).toEqual({
       tools: [],

@@ -2,15 +2,15 @@ import { fixture, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { demoFile, openStage, type Stage } from './api-stage.js';
 
-/** A stage whose server is up. */
-async function openUp(options?: Parameters<typeof openStage>[0]): Promise<Stage> {
+/** A stage with its server connected. */
+async function openConnected(options?: Parameters<typeof openStage>[0]): Promise<Stage> {
   const stage = await openStage(options);
   await stage.runtime.connectAll();
   return stage;
 }
 
 describe('the daemon itself', () => {
-  it('says to anybody that it lives, and nothing else', async () => {
+  it('reports only its health without a token', async () => {
     let ready = false;
     const { ask } = await openStage({ isReady: () => ready });
     expect(await ask('GET', '/health', { token: '' })).toMatchObject({
@@ -28,8 +28,8 @@ describe('the daemon itself', () => {
     });
   });
 
-  it('tells its release and its numbers to who may look', async () => {
-    const { ask, runtime } = await openUp();
+  it('shows its version and its metrics to a read token', async () => {
+    const { ask, runtime } = await openConnected();
     await runtime.callTool('demo', 'echo', { text: 'x' });
     expect((await ask('GET', '/api/daemon')).body).toMatchObject({ version: '1.2.3', pid: process.pid });
     const metrics = await ask('GET', '/metrics');
@@ -39,7 +39,7 @@ describe('the daemon itself', () => {
 
 describe('the catalog', () => {
   it('lists and searches tools', async () => {
-    const { ask } = await openUp();
+    const { ask } = await openConnected();
     const names = async (query: string): Promise<string[]> =>
       ((await ask('GET', `/api/tools${query}`)).body.tools as { tool: string }[]).map(({ tool }) => tool);
     expect(await names('')).toContain('echo');
@@ -52,8 +52,8 @@ describe('the catalog', () => {
     expect((await ask('GET', '/api/tools?search=a&search=b')).status).toBe(422);
   });
 
-  it('tells all of one tool, with what would be decided', async () => {
-    const { ask, token, runtime } = await openUp();
+  it('shows all details of one tool, with the decision for a call', async () => {
+    const { ask, token, runtime } = await openConnected();
     await runtime.pins.pin('demo', 'add');
     const mine = await ask('GET', '/api/tools/mcp__demo__add');
     expect(mine.body).toMatchObject({
@@ -62,13 +62,13 @@ describe('the catalog', () => {
       decision: { action: 'allow' },
       flags: [],
     });
-    const agent = await ask('GET', '/api/tools/mcp__demo__add', { token: await token(['look']) });
+    const agent = await ask('GET', '/api/tools/mcp__demo__add', { token: await token(['read']) });
     expect(agent.body.decision).toMatchObject({ action: 'ask' });
     expect((await ask('GET', '/api/tools/mcp__demo__none')).body.code).toBe('TOOL_UNKNOWN');
   });
 
   it('lists resources and prompts', async () => {
-    const { ask } = await openUp();
+    const { ask } = await openConnected();
     const { body } = await ask('GET', '/api/resources?server=demo');
     expect(body).toMatchObject({ resources: expect.any(Array), templates: expect.any(Array) });
     expect(JSON.stringify(body.resources)).toContain('"server":"demo"');
@@ -78,8 +78,8 @@ describe('the catalog', () => {
 });
 
 describe('calls', () => {
-  it('are found, shown, counted and made again', async () => {
-    const { ask, runtime, log } = await openUp();
+  it('are found, shown, counted and replayed', async () => {
+    const { ask, runtime, log } = await openConnected();
     for (const text of ['apples', 'pears', 'apples and pears'])
       await runtime.callTool('demo', 'echo', { text });
     await runtime.callTool('demo', 'fail', {});
@@ -117,8 +117,8 @@ describe('calls', () => {
       expect([query, (await ask('GET', `/api/${query}`)).status]).toEqual([query, 422]);
   });
 
-  it('are not made again without their arguments, or when they were none', async () => {
-    const { ask, runtime, log } = await openUp();
+  it('are not replayed if their arguments were redacted or cut, or if they are no tool calls', async () => {
+    const { ask, runtime, log } = await openConnected();
     await runtime.callTool('demo', 'echo', { text: 'ghp_0123456789abcdefghijABCDEFGHIJ012345' });
     await runtime.callTool('demo', 'echo', { text: 'x'.repeat(40_000) });
     const [resource] = await runtime.listResources('demo');
@@ -134,7 +134,7 @@ describe('calls', () => {
       });
   });
 
-  it('are said not to be logged where they are not', async () => {
+  it('are not found if the daemon keeps no log', async () => {
     const { ask } = await openStage({ withoutLog: true });
     for (const path of ['/api/calls', '/api/calls/x', '/api/stats'])
       expect(await ask('GET', path)).toMatchObject({ status: 404, body: { code: 'PATH_UNKNOWN' } });
@@ -143,7 +143,7 @@ describe('calls', () => {
 
 describe('approvals', () => {
   it('are listed and answered', async () => {
-    const { ask, runtime } = await openUp();
+    const { ask, runtime } = await openConnected();
     const caller = { id: 'agent', capabilities: ['mcp_integration'] };
     const call = runtime.callTool('demo', 'echo', { text: 'hello' }, { caller });
     await waitUntil(() => runtime.approvals.pending().length === 1);
@@ -165,7 +165,7 @@ describe('approvals', () => {
 
   it('refuse an answer that would have no effect', async () => {
     const file = demoFile().replace('// Mine.', '"flows": "ask", "rules": [],');
-    const { ask, runtime } = await openUp({ file });
+    const { ask, runtime } = await openConnected({ file });
     runtime.setRules([{ rule: { action: 'ask', server: 'demo' }, from: 'managed', position: 0 }]);
     const caller = { id: 'agent', capabilities: ['mcp_integration'] };
     const call = runtime.callTool('demo', 'echo', { text: 'x' }, { caller }).catch((error: unknown) => error);
@@ -178,9 +178,9 @@ describe('approvals', () => {
 });
 
 describe('rules and pins', () => {
-  it('are listed and tried', async () => {
+  it('rules are listed and tested', async () => {
     const file = demoFile().replace('// Mine.', '"rules": [{ "action": "deny", "tool": "fail" }],');
-    const { ask } = await openUp({ file });
+    const { ask } = await openConnected({ file });
     expect((await ask('GET', '/api/rules')).body).toMatchObject({
       rules: [{ rule: { action: 'deny', tool: 'fail' }, from: 'user', line: 2 }],
       toolApprovalRequired: true,
@@ -197,8 +197,8 @@ describe('rules and pins', () => {
     expect((await test({ server: 'demo' })).status).toBe(422);
   });
 
-  it('are set and forgotten', async () => {
-    const { ask } = await openUp();
+  it('pins are set and removed', async () => {
+    const { ask } = await openConnected();
     expect((await ask('POST', '/api/pins/demo/echo')).body).toEqual({ pinned: ['echo'] });
     expect((await ask('GET', '/api/pins')).body).toMatchObject({ pins: [{ tool: 'echo', state: 'same' }] });
     expect((await ask('POST', '/api/pins/demo/none')).body.code).toBe('TOOL_UNKNOWN');
@@ -207,10 +207,10 @@ describe('rules and pins', () => {
   });
 });
 
-describe('names with a slash, and other odd ones', () => {
-  it('are written in an address by their codes', async () => {
+describe('names with a slash or other special characters', () => {
+  it('are percent-encoded in a path', async () => {
     const servers = { 'odd/one': fixture('bad-tools', '--only', 'names') };
-    const { ask, runtime } = await openUp({ file: JSON.stringify({ servers }) });
+    const { ask, runtime } = await openConnected({ file: JSON.stringify({ servers }) });
     const server = encodeURIComponent('odd/one');
     expect((await ask('GET', `/api/servers/${server}`)).body).toMatchObject({ name: 'odd/one' });
     expect((await ask('GET', `/api/servers/${server}/sign-in`)).body).toMatchObject({ server: 'odd/one' });
@@ -226,14 +226,14 @@ describe('names with a slash, and other odd ones', () => {
       expect([tool, (await ask('DELETE', path)).body]).toEqual([tool, { unpinned: [tool] }]);
     }
     expect((await ask('POST', `/api/pins/${server}/odd%2Fother`)).body.code).toBe('TOOL_UNKNOWN');
-    // A slash as it is begins another part of the path.
+    // A slash that is not encoded begins another path segment.
     expect((await ask('POST', '/api/pins/odd/one/echo')).status).toBe(404);
     expect((await ask('DELETE', `/api/servers/${server}`)).body).toMatchObject({ removed: 'odd/one' });
   });
 });
 
 describe('the configuration', () => {
-  it('tells files, origins and problems, and is read again', async () => {
+  it('shows files, origins and problems, and can be reloaded', async () => {
     const { ask, file, changes } = await openStage({
       file: demoFile().replace('// Mine.', '"flows": "deny", "nonsense": 1,'),
     });
@@ -252,9 +252,20 @@ describe('the configuration', () => {
 });
 
 describe('tokens', () => {
-  it('are made, listed without themselves, and revoked', async () => {
+  it('accept the deprecated access look and manage, and answer with read and admin', async () => {
     const { ask } = await openStage();
-    const body = { name: 'ci', can: ['mcp_demo'], access: ['look'], expires: '2999-01-01T00:00:00Z' };
+    const body = { name: 'old', can: ['mcp_integration'], access: ['look', 'manage'] };
+    const made = await ask('POST', '/api/tokens', { body });
+    expect(made.body).toMatchObject({ facts: { access: ['read', 'admin'] } });
+    expect((await ask('GET', '/api/config', { token: String(made.body.token) })).status).toBe(200);
+    const wrong = await ask('POST', '/api/tokens', { body: { ...body, name: 'x', access: ['all'] } });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).not.toContain('manage');
+  });
+
+  it('are created, listed without their values, and revoked', async () => {
+    const { ask } = await openStage();
+    const body = { name: 'ci', can: ['mcp_demo'], access: ['read'], expires: '2999-01-01T00:00:00Z' };
     const made = await ask('POST', '/api/tokens', { body });
     const token = String(made.body.token);
     expect(token).toMatch(/^tbk_/);

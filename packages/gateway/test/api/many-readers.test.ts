@@ -6,8 +6,8 @@ import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
 let own: OwnDaemon | undefined;
 afterEach(() => own?.close());
 
-describe('many who follow the events', () => {
-  it('are no reason for a warning, and all of them end with the daemon', async () => {
+describe('many readers of the events', () => {
+  it('cause no warning, and all of their streams end with the daemon', async () => {
     const warnings: string[] = [];
     const note = ({ message }: Error): void => void warnings.push(message);
     process.on('warning', note);

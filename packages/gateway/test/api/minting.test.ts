@@ -1,9 +1,9 @@
 import { waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
-import type { TokenAccess } from '../../src/http/access.js';
+import type { TokenAccess } from '../../src/identity/access.js';
 import { openStage, type Stage } from './api-stage.js';
 
-const ALL: readonly TokenAccess[] = ['call', 'look', 'manage'];
+const ALL: readonly TokenAccess[] = ['call', 'read', 'admin'];
 const SOON = '2998-01-01T00:00:00.000Z';
 const LATER = '2999-01-01T00:00:00.000Z';
 
@@ -15,24 +15,24 @@ interface Made {
 const mint = (stage: Stage, token: string, body: object) =>
   stage.ask('POST', '/api/tokens', {
     token,
-    body: { name: 'child', can: ['mcp_demo'], access: ['look'], ...body },
+    body: { name: 'child', can: ['mcp_demo'], access: ['read'], ...body },
   });
 
-describe('a token that a token makes', () => {
-  it('is good for no more than its maker', async () => {
+describe('a token that another token creates', () => {
+  it('has no more access than its creator', async () => {
     const stage = await openStage();
-    const keeper = await stage.token(['look', 'manage']);
-    for (const access of [['call'], ['look', 'call']])
-      expect(await mint(stage, keeper, { access })).toMatchObject({
+    const adminToken = await stage.token(['read', 'admin']);
+    for (const access of [['call'], ['read', 'call']])
+      expect(await mint(stage, adminToken, { access })).toMatchObject({
         status: 403,
         body: { code: 'ACCESS_DENIED', error: expect.stringContaining('"call"') },
       });
-    const made = await mint(stage, keeper, { access: ['look', 'manage'] });
-    expect(made.body).toMatchObject({ facts: { access: ['look', 'manage'], root: 'made-1' } });
+    const made = await mint(stage, adminToken, { access: ['read', 'admin'] });
+    expect(made.body).toMatchObject({ facts: { access: ['read', 'admin'], root: 'made-1' } });
     expect(await mint(stage, stage.owner, { name: 'other', access: ALL })).toMatchObject({ status: 200 });
   });
 
-  it('lives no longer than its maker', async () => {
+  it('expires no later than its creator', async () => {
     const stage = await openStage();
     const expiresAt = new Date(SOON);
     const { token } = await stage.tokens.create({
@@ -45,14 +45,14 @@ describe('a token that a token makes', () => {
     });
     const same = (await mint(stage, token, { expires: SOON })).body as unknown as Made;
     expect(same.facts.expiresAt).toBe(SOON);
-    // Who says nothing gets no token for good.
+    // Without an expiry in the request, the token expires with its creator.
     const silent = (await mint(stage, token, { name: 'silent' })).body as unknown as Made;
     expect(silent.facts.expiresAt).toBe(SOON);
   });
 });
 
 describe('an approval', () => {
-  /** A call with this token that waits; answers its question, and what came of it. */
+  /** A call of this caller that waits for approval: the id of the approval, and the outcome of the call. */
   async function waiting(stage: Stage, id: string): Promise<{ id: string; settled: Promise<unknown> }> {
     const caller = { id, capabilities: ['mcp_integration'] };
     const settled = stage.runtime
@@ -64,7 +64,7 @@ describe('an approval', () => {
   const answer = (stage: Stage, id: string, token: string, word: string) =>
     stage.ask('POST', `/api/approvals/${id}`, { token, body: { answer: word } });
 
-  it('does not come from the token that made the call; a refusal may', async () => {
+  it('cannot be given by the token that made the call; a denial can', async () => {
     const stage = await openStage();
     await stage.runtime.connectAll();
     const self = await stage.token(ALL);
@@ -78,7 +78,7 @@ describe('an approval', () => {
     expect(await call.settled).toMatchObject({ code: 'CALL_DENIED' });
   });
 
-  it('comes from another one, or from the owner', async () => {
+  it('can be given by another token, or by the owner', async () => {
     const stage = await openStage();
     await stage.runtime.connectAll();
     await stage.token(['call']);
@@ -90,7 +90,7 @@ describe('an approval', () => {
     }
   });
 
-  it('does not come from one that it made, or that was made by the same, either', async () => {
+  it('cannot be given by a token that created the caller, or that the caller created', async () => {
     const stage = await openStage();
     await stage.runtime.connectAll();
     const parent = await stage.token(ALL);
@@ -111,7 +111,7 @@ describe('an approval', () => {
       expect((await answer(stage, call.id, stage.owner, 'deny')).status).toBe(200);
       await call.settled;
     }
-    // Also when the one between them is gone, or the one that called.
+    // Nor when the token between them is revoked, or the one that called.
     for (const gone of ['child', 'grandchild']) {
       const call = await waiting(stage, 'grandchild');
       await stage.tokens.revoke(gone);

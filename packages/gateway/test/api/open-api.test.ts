@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { toOpenApi } from '../../src/api/open-api.js';
+import { toOpenApi } from '../../src/api/shapes/open-api.js';
 import type { Route } from '../../src/http/route.js';
 import { openStage } from './api-stage.js';
 
@@ -46,15 +46,16 @@ function* valuesOf(key: string, value: unknown): Generator<unknown> {
   }
 }
 
-it('describes every route, and every reference leads somewhere', async () => {
+// requirement D3
+it('describes every route, and every $ref resolves', async () => {
   const { ask, routes } = await openStage();
   const document = z.parse(DOCUMENT, (await ask('GET', '/openapi.json')).body);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
-  const told = operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).sort();
+  const described = operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).sort();
   const served = routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).sort();
-  expect(told).toEqual(served);
+  expect(described).toEqual(served);
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
   for (const { path, operation } of operations) {
     const open = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -72,7 +73,7 @@ it('describes every route, and every reference leads somewhere', async () => {
   expect(document.paths['/health']?.get).toMatchObject({ security: [] });
 });
 
-it('takes in routes of others, whatever their schemas are', () => {
+it('describes routes of other modules, whatever their schemas are', () => {
   const shared = z.strictObject({ at: z.date(), list: z.lazy(() => z.array(z.string())) });
   const route = (method: Route['method']): Route => ({
     method,
@@ -80,7 +81,7 @@ it('takes in routes of others, whatever their schemas are', () => {
     access: 'call',
     summary: 'A route of others',
     body: shared,
-    answer: shared,
+    response: shared,
     handle: () => ({}),
   });
   const document = z.parse(DOCUMENT, toOpenApi([route('POST'), route('PUT')], '1'));

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Stage } from './api-stage.js';
 
-export interface Told {
+export interface ReceivedEvent {
   readonly id: string;
   readonly event: string;
   readonly data: Record<string, unknown> & { readonly data: Record<string, unknown> };
@@ -10,9 +10,9 @@ export interface Told {
 
 export interface Following {
   readonly status: number;
-  /** Everything that came, byte for byte. */
+  /** Everything received, as text. */
   text(): string;
-  events(): Told[];
+  events(): ReceivedEvent[];
   isOver(): boolean;
   leave(): void;
 }
@@ -46,7 +46,7 @@ export async function followEvents(
   };
 }
 
-function parse(text: string): Told[] {
+function parse(text: string): ReceivedEvent[] {
   return text
     .split('\n\n')
     .slice(0, -1)

@@ -3,8 +3,8 @@ import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStage } from './api-stage.js';
 
-describe('looking at servers', () => {
-  it('tells how they are', async () => {
+describe('reading servers', () => {
+  it('shows their status', async () => {
     const { ask, runtime } = await openStage();
     await runtime.connectAll();
     const { body } = await ask('GET', '/api/servers');
@@ -29,7 +29,7 @@ describe('looking at servers', () => {
   it('names the files of the configuration only to who may manage', async () => {
     const file = '{ "servers": { "bad": { "commnd": "x" }, "demo": { "command": "true" } } }';
     const { ask, token } = await openStage({ file });
-    const look = { token: await token(['look']) };
+    const look = { token: await token(['read']) };
     for (const name of ['demo', 'bad']) {
       const whole = (await ask('GET', `/api/servers/${name}`)).body;
       const path = (whole.origin as { file: string }).file;
@@ -41,15 +41,15 @@ describe('looking at servers', () => {
     }
   });
 
-  it('tells what is wrong with an entry', async () => {
+  it('reports the problem of an entry', async () => {
     const { ask } = await openStage({ file: '{ "servers": { "bad": { "commnd": "x" } } }' });
     const { body } = await ask('GET', '/api/servers/bad');
     expect(body).toMatchObject({ status: 'failed', error: { code: 'CONFIG_INVALID' } });
   });
 });
 
-describe('bringing servers up and down', () => {
-  it('does each of it', async () => {
+describe('connecting and disconnecting servers', () => {
+  it('connects, pings, refreshes, reconnects and disconnects', async () => {
     const { ask } = await openStage();
     const act = async (word: string): Promise<unknown> =>
       (await ask('POST', `/api/servers/demo/${word}`)).body;
@@ -66,7 +66,7 @@ describe('bringing servers up and down', () => {
     });
   });
 
-  it('says why one does not come up', async () => {
+  it('reports why a server does not start', async () => {
     const { ask } = await openStage({
       file: '{ "servers": { "gone": { "command": "/no/such/program", "start": "lazy" } } }',
     });
@@ -76,7 +76,7 @@ describe('bringing servers up and down', () => {
 });
 
 describe('changing servers', () => {
-  it('adds one to the file of the user, comments kept, and starts it', async () => {
+  it("adds a server to the user's config file, keeps its comments, and starts it", async () => {
     const { ask, written, file, changes, runtime } = await openStage();
     const config = { ...fixture('echo'), env: { API_KEY: 'very-secret-value' } };
     const { status, body } = await ask('POST', '/api/servers', { body: { name: 'more', config } });
@@ -92,11 +92,11 @@ describe('changing servers', () => {
     expect({ status: again.status, code: again.body.code }).toEqual({ status: 409, code: 'NAME_TAKEN' });
   });
 
-  it('tells what is dangerous about it', async () => {
+  it('lists the dangers of a new server', async () => {
     const { ask } = await openStage();
     const config = { command: 'bash', args: ['-c', 'true'], enabled: false };
     const { body } = await ask('POST', '/api/servers', { body: { name: 'shell', config } });
-    expect(body.dangers).toEqual([expect.stringContaining('runs a text as a program')]);
+    expect(body.dangers).toEqual([expect.stringContaining('runs code from the command line')]);
   });
 
   it.each([
@@ -104,10 +104,10 @@ describe('changing servers', () => {
     ['nothing to run', { name: 'bad', config: {} }, 400],
     ['a wrong key', { name: 'bad', config: { command: 'x', argz: [] } }, 400],
     ['an odd name', { name: ' bad ', config: { command: 'x' } }, 400],
-    ['a kept name', { name: 'native', config: { command: 'x' } }, 400],
-    ['several words', { name: 'bad', config: { command: 'npx -y some-server' } }, 422],
-    ['an address to run', { name: 'bad', config: { command: 'https://x.example/mcp' } }, 422],
-    ['an object of this process', { name: 'bad', config: { type: 'in-process', server: {} } }, 422],
+    ['a reserved name', { name: 'native', config: { command: 'x' } }, 400],
+    ['a command of several words', { name: 'bad', config: { command: 'npx -y some-server' } }, 422],
+    ['a URL as the command', { name: 'bad', config: { command: 'https://x.example/mcp' } }, 422],
+    ['an in-process server', { name: 'bad', config: { type: 'in-process', server: {} } }, 422],
     ['a redacted value', { name: 'bad', config: { command: 'x', env: { A: '[redacted]' } } }, 422],
     ['another key', { name: 'bad', config: { command: 'x' }, force: true }, 422],
   ])('writes nothing for %s', async (_what, body, status) => {
@@ -119,7 +119,7 @@ describe('changing servers', () => {
     expect(runtime.serverNames()).toEqual(['demo']);
   });
 
-  it('starts nothing that it refuses, or that a weaker token asks for', async () => {
+  it('starts no server that it rejects, or that a token without the needed access requests', async () => {
     const { ask, token } = await openStage();
     const directory = await temporaryDirectory();
     onTestFinished(() => directory.remove());
@@ -129,11 +129,11 @@ describe('changing servers', () => {
       await ask('POST', '/api/servers', { body: { name: 'x', config }, token: '' }),
       await ask('POST', '/api/servers', {
         body: { name: 'x', config },
-        token: await token(['call', 'look']),
+        token: await token(['call', 'read']),
       }),
       await ask('POST', '/api/servers', {
         body: { name: 'x', config },
-        token: await token(['call', 'look', 'manage'], ['mcp_demo']),
+        token: await token(['call', 'read', 'admin'], ['mcp_demo']),
       }),
       await ask('POST', '/api/servers', { body: { name: 'x', config: { ...config, wrong: 1 } } }),
     ];
@@ -141,7 +141,7 @@ describe('changing servers', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('changes keys, switches off and on, and takes out', async () => {
+  it('changes, disables, enables and removes a server', async () => {
     const { ask, written, runtime } = await openStage();
     const patched = await ask('PATCH', '/api/servers/demo', {
       body: { description: null, callTimeoutMs: 5_000, enabled: false },
@@ -164,7 +164,7 @@ describe('changing servers', () => {
     expect(written()).toContain('// Mine.');
   });
 
-  it('leaves alone what a project wrote', async () => {
+  it('does not change a server of a project', async () => {
     const { ask, configured, file } = await openStage();
     const project = file.replace('.config/turnbuckle/mcp.json', 'work/.turnbuckle/mcp.json');
     const { mkdir, writeFile } = await import('node:fs/promises');

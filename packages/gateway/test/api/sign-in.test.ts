@@ -9,7 +9,7 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStage, type Stage } from './api-stage.js';
 
-async function openWall(): Promise<Stage & { readonly authorization: AuthorizationServer }> {
+async function openProtected(): Promise<Stage & { readonly authorization: AuthorizationServer }> {
   const authorizationServer = await startAuthorizationServer({});
   onTestFinished(() => authorizationServer.stop());
   const server = await startProtectedServer({ authorizationServer, scope: 'tools:read' });
@@ -22,16 +22,16 @@ async function openWall(): Promise<Stage & { readonly authorization: Authorizati
 
 const PATH = '/api/servers/web/sign-in';
 
-describe('signing in at a server', () => {
-  it('tells the page, and is done when somebody has been there', async () => {
-    const { ask, runtime } = await openWall();
+describe('signing in to a server', () => {
+  it('returns the URL, and is done when the person has signed in', async () => {
+    const { ask, runtime } = await openProtected();
     expect((await ask('GET', PATH)).body).toMatchObject({ signedIn: false });
     const begun = await ask('POST', PATH);
     expect(begun.body).toMatchObject({
       state: 'waiting',
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1/),
     });
-    // Who asks again is told the same page: there is one sign-in.
+    // A second request gets the same page: there is one sign-in.
     expect((await ask('POST', PATH)).body).toEqual(begun.body);
     const meanwhile = await ask('GET', PATH);
     expect(meanwhile.body).toMatchObject({ signedIn: false, waitingSince: expect.any(String) });
@@ -46,15 +46,15 @@ describe('signing in at a server', () => {
   });
 
   it('is given up when the token of who began it ends, and goes on when another one does', async () => {
-    const { ask, token, tokens } = await openWall();
-    const [mine, other] = [await token(['look', 'manage']), await token(['look', 'manage'])];
+    const { ask, token, tokens } = await openProtected();
+    const [mine, other] = [await token(['read', 'admin']), await token(['read', 'admin'])];
     const begun = await ask('POST', PATH, { token: mine });
     expect((await ask('POST', PATH, { token: other })).body).toEqual(begun.body);
     await tokens.revoke('made-2');
     expect((await ask('GET', PATH)).body.waitingSince).toEqual(expect.any(String));
     await tokens.revoke('made-1');
     await waitUntil(async () => (await ask('GET', PATH)).body.waitingSince === undefined);
-    // Nobody takes what the browser brings back.
+    // Nothing receives the redirect of the browser.
     await visit(String(begun.body.url)).catch(() => {});
     expect((await ask('GET', PATH)).body).toMatchObject({
       signedIn: false,
@@ -62,8 +62,8 @@ describe('signing in at a server', () => {
     });
   });
 
-  it('takes the address that a browser elsewhere ended at', async () => {
-    const { ask } = await openWall();
+  it('accepts the redirect URL of a browser on another machine', async () => {
+    const { ask } = await openProtected();
     const begun = await ask('POST', PATH, { body: { method: 'paste' } });
     const until = new URL(String(begun.body.url)).searchParams.get('redirect_uri') ?? '';
     const { url } = await visit(String(begun.body.url), { until });
@@ -71,19 +71,19 @@ describe('signing in at a server', () => {
     await waitUntil(async () => (await ask('GET', PATH)).body.signedIn === true);
   });
 
-  describe('with a code that is typed in elsewhere', () => {
+  describe('with a device code', () => {
     const BY_CODE = { body: { method: 'device' } };
 
-    async function openDevice(): Promise<Awaited<ReturnType<typeof openWall>>> {
-      const wall = await openWall();
-      wall.authorization.faults.set(
+    async function openDevice(): Promise<Awaited<ReturnType<typeof openProtected>>> {
+      const opened = await openProtected();
+      opened.authorization.faults.set(
         'device',
         altered((answer) => ({ ...answer, interval: 0.05 })),
       );
-      return wall;
+      return opened;
     }
 
-    it('tells page and code, and is done when somebody has been there', async () => {
+    it('returns URL and code, and is done when the person has signed in', async () => {
       const { ask, runtime, authorization } = await openDevice();
       const begun = await ask('POST', PATH, BY_CODE);
       expect(begun.body).toMatchObject({
@@ -91,8 +91,8 @@ describe('signing in at a server', () => {
         url: expect.stringContaining(authorization.issuer),
         code: expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/),
       });
-      // Asked meanwhile, the authorization server says that nobody has been there yet.
-      await waitUntil(() => authorization.tally.refusals('authorization_pending') > 0);
+      // Polled meanwhile, the authorization server reports that the sign-in is pending.
+      await waitUntil(() => authorization.requestLog.refusals('authorization_pending') > 0);
       expect((await ask('POST', PATH, BY_CODE)).body).toEqual(begun.body);
       const meanwhile = await ask('GET', PATH);
       expect(meanwhile.body).toMatchObject({ signedIn: false, waitingSince: expect.any(String) });
@@ -106,11 +106,11 @@ describe('signing in at a server', () => {
       expect((await ask('POST', PATH, BY_CODE)).body).toEqual({ state: 'done' });
     });
 
-    it('says why it failed when somebody says no there', async () => {
+    it('reports the failure when the person declines', async () => {
       const { ask, authorization } = await openDevice();
       authorization.person.consents = false;
       const begun = await ask('POST', PATH, BY_CODE);
-      // Whoever says no is asked for a code again, and again.
+      // A person who declines is asked for a code again.
       await visit(String(begun.body.url)).catch(() => {});
       await waitUntil(async () => (await ask('GET', PATH)).body.failure !== undefined);
       const { body } = await ask('GET', PATH);
@@ -118,18 +118,18 @@ describe('signing in at a server', () => {
       expect(body.waitingSince).toBeUndefined();
     });
 
-    it('is given up', async () => {
+    it('can be cancelled', async () => {
       const { ask, authorization } = await openDevice();
       await ask('POST', PATH, BY_CODE);
-      await waitUntil(() => authorization.tally.refusals('authorization_pending') > 0);
+      await waitUntil(() => authorization.requestLog.refusals('authorization_pending') > 0);
       expect((await ask('DELETE', PATH)).body).toMatchObject({ cancelled: true });
       await waitUntil(async () => (await ask('GET', PATH)).body.waitingSince === undefined);
       expect((await ask('GET', PATH)).body).toMatchObject({ failure: { code: 'CALL_CANCELLED' } });
     });
   });
 
-  it('is given up, and its end is told', async () => {
-    const { ask } = await openWall();
+  it('can be cancelled, and its end is reported', async () => {
+    const { ask } = await openProtected();
     await ask('POST', PATH, { body: { method: 'paste' } });
     expect((await ask('DELETE', PATH)).body).toMatchObject({ cancelled: true });
     await waitUntil(async () => (await ask('GET', PATH)).body.waitingSince === undefined);
@@ -138,7 +138,7 @@ describe('signing in at a server', () => {
     expect((await ask('POST', PATH)).body).toMatchObject({ state: 'waiting' });
   });
 
-  it('is not needed, or not possible, at others', async () => {
+  it('is not needed for a server without authorization', async () => {
     const { ask } = await openStage();
     const path = '/api/servers/demo/sign-in';
     expect((await ask('GET', path)).body).toEqual({ server: 'demo', type: 'none', signedIn: false });

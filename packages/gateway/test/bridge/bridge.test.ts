@@ -42,6 +42,7 @@ const call = (body: object, token?: string) => own.post('/mcp/call', body, token
 const echo = { tool_name: 'echo', arguments: { text: 'hi' } };
 const HI = { content: [{ type: 'text', text: 'hi' }] };
 
+// requirement D1
 describe('one POST', () => {
   const [program = '', ...words] = ECHO_RAW;
   const exact = { command: program, args: words, transport: 'stdio' };
@@ -50,13 +51,13 @@ describe('one POST', () => {
   it.each([
     ['/mcp/call', exactCall],
     ['/mcp/calls', `{"calls":[${exactCall}]}`],
-  ])('at %s carries numbers of other languages as they are spelled', async (path, body) => {
+  ])('at %s forwards numbers losslessly', async (path, body) => {
     const text = await (await postText(path, body)).text();
     expect(text).toContain('"structuredContent":{"big":12345678901234567890,"one":1.0,');
     expect(text).toContain(String.raw`\"arguments\":{\"id\":9007199254740993}`);
   });
 
-  it('with a key that stands twice is refused', async () => {
+  it('with a duplicate key is rejected', async () => {
     const answer = await postText('/mcp/call', '{"tool_name":"a","tool_name":"b"}');
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ success: false, code: 'REQUEST_INVALID' });
@@ -81,7 +82,7 @@ describe('one POST', () => {
         status: 200,
         body: { success: true, result: HI },
       });
-    // What somebody named in a request is nobody else's business.
+    // An inline server of one caller is hidden from all others.
     const { servers } = (await (await own.fetch('/servers')).json()) as { servers: Array<{ name: string }> };
     expect(servers.map(({ name }) => name)).toEqual(['files']);
   });
@@ -106,7 +107,7 @@ describe('one POST', () => {
       });
   });
 
-  it('says in a sentence what went wrong, with a code and what to do', async () => {
+  it('reports an error as a sentence with a code, without a stack trace', async () => {
     const failures: Array<[object, number, string]> = [
       [{ server: 'nowhere', ...echo }, 404, 'SERVER_UNKNOWN'],
       [{ server: 'files', tool_name: 'ecko' }, 404, 'TOOL_UNKNOWN'],
@@ -134,7 +135,7 @@ describe('one POST', () => {
     });
   });
 
-  it('gives the facts about a failure that programs can use, and no others', async () => {
+  it('returns only the error data that programs can use', async () => {
     const wall = await startFixture('auth-wall', {
       transport: 'http',
       flags: ['--status', '429', '--times', '100', '--retry-after', '20'],
@@ -159,7 +160,7 @@ describe('one POST', () => {
     expect(exited.body.data).toBeUndefined();
   });
 
-  it('tells of these facts in its description', async () => {
+  it('documents this data in the OpenAPI document', async () => {
     const { components } = (await (await own.fetch('/openapi.json')).json()) as {
       components: { schemas: Record<string, { properties: object }> };
     };
@@ -167,7 +168,7 @@ describe('one POST', () => {
       expect(Object.keys(components.schemas[name]?.properties ?? {})).toContain('data');
   });
 
-  it('gives progress as it comes to who asks for it', async () => {
+  it('streams progress to a client that accepts server-sent events', async () => {
     const response = await own.fetch('/mcp/call', {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -179,7 +180,7 @@ describe('one POST', () => {
     expect(events.at(-1)?.[1]).toBe('result');
   });
 
-  it('ends a call after silence, not while it reports progress, and in any case at its total', async () => {
+  it('times out a silent call, not one that reports progress, and any call after its total time', async () => {
     const sleep = (args: object, times: object) =>
       call({ server: 'files', tool_name: 'sleep', arguments: args, ...times });
     const [silent, lively, long] = await Promise.all([
@@ -198,7 +199,7 @@ describe('one POST', () => {
     });
   });
 
-  it('is not kept waiting for longer than it said by a server that wants fewer calls', async () => {
+  it('does not wait beyond its timeout for a server that limits the rate', async () => {
     const web = await startFixture('echo', { transport: 'http', flags: ['--answers', 'json'] });
     ends.push(() => web.stop());
     const busy = await startBusy(web.url);
@@ -207,7 +208,7 @@ describe('one POST', () => {
     expect(answer).toMatchObject({ status: 429, body: { data: { retryAfterMs: 20_000 } } });
   });
 
-  it('makes many calls, whose answers stand in their order', async () => {
+  it('makes many calls, and returns their results in order', async () => {
     const calls = Array.from({ length: 40 }, (_, index) => ({
       server: 'files',
       tool_name: index === 7 ? 'nothing' : 'echo',
@@ -225,7 +226,7 @@ describe('one POST', () => {
 });
 
 describe('an agent with a token of its own', () => {
-  it('calls what it may, and the rest is not there', async () => {
+  it('calls only what it may see; everything else is unknown', async () => {
     expect(await call({ server: 'files', ...echo }, agent)).toMatchObject({ body: { success: true } });
     const hidden = await call({ server: 'files', tool_name: 'pid' }, agent);
     const none = await call({ server: 'files', tool_name: 'none' }, agent);
@@ -237,7 +238,7 @@ describe('an agent with a token of its own', () => {
     expect(tools.map(({ name }) => name)).toEqual(['files_echo']);
   });
 
-  it('may not name an address', async () => {
+  it('may not name an endpoint', async () => {
     const endpoint = { url: 'http://169.254.169.254/latest/meta-data' };
     expect(await call({ endpoint, ...echo }, agent)).toMatchObject({
       status: 403,
@@ -246,10 +247,10 @@ describe('an agent with a token of its own', () => {
   });
 });
 
-describe('a query that means nothing', () => {
+describe('an unknown or repeated query parameter', () => {
   it.each([
     ['/tools?serch=echo', 'unknown key "serch" (did you mean "search"?)'],
-    ['/tools?search=a&search=b', 'search: it comes more than once'],
+    ['/tools?search=a&search=b', 'query at "search": given more than once'],
     ['/servers?name=files', 'unknown key "name"'],
     ['/resources?server=files', 'unknown key "server"'],
     ['/prompts?x', 'unknown key "x"'],
@@ -262,14 +263,14 @@ describe('a query that means nothing', () => {
     });
   });
 
-  it('is refused at a call too, and nothing is called', async () => {
+  it('is refused for a call too', async () => {
     const body = JSON.stringify({ server: 'files', ...echo });
     const answer = await postText('/mcp/call?timeout_ms=5', body);
     expect(answer.status).toBe(422);
     expect((await postText('/mcp/call', body)).status).toBe(200);
   });
 
-  it('is none where it says nothing, or what is known', async () => {
+  it('is not reported for a known or an empty query', async () => {
     for (const path of ['/tools?', '/tools?search=', '/tools?search=echo', '/servers?'])
       expect((await own.fetch(path, { token: agent })).status, path).toBe(200);
   });

@@ -1,4 +1,4 @@
-/** A server that does everything but calls: those it wants in 20 seconds, always. The rest goes to a server behind it. */
+/** A server that answers every tool call with 429 and `Retry-After: 20`, and forwards the rest to a server behind it. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';

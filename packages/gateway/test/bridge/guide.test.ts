@@ -1,4 +1,4 @@
-/** The examples of the guide, as they stand there, against a daemon. */
+/** Runs the examples of the guide verbatim against a daemon. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -17,27 +17,27 @@ beforeAll(async () => {
 });
 afterAll(() => own.close());
 
-async function play(command: string, flag: string, text: string): Promise<string> {
+async function runExample(command: string, flag: string, text: string): Promise<string> {
   const env = { ...process.env, MCP_BRIDGE_URL: own.daemon.url, TURNBUCKLE_TOKEN: own.daemon.token };
   const { stdout } = await run(command, [flag, text], { env });
   return stdout.trim();
 }
 
-const isThere = async (command: string): Promise<boolean> =>
+const isInstalled = async (command: string): Promise<boolean> =>
   run(command, ['--version']).then(
     () => true,
     () => false,
   );
 
 it('calls with curl', async (context) => {
-  if (!(await isThere('curl'))) context.skip();
-  expect(JSON.parse(await play('sh', '-c', example('curl')))).toMatchObject({
+  if (!(await isInstalled('curl'))) context.skip();
+  expect(JSON.parse(await runExample('sh', '-c', example('curl')))).toMatchObject({
     success: true,
     result: { content: [{ type: 'text', text: 'hello' }] },
   });
 });
 
 it('calls with Python', async (context) => {
-  if (!(await isThere('python3'))) context.skip();
-  expect(await play('python3', '-c', example('python'))).toBe('hello\nSERVER_UNKNOWN');
+  if (!(await isInstalled('python3'))) context.skip();
+  expect(await runExample('python3', '-c', example('python'))).toBe('hello\nSERVER_UNKNOWN');
 });

@@ -1,16 +1,16 @@
-/** Large answers, many at once: as values they would take several times the memory that the daemon has. */
+/** Many large responses at once: parsed, they would take several times the memory of the daemon. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from '../threats/child-daemon.js';
 
-/** Nearly as many parts as are let in: 3 MB that take 65 MB, eight of them all that there is. */
+/** Nearly the maximum number of values: 3 MB of text that take 65 MB parsed; eight of them reach the limit. */
 const LARGE = 990_000;
-/** Each of these takes 20 MB: 64 of them are twice as much as there is. */
+/** Each of these takes 20 MB parsed: 64 of them need more than twice the heap. */
 const MEDIUM = 300_000;
 const HEAP_MB = 512;
-/** What is asked at once for more than there is room for may be told so. */
+/** Concurrent requests beyond the limit may be rejected. */
 const REFUSALS = ['OVERLOADED', 'CALL_TIMEOUT'];
 
 const RESULTS: Readonly<Record<string, (args: { id?: number; units?: number }) => string>> = {
@@ -61,7 +61,7 @@ it('a batch of the largest answers comes whole and in order', { timeout: 300_000
   const calls = Array.from({ length: 12 }, (_, id) => ({
     server: 'big',
     tool_name: 'big',
-    // Others overtake the first.
+    // The small ones finish before the first one.
     arguments: { id, units: id === 0 || id % 3 !== 0 ? LARGE : 1 },
     timeout_ms: 300_000,
   }));
@@ -75,7 +75,7 @@ it('a batch of the largest answers comes whole and in order', { timeout: 300_000
   expect(text.length).toBeGreaterThan(9 * LARGE * 3);
 });
 
-it('64 large answers at once on every way in do not end it, also where nobody reads', {
+it('64 concurrent large responses over every transport do not crash it, even if they are not read', {
   timeout: 300_000,
 }, async () => {
   const call = { server: 'big', tool_name: 'big', arguments: { id: 7 }, timeout_ms: 120_000 };
@@ -107,11 +107,11 @@ it('64 large answers at once on every way in do not end it, also where nobody re
     );
   expect(texts.filter((text) => text.length > MEDIUM * 3).length).toBeGreaterThan(3);
   for (const socket of idle) socket.destroy();
-  // Everything is free again: one alone gets its answer.
+  // All memory is free again: a single request gets its response.
   for (const way of ways) expect((await way()).length).toBeGreaterThan(MEDIUM * 3);
 });
 
-/** A client that asks and does not read. */
+/** A client that sends a request and does not read the response. */
 async function unread(body: string): Promise<Socket> {
   const { port, host } = new URL(daemon.url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => {});

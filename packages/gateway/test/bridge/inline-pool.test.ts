@@ -43,19 +43,20 @@ describe('endpoints that requests name', () => {
     const agent = await makeToken('agent');
     for (let number = 0; number < 4; number += 1)
       expect((await call(number, 1, agent)).body).toMatchObject({ success: true });
-    // Nobody uses those: they make room for others, as many as there may be.
+    // Those are idle: they make room for others, up to the limit.
     const busy = [4, 5, 6, 7].map((number) => call(number, 3_000, agent));
     await waitUntil(async () => (await inFlight()) === 4);
     const refused = await call(8, 1, agent);
     expect(refused).toMatchObject({ status: 503, body: { success: false, code: 'OVERLOADED' } });
-    // One that is open already needs no more room.
+    // An endpoint that is already open needs no further slot.
     expect((await call(7, 1, agent)).body).toMatchObject({ success: true });
     for (const answer of await Promise.all(busy)) expect(answer.body).toMatchObject({ success: true });
     expect((await call(8, 1, agent)).body).toMatchObject({ success: true });
   }, 60_000);
 
-  it('are so many as the configuration says, and not all of them are of one caller', async () => {
+  it('are limited by the configuration, and one caller cannot use all of them', async () => {
     own.configure(file(32));
+    await own.post('/api/config/reload', {});
     const [greedy, other] = [await makeToken('greedy'), await makeToken('other')];
     const held: Array<ReturnType<typeof call>> = [];
     let next = 100;
@@ -70,13 +71,13 @@ describe('endpoints that requests name', () => {
     await own.fetch('/api/tokens/greedy', { method: 'DELETE' });
     const codes = (await Promise.all(held)).map(({ body }) => body.code);
     const cancelled = codes.filter((code) => code === 'CALL_CANCELLED').length;
-    // More than the four of before, and less than all.
+    // More than the previous limit of 4, and less than all.
     expect(cancelled).toBeGreaterThan(4);
     expect(cancelled).toBeLessThan(20);
     expect(codes.filter((code) => code === 'OVERLOADED')).toHaveLength(codes.length - cancelled);
   }, 120_000);
 
-  it('that cannot be used are in nobody’s way', async () => {
+  it('that cannot be used do not occupy a slot', async () => {
     const bad = { endpoint: { url: 'no address' }, tool_name: 'echo' };
     expect((await own.post('/mcp/call', bad)).body).toMatchObject({ success: false });
     expect((await call(1, 1)).body).toMatchObject({ success: true });

@@ -26,19 +26,19 @@ const waiting = async (): Promise<Array<{ id: string; server: string; answers: s
   JSON.parse(await read('/api/approvals')).approvals;
 
 describe('a server that is given in a request', () => {
-  it('is in the log and in the metrics, by a name that says where it leads', async () => {
+  it('is in the log under a name with its host, and in the metrics without the host', async () => {
     expect(await call()).toMatchObject({ status: 200, body: { success: true } });
     const { calls } = JSON.parse(await read('/api/calls'));
     expect(calls).toMatchObject([{ tool: 'echo', outcome: 'ok' }]);
     expect(calls[0].server).toMatch(/^inline-127\.0\.0\.1-\d+-[0-9a-f]{16}$/);
     const metrics = await read('/metrics');
     expect(metrics).toContain('mcp_calls_total{tool_name="inline_echo",status="success"} 1');
-    // In no label: any number may have these digits.
+    // Not in a label; the value of a metric may contain these digits by chance.
     expect(metrics).not.toMatch(/="[^"]*127/);
     expect(metrics).toContain('turnbuckle_calls_in_flight 0');
   });
 
-  it('is asked about where the calls of agents are, and the answer counts', async () => {
+  it('needs approval like other calls of agents, and the answer is used', async () => {
     const refused = call(agent);
     await waitUntil(async () => (await waiting()).length === 1);
     const [first] = await waiting();
@@ -53,23 +53,23 @@ describe('a server that is given in a request', () => {
     expect(await call(agent)).toMatchObject({ body: { success: true } });
   });
 
-  it('is under the rules of the configuration, also when they change', async () => {
+  it('follows the rules of the configuration, also after they change', async () => {
     own.configure({ ...file, rules: [{ action: 'deny', server: 'inline-*' }] });
     await waitUntil(async () => (await call()).body.code === 'CALL_DENIED');
     own.configure({ ...file, rules: [{ action: 'allow', server: 'inline-127.0.0.1-*' }] });
     await waitUntil(async () => (await call(agent)).body.success === true);
   });
 
-  it('is told within the time of every call that nobody has answered, and goes on with the answer', async () => {
+  it('reports a pending approval in time, and the next call uses the answer', async () => {
     const patient = await ownDaemon({ ...file, daemon: { ...file.daemon, approvalWaitMs: 1_000 } });
     try {
       const tokens = await TokenStore.open({ stateDir: patient.stateDir });
       const { token } = await tokens.create({ name: 'a', can: ['mcp_integration'], access: ['call'] });
       const body = { endpoint: { url: web.url }, tool_name: 'echo', arguments: { text: 'later' } };
-      const told = await patient.post('/mcp/call', body, token);
-      expect(told).toMatchObject({ body: { success: false, code: 'APPROVAL_PENDING' } });
+      const answer = await patient.post('/mcp/call', body, token);
+      expect(answer).toMatchObject({ body: { success: false, code: 'APPROVAL_PENDING' } });
       const { approvals } = JSON.parse(await (await patient.fetch('/api/approvals')).text());
-      expect(JSON.stringify(told.body)).toContain(approvals[0].id);
+      expect(JSON.stringify(answer.body)).toContain(approvals[0].id);
       await patient.post(`/api/approvals/${approvals[0].id}`, { answer: 'once' });
       expect(await patient.post('/mcp/call', body, token)).toMatchObject({ body: { success: true } });
       const { calls } = JSON.parse(await (await patient.fetch('/api/calls')).text());
@@ -80,7 +80,7 @@ describe('a server that is given in a request', () => {
   });
 });
 
-describe('what one agent does with a server of the configuration and with one of a request', () => {
+describe('an agent that uses a configured server and a server of a request', () => {
   const SECRET = `zebra${Math.random().toString(36).slice(2)}lampshade`;
   let both: OwnDaemon;
   let token: string;
@@ -107,18 +107,18 @@ describe('what one agent does with a server of the configuration and with one of
   };
 
   it.each(['out', 'request'])('is refused a secret that is known here: %s', async (to) => {
-    const told = await call(to === 'out' ? 'out' : { url: web.url }, `take ${SECRET}`);
-    expect(told).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
+    const answer = await call(to === 'out' ? 'out' : { url: web.url }, `take ${SECRET}`);
+    expect(answer).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
     const { calls } = JSON.parse(await (await both.fetch('/api/calls')).text());
     expect(calls[0]).toMatchObject({ code: 'CALL_DENIED' });
     expect(JSON.stringify(calls)).not.toContain(SECRET);
   });
 
-  it.each(['out', 'request'])('is one run, and its way out is closed: %s', async (to) => {
-    await call('web', 'text of strangers');
-    const told = await call(to === 'out' ? 'out' : { url: web.url }, 'anything', 'count');
-    expect(told).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
-    expect(JSON.stringify(told.body)).toContain('this run read private data');
+  it.each(['out', 'request'])('has one run, and cannot send private data out of it: %s', async (to) => {
+    await call('web', 'untrusted text');
+    const answer = await call(to === 'out' ? 'out' : { url: web.url }, 'anything', 'count');
+    expect(answer).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
+    expect(JSON.stringify(answer.body)).toContain('this run has read private data');
   });
 
   it('is neither refused nor hidden for what the request of another brings along as a secret, nor makes it forget one', async () => {

@@ -1,4 +1,4 @@
-/** What the lists of the bridge tell: how each server is, to agents nothing about the machine, and to nobody a secret. */
+/** The lists of the bridge: the status of each server, nothing about the machine for agents, and no secrets for any caller. */
 import { fileURLToPath } from 'node:url';
 import { fixture } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -11,7 +11,7 @@ const BROKEN = {
   missing: { command: 'node', args: ['${NOT_SET_ANYWHERE}'] },
 };
 
-it('tells an agent nothing of paths, and who manages it everything', async () => {
+it('shows an agent no paths, and an admin everything', async () => {
   const own = await ownDaemon({ servers: { echo: fixture('echo'), ...BROKEN } });
   onTestFinished(() => own.close());
   await own.daemon.configured.runtime.connectAll();
@@ -20,17 +20,17 @@ it('tells an agent nothing of paths, and who manages it everything', async () =>
     return String(body.token);
   };
   const agent = await tokenOf('agent', ['call']);
-  const manager = await tokenOf('manager', ['call', 'manage']);
-  const told = async (token?: string): Promise<string> => (await own.fetch('/servers', { token })).text();
-  const seen = await told(agent);
+  const manager = await tokenOf('manager', ['call', 'admin']);
+  const listed = async (token?: string): Promise<string> => (await own.fetch('/servers', { token })).text();
+  const seen = await listed(agent);
   for (const name of Object.keys(BROKEN)) expect(seen).toContain(`"name":"${name}"`);
   expect(seen).toContain('"code":"COMMAND_NOT_FOUND"');
   for (const secret of ['mcp.json', '/home/', '/srv/', '/tmp/', 'NOT_SET_ANYWHERE', own.stateDir])
     expect(seen).not.toContain(secret);
-  for (const token of [undefined, manager]) expect(await told(token)).toContain('/home/somebody/bin');
+  for (const token of [undefined, manager]) expect(await listed(token)).toContain('/home/somebody/bin');
 });
 
-it('tells nobody what a server repeats of what it was given', async () => {
+it('does not show secrets that a server repeats', async () => {
   const secret = 'canary-93be1f07ac55';
   const program = fileURLToPath(new URL('../../../core/test/auth/canary-server.mjs', import.meta.url));
   const leaking = {

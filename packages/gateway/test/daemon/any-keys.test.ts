@@ -1,4 +1,4 @@
-/** Names that mean something to JavaScript are keys like any other in what servers and agents say, on every way out. */
+/** Property names that are special in JavaScript are ordinary keys in data of servers and agents, in every response. */
 import { waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
@@ -14,15 +14,15 @@ const KEYS = [
   'hasOwnProperty',
   'length',
 ];
-/** As it comes out of JSON: a key of the object itself, whatever its name. */
+/** Parsed from JSON, so that it is an own key, whatever its name. */
 const odd = (key: string): object => JSON.parse(`{"${key}":"mark-${key}"}`);
-/** Also where the key is one of a schema. */
+/** The text to look for, also where the key is part of a schema. */
 const marked = (key: string): string => `"mark-${key}"`;
-const meant = (key: string): object => JSON.parse(`{"${key}":{"type":"string","title":"mark-${key}"}}`);
+const schemaWith = (key: string): object => JSON.parse(`{"${key}":{"type":"string","title":"mark-${key}"}}`);
 
 const initialize = (key: string): object => ({
   protocolVersion: '2025-11-25',
-  capabilities: { tools: {}, resources: {}, prompts: {}, experimental: meant(key) },
+  capabilities: { tools: {}, resources: {}, prompts: {}, experimental: schemaWith(key) },
   serverInfo: { name: 'up', version: '1' },
 });
 const open = (key: string): Promise<Upstream> =>
@@ -30,7 +30,7 @@ const open = (key: string): Promise<Upstream> =>
     tools: [
       {
         name: 'tool',
-        inputSchema: { type: 'object', properties: meant(key) },
+        inputSchema: { type: 'object', properties: schemaWith(key) },
         annotations: odd(key),
         _meta: odd(key),
       },
@@ -89,25 +89,25 @@ const post = (path: string, body: object | string, token?: string): Promise<stri
 
 const LISTS = ['/tools', '/resources', '/prompts', '/api/resources', '/api/prompts'];
 
-it.each(LISTS)('%s has what each server said', async (path) => {
+it.each(LISTS)('%s contains the key of every server', async (path) => {
   const text = await textOf(path);
   for (const key of KEYS) expect(text).toContain(marked(key));
 });
 
 describe.each(KEYS.map((key, at) => [key, `s${at}`] as const))('the key %s', (key, server) => {
-  it('is in what is told of its server and of its tool', async () => {
-    const told = await textOf(`/api/servers/${server}`);
-    // The SDK reads the handshake, and leaves that one out.
-    if (key !== '__proto__') expect(told).toContain(marked(key));
+  it('is shown for its server and its tool', async () => {
+    const text = await textOf(`/api/servers/${server}`);
+    // The SDK parses the handshake and drops this key.
+    if (key !== '__proto__') expect(text).toContain(marked(key));
     expect(await textOf(`/api/tools/${server}_tool`)).toContain(marked(key));
   });
 
-  it('is in what is read of it', async () => {
+  it('is in the results of resources/read and prompts/get', async () => {
     expect(await post('/resources/read', { server, uri: 'a://b' })).toContain(marked(key));
     expect(await post('/prompts/get', { server, name: 'prompt' })).toContain(marked(key));
   });
 
-  it('waits in a call for approval, arrives, and is in the answer, in the log, and in the call made again', async () => {
+  it('is in the approval of a call, at the server, in the result, in the log and in the replay', async () => {
     const args = `{"a":${JSON.stringify(odd(key))},${JSON.stringify(odd(key)).slice(1)}`;
     const called = post('/mcp/call', `{"server":"${server}","tool_name":"tool","arguments":${args}}`, agent);
     const approvals = async (): Promise<string> => textOf('/api/approvals');
@@ -138,7 +138,7 @@ it('nothing that can be looked at fails', async () => {
 });
 
 it.each(['tools', 'resources', 'resources/templates', 'prompts'])(
-  'nor a list of %s over MCP',
+  'no list of %s over MCP fails',
   async (kind) => {
     const method = `${kind}/list`;
     const _meta = {

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const echo = (text: string) => ({ server: 'files', tool_name: 'echo', arguments: { text } });
 
-/** What stands in the files of a directory, taken again when one of them went away meanwhile. */
+/** The text of all files in a directory; starts over if one of them is deleted meanwhile. */
 function readAll(directory: string): string {
   try {
     const entries = readdirSync(directory, { withFileTypes: true, recursive: true });
@@ -27,7 +27,7 @@ function readAll(directory: string): string {
 }
 
 describe('the daemon', () => {
-  it('is ready as soon as it takes calls, whatever a silent server does', async () => {
+  it('is ready as soon as it accepts calls, even if a server never answers', async () => {
     own = await ownDaemon({
       servers: {
         files: fixture('echo'),
@@ -40,7 +40,7 @@ describe('the daemon', () => {
     expect(own.daemon.configured.runtime.serverStatus('silent').status).toBe('pending');
   });
 
-  it('follows its configuration: servers, views and what the bridge allows', async () => {
+  it('applies changes of its configuration: servers and views', async () => {
     const files = fixture('echo');
     own = await ownDaemon({ servers: { files } });
     expect((await own.post('/mcp/call', { ...echo('x'), server: 'more' })).status).toBe(404);
@@ -51,31 +51,28 @@ describe('the daemon', () => {
     for (let tries = 0; tries < 200 && status !== 200; tries += 1)
       ({ status } = await here.post('/mcp/call', { ...echo('x'), server: 'more' }));
     expect(status).toBe(200);
-    // The view is there now: what is missing is a session.
+    // The view exists now: the request only lacks a session.
     expect((await own.post('/mcp/small', { jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(400);
   });
 
   it.each([
     [undefined, 'files_echo'],
     ['mcp__server__tool', 'mcp__files__echo'],
-  ])(
-    'names tools as its configuration says (%s), by server and tool unless it says so',
-    async (naming, name) => {
-      own = await ownDaemon({ servers: { files: fixture('echo') }, ...(naming !== undefined && { naming }) });
-      await own.daemon.configured.runtime.connectAll();
-      const { tools } = (await (await own.fetch('/tools')).json()) as { tools: Array<{ name: string }> };
-      expect(tools.map((tool) => tool.name)).toContain(name);
-      expect(await own.post('/mcp/call', { tool_name: name, arguments: { text: 'x' } })).toMatchObject({
-        body: { success: true },
-      });
-    },
-  );
+  ])('names tools as configured (%s), and as server_tool by default', async (naming, name) => {
+    own = await ownDaemon({ servers: { files: fixture('echo') }, ...(naming !== undefined && { naming }) });
+    await own.daemon.configured.runtime.connectAll();
+    const { tools } = (await (await own.fetch('/tools')).json()) as { tools: Array<{ name: string }> };
+    expect(tools.map((tool) => tool.name)).toContain(name);
+    expect(await own.post('/mcp/call', { tool_name: name, arguments: { text: 'x' } })).toMatchObject({
+      body: { success: true },
+    });
+  });
 
-  it('loses only the calls on their way when a server dies, and says so', async () => {
+  it('loses only the calls in flight when a server dies, and reports them', async () => {
     own = await ownDaemon({ servers: { files: fixture('echo'), other: fixture('echo') } });
     const pidOf = async (): Promise<number> => {
-      const { body } = (await own?.post('/mcp/call', { server: 'files', tool_name: 'pid' })) ?? { body: {} };
-      const result = body.result as { content: Array<{ text: string }> };
+      const answer = await own?.post('/mcp/call', { server: 'files', tool_name: 'pid' });
+      const result = answer?.body.result as { content: Array<{ text: string }> };
       return Number(result.content[0]?.text);
     };
     const pid = await pidOf();
@@ -93,7 +90,7 @@ describe('the daemon', () => {
     expect(await pidOf()).not.toBe(pid);
   });
 
-  it('has every call in its log before the answer has left, and no secret', async () => {
+  it('logs every call before it sends the response, without secrets', async () => {
     const secret = `sk-live-${'Zz9'.repeat(12)}`;
     own = await ownDaemon({ servers: { files: { ...fixture('echo'), env: { API_KEY: secret } } } });
     for (let turn = 0; turn < 20; turn += 1) await own.post('/mcp/call', echo(`turn ${turn} ${secret}`));
@@ -107,7 +104,7 @@ describe('the daemon', () => {
     for (const text of [kept, ...said]) expect(text).not.toContain(secret);
   });
 
-  it('says who holds the state directory', async () => {
+  it('reports the process that uses the state directory', async () => {
     own = await ownDaemon({ servers: {} });
     await expect(ownDaemon({ servers: {} }, { stateDir: own.stateDir })).rejects.toMatchObject({
       code: 'DAEMON_RUNNING',
@@ -115,7 +112,7 @@ describe('the daemon', () => {
     });
   });
 
-  it('does not wait for approvals when it ends: such calls are refused and recorded', async () => {
+  it('does not wait for approvals when it stops: such calls are denied and logged', async () => {
     own = await ownDaemon({ servers: { files: fixture('echo') } });
     const tokens = await TokenStore.open({ stateDir: own.stateDir });
     const { token } = await tokens.create({ name: 'agent', can: ['mcp_integration'], access: ['call'] });
@@ -129,7 +126,7 @@ describe('the daemon', () => {
     reader?.close();
   });
 
-  it('lets calls on their way end before it ends', async () => {
+  it('finishes calls in flight before it stops', async () => {
     own = await ownDaemon({ servers: { files: fixture('echo') } });
     await own.post('/mcp/call', echo('warm'));
     const calls = Array.from({ length: 20 }, () =>

@@ -1,4 +1,4 @@
-/** Every address that the daemon has, from its own table: who may not come in gets nowhere. */
+/** Every route of the daemon, from its own table: unauthenticated requests are rejected. */
 import { request } from 'node:http';
 import { fixture } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.close());
 
-/** The status, whatever becomes of the body. */
+/** The status; the rest of the response is not read. */
 function statusOf({ method, path }: Address, headers: Record<string, string>, body = '{}'): Promise<number> {
   const hasBody = method !== 'GET' && method !== 'DELETE';
   return new Promise((resolve, reject) => {
@@ -48,7 +48,7 @@ function statusOf({ method, path }: Address, headers: Record<string, string>, bo
 const guarded = (): readonly Address[] => addresses.filter(({ path }) => !OPEN.has(path));
 const withToken = (): Record<string, string> => ({ authorization: `Bearer ${own.daemon.token}` });
 
-describe('every door', () => {
+describe('every route', () => {
   it('is in the table', () => {
     const paths = new Set(addresses.map(({ path }) => path));
     for (const path of ['/mcp', '/mcp/call', '/mcp/calls', '/tools', '/servers', '/metrics', '/api/servers'])
@@ -56,7 +56,7 @@ describe('every door', () => {
     expect(addresses.length).toBeGreaterThan(40);
   });
 
-  it('wants a token, and a good one', async () => {
+  it('requires a valid token', async () => {
     for (const address of guarded()) {
       expect({ ...address, status: await statusOf(address, {}) }).toEqual({ ...address, status: 401 });
     }
@@ -64,7 +64,7 @@ describe('every door', () => {
     if (first !== undefined) expect(await statusOf(first, { authorization: 'Bearer tbk_wrong' })).toBe(401);
   });
 
-  it('is not opened by a page, by another name, or by another form', async () => {
+  it('rejects web pages, other host names and other content types', async () => {
     for (const address of addresses) {
       const status = async (headers: Record<string, string>): Promise<number> =>
         statusOf(address, { ...withToken(), ...headers });
@@ -79,7 +79,7 @@ describe('every door', () => {
     }
   });
 
-  it('takes no body without an end', async () => {
+  it('rejects a body that is too large', async () => {
     const body = 'x'.repeat(5 * 1_024 * 1_024);
     for (const address of guarded()) {
       if (address.method === 'GET' || address.method === 'DELETE') continue;

@@ -1,4 +1,4 @@
-/** Whatever a message of a server or the body of a request is made of: nobody else waits for it. */
+/** Whatever a server's message or a request body contains, other requests do not wait for it. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fixture, sampled, timeBound } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ const BODIES: Readonly<Record<string, string>> = {
 /** Just within the limits of an answer, as the server makes them. */
 const ANSWERS: Readonly<Record<string, object>> = {
   'numbers with a point': { unit: '1.0,', bytes: 4_000_000 },
-  'minus nothing': { unit: '-0,', bytes: 4_000_000 },
+  'negative zeros': { unit: '-0,', bytes: 4_000_000 },
   'numbers of 17 digits': { unit: '90071992547409931,', bytes: 4_000_000 },
   'members of one object': { unit: '"k#":0,', bytes: 980_000, before: '{', after: '"z":0}' },
   'members with numbers for names': { unit: '"#":0,', bytes: 880_000, before: '{', after: '"z":0}' },
@@ -90,14 +90,14 @@ const mcp = (message: object | string): Promise<Response> =>
 const send = (path: string, body: string, token = agent): Promise<Response> =>
   daemon.fetch(path, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body });
 
-/** Each way in which arguments come, and what is answered. */
+/** Each way to send arguments, and its response. */
 const WAYS: Readonly<Record<string, (args: string) => Promise<Response>>> = {
   bridge: (args) => send('/mcp/call', `{"server":"mine","tool_name":"echo","arguments":${args}}`),
   batch: (args) => send('/mcp/calls', `{"calls":[{"server":"mine","tool_name":"echo","arguments":${args}}]}`),
-  'server that it may not know': (args) =>
+  'server that it may not see': (args) =>
     send('/mcp/call', `{"server":"hidden","tool_name":"echo","arguments":${args}}`),
-  // Nobody answers: who asked goes away.
-  'tool that somebody is asked about': (args) =>
+  // There is no answer: the client disconnects.
+  'tool that needs approval': (args) =>
     fetch(`${daemon.url}/mcp/call`, {
       method: 'POST',
       headers: { authorization: `Bearer ${asking}`, 'content-type': 'application/json' },
@@ -108,11 +108,11 @@ const WAYS: Readonly<Record<string, (args: string) => Promise<Response>>> = {
     mcp(
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mine_echo","arguments":${args},"_meta":${args}}}`,
     ),
-  'answer to nothing': (args) => mcp(`{"jsonrpc":"2.0","id":1,"result":${args}}`),
+  'response to no request': (args) => mcp(`{"jsonrpc":"2.0","id":1,"result":${args}}`),
 };
 
-/** A neighbour is served throughout. How long the loop stood still at most: what is asked needs one turn of it. */
-async function waitBeside(work: Promise<unknown>): Promise<number> {
+/** Another client is served meanwhile. The longest time of a health request, which needs one turn of the event loop. */
+async function slowestDuring(work: Promise<unknown>): Promise<number> {
   let isOver = false;
   const over = work.finally(() => {
     isOver = true;
@@ -132,12 +132,12 @@ async function waitBeside(work: Promise<unknown>): Promise<number> {
 
 describe.each(Object.keys(WAYS))('a body for a %s', (way) => {
   it.each(sampled(Object.keys(BODIES), 3))(
-    'holds nobody up: %s',
+    'does not block other requests: %s',
     async (kind) => {
       const work = WAYS[way]?.(BODIES[kind] ?? '').then((response) =>
         response.text().then(() => response.status),
       );
-      expect(await waitBeside(Promise.resolve(work))).toBeLessThan(timeBound(250));
+      expect(await slowestDuring(Promise.resolve(work))).toBeLessThan(timeBound(250));
       expect(await work).toBeLessThan(500);
     },
     60_000,
@@ -146,10 +146,10 @@ describe.each(Object.keys(WAYS))('a body for a %s', (way) => {
 
 describe.each(TRANSPORTS)('an answer over %s that is searched for secrets', (transport) => {
   it.each(sampled(Object.keys(ANSWERS), 3))(
-    'holds nobody up: %s',
+    'does not block other requests: %s',
     async (kind) => {
       const work = daemon.call(transport, 'say', { big: { kind: 'answer', ...ANSWERS[kind] } });
-      expect(await waitBeside(work)).toBeLessThan(timeBound(250));
+      expect(await slowestDuring(work)).toBeLessThan(timeBound(250));
       expect(await work).toMatchObject({ success: true });
     },
     60_000,

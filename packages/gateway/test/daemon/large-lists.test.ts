@@ -1,4 +1,4 @@
-/** Servers with lists larger than anybody needs: the daemon lives, lists what fits, and answers others meanwhile. */
+/** Servers with oversized lists: the daemon survives, lists what fits, and answers other requests meanwhile. */
 import { fileURLToPath } from 'node:url';
 import { fixture, sampled, timeBound } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -30,7 +30,7 @@ async function open(server: object): Promise<ChildDaemon> {
   return daemon;
 }
 
-/** How long the slowest of small requests took, made one after the other until the work is over. */
+/** The time of the slowest of many small requests, sent one after the other until the work is done. */
 async function slowestDuring(daemon: ChildDaemon, work: Promise<unknown>): Promise<number> {
   let isOver = false;
   const over = work.finally(() => {
@@ -71,7 +71,7 @@ const LISTS = [
 ] as const;
 
 it.each(sampled(LISTS, 2))(
-  '%s: %d entries, %d on a page, of %s with %d characters',
+  '%s: %d entries, %d per page, %s of %d characters',
   async (...form) => {
     const daemon = await open(large(...form));
     const work = async (): Promise<void> => {
@@ -87,7 +87,7 @@ it.each(sampled(LISTS, 2))(
 );
 
 it.each(sampled(['resources', 'prompts'], 2))(
-  '%s, too',
+  '%s: large lists do not block other requests',
   async (kind) => {
     const daemon = await open(large(kind, 200, 16, 'text', 250_000));
     await daemon.call('large', 't0');

@@ -1,12 +1,12 @@
-/** A daemon of a test's own: a free port, a state directory that goes away, requests with the owner's token. */
+/** A daemon for one test: a free port, a temporary state directory, and requests with the owner's token. */
 import { writeFileSync } from 'node:fs';
 import { temporaryDirectory } from '@turnbuckle/testing';
-import { type Daemon, type DaemonOptions, startDaemon } from '../../src/daemon.js';
+import { type Daemon, type DaemonOptions, startDaemon } from '../../src/daemon/daemon.js';
 
 export interface OwnDaemon {
   readonly daemon: Daemon;
   readonly stateDir: string;
-  /** Writes the user's file anew. */
+  /** Rewrites the user's config file. */
   configure(config: object): void;
   fetch(path: string, init?: RequestInit & { readonly token?: string | undefined }): Promise<Response>;
   /** A POST of JSON, and its answer. */

@@ -1,20 +1,20 @@
 /**
- * A token is revoked while a large message of it is being read, on every way in: once that was answered, nothing of it has
- * an effect any more.
+ * A token is revoked while one of its large messages is being read, over every transport. Once the revocation has been
+ * answered, the message has no effect.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type TemporaryDirectory, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
-import { Cancellation } from 'turnbuckle';
+import { Cancellation } from 'turnbuckle/host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { McpFront } from '../../src/mcp/mcp-front.js';
+import { McpEndpoint } from '../../src/mcp/mcp-endpoint.js';
 import { initialize } from '../mcp/raw-client.js';
 import { EVERYTHING, type Stand } from '../mcp/stand.js';
 import { type OwnDaemon, ownDaemon } from './own-daemon.js';
 
-/** Writes down what reaches it. */
+/** Records every call that reaches it. */
 const SERVER = `
 const note = (text) => require('node:fs').appendFileSync(process.argv[1], text + '\\n');
 const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
@@ -37,7 +37,7 @@ const META = {
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 /** Takes a while to be read, and is below every limit. */
 const PAD = `[${Array(100_000).fill('{"a":1.5e1}').join(',')},"${'y'.repeat(2_400_000)}"]`;
-/** For bodies in which nothing else may stand. */
+/** Padding for bodies that accept no other keys. */
 const BLANK = ' '.repeat(3_900_000);
 const COPIES = 4;
 const SLOW_MS = 120_000;
@@ -79,7 +79,7 @@ async function makeToken(): Promise<{ readonly name: string; readonly token: str
   const made = await own.post('/api/tokens', {
     name,
     can: ['mcp_integration'],
-    access: ['call', 'look', 'manage'],
+    access: ['call', 'read', 'admin'],
   });
   return { name, token: String(made.body.token) };
 }
@@ -87,10 +87,10 @@ async function revoke(name: string): Promise<void> {
   expect((await own.fetch(`/api/tokens/${name}`, { method: 'DELETE' })).status).toBe(200);
 }
 
-/** Something large of which the end has not come yet. */
+/** A large message of which the end has not been sent. */
 interface Held {
   finish(): void;
-  /** What was answered, when that is known to be all. */
+  /** The complete response. */
   readonly over: Promise<string>;
 }
 
@@ -104,7 +104,7 @@ async function hold(socket: Socket, text: string, isAll: (heard: string) => bool
     });
   });
   socket.on('error', () => {});
-  // Of lines, the first is the large one.
+  // Of several lines, the first is the large one: it is cut before its newline.
   const cut = text.indexOf('\n', text.length / 2);
   const at = cut === -1 ? text.length - 1 : cut;
   socket.write(text.slice(0, at));
@@ -137,7 +137,7 @@ const line = (id: number, method: string, params: string): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}\n`;
 const callParams = (mark: string, more = ''): string =>
   `{"name":"up_note","arguments":{"mark":"${mark}"}${more}}`;
-/** A long line that does nothing, and behind it short ones that do. */
+/** A long line without effect, followed by short calls. */
 const longThenShort = (mark: string): string =>
   line(2, 'ping', `{"x":${PAD}}`) + [3, 4, 5].map((id) => line(id, 'tools/call', callParams(mark))).join('');
 
@@ -157,7 +157,7 @@ async function holdTunnel(token: string, text: string, headers: readonly string[
 interface Way {
   readonly name: string;
   readonly hold: (agent: { name: string; token: string }, mark: string) => Promise<Held>;
-  /** Absent: it is seen by the server. */
+  /** By default: the server has recorded the mark. */
   readonly hasEffect?: (mark: string, answers: readonly string[]) => boolean | Promise<boolean>;
 }
 
@@ -251,7 +251,7 @@ const WAYS: readonly Way[] = [
   {
     name: "tunnel of the owner for the token's name",
     hold: ({ name }, mark) =>
-      holdTunnel(own.daemon.token, longThenShort(mark), [`turnbuckle-caller: ${name}`]),
+      holdTunnel(own.daemon.token ?? '', longThenShort(mark), [`turnbuckle-caller: ${name}`]),
   },
   {
     name: 'new token',
@@ -289,9 +289,9 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-/** What was begun before is through when the same, begun now, is. */
-async function letPass(): Promise<void> {
-  const held = await holdTunnel(own.daemon.token, longThenShort('neighbour'));
+/** Everything sent before has been handled once the same message, sent now, has been. */
+async function waitForEarlierMessages(): Promise<void> {
+  const held = await holdTunnel(own.daemon.token ?? '', longThenShort('neighbour'));
   held.finish();
   await held.over;
 }
@@ -300,7 +300,7 @@ describe.each(WAYS)('$name', (way) => {
   const effectOf = async (mark: string, answers: readonly string[]): Promise<boolean> =>
     (await way.hasEffect?.(mark, answers)) ?? seen().includes(mark);
 
-  it('has its effect where the token is good', { timeout: SLOW_MS }, async () => {
+  it('has its effect while the token is valid', { timeout: SLOW_MS }, async () => {
     const mark = `good${WAYS.indexOf(way)}`;
     const held = await way.hold(await makeToken(), mark);
     held.finish();
@@ -312,35 +312,37 @@ describe.each(WAYS)('$name', (way) => {
     const mark = `late${WAYS.indexOf(way)}`;
     const agent = await makeToken();
     const all = await Promise.all(Array.from({ length: COPIES }, () => way.hold(agent, mark)));
-    // The rest is read by now.
+    // Everything but the end has been read by now.
     for (let n = 0; n < 300; n += 1) await turn();
     for (const { finish } of all) finish();
     await turn();
     await revoke(agent.name);
     const answers = await Promise.all(all.map(({ over }) => over));
-    await letPass();
+    await waitForEarlierMessages();
     expect(await effectOf(mark, answers)).toBe(false);
   });
 });
 
-it('has none over stdin and stdout without a daemon', { timeout: SLOW_MS }, async () => {
-  const front = new McpFront({ runtime: runtime(), version: '0', isAlone: true });
+it('a message over stdin without a daemon has no effect once its caller has ended', {
+  timeout: SLOW_MS,
+}, async () => {
+  const endpoint = new McpEndpoint({ runtime: runtime(), version: '0', isSingleClient: true });
   const [input, output, ended] = [new PassThrough(), new PassThrough().resume(), new Cancellation()];
-  const serving = front.serveStdio({ input, output, ended, caller: EVERYTHING, maxBytes: 64_000_000 });
+  const serving = endpoint.serveStdio({ input, output, ended, caller: EVERYTHING, maxBytes: 64_000_000 });
   input.write(line(1, 'initialize', JSON.stringify(HELLO)) + line(2, 'tools/call', callParams('stdio-good')));
   await waitUntil(() => seen().includes('stdio-good'));
   input.write(longThenShort('stdio-late'));
-  // What is read by then is not taken back by the end of the input.
+  // The end of the input does not discard what was read before.
   input.end();
   for (let n = 0; n < 3; n += 1) await turn();
   ended.cancel();
   await serving;
-  await letPass();
+  await waitForEarlierMessages();
   expect(seen()).not.toContain('stdio-late');
-  await front.close();
+  await endpoint.close();
 });
 
-it('is told of every address that reads a body', { timeout: SLOW_MS }, async () => {
+it('every route that reads a body reports the revoked token', { timeout: SLOW_MS }, async () => {
   const { paths } = (await (await own.fetch('/openapi.json')).json()) as {
     paths: Record<string, Record<string, { readonly requestBody?: unknown }>>;
   };
@@ -356,7 +358,7 @@ it('is told of every address that reads a body', { timeout: SLOW_MS }, async () 
       })),
   );
   expect(all.length).toBeGreaterThan(15);
-  const told: string[] = [];
+  const answers: string[] = [];
   for (let from = 0; from < all.length; from += COPIES) {
     const agent = await makeToken();
     const some = all.slice(from, from + COPIES);
@@ -368,16 +370,16 @@ it('is told of every address that reads a body', { timeout: SLOW_MS }, async () 
     await turn();
     await revoke(agent.name);
     for (const [index, { over }] of held.entries())
-      told.push(`${some[index]?.method} ${some[index]?.path} ${/^HTTP\/1.1 (\d+)/.exec(await over)?.[1]}`);
+      answers.push(`${some[index]?.method} ${some[index]?.path} ${/^HTTP\/1.1 (\d+)/.exec(await over)?.[1]}`);
   }
-  // Or the connection is closed. Of these, one is about a call that is not in the log, and one takes only small bodies.
-  expect(told.filter((one) => !/ (401|undefined)$/.test(one)).sort()).toEqual([
+  // Or the connection is closed. The exceptions: a call that is not in the log, and a route that accepts only small bodies.
+  expect(answers.filter((one) => !/ (401|undefined)$/.test(one)).sort()).toEqual([
     'POST /api/calls/up/replay 404',
     'POST /api/rules/test 413',
   ]);
 });
 
-describe('changes that wait for their turn', () => {
+describe('queued changes of a revoked token', () => {
   it('are not made: servers', { timeout: SLOW_MS }, async () => {
     const config = { command: process.execPath, start: 'lazy' };
     const { file } = (await own.post('/api/servers', { name: 'first', config })).body;
@@ -388,7 +390,7 @@ describe('changes that wait for their turn', () => {
     );
     await waitUntil(() => written() > 0, 20_000);
     await revoke(agent.name);
-    // One may be on its way to the disk.
+    // One change may be in progress.
     const most = written() + 1;
     const answers = await Promise.allSettled(all);
     expect(written()).toBeLessThanOrEqual(most);

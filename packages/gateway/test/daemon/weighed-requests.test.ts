@@ -1,6 +1,6 @@
 /**
- * Requests count for what they take in memory once they are read, on every way in: a daemon with a small heap outlives
- * what is a few hundred bytes for each byte of its text, and everybody else is served meanwhile.
+ * A request counts for the memory that it takes once it is parsed, over every transport: a daemon with a small heap
+ * survives requests that take many times their size, and others are served meanwhile.
  */
 import { type ClientRequest, request } from 'node:http';
 import { connect } from 'node:net';
@@ -25,8 +25,8 @@ const META = JSON.stringify({
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 });
-/** 360 KB that take some 9 MB. */
-const DEAR = `{"a":[${'{},'.repeat(119_999)}{}]}`;
+/** 360 KB of text that take about 9 MB parsed. */
+const EXPENSIVE = `{"a":[${'{},'.repeat(119_999)}{}]}`;
 const LONG = `{"a":"${'x'.repeat(3_900_000)}"}`;
 
 let daemon: ChildDaemon;
@@ -48,12 +48,12 @@ afterAll(async () => {
 
 async function tokenOf(name: string): Promise<string> {
   const named = { name: name.replaceAll(' ', '-').toLowerCase(), can: ['mcp_integration'] };
-  const made = await daemon.post('/api/tokens', { ...named, access: ['call', 'look'] });
+  const made = await daemon.post('/api/tokens', { ...named, access: ['call', 'read'] });
   expect(made.status).toBeLessThan(300);
   return String(made.body.token);
 }
 
-/** What came of requests: those without an answer yet are held. */
+/** Requests and their responses; those without a response are held. */
 class Requests {
   readonly answers: string[] = [];
   readonly #open = new Set<ClientRequest>();
@@ -89,7 +89,7 @@ const mcp = { accept: 'application/json, text/event-stream' };
 
 type Send = (args: string) => void;
 
-/** Each way in which arguments come: how one sends them. */
+/** Each way to send arguments. */
 const WAYS: Readonly<Record<string, (token: string, all: Requests) => Promise<Send> | Send>> = {
   bridge: (token, all) => (args) =>
     all.post('/mcp/call', `{"server":"up","tool_name":"wait","arguments":${args}}`, bearer(token)),
@@ -152,9 +152,10 @@ const WAYS: Readonly<Record<string, (token: string, all: Requests) => Promise<Se
   },
 };
 
-/** How many calls wait for a person. */
+/** How many calls wait for approval. */
 async function waiting(): Promise<number> {
-  const { approvals } = await (await daemon.fetch('/api/approvals')).json();
+  const response = await daemon.fetch('/api/approvals');
+  const { approvals } = (await response.json()) as { approvals: unknown[] };
   return approvals.length;
 }
 
@@ -163,7 +164,7 @@ const expectNeighbour = async (token: string): Promise<void> => {
   expect((await daemon.post('/mcp/call', call, token)).body).toMatchObject({ success: true });
 };
 
-describe('calls that wait for a person', () => {
+describe('calls that wait for approval', () => {
   it.each(Object.keys(WAYS))(
     'take the share of their caller, counted as values, and others are served: %s',
     async (way) => {
@@ -171,19 +172,19 @@ describe('calls that wait for a person', () => {
       const other = await tokenOf(`other ${way}`);
       const all = new Requests();
       const send = await WAYS[way]?.(token, all);
-      for (let sent = 0; sent < 12; sent += 1) send?.(DEAR);
+      for (let sent = 0; sent < 12; sent += 1) send?.(EXPENSIVE);
       await waitUntil(async () => all.answers.length + (await waiting()) === 12, 60_000);
       expect(all.refused).toBe(all.answers.length);
       const held = await waiting();
       expect(held).toBeGreaterThan(0);
-      // By their bytes it would be all of them.
+      // Counted by their bytes, all 12 would fit.
       expect(held).toBeLessThan(5);
       await expectNeighbour(other);
       all.leave();
       await waitUntil(async () => (await waiting()) === 0, 20_000);
       // What they held is free again.
       const again = new Requests();
-      (await WAYS[way]?.(token, again))?.(DEAR);
+      (await WAYS[way]?.(token, again))?.(EXPENSIVE);
       await waitUntil(async () => again.answers.length + (await waiting()) === 1, 20_000);
       expect(again.answers).toEqual([]);
       again.leave();
@@ -195,10 +196,10 @@ describe('calls that wait for a person', () => {
 
 describe('a daemon with a small heap', () => {
   it.each([
-    ['60 calls of very many parts that wait for a person', DEAR, ['asking crowd']],
+    ['60 calls with very many values that wait for approval', EXPENSIVE, ['asking crowd']],
     ['120 calls of 3.9 MB that wait for a server', LONG, ['ada', 'bob']],
   ])(
-    'outlives %s',
+    'survives %s',
     async (_, args, names) => {
       const other = await tokenOf(`neighbour of ${names[0]}`);
       const all = new Requests();

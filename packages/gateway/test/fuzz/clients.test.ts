@@ -1,9 +1,9 @@
-/** Clients that send whatever a seed makes them send: to the MCP endpoint in both eras, to the bridge, and over stdio. */
+/** Clients that send pseudo-random messages: to the MCP endpoint in both eras, to the bridge, and over stdio. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createRandom, fixture, OddMessages, temporaryDirectory } from '@turnbuckle/testing';
+import { createRandom, FuzzMessages, fixture, temporaryDirectory } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type FuzzDaemon, serveNeighbour, startFuzzDaemon } from './fuzz-daemon.js';
 import { LINES, REQUESTS, SEED, SLOWEST_MS } from './settings.js';
@@ -13,7 +13,7 @@ const ACCEPT = { accept: 'application/json, text/event-stream' };
 /** Streams end only when the client ends them. */
 const STREAM_MS = 100;
 
-/** One session of an older client; undefined where it got none. */
+/** Opens a legacy session; undefined if the daemon grants none. */
 async function initialize(daemon: FuzzDaemon): Promise<string | undefined> {
   const params = {
     protocolVersion: '2025-11-25',
@@ -35,7 +35,7 @@ interface Sent {
   readonly body: string;
 }
 
-function nextRequest(messages: OddMessages, session: string | undefined): Sent {
+function nextRequest(messages: FuzzMessages, session: string | undefined): Sent {
   const { json } = messages;
   const way = json.below(10);
   if (way < 2) {
@@ -52,7 +52,7 @@ function nextRequest(messages: OddMessages, session: string | undefined): Sent {
     return { path, headers: {}, body: json.chance(0.1) ? json.damage(body) : body };
   }
   const modern = way < 6;
-  const body = messages.ofClient({ ids: [0, 1, 2, 'x', -1], names: NAMES, modern });
+  const body = messages.clientMessage({ ids: [0, 1, 2, 'x', -1], names: NAMES, modern });
   const method = /"method":"([\w/]{1,60})"/.exec(body)?.[1];
   const headers = modern
     ? {
@@ -64,22 +64,22 @@ function nextRequest(messages: OddMessages, session: string | undefined): Sent {
   return { path: '/mcp', headers: { ...ACCEPT, ...headers }, body };
 }
 
-/** The status, or how it ended; a stream is let go after a moment. */
+/** The status, or how the request ended; a stream is aborted after a moment. */
 async function send(daemon: FuzzDaemon, { path, headers, body }: Sent): Promise<string> {
-  const letGo = new AbortController();
+  const streamAbort = new AbortController();
   try {
     const response = await fetch(daemon.url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${daemon.token}`, 'content-type': 'application/json', ...headers },
       body,
-      signal: AbortSignal.any([letGo.signal, AbortSignal.timeout(20_000)]),
+      signal: AbortSignal.any([streamAbort.signal, AbortSignal.timeout(20_000)]),
     });
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    const timer = isStream ? setTimeout(() => letGo.abort(), STREAM_MS) : undefined;
+    const timer = isStream ? setTimeout(() => streamAbort.abort(), STREAM_MS) : undefined;
     await response.arrayBuffer().finally(() => clearTimeout(timer));
     return String(response.status);
   } catch (error) {
-    if (letGo.signal.aborted) return 'stream';
+    if (streamAbort.signal.aborted) return 'stream';
     return error instanceof Error ? error.name : 'failed';
   }
 }
@@ -90,7 +90,7 @@ it('no request of any client ends the daemon, and its neighbours are served', as
   const counted = new Map<string, number>();
   let sent = 0;
   const client = async (place: number): Promise<void> => {
-    const messages = new OddMessages(createRandom(SEED + place));
+    const messages = new FuzzMessages(createRandom(SEED + place));
     let session = await initialize(daemon);
     while (sent < REQUESTS && daemon.exit() === undefined) {
       sent += 1;
@@ -104,19 +104,19 @@ it('no request of any client ends the daemon, and its neighbours are served', as
     daemon,
     Promise.all([0, 1, 2, 3].map((place) => client(place))),
   );
-  const told = `${sent} requests, ${JSON.stringify([...counted])}; ${calls} calls of the neighbour, slowest ${slowestMs.toFixed()} ms`;
+  const summary = `${sent} requests, ${JSON.stringify([...counted])}; ${calls} calls of the neighbour, slowest ${slowestMs.toFixed()} ms`;
 
   expect(daemon.exit(), daemon.said()).toBeUndefined();
   expect(daemon.said()).not.toMatch(/^WARNING|at file:|Unhandled/m);
   expect(
     [...counted.keys()].filter((outcome) => outcome.startsWith('5')),
-    told,
+    summary,
   ).toEqual([]);
-  expect(counted.has('TimeoutError'), told).toBe(false);
-  expect(faults, told).toEqual([]);
-  expect(slowestMs, told).toBeLessThan(SLOWEST_MS);
-  expect(counted.get('200') ?? 0, told).toBeGreaterThan(sent / 10);
-  process.stdout.write(`fuzzed by clients: ${told}\n`);
+  expect(counted.has('TimeoutError'), summary).toBe(false);
+  expect(faults, summary).toEqual([]);
+  expect(slowestMs, summary).toBeLessThan(SLOWEST_MS);
+  expect(counted.get('200') ?? 0, summary).toBeGreaterThan(sent / 10);
+  process.stdout.write(`fuzzed by clients: ${summary}\n`);
   expect(await daemon.stop()).toBe(0);
 }, 3_600_000);
 
@@ -148,7 +148,7 @@ it('no line on stdin ends `serve --stdio`', async () => {
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     last = (last + text).slice(-200_000);
   });
-  const messages = new OddMessages(createRandom(SEED));
+  const messages = new FuzzMessages(createRandom(SEED));
   const ask = async (id: string): Promise<void> => {
     const asked = { jsonrpc: '2.0', id, method: 'server/discover', params: { _meta: MODERN } };
     child.stdin.write(`${JSON.stringify(asked)}\n`);
@@ -157,7 +157,7 @@ it('no line on stdin ends `serve --stdio`', async () => {
   for (let count = 0; count < LINES; count += 500) {
     for (let line = 0; line < 500; line += 1)
       child.stdin.write(
-        `${messages.ofClient({ ids: [0, 1, 'x'], names: NAMES, modern: line % 2 === 0 }).replaceAll('\n', ' ')}\n`,
+        `${messages.clientMessage({ ids: [0, 1, 'x'], names: NAMES, modern: line % 2 === 0 }).replaceAll('\n', ' ')}\n`,
       );
     await ask(`still here ${count}`);
   }

@@ -1,4 +1,4 @@
-/** The real daemon in a process of its own, and a neighbour that has to be served throughout. */
+/** The real daemon in its own process, and another client that must be served throughout. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -26,14 +26,14 @@ export interface FuzzDaemon {
     tool: string,
     args: object,
   ): Promise<{ readonly success?: boolean; readonly code?: string }>;
-  /** Ends it as a user does; answers its exit code. */
+  /** Stops it as a user does, and returns its exit code. */
   stop(): Promise<unknown>;
 }
 
 const PROGRAM = fileURLToPath(new URL('../threats/daemon-process.mjs', import.meta.url));
-/** A server that was left alone would say nothing. */
+/** The breaker opens only briefly: a server that gets no calls sends nothing. */
 const OPTIONS = { breaker: { openMs: 50, maxOpenMs: 50 }, warns: true };
-/** Beyond the longest time that a call here may take; what is still open then is stuck. */
+/** Longer than any call here may take: a request that is still open then is stuck. */
 const PATIENCE_MS = 30_000;
 
 export async function startFuzzDaemon(servers: Readonly<Record<string, object>>): Promise<FuzzDaemon> {
@@ -88,7 +88,7 @@ export interface Neighbour {
   readonly faults: readonly string[];
 }
 
-/** Calls the good server until the work is done; what it was not answered, and how long it took at most. */
+/** Calls the good server until the work is done; returns the failed calls and the slowest time. */
 export async function serveNeighbour(daemon: FuzzDaemon, work: Promise<unknown>): Promise<Neighbour> {
   let over = false;
   const done = work.finally(() => {

@@ -1,4 +1,4 @@
-/** Servers of every transport and era that say whatever a seed makes them say. */
+/** Servers of every transport and era that send pseudo-random messages. */
 import { fixture, type RunningFixture, startFixture } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type FuzzDaemon, serveNeighbour, startFuzzDaemon } from './fuzz-daemon.js';
@@ -22,7 +22,7 @@ async function openHostile(): Promise<Record<string, object>> {
     servers[`stdio_${era}`] = { ...fixture('fuzzing', ...flags), ...patient };
     servers[`stdio_odd_${era}`] = { ...fixture('fuzzing', ...flags, '--odd-answers', '0.2'), ...patient };
     for (const network of NETWORKS) {
-      // The older SSE transport is of the older era.
+      // The SSE transport exists only in the legacy era.
       if (network.transport === 'sse' && era === 'modern') continue;
       const running: RunningFixture = await startFixture('fuzzing', {
         transport: network.transport,
@@ -35,10 +35,10 @@ async function openHostile(): Promise<Record<string, object>> {
   return servers;
 }
 
-/** Outcomes of a call that never got to the server: nothing was said in it. */
+/** Outcomes of a call that did not reach the server, so that it sent no messages. */
 const NOT_REACHED = new Set(['AUTH_REQUIRED', 'BREAKER_OPEN', 'CONNECT_FAILED', 'CONNECT_TIMEOUT']);
 
-/** How many messages were said. */
+/** Returns how many messages the server sent. */
 async function spray(daemon: FuzzDaemon, server: string, { seed, counted }: Spraying): Promise<number> {
   const odd = seed % 3 === 0;
   const args = { seed, cases: BURST, bytes: seed % 4 === 0 ? 0.3 : 0, answer: odd ? 'odd' : 'good' };
@@ -48,7 +48,7 @@ async function spray(daemon: FuzzDaemon, server: string, { seed, counted }: Spra
   const outcome = success === true ? 'answered' : String(code);
   counted.set(outcome, (counted.get(outcome) ?? 0) + 1);
   if (!NOT_REACHED.has(outcome)) return BURST;
-  // A server that seems to want a sign-in is left alone until somebody says otherwise.
+  // A server that seems to require a sign-in is not retried automatically.
   await daemon.post(`/api/servers/${server}/reconnect`, '{}').catch(() => {});
   return 0;
 }
@@ -74,11 +74,11 @@ it('no message of any server ends the daemon, and its neighbours are served', as
     }),
   );
   const { calls, slowestMs, faults } = await serveNeighbour(daemon, work);
-  const told = `${sent} messages, ${JSON.stringify([...counted])}; ${calls} calls of the neighbour, slowest ${slowestMs.toFixed()} ms`;
+  const summary = `${sent} messages, ${JSON.stringify([...counted])}; ${calls} calls of the neighbour, slowest ${slowestMs.toFixed()} ms`;
   expect(daemon.exit(), daemon.said()).toBeUndefined();
   expect(daemon.said()).not.toMatch(/^WARNING|at file:|Unhandled/m);
-  expect(faults, told).toEqual([]);
-  expect(slowestMs, told).toBeLessThan(SLOWEST_MS);
+  expect(faults, summary).toEqual([]);
+  expect(slowestMs, summary).toBeLessThan(SLOWEST_MS);
   const listed = await daemon.post(
     '/mcp',
     JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: MODERN } }),
@@ -89,9 +89,9 @@ it('no message of any server ends the daemon, and its neighbours are served', as
     },
   );
   expect(listed.text).toContain('good_echo');
-  // A fuzzer that is not listened to proves nothing.
-  expect(counted.get('answered') ?? 0, told).toBeGreaterThan(sent / BURST / 10);
-  process.stdout.write(`fuzzed by servers: ${told}\n`);
+  // A fuzzer whose messages are not read proves nothing.
+  expect(counted.get('answered') ?? 0, summary).toBeGreaterThan(sent / BURST / 10);
+  process.stdout.write(`fuzzed by servers: ${summary}\n`);
   expect(await daemon.stop()).toBe(0);
 }, 3_600_000);
 

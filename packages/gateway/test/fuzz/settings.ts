@@ -1,11 +1,11 @@
-/** How much is tried: a part of a minute in the ordinary tests, a million messages in the long runs. */
+/** How many messages are sent: less than a minute of them in the ordinary tests, a million in the long runs. */
 export const CASES = Number(process.env.TURNBUCKLE_FUZZ_CASES ?? 20_000);
-/** So many messages come before each answer: fewer than what counts as a flood. */
+/** The number of messages before each response: fewer than what counts as a flood. */
 export const BURST = CASES < 100_000 ? 25 : 500;
-/** A request costs more than a message in a row of them. */
+/** A request takes longer than a message in a burst. */
 export const REQUESTS = Math.max(2_000, CASES / 100);
 export const LINES = Math.max(5_000, CASES / 50);
-/** Another seed, other messages; the same one, the same again. */
+/** The same seed produces the same messages. */
 export const SEED = Number(process.env.TURNBUCKLE_FUZZ_SEED ?? 20_261_116);
-/** Beside a dozen hostile processes; in the ordinary tests the machine is busy with others, too. */
+/** For a client next to a dozen hostile processes; in the ordinary tests the machine also runs other tests. */
 export const SLOWEST_MS = process.env.TURNBUCKLE_TIMING === 'strict' ? 2_000 : 10_000;

@@ -1,6 +1,6 @@
 /**
- * Two callers with different views do whatever comes to mind, at the same time, on every way in. Nothing of what one of
- * them may not see ever reaches it: not the name of a server, of a tool or of a resource, nor anything of a result.
+ * Two callers with different views send random requests at the same time, over every transport. Nothing that one of them
+ * may not see reaches it: no name of a server, a tool or a resource, and no part of a result.
  */
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -77,7 +77,7 @@ beforeAll(async () => {
   );
   own = await ownDaemon({
     servers,
-    // One of them is bounded by its token, the other by rules; views bound both.
+    // The left side is restricted by its token, the right one by rules; views restrict both.
     rules: [{ action: 'deny', server: `s${MARKS.left}`, caller: 'right' }, { action: 'allow' }],
     daemon: {
       views: Object.fromEntries(
@@ -100,18 +100,18 @@ afterAll(async () => {
   for (const upstream of upstreams) await upstream.close();
 });
 
-/** A client of one side: what it sends, and every byte that it ever got. */
+/** A client of one side: what it sends, and every byte that it receives. */
 class Client {
   readonly side: Side;
   received = '';
-  /** What it got of the other side that it did not say itself, in what it was an answer to. */
+  /** Words of the other side that it received without having sent them, with the request. */
   readonly leaks: string[] = [];
   readonly sessions: Array<{ readonly id: string; readonly path: string }> = [];
   readonly tasks: string[] = [];
   readonly #random: () => number;
   #tunnel: Socket | undefined;
   #answered = 0;
-  /** The last line. */
+  /** The last line sent. */
   #said = '';
   #id = 0;
 
@@ -134,7 +134,7 @@ class Client {
     return this.#legacy(path, method, params);
   }
 
-  /** About what it may see, or what it may not: both by every kind of name. */
+  /** A request about something that it may or may not see, by any kind of name. */
   #request(): [string, Body] {
     const mark = MARKS[this.pick([this.side, other(this.side)]) ?? 'left'];
     const name = this.pick([
@@ -221,7 +221,7 @@ class Client {
     else await this.#fetch(this.pick(['/tools', '/servers', '/resources', '/prompts']) ?? '/tools', {});
   }
 
-  /** One connection of lines for all: like that of a client on stdin and stdout. */
+  /** All lines go over one connection, like those of a client on stdin and stdout. */
   async #line(method: string, params: Body): Promise<void> {
     const socket = this.#tunnel ?? this.#openTunnel();
     this.#tunnel = socket;
@@ -236,7 +236,7 @@ class Client {
     const socket = connect(Number(port), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.on('error', () => {});
-    // Notices come in between: only what has its id is the answer.
+    // Notices may come in between: only a message with its id is the response.
     createInterface({ input: socket }).on('line', (line) => {
       this.#take(`${line}\n`, this.#said);
       const id = line.startsWith('{') ? (JSON.parse(line) as { id?: unknown }).id : undefined;
@@ -293,14 +293,14 @@ it(`nothing of the other side arrives in ${STEPS} steps (seed ${SEED})`, async (
   const random = createRandom(SEED);
   const clients = SIDES.flatMap((side) => [new Client(side, random), new Client(side, random)]);
   for (let step = 0; step < STEPS; step += 1) {
-    // Tasks of the other side are tried, too.
+    // Clients also try tasks of the other side.
     const [from, to] = [clients[step % 4], clients[(step + 2) % 4]];
     const stolen = from?.pick(from.tasks);
     if (stolen !== undefined && to !== undefined && step % 7 === 0) to.tasks.push(stolen);
     await Promise.all(clients.map((client) => client.step()));
     for (const client of clients) expect(client.leaks, `step ${step}, ${client.side}`).toEqual([]);
   }
-  // It was no silence: each got what is its own.
+  // The test is not vacuous: each client received its own results.
   for (const client of clients) {
     expect(client.received).toContain(`result of ${MARKS[client.side]}`);
     expect(client.received).toContain('TOOL_UNKNOWN');

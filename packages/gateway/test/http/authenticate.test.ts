@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode } from 'turnbuckle';
+import type { ErrorCode } from 'turnbuckle';
+import { ERRORS } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 import { openServer } from './open-server.js';
 import { exchange, request } from './raw-request.js';
@@ -8,7 +9,7 @@ const TOKEN = 'Authorization: Bearer all';
 const JSON_TYPE = 'Content-Type: application/json';
 const POST = [HOST, TOKEN, JSON_TYPE, 'Content-Length: 2'];
 
-/** What the first line and the headers are refused with. */
+/** A request by its first line and its headers, and the code of the error. */
 type Row = [name: string, code: ErrorCode, first: string, headers: readonly string[], body?: string];
 const REFUSED: Row[] = [
   ['no token', 'TOKEN_REQUIRED', 'GET /tools', [HOST]],
@@ -16,7 +17,7 @@ const REFUSED: Row[] = [
   ['a wrong token', 'TOKEN_REQUIRED', 'GET /tools', [HOST, 'Authorization: Bearer wrong']],
   ['an empty token', 'TOKEN_REQUIRED', 'GET /tools', [HOST, 'Authorization: Bearer ']],
   ['another scheme', 'TOKEN_REQUIRED', 'GET /tools', [HOST, 'Authorization: Basic all']],
-  ['two words', 'TOKEN_REQUIRED', 'GET /tools', [HOST, 'Authorization: Bearer all all']],
+  ['a token of two words', 'TOKEN_REQUIRED', 'GET /tools', [HOST, 'Authorization: Bearer all all']],
   ['a token in the query', 'TOKEN_REQUIRED', 'GET /tools?token=all&access_token=all', [HOST]],
   ['a token in a cookie', 'TOKEN_REQUIRED', 'GET /tools', [HOST, 'Cookie: token=all']],
   ['too little access', 'ACCESS_DENIED', 'GET /tools', [HOST, 'Authorization: Bearer caller']],
@@ -39,7 +40,12 @@ const REFUSED: Row[] = [
     'GET /tools',
     [HOST, TOKEN, 'Origin: http://127.0.0.1:1'],
   ],
-  ['our origin with more', 'ORIGIN_REFUSED', 'GET /tools', [HOST, TOKEN, 'Origin: http://127.0.0.1/']],
+  [
+    'our origin with a trailing slash',
+    'ORIGIN_REFUSED',
+    'GET /tools',
+    [HOST, TOKEN, 'Origin: http://127.0.0.1/'],
+  ],
   ['a preflight', 'ORIGIN_REFUSED', 'OPTIONS /mcp', [HOST, 'Origin: https://evil.example']],
   ['OPTIONS', 'METHOD_REFUSED', 'OPTIONS /mcp', [HOST]],
   ['OPTIONS for all', 'METHOD_REFUSED', 'OPTIONS *', [HOST]],
@@ -80,7 +86,7 @@ const REFUSED: Row[] = [
     [HOST, TOKEN, 'Content-Type: text/plain; application/json'],
   ],
   ['another charset', 'CONTENT_TYPE_REFUSED', 'POST /mcp', [HOST, TOKEN, `${JSON_TYPE}; charset=utf-16`]],
-  ['a packed body', 'CONTENT_TYPE_REFUSED', 'POST /mcp', [...POST, 'Content-Encoding: gzip'], '{}'],
+  ['a compressed body', 'CONTENT_TYPE_REFUSED', 'POST /mcp', [...POST, 'Content-Encoding: gzip'], '{}'],
   ['two tokens', 'REQUEST_INVALID', 'GET /tools', [HOST, TOKEN, 'authorization: Bearer wrong']],
   ['the same token twice', 'REQUEST_INVALID', 'GET /tools', [HOST, TOKEN, TOKEN]],
   ['two hosts', 'REQUEST_INVALID', 'GET /tools', [HOST, 'HOST: evil.example', TOKEN]],
@@ -88,25 +94,25 @@ const REFUSED: Row[] = [
   ['two types', 'REQUEST_INVALID', 'POST /mcp', [...POST, 'Content-Type: text/plain'], '{}'],
   ['GET with a body', 'REQUEST_INVALID', 'GET /tools', [HOST, TOKEN, 'Content-Length: 2'], '{}'],
   ['DELETE with a body', 'REQUEST_INVALID', 'DELETE /servers/a', [HOST, TOKEN, 'Content-Length: 2'], '{}'],
-  ['the form for proxies', 'REQUEST_INVALID', 'GET http://127.0.0.1/tools', [HOST, TOKEN]],
+  ['an absolute URL as the request target', 'REQUEST_INVALID', 'GET http://127.0.0.1/tools', [HOST, TOKEN]],
   ['another expectation', 'REQUEST_INVALID', 'POST /mcp', [...POST, 'Expect: 200-ok'], '{}'],
   ['two slashes', 'PATH_UNKNOWN', 'GET //tools', [HOST, TOKEN]],
   ['a slash at the end', 'PATH_UNKNOWN', 'GET /tools/', [HOST, TOKEN]],
   ['capitals', 'PATH_UNKNOWN', 'GET /Tools', [HOST, TOKEN]],
-  ['steps up', 'PATH_UNKNOWN', 'GET /health/../tools', [HOST, TOKEN]],
-  ['steps up in a parameter', 'PATH_UNKNOWN', 'GET /servers/..', [HOST, TOKEN]],
-  ['encoded steps up', 'PATH_UNKNOWN', 'GET /servers/%2e%2e', [HOST, TOKEN]],
+  ['a path with ..', 'PATH_UNKNOWN', 'GET /health/../tools', [HOST, TOKEN]],
+  ['.. as a parameter', 'PATH_UNKNOWN', 'GET /servers/..', [HOST, TOKEN]],
+  ['encoded .. as a parameter', 'PATH_UNKNOWN', 'GET /servers/%2e%2e', [HOST, TOKEN]],
   ['an encoded slash', 'PATH_UNKNOWN', 'GET /servers/a%2fb', [HOST, TOKEN]],
   ['an encoded backslash', 'PATH_UNKNOWN', 'GET /servers/a%5Cb', [HOST, TOKEN]],
   ['an encoded NUL', 'PATH_UNKNOWN', 'GET /servers/a%00', [HOST, TOKEN]],
-  ['a broken code', 'PATH_UNKNOWN', 'GET /servers/%zz', [HOST, TOKEN]],
+  ['an invalid percent-encoding', 'PATH_UNKNOWN', 'GET /servers/%zz', [HOST, TOKEN]],
   ['an empty parameter', 'PATH_UNKNOWN', 'GET /servers/', [HOST, TOKEN]],
   ['encoded letters of a fixed path', 'PATH_UNKNOWN', 'GET /%74ools', [HOST, TOKEN]],
   ['a fragment', 'PATH_UNKNOWN', 'GET /tools#x', [HOST, TOKEN]],
-  // Where an open route lies on the way, nobody gets in through it.
-  ['a way round over an open route', 'TOKEN_REQUIRED', 'GET /health/../tools', [HOST]],
-  ['a way round by two slashes', 'TOKEN_REQUIRED', 'GET //health', [HOST]],
-  ['a way round by a query', 'TOKEN_REQUIRED', 'GET /tools?/health', [HOST]],
+  // An open route on the way does not grant access.
+  ['a path that leads through an open route', 'TOKEN_REQUIRED', 'GET /health/../tools', [HOST]],
+  ['an open route behind two slashes', 'TOKEN_REQUIRED', 'GET //health', [HOST]],
+  ['an open route in the query', 'TOKEN_REQUIRED', 'GET /tools?/health', [HOST]],
   ['length and chunks', 'REQUEST_INVALID', 'POST /mcp', [...POST, 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
   ['two lengths', 'REQUEST_INVALID', 'POST /mcp', [...POST, 'Content-Length: 3'], '{} '],
   [
@@ -117,14 +123,14 @@ const REFUSED: Row[] = [
     '{}',
   ],
   [
-    'chunks of another coding',
+    'another transfer encoding',
     'REQUEST_INVALID',
     'POST /mcp',
     [HOST, TOKEN, JSON_TYPE, 'Transfer-Encoding: xchunked'],
     '0\r\n\r\n',
   ],
   [
-    'chunks twice',
+    'two transfer encodings',
     'REQUEST_INVALID',
     'POST /mcp',
     [HOST, TOKEN, JSON_TYPE, 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
@@ -142,8 +148,8 @@ const REFUSED: Row[] = [
   ['no HTTP at all', 'REQUEST_INVALID', 'HELO', []],
 ];
 
-describe('the doors', () => {
-  it.each<Row>(REFUSED)('refuse %s: %s', async (_, code, first, headers, body = '') => {
+describe('authentication', () => {
+  it.each<Row>(REFUSED)('rejects %s: %s', async (_, code, first, headers, body = '') => {
     const { port, reached } = await openServer();
     const { status, json, headers: answered } = await exchange(port, request(first, headers, body));
     expect({ status, code: json.code }).toEqual({ status: ERRORS[code].http, code });
@@ -164,13 +170,13 @@ describe('the doors', () => {
     ['IPv6', 'Host: [::1]:8080'],
     ['any port', 'Host: 127.0.0.1:65535'],
     ['a configured name', 'Host: tools.example:80'],
-  ])('take the host %s', async (_, host) => {
-    const { port } = await openServer({ doors: { hosts: ['Tools.example'] } });
+  ])('accepts the host %s', async (_, host) => {
+    const { port } = await openServer({ auth: { hosts: ['Tools.example'] } });
     expect((await exchange(port, request('GET /tools', [host, TOKEN]))).status).toBe(200);
   });
 
-  it.each(['http://localhost:81', 'https://console.example'])('take the origin %s', async (origin) => {
-    const { port } = await openServer({ doors: { origins: ['https://console.example'] } });
+  it.each(['http://localhost:81', 'https://console.example'])('accepts the origin %s', async (origin) => {
+    const { port } = await openServer({ auth: { origins: ['https://console.example'] } });
     const { status, headers } = await exchange(
       port,
       request('GET /tools', ['Host: localhost:81', TOKEN, `Origin: ${origin}`]),
@@ -179,12 +185,15 @@ describe('the doors', () => {
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('say where the token belongs, and whether there was a wrong one', async () => {
-    const guide = { metadataUrl: 'https://a.example/meta', scopesFor: (access: string) => `tb:${access}` };
-    const { port } = await openServer({ doors: { guide } });
+  it('says which scope is needed, where to get a token, and whether the token was invalid', async () => {
+    const challengeInfo = {
+      metadataUrl: 'https://a.example/meta',
+      scopesFor: (access: string) => `tb:${access}`,
+    };
+    const { port } = await openServer({ auth: { challengeInfo } });
     const ask = async (...more: string[]) =>
       (await exchange(port, request('GET /tools', [HOST, ...more]))).headers['www-authenticate'];
-    const end = 'scope="tb:look", resource_metadata="https://a.example/meta"';
+    const end = 'scope="tb:read", resource_metadata="https://a.example/meta"';
     expect(await ask()).toBe(`Bearer realm="turnbuckle", ${end}`);
     expect(await ask('Authorization: Bearer no')).toBe(
       `Bearer realm="turnbuckle", error="invalid_token", ${end}`,
@@ -194,7 +203,7 @@ describe('the doors', () => {
     );
   });
 
-  it('ask for a token at every route of the table that is not open', async () => {
+  it('requires a token for every route that is not open', async () => {
     const { port, server, reached } = await openServer();
     const closed = server.router.routes.filter(({ access }) => access !== 'open');
     expect(closed.length).toBeGreaterThan(5);
@@ -206,13 +215,13 @@ describe('the doors', () => {
     expect(reached).toEqual([]);
   });
 
-  it('name the methods of a path to who may come in', async () => {
+  it('lists the methods of a path for authenticated clients', async () => {
     const { port } = await openServer();
     const { headers } = await exchange(port, request('PATCH /servers/a', [HOST, TOKEN, JSON_TYPE]));
     expect(headers.allow).toBe('PUT, GET, DELETE');
   });
 
-  it('answer a request after a refused one on another connection only', async () => {
+  it('handles a request after a rejected one only on another connection', async () => {
     const { port, reached } = await openServer();
     const smuggled = `GET /tools HTTP/1.1\r\n${HOST}\r\n${TOKEN}\r\n\r\n`;
     const first = `POST /mcp HTTP/1.1\r\n${HOST}\r\n${JSON_TYPE}\r\nContent-Length: 0\r\n\r\n`;
@@ -222,7 +231,7 @@ describe('the doors', () => {
     expect(reached).toEqual([]);
   });
 
-  it('send every answer with headers that keep browsers from guessing and keeping', async () => {
+  it('sends every response with headers against sniffing and caching', async () => {
     const { port } = await openServer();
     for (const path of ['/health', '/tools']) {
       const { headers } = await exchange(port, request(`GET ${path}`, [HOST]));

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { Connections } from '../../src/http/connections.js';
+import { Connections } from '../../src/http/server/connections.js';
 
 const ADA = { caller: { id: 'ada', capabilities: [] }, access: new Set(['call'] as const) };
 
-/** One connection, at both of its ends. */
+/** Both ends of one connection. */
 async function open(connections: Connections): Promise<{ client: Socket; socket: Socket }> {
   const server = createServer(connections.add);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -19,18 +19,18 @@ async function open(connections: Connections): Promise<{ client: Socket; socket:
   return { client, socket };
 }
 
-it('who left while the token was looked at takes no place, now or ever', async () => {
+it('a client that disconnects while its token is checked takes no slot', async () => {
   const connections = new Connections(10);
   for (let round = 0; round < 3; round += 1) {
     const { client, socket } = await open(connections);
     const closed = once(socket, 'close');
     client.destroy();
     await closed;
-    // Only now it is known whose token it was.
-    expect(connections.know(socket, ADA)).toBe(false);
+    // The token is identified only now.
+    expect(connections.markAuthenticated(socket, ADA)).toBe(false);
     expect(connections.counts).toEqual({ open: 0, known: 0 });
   }
   const { socket } = await open(connections);
-  expect(connections.know(socket, ADA)).toBe(true);
+  expect(connections.markAuthenticated(socket, ADA)).toBe(true);
   expect(connections.counts).toEqual({ open: 1, known: 1 });
 });

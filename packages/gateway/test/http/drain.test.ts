@@ -12,14 +12,14 @@ function held() {
   const slow = route(
     'GET',
     '/slow',
-    'look',
+    'read',
     () => new Promise((resolve) => finish.push(() => resolve({ done: true }))),
   );
   return { slow, finish };
 }
 
-/** One connection, kept open from this side, and what came over it. */
-function speak(port: number, first: string) {
+/** One connection that this side keeps open, and what it receives. */
+function sendRequest(port: number, first: string) {
   const ask = `${first} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer all\r\n\r\n`;
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: false }).setEncoding('utf8');
   let text = '';
@@ -31,13 +31,13 @@ function speak(port: number, first: string) {
 }
 
 describe('closing', () => {
-  it('lets what is on its way end, and takes nothing new', async () => {
+  it('finishes requests in flight, and accepts no new ones', async () => {
     const { slow, finish } = held();
     const { url, port, server, reached } = await openServer({ routes: [slow] });
     const answer = fetch(`${url}/slow`, { headers });
     await waitUntil(() => finish.length === 1);
     const closed = server.close(60_000);
-    // Reset instead of refused: another thread was starting a program, which has our sockets until it runs.
+    // Reset instead of refused: a program that another thread is starting holds our sockets until it runs.
     const late = exchange(port, request('GET /health', ['Host: localhost']));
     await expect(late).rejects.toThrow(/ECONNREFUSED|ECONNRESET/);
     expect(reached).toEqual(['GET /slow']);
@@ -59,14 +59,14 @@ describe('closing', () => {
     agent.destroy();
   });
 
-  it('tells streams to end, and then does not wait for the connection', async () => {
-    const stream = route('GET', '/stream', 'look', ({ response, closing }) => {
+  it('ends streams, and then does not wait for the connection', async () => {
+    const stream = route('GET', '/stream', 'read', ({ response, closing }) => {
       response.writeHead(200).write('begin');
       closing.addEventListener('abort', () => setTimeout(() => response.end('end'), 10), { once: true });
     });
     const { port, server } = await openServer({ routes: [stream] });
-    // A client that would keep the connection for as long as it may.
-    const { socket, got } = speak(port, 'GET /stream');
+    // A client that keeps the connection open as long as it can.
+    const { socket, got } = sendRequest(port, 'GET /stream');
     await waitUntil(() => got().includes('begin'));
     await server.close(60_000);
     await waitUntil(() => socket.destroyed);
@@ -76,11 +76,11 @@ describe('closing', () => {
   it('refuses another request on a connection that is still busy', async () => {
     const { slow, finish } = held();
     const { port, server } = await openServer({ routes: [slow] });
-    const { socket, got, ask } = speak(port, 'GET /slow');
+    const { socket, got, ask } = sendRequest(port, 'GET /slow');
     await waitUntil(() => finish.length === 1);
     const closed = server.close(60_000);
     await new Promise<void>((resolve) => socket.write(ask, () => resolve()));
-    // It has arrived when another one behind it, on the same machine, would have.
+    // On the same machine, what has been flushed has arrived.
     await waitUntil(() => socket.writableLength === 0);
     for (const one of finish) one();
     await closed;
@@ -89,7 +89,7 @@ describe('closing', () => {
     expect(got()).toContain('{"done":true}');
   });
 
-  it('cuts off what does not end in time', async () => {
+  it('aborts requests that do not finish in time', async () => {
     const { slow, finish } = held();
     const { url, server } = await openServer({ routes: [slow] });
     const answer = fetch(`${url}/slow`, { headers }).catch(() => 'cut off');
@@ -99,7 +99,7 @@ describe('closing', () => {
     await waitUntil(() => server.inFlight === 0);
   });
 
-  it('is hurried by whoever has less time', async () => {
+  it('uses the shortest grace period given', async () => {
     const { slow, finish } = held();
     const { url, server } = await openServer({ routes: [slow] });
     const answer = fetch(`${url}/slow`, { headers }).catch(() => 'cut off');

@@ -10,7 +10,7 @@ const TOKEN = 'Authorization: Bearer all';
 const POST = `POST /mcp HTTP/1.1\r\n${HOST}\r\n${TOKEN}\r\nContent-Type: application/json\r\n`;
 const MEGABYTE = 'x'.repeat(1024 * 1024);
 
-/** Writes for as long as the other side takes it, up to so many megabytes, each as `frame` makes it. */
+/** Writes up to this many megabytes, each wrapped by `frame`, for as long as the other side reads. */
 function pour(socket: Socket, megabytes: number, frame = (part: string): string => part): void {
   let left = megabytes;
   const go = (): void => {
@@ -29,13 +29,13 @@ function open(port: number): Socket {
 }
 
 describe('the size of a request', () => {
-  it('may not be announced beyond the limit: the body is not waited for', async () => {
+  it('is checked against the announced length before the body arrives', async () => {
     const { port } = await openServer();
     const answer = await exchange(port, `${POST}Content-Length: 67108864\r\n\r\n{`);
     expect(answer).toMatchObject({ status: 413, json: { code: 'REQUEST_TOO_LARGE' } });
   });
 
-  it('is cut off when 64 MB come', async () => {
+  it('is limited for a body of 64 MB', async () => {
     const { port } = await openServer();
     const answer = await talk(port, (socket) => {
       socket.write(`${POST}Content-Length: 67108864\r\n\r\n`);
@@ -44,7 +44,7 @@ describe('the size of a request', () => {
     expect(answer).toMatchObject({ status: 413, json: { code: 'REQUEST_TOO_LARGE' } });
   });
 
-  it('is cut off when chunks never end', async () => {
+  it('is limited for chunks that never end', async () => {
     const { port } = await openServer();
     const answer = await talk(port, (socket) => {
       socket.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
@@ -53,14 +53,14 @@ describe('the size of a request', () => {
     expect(answer).toMatchObject({ status: 413, json: { code: 'REQUEST_TOO_LARGE' } });
   });
 
-  it('is what it costs, also when it comes in pieces of one byte', async () => {
+  it('bounds the memory it takes, even if it arrives in chunks of one byte', async () => {
     const { port } = await openServer({ limits: { maxBodyBytes: 4 * MEGABYTE.length } });
     const inUse = (): number => process.memoryUsage().heapUsed + process.memoryUsage().external;
     const bound = 80 * 1024 * 1024;
     const before = inUse();
     let peak = before;
     const sampler = setInterval(() => {
-      // What nobody holds any more does not count: how much of it lies about is up to the collector.
+      // Garbage does not count: how much of it there is depends on the collector.
       if (inUse() - before > bound) collectGarbage();
       peak = Math.max(peak, inUse());
     }, 20);
@@ -75,11 +75,11 @@ describe('the size of a request', () => {
       status: 200,
       text: expect.stringContaining(`{"length":${24 * 64 * 1024}}`),
     });
-    // As a list of pieces it was 170 MB.
+    // Kept as a list of chunks it took 170 MB.
     expect(peak - before).toBeLessThan(bound);
   });
 
-  it('is not read at all of who has no token', async () => {
+  it('does not matter without a token: the body is not read', async () => {
     const { port } = await openServer();
     let socket: Socket | undefined;
     const answer = await talk(port, (opened) => {
@@ -91,7 +91,7 @@ describe('the size of a request', () => {
     await waitUntil(() => socket?.destroyed);
   });
 
-  it('is asked for by a client that waits for leave, and refused before it sends', async () => {
+  it('is checked for a client with Expect: 100-continue before it sends the body', async () => {
     const { port } = await openServer();
     const refused = await exchange(port, `${POST}Content-Length: 67108864\r\nExpect: 100-continue\r\n\r\n`);
     expect(refused.status).toBe(413);
@@ -102,9 +102,9 @@ describe('the size of a request', () => {
     expect(taken).toMatchObject({ status: 100, text: expect.stringContaining('{"length":2}') });
   });
 
-  it('has a limit of its own where the route says so', async () => {
+  it('has its own limit for a route that sets one', async () => {
     const small = {
-      ...route('POST', '/small', 'call', async (visit) => visit.maxBodyBytes),
+      ...route('POST', '/small', 'call', async (context) => context.maxBodyBytes),
       maxBodyBytes: 7,
     };
     const { port } = await openServer({ routes: [small], limits: { maxBodyBytes: 10 } });
@@ -118,7 +118,7 @@ describe('the size of a request', () => {
     expect((await send('/mcp', 11)).status).toBe(413);
   });
 
-  it('is bounded for headers', async () => {
+  it('is limited for headers', async () => {
     const { port } = await openServer();
     const answer = await exchange(port, request('GET /tools', [HOST, TOKEN, `X-A: ${MEGABYTE}`]));
     expect(answer).toMatchObject({ status: 431, json: { code: 'HEADERS_TOO_LARGE', success: false } });
@@ -126,7 +126,7 @@ describe('the size of a request', () => {
     expect(path.status).toBe(431);
   });
 
-  it('counts every header, however many there are', async () => {
+  it('does not matter for checks: every header is read, however many there are', async () => {
     const { port } = await openServer();
     const many = Array.from({ length: 3_000 }, () => 'a:');
     const answer = await exchange(port, request('GET /tools', [HOST, TOKEN, ...many, 'Origin: null']));
@@ -137,7 +137,7 @@ describe('the size of a request', () => {
 describe('the time of a request', () => {
   const limits = { headersTimeoutMs: 200, requestTimeoutMs: 400 };
 
-  it('ends for headers that come drop by drop, while others are served', async () => {
+  it('is limited for headers that arrive byte by byte, while others are served', async () => {
     const { port, url } = await openServer({ limits });
     const drops = Array.from({ length: 200 }, () => {
       const socket = open(port);
@@ -150,37 +150,37 @@ describe('the time of a request', () => {
     await waitUntil(() => drops.every(({ destroyed }) => destroyed), 20_000);
   });
 
-  it('says so', async () => {
+  it('is reported with status 408 when it is over', async () => {
     const { port } = await openServer({ limits });
     const answer = await exchange(port, 'GET /tools HTTP/1.1\r\nX-A: ');
     expect(answer).toMatchObject({ status: 408, json: { code: 'REQUEST_TIMEOUT' } });
   });
 
-  it('ends for a body that does not come', async () => {
+  it('is limited for a body that does not arrive', async () => {
     const { port, server } = await openServer({ limits });
     const answer = await exchange(port, `${POST}Content-Length: 100\r\n\r\n{`);
     expect(answer.status).toBe(408);
     await waitUntil(() => server.inFlight === 0);
   });
 
-  it('ends for a connection that says nothing', async () => {
+  it('is limited for a connection that sends nothing', async () => {
     const { port } = await openServer({ limits });
     const socket = open(port).resume();
     await waitUntil(() => socket.destroyed, 20_000);
   });
 
-  it('does not end for an answer that takes long', async () => {
+  it('is not limited for a slow response', async () => {
     let finish = (): void => {};
     const slow = route(
       'GET',
       '/slow',
-      'look',
+      'read',
       () => new Promise((resolve) => (finish = () => resolve({ slow: true }))),
     );
     const { port, server } = await openServer({ limits, routes: [slow] });
     const answer = exchange(port, request('GET /slow', [HOST, TOKEN]));
     await waitUntil(() => server.inFlight === 1);
-    // Another one times out meanwhile: the clock has gone on long enough.
+    // Another request times out meanwhile, so enough time has passed.
     expect((await exchange(port, 'GET /tools HTTP/1.1\r\nX-A: ')).status).toBe(408);
     finish();
     expect((await answer).json).toEqual({ slow: true });
@@ -197,7 +197,7 @@ describe('the number of requests', () => {
     return socket.resume();
   }
 
-  it('is bounded for connections: who has been there longest without a token makes room', async () => {
+  it('is limited for connections: the oldest one without a token is closed', async () => {
     const { port } = await openServer({ limits: { maxConnections: 5 } });
     const known = await openKnown(port);
     const silent = Array.from({ length: 4 }, () => open(port).resume());
@@ -210,7 +210,7 @@ describe('the number of requests', () => {
     ]);
   });
 
-  it('is bounded for connections of those who have a token', async () => {
+  it('is limited for connections with a token', async () => {
     const { port, url } = await openServer({ limits: { maxConnections: 5 } });
     const known = [];
     for (let count = 0; count < 5; count += 1) known.push(await openKnown(port));
@@ -221,12 +221,12 @@ describe('the number of requests', () => {
     await waitUntil(async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok);
   });
 
-  it('is bounded for what is in flight; what needs no token still gets an answer', async () => {
+  it('is limited for requests in flight; routes without a token still answer', async () => {
     const finish: Array<() => void> = [];
     const slow = route(
       'GET',
       '/slow',
-      'look',
+      'read',
       () => new Promise((resolve) => finish.push(() => resolve({}))),
     );
     const { url, server } = await openServer({ limits: { maxInFlight: 2 }, routes: [slow] });
@@ -242,7 +242,7 @@ describe('the number of requests', () => {
     await waitUntil(() => server.inFlight === 0);
   });
 
-  it('is bounded for each token', async () => {
+  it('is limited for each token', async () => {
     const { url } = await openServer({ limits: { requests: { perSecond: 0.001, burst: 3 } } });
     const ask = (token: string) => fetch(`${url}/nothing`, { headers: { authorization: `Bearer ${token}` } });
     const statuses = [];

@@ -1,4 +1,4 @@
-/** Bodies with very many members, or very long ones, that do not fit: what is said about them stays short. */
+/** Invalid bodies with very many or very long members: the error message stays short. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from '../threats/child-daemon.js';
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => daemon.remove());
 
-describe('a body that does not fit is told in few words', () => {
+describe('the error for an invalid body is short', () => {
   const keys = (count: number, value: string): string =>
     Array.from({ length: count }, (_, at) => `"k${at.toString(36)}":${value}`).join(',');
   const long = 'k'.repeat(4_000_000);
@@ -20,12 +20,12 @@ describe('a body that does not fit is told in few words', () => {
     ['99,000 wrong headers', '/mcp/call', headers(keys(99_000, '1')), 'at most 200 are allowed'],
     ['99,000 headers', '/mcp/call', headers(keys(99_000, '"v"')), 'at most 200 are allowed'],
     ['a header of 4 MB', '/mcp/call', headers(`"${long}":1`), 'endpoint.headers.kkk'],
-    ['a wrong header', '/mcp/call', headers('"a":1'), 'endpoint.headers.a: expected a string'],
+    ['a wrong header', '/mcp/call', headers('"a":1'), 'endpoint.headers.a\\": expected a string'],
     [
-      'headers that are none',
+      'headers that are no object',
       '/mcp/call',
       headers('').replace('{}', '[]'),
-      'endpoint.headers: expected an object',
+      'endpoint.headers\\": expected an object',
     ],
     [
       '99,000 prompt arguments',

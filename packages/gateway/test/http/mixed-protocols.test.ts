@@ -1,4 +1,4 @@
-/** A connection that is to speak another protocol while an answer is owed on it: nothing of the two is mixed. */
+/** A connection that switches to another protocol while a response is pending on it: the two are never mixed. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { fixture, waitUntil } from '@turnbuckle/testing';
@@ -55,8 +55,8 @@ const inFlight = (): number => own.daemon.configured.runtime.serverStatus('echo'
 describe('a CONNECT', () => {
   it.each([
     ['in one piece with a call', (): readonly string[] => [call(60_000) + CONNECT() + LINE]],
-    ['in pieces of its own', (): readonly string[] => [call(60_000), CONNECT(), LINE]],
-    ['behind two calls', (): readonly string[] => [call(60_000) + call(60_000), CONNECT() + LINE]],
+    ['in separate pieces', (): readonly string[] => [call(60_000), CONNECT(), LINE]],
+    ['after two calls', (): readonly string[] => [call(60_000) + call(60_000), CONNECT() + LINE]],
   ])('%s ends the connection, and with it the calls', async (_, pieces) => {
     const { socket, text } = open();
     const [first = '', ...rest] = pieces();
@@ -77,7 +77,7 @@ describe('a CONNECT', () => {
     expect(text()).not.toMatch(/HTTP.*HTTP/s);
   });
 
-  it('behind an answer that was read is taken', async () => {
+  it('after a response that was read is accepted', async () => {
     const { socket, text } = open();
     socket.write(post('/mcp/call', { server: 'echo', tool_name: 'echo', arguments: { text: 'first' } }));
     await waitUntil(() => text().includes('first'));
@@ -88,7 +88,7 @@ describe('a CONNECT', () => {
 });
 
 describe('an Upgrade', () => {
-  it('behind a call is answered in its turn, as a request like any other, and is the last', async () => {
+  it('after a call is answered in order like any other request, and ends the connection', async () => {
     const { socket, text } = open();
     socket.write(call(100) + UPGRADE() + call(50) + CONNECT() + LINE);
     if (!socket.closed) await once(socket, 'close');
@@ -99,7 +99,7 @@ describe('an Upgrade', () => {
     expect(others).toEqual([]);
   });
 
-  it('with a body is a request with a body, however it is cut', async () => {
+  it('with a body is read as a request with a body, however it is split', async () => {
     const body = JSON.stringify({ server: 'echo', tool_name: 'echo', arguments: { text: 'upgraded' } });
     const whole = `${head(
       'POST /mcp/call HTTP/1.1',

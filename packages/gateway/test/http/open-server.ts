@@ -1,71 +1,73 @@
-/** A server with a few routes, tokens for each access, and a count of what got through. */
+/** A server with a few routes, tokens for each access, and a list of the requests that reached a route. */
+
 import { onTestFinished } from 'vitest';
 import * as z from 'zod/mini';
-import type { TokenAccess } from '../../src/http/access.js';
-import { readJson, readText } from '../../src/http/body.js';
-import { type DoorOptions, Doors } from '../../src/http/doors.js';
-import type { HttpLimits } from '../../src/http/http-limits.js';
-import { HttpServer, type Listening } from '../../src/http/http-server.js';
+import { Authenticator, type AuthenticatorOptions } from '../../src/http/authenticate.js';
+import { readText } from '../../src/http/body.js';
 import type { Route } from '../../src/http/route.js';
-import type { Credentials, Visitor } from '../../src/http/visitor.js';
+import type { HttpLimits } from '../../src/http/server/http-limits.js';
+import { HttpServer, type ListenAddress } from '../../src/http/server/http-server.js';
+import { readJson } from '../../src/http/validate.js';
+import type { TokenAccess } from '../../src/identity/access.js';
+import type { Credentials, Identity } from '../../src/identity/identity.js';
 
 export interface OpenOptions {
-  readonly doors?: Partial<DoorOptions>;
+  readonly auth?: Partial<AuthenticatorOptions>;
   readonly limits?: Partial<HttpLimits>;
   readonly routes?: readonly Route[];
 }
 
-export interface OpenServer extends Listening {
+export interface OpenServer extends ListenAddress {
   readonly server: HttpServer;
   /** What reached a route, in order. */
   readonly reached: string[];
   readonly defects: unknown[];
 }
 
-const visitor = (id: string, ...access: TokenAccess[]): Visitor => ({
+const identity = (id: string, ...access: TokenAccess[]): Identity => ({
   caller: { id, capabilities: ['mcp_integration'] },
   access: new Set(access),
 });
 
-const VISITORS = new Map([
-  ['all', visitor('all', 'call', 'look', 'manage')],
-  ['caller', visitor('caller', 'call')],
+const IDENTITIES = new Map([
+  ['all', identity('all', 'call', 'read', 'admin')],
+  ['caller', identity('caller', 'call')],
 ]);
 
-export const CREDENTIALS: Credentials = { find: (token) => VISITORS.get(token) };
+export const CREDENTIALS: Credentials = { find: (token) => IDENTITIES.get(token) };
 
 const Body = z.strictObject({
   name: z.string(),
   list: z.optional(z.array(z.strictObject({ port: z.int() }))),
 });
 
-export async function openServer({ doors, limits, routes = [] }: OpenOptions = {}): Promise<OpenServer> {
+export async function openServer({ auth, limits, routes = [] }: OpenOptions = {}): Promise<OpenServer> {
   const reached: string[] = [];
   const defects: unknown[] = [];
   const own: Route[] = [
     route('GET', '/health', 'open', () => ({ ok: true })),
-    route('POST', '/mcp', 'call', async (visit) => ({ length: (await readText(visit)).length })),
+    route('POST', '/mcp', 'call', async (context) => ({ length: (await readText(context)).length })),
     route('POST', '/mcp/:view', 'call', ({ parameters }) => ({ view: parameters.view })),
     route('POST', '/mcp/call', 'call', () => ({ call: true })),
-    route('GET', '/tools', 'look', ({ query, caller }) => ({
+    route('GET', '/tools', 'read', ({ query, caller }) => ({
       search: query.get('search'),
       caller: caller.id,
     })),
-    route('PUT', '/servers/:name', 'manage', async (visit) => readJson(visit, Body)),
-    route('GET', '/servers/:name', 'look', ({ parameters }) => ({ name: parameters.name })),
-    route('DELETE', '/servers/:name', 'manage', ({ parameters }) => ({ gone: parameters.name })),
+    route('PUT', '/servers/:name', 'admin', async (context) => readJson(context, Body)),
+    route('GET', '/servers/:name', 'read', ({ parameters }) => ({ name: parameters.name })),
+    route('DELETE', '/servers/:name', 'admin', ({ parameters }) => ({ gone: parameters.name })),
     ...routes,
   ];
   const counted = own.map((one) => ({
     ...one,
-    handle: (visit: Parameters<Route['handle']>[0]) => {
-      reached.push(`${one.method} ${visit.path}`);
-      return one.handle(visit);
+    handle: (context: Parameters<Route['handle']>[0]) => {
+      reached.push(`${one.method} ${context.path}`);
+      return one.handle(context);
     },
   }));
   const server = new HttpServer({
     routes: counted,
-    doors: new Doors({ credentials: CREDENTIALS, ...doors }),
+    authenticator: new Authenticator({ credentials: CREDENTIALS, ...auth }),
     limits,
     onDefect: (thrown) => defects.push(thrown),
   });

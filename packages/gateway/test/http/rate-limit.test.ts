@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { RateLimit } from '../../src/http/rate-limit.js';
-import { remoteNetwork } from '../../src/http/remote-network.js';
+import { RateLimit } from '../../src/http/limits/rate-limit.js';
+import { remoteNetwork } from '../../src/http/limits/remote-network.js';
 
 describe('a rate limit', () => {
-  it('lets a burst through, then as many as come back in time', () => {
+  it('lets a burst through, then as many as are refilled over time', () => {
     let now = 0;
     const limit = new RateLimit({ perSecond: 2, burst: 3 }, () => now);
     expect([1, 2, 3, 4].map(() => limit.take('a'))).toEqual([0, 0, 0, 500]);
@@ -12,13 +12,13 @@ describe('a rate limit', () => {
     expect(limit.take('a')).toBeCloseTo(1);
     now = 500;
     expect([limit.take('a'), limit.take('a')]).toEqual([0, 500]);
-    limit.giveBack('a');
+    limit.refund('a');
     expect(limit.take('a')).toBe(0);
     now = 1_000_000;
     expect([1, 2, 3, 4].map(() => limit.take('a'))).toEqual([0, 0, 0, 500]);
   });
 
-  it('does not remember everybody for ever', () => {
+  it('forgets old ids', () => {
     const limit = new RateLimit({ perSecond: 1, burst: 1 }, () => 0);
     for (let number = 0; number < 50_000; number += 1) limit.take(`id-${number}`);
     expect(limit.size).toBeLessThanOrEqual(10_000);

@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** Writes the text, and answers what came back until the other side closed. */
+/** Writes the text, and returns what the other side sent before it closed. */
 export function exchange(port: number, text: string): Promise<RawAnswer> {
   return talk(port, (socket) => socket.write(text));
 }
@@ -22,7 +22,7 @@ export function talk(port: number, write: (socket: Socket) => void): Promise<Raw
     socket.on('data', (part: string) => {
       got += part;
     });
-    // A peer that has said all it wanted may reset what we still send.
+    // A peer that has sent its whole response may reset the connection while we still write.
     socket.on('error', (error) => (got === '' ? reject(error) : undefined));
     socket.on('close', () =>
       got === '' ? reject(new Error('closed without an answer')) : resolve(parse(got)),

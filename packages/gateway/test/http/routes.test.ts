@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import { waitUntil } from '@turnbuckle/testing';
 import { TurnbuckleError } from 'turnbuckle';
+import type { CancelSignal } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 import { readText } from '../../src/http/body.js';
 import { Router } from '../../src/http/router.js';
@@ -20,9 +21,9 @@ describe('a route', () => {
 
   it('keeps the connection for the next request, whether the body was read or not', async () => {
     const sockets: unknown[] = [];
-    const which = route('POST', '/which/:reads', 'call', async (visit) => {
-      sockets.push(visit.request.socket);
-      return { length: visit.parameters.reads === 'yes' ? (await readText(visit)).length : 0 };
+    const which = route('POST', '/which/:reads', 'call', async (context) => {
+      sockets.push(context.request.socket);
+      return { length: context.parameters.reads === 'yes' ? (await readText(context)).length : 0 };
     });
     const { url } = await openServer({ routes: [which] });
     const agent = new Agent({ keepAlive: true });
@@ -75,7 +76,7 @@ describe('a route', () => {
     });
   });
 
-  it('gets a body that fits', async () => {
+  it('gets a body that matches its schema', async () => {
     const { url } = await openServer();
     expect(await (await put(url, '{"name":"a","list":[{"port":1}]}')).json()).toEqual({
       name: 'a',
@@ -83,8 +84,8 @@ describe('a route', () => {
     });
   });
 
-  it('answers with what it throws, by the table of errors', async () => {
-    const fails = route('GET', '/fails', 'look', () => {
+  it('answers a TurnbuckleError with the status of its code', async () => {
+    const fails = route('GET', '/fails', 'read', () => {
       throw new TurnbuckleError('BREAKER_OPEN', 'No.', {
         hint: 'Wait.',
         server: 's',
@@ -109,9 +110,9 @@ describe('a route', () => {
 
   it.each([
     ['throws', () => Promise.reject(new Error('in /home/me'))],
-    ['answers what is no JSON', () => ({ big: 1n })],
-  ])('that %s tells nobody outside what went wrong', async (_, handle) => {
-    const { url, defects } = await openServer({ routes: [route('GET', '/broken', 'look', handle)] });
+    ['returns a value that is no JSON', () => ({ big: 1n })],
+  ])('that %s does not reveal what went wrong', async (_, handle) => {
+    const { url, defects } = await openServer({ routes: [route('GET', '/broken', 'read', handle)] });
     const answer = await fetch(`${url}/broken`, { headers });
     const text = await answer.text();
     expect(answer.status).toBe(500);
@@ -120,8 +121,8 @@ describe('a route', () => {
     expect(defects).toHaveLength(1);
   });
 
-  it('that fails in the middle of an answer breaks it off', async () => {
-    const half = route('GET', '/half', 'look', ({ response }) => {
+  it('that fails in the middle of a response aborts it', async () => {
+    const half = route('GET', '/half', 'read', ({ response }) => {
       response.write('{"half":');
       throw new Error('then this');
     });
@@ -130,9 +131,9 @@ describe('a route', () => {
     expect(defects).toHaveLength(1);
   });
 
-  it('learns when the client has gone, and only then', async () => {
-    const signals: AbortSignal[] = [];
-    const waits = route('GET', '/waits', 'look', ({ signal, query }) => {
+  it('is told when the client disconnects, and only then', async () => {
+    const signals: CancelSignal[] = [];
+    const waits = route('GET', '/waits', 'read', ({ signal, query }) => {
       signals.push(signal);
       return query.has('now') ? {} : new Promise(() => {});
     });
@@ -147,15 +148,15 @@ describe('a route', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
   });
 
-  it('has a table without twins', () => {
-    const one = route('GET', '/a/:x', 'look');
-    expect(() => new Router([one, route('GET', '/a/:y', 'look')])).toThrow('two routes');
-    expect(new Router([one, route('POST', '/a/:y', 'look')]).methodsOf('/a/b')).toEqual(['GET', 'POST']);
+  it('cannot be defined twice', () => {
+    const one = route('GET', '/a/:x', 'read');
+    expect(() => new Router([one, route('GET', '/a/:y', 'read')])).toThrow('Duplicate route');
+    expect(new Router([one, route('POST', '/a/:y', 'read')]).methodsOf('/a/b')).toEqual(['GET', 'POST']);
   });
 });
 
 describe('listening', () => {
-  it('fails with a sentence when the port is taken', async () => {
+  it('fails with LISTEN_FAILED when the port is taken', async () => {
     const { port } = await openServer();
     const { server } = await openServer();
     await server.close(0);

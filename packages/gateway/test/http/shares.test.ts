@@ -3,23 +3,23 @@ import { connect, type Socket } from 'node:net';
 import { waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readText } from '../../src/http/body.js';
-import { mayTake } from '../../src/http/shares.js';
-import type { Credentials } from '../../src/http/visitor.js';
-import { VisitorEnd } from '../../src/http/visitor-end.js';
+import { isWithinFairShare } from '../../src/http/limits/fair-share.js';
+import type { Credentials } from '../../src/identity/identity.js';
+import { IdentityEnd } from '../../src/identity/identity-end.js';
 import { type OpenServer, openServer, route } from './open-server.js';
 
 describe('a share', () => {
-  /** How many each of these gets, one after the other, as greedy as it can be. */
+  /** How many each of these gets if it takes as many as it can, one after the other. */
   function takeAll(max: number, who: readonly string[]): number[] {
     let taken = 0;
     return who.map((name) => {
       let own = 0;
-      for (; mayTake({ own, taken, max, isOwner: name === 'owner' }); own += 1) taken += 1;
+      for (; isWithinFairShare({ own, taken, max, isOwner: name === 'owner' }); own += 1) taken += 1;
       return own;
     });
   }
 
-  it('is half of what is there for one, and there is always some for the owner', () => {
+  it('is at most half of what is free, and some is reserved for the owner', () => {
     expect(takeAll(1_024, ['a', 'b', 'c', 'owner', 'owner'])).toEqual([480, 240, 120, 184, 0]);
     const many = Array.from({ length: 100 }, (_, number) => `a${number}`);
     expect(takeAll(1_024, [...many, 'owner']).at(-1)).toBe(64);
@@ -31,23 +31,23 @@ const TEXT = 'x'.repeat(6 * 1_024 * 1_024);
 const HASH = createHash('sha256').update(TEXT).digest('hex');
 
 function open(limits: Parameters<typeof openServer>[0]): Promise<OpenServer & { end(who: string): void }> {
-  const ends = new Map(['ada', 'bob', 'owner'].map((who) => [who, new VisitorEnd()]));
+  const ends = new Map(['ada', 'bob', 'owner'].map((who) => [who, new IdentityEnd()]));
   const credentials: Credentials = {
     find: (token) => ({
       caller: { id: token, capabilities: [] },
-      access: new Set(['call', 'look']),
+      access: new Set(['call', 'read']),
       isOwner: token === 'owner',
       ended: ends.get(token),
     }),
   };
   const routes = [
-    route('GET', '/large', 'look', () => TEXT),
-    route('POST', '/held', 'call', async (visit) => {
-      await readText(visit);
+    route('GET', '/large', 'read', () => TEXT),
+    route('POST', '/held', 'call', async (context) => {
+      await readText(context);
       return new Promise(() => {});
     }),
   ];
-  return openServer({ ...limits, doors: { credentials }, routes }).then((server) => ({
+  return openServer({ ...limits, auth: { credentials }, routes }).then((server) => ({
     ...server,
     end: (who) => ends.get(who)?.end(),
   }));
@@ -68,12 +68,12 @@ async function readLarge(url: string, who: string): Promise<string> {
     .digest('hex');
 }
 
-describe('who does not read what it asked for', () => {
-  it('leaves so much with us and no more, and others get theirs', async () => {
+describe('a client that does not read its responses', () => {
+  it('leaves a limited amount unsent in the daemon, and others are served', async () => {
     const server = await open({ limits: { maxUnsentBytes: 20 * 1_024 * 1_024 } });
     const slow = Array.from({ length: 20 }, () => send(server.port, 'ada', 'GET /large').pause());
     await waitUntil(() => server.reached.length === 20);
-    // Each leaves some six megabytes, whatever of it the kernel has taken: the fourth is one too many.
+    // Each leaves about six megabytes, minus what the kernel buffers: the fourth exceeds the limit.
     await waitUntil(() => server.server.inFlight <= 5);
     expect(server.server.inFlight).toBeGreaterThan(0);
     expect(await Promise.all([readLarge(server.url, 'bob'), readLarge(server.url, 'bob')])).toEqual([
@@ -85,12 +85,12 @@ describe('who does not read what it asked for', () => {
     expect(await readLarge(server.url, 'ada')).toBe(HASH);
   });
 
-  it('is cut off after a while; who reads slowly is not', async () => {
+  it('is disconnected after a while; a slow reader is not', async () => {
     const server = await open({ limits: { slowReadMs: 3_000 } });
     send(server.port, 'ada', 'GET /large').pause();
     const slow = send(server.port, 'bob', 'GET /large');
     let bytes = 0;
-    // A little at a time, for longer than nothing may be read.
+    // Reads a little at a time, for longer than a client may read nothing.
     const began = performance.now();
     slow.on('data', (part) => {
       bytes += part.length;
@@ -143,10 +143,14 @@ describe('bodies in memory', () => {
     server.end('owner');
     await waitUntil(() => heard.startsWith('HTTP/1.1 401 '));
     server.end('ada');
-    // What does not end by itself is broken off.
+    // Requests that do not end by themselves are aborted.
     await waitUntil(() => server.server.inFlight === 1);
-    const late = [1, 2, 3].map(() => post(server.port, 'bob', MEGABYTE));
-    await waitUntil(() => server.server.inFlight === 4);
-    expect(late).toHaveLength(3);
+    // What ada's requests held is free again: bob now gets as many as ada did, and no more.
+    const late: number[] = [];
+    for (let number = 0; number < 11; number += 1)
+      void post(server.port, 'bob', MEGABYTE).then((status) => late.push(status));
+    await waitUntil(() => late.length === 5);
+    await waitUntil(() => server.server.inFlight === before);
+    expect(late).toEqual([503, 503, 503, 503, 503]);
   });
 });

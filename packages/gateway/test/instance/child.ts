@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** Starts one of the programs beside this file; it is gone when the test is over. */
+/** Starts one of the programs next to this file; it is gone when the test is over. */
 export function start(program: string, ...args: string[]): ChildProcess {
   const file = fileURLToPath(new URL(program, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });

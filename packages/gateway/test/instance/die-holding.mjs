@@ -1,7 +1,7 @@
-// Gets the lock as soon as it can, looks whether it is alone inside, and dies without letting go.
+// Takes the lock as soon as it can, checks that no other process holds it, and dies without releasing it.
 import { rmSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { claimLock, HeldLock } from '../../dist/instance/process-lock.js';
+import { claimLock, HeldLock } from 'turnbuckle/host';
 
 const [path] = process.argv.slice(2);
 for (;;) {

@@ -1,4 +1,4 @@
-// A daemon as far as its state directory goes: says who it is, and holds on until its input ends.
+// Claims a state directory like a daemon: prints its pid, and keeps the claim until its input ends.
 import { claimInstance } from '../../dist/instance/instance.js';
 
 const [stateDir, url, end] = process.argv.slice(2);

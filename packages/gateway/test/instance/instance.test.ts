@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findDaemon } from '../../src/instance/daemon-record.js';
+import { findRunningDaemon } from '../../src/instance/daemon-record.js';
 import { claimInstance, type Instance } from '../../src/instance/instance.js';
 import { everything, firstLine, kill, start } from './child.js';
 
@@ -21,27 +21,29 @@ function claim(stateDir: string): Instance {
 const URL = 'http://127.0.0.1:4711';
 
 describe('one daemon for a state directory', () => {
-  it('keeps the second one out, and says who is there', async () => {
+  it('rejects a second one, and reports the first', async () => {
     const { path } = await stateDirectory();
     const holder = start('hold-instance.mjs', path, URL, 'release');
     const { pid } = await firstLine(holder);
     const second = await firstLine(start('hold-instance.mjs', path, '', ''));
     expect(second).toMatchObject({ code: 'DAEMON_RUNNING', data: { stateDir: path, pid, url: URL } });
-    expect(second.message).toMatch(new RegExp(`process ${pid}, at ${URL}, since \\d{4}-\\d\\d-\\d\\dT`));
-    expect(findDaemon(path)).toEqual({ pid, url: URL, started: expect.any(String), version: '1.2.3' });
+    expect(second.message).toMatch(
+      new RegExp(`process ${pid}, at ${URL}, running since \\d{4}-\\d\\d-\\d\\dT`),
+    );
+    expect(findRunningDaemon(path)).toEqual({ pid, url: URL, started: expect.any(String), version: '1.2.3' });
     await kill(holder);
   });
 
-  it('says so too of one that is not ready yet', async () => {
+  it('reports one that is not ready yet', async () => {
     const { path } = await stateDirectory();
     const holder = start('hold-instance.mjs', path, '', '');
     await firstLine(holder);
-    expect(findDaemon(path)).toBeUndefined();
+    expect(findRunningDaemon(path)).toBeUndefined();
     expect(() => claimInstance({ stateDir: path, version: '9' })).toThrow('not ready yet');
     await kill(holder);
   });
 
-  it.each(['release', 'exit'])('leaves nothing behind at its end (%s)', async (end) => {
+  it.each(['release', 'exit'])('leaves no files behind when it stops (%s)', async (end) => {
     const { path } = await stateDirectory();
     const holder = start('hold-instance.mjs', path, URL, end);
     await firstLine(holder);
@@ -56,13 +58,17 @@ describe('one daemon for a state directory', () => {
     await firstLine(holder);
     await kill(holder);
     expect(existsSync(`${path}/daemon.json`)).toBe(true);
-    expect(findDaemon(path)).toBeUndefined();
+    expect(findRunningDaemon(path)).toBeUndefined();
     claim(path).announce('http://127.0.0.1:1');
-    expect(findDaemon(path)).toMatchObject({ pid: process.pid, url: 'http://127.0.0.1:1', version: '9' });
+    expect(findRunningDaemon(path)).toMatchObject({
+      pid: process.pid,
+      url: 'http://127.0.0.1:1',
+      version: '9',
+    });
     expect(readdirSync(path).sort()).toEqual(['daemon.json', 'daemon.lock']);
   });
 
-  it('takes over from a process whose pid is another one by now', async () => {
+  it('takes over from a process whose pid is reused', async () => {
     const { path, file } = await stateDirectory();
     claim(path).announce(URL);
     const lock = JSON.parse(readFileSync(file('daemon.lock'), 'utf8'));
@@ -72,7 +78,7 @@ describe('one daemon for a state directory', () => {
       file('daemon.json'),
       JSON.stringify({ ...record, process: { ...record.process, start: '1' } }),
     );
-    expect(findDaemon(path)).toBeUndefined();
+    expect(findRunningDaemon(path)).toBeUndefined();
     claim(path);
   });
 
@@ -90,14 +96,17 @@ describe('one daemon for a state directory', () => {
     claim(path);
   });
 
-  it.each(['', 'junk', '{}', '{"pid":-1}', 'null'])('takes over a lock that says %j', async (text) => {
-    const { path, file } = await stateDirectory();
-    writeFileSync(file('daemon.lock'), text);
-    claim(path);
-    expect(() => claimInstance({ stateDir: path, version: '9' })).toThrow('already');
-  });
+  it.each(['', 'junk', '{}', '{"pid":-1}', 'null'])(
+    'takes over a lock file that contains %j',
+    async (text) => {
+      const { path, file } = await stateDirectory();
+      writeFileSync(file('daemon.lock'), text);
+      claim(path);
+      expect(() => claimInstance({ stateDir: path, version: '9' })).toThrow('already');
+    },
+  );
 
-  it('does not remove what belongs to another one by then', async () => {
+  it('does not remove files that belong to another daemon by then', async () => {
     const { path, file } = await stateDirectory();
     const lost = claim(path);
     lost.announce(URL);
@@ -107,7 +116,7 @@ describe('one daemon for a state directory', () => {
     expect([existsSync(file('daemon.lock')), existsSync(file('daemon.json'))]).toEqual([true, true]);
   });
 
-  it.skipIf(process.platform === 'win32')('is nobody else to read', async () => {
+  it.skipIf(process.platform === 'win32')('is readable by its owner only', async () => {
     const directory = await stateDirectory();
     const path = directory.file('state');
     claim(path).announce(URL);
@@ -118,15 +127,15 @@ describe('one daemon for a state directory', () => {
   });
 
   it.each(['', 'junk', '{}', '{"pid":1,"url":"http://x"}'])(
-    'is not found by a record that says %j',
+    'is not found by a record that contains %j',
     async (text) => {
       const { path, file } = await stateDirectory();
       writeFileSync(file('daemon.json'), text);
-      expect(findDaemon(path)).toBeUndefined();
+      expect(findRunningDaemon(path)).toBeUndefined();
     },
   );
 
-  it('says why a directory cannot be used', async () => {
+  it('reports why a directory cannot be used', async () => {
     const { file } = await stateDirectory();
     writeFileSync(file('no-directory'), '');
     expect(() => claimInstance({ stateDir: file('no-directory'), version: '9' })).toThrow(
@@ -138,7 +147,7 @@ describe('one daemon for a state directory', () => {
   });
 });
 
-describe('a lock that dies with each of its holders', () => {
+describe('a lock whose holders are killed', () => {
   it('has one holder at a time', async () => {
     const { file, path } = await stateDirectory();
     const children = Array.from({ length: 8 }, () => start('die-holding.mjs', file('some.lock')));

@@ -7,14 +7,14 @@ import { openRecorded } from './recorded-runtime.js';
 const agent: Caller = { id: 'agent-7', capabilities: ['mcp_integration'], run: 'session-3' };
 
 describe('the record of a call', () => {
-  it('says who called what, when, with what and how it ended', async () => {
+  it('has the caller, the tool, the arguments and the outcome', async () => {
     const { runtime, log } = await openRecorded({ runtime: { defaultDecision: 'allow' } });
     await runtime.connectAll();
     await runtime.callTool('demo', 'echo', { text: 'hi' }, { caller: agent, requestId: 'first' });
     await log.flush();
     expect(await log.get('first')).toMatchObject({
       caller: 'agent-7',
-      conversation: 'session-3',
+      run: 'session-3',
       server: 'demo',
       tool: 'echo',
       tool_name: 'mcp__demo__echo',
@@ -38,14 +38,14 @@ describe('the record of a call', () => {
     await runtime.connectAll();
     const call = (requestId: string, meta?: Record<string, unknown>) =>
       runtime.callTool('demo', 'echo', { text: 'hi' }, { caller: agent, requestId, ...(meta && { meta }) });
-    const told: unknown[] = [];
-    runtime.on('call.settled', ({ alsoSent }) => void told.push(alsoSent));
+    const seen: unknown[] = [];
+    runtime.on('call.settled', ({ alsoSent }) => void seen.push(alsoSent));
     await call('plain');
     await call('trace', { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` });
     await call('more', { 'example/order': 'rm -rf', password: 'hunter2222' });
     await call('long', { 'example/long': 'x'.repeat(100_000) });
     await log.flush();
-    expect(told.slice(0, 3)).toEqual([
+    expect(seen.slice(0, 3)).toEqual([
       undefined,
       undefined,
       { _meta: { 'example/order': 'rm -rf', password: 'hunter2222' } },
@@ -60,7 +60,7 @@ describe('the record of a call', () => {
     expect(long.endsWith('…')).toBe(true);
   });
 
-  it('tells a failure of the tool from a call without a result', async () => {
+  it('distinguishes a tool error from a call without a result', async () => {
     const { runtime, log } = await openRecorded({
       runtime: { servers: {}, rules: [{ action: 'deny', tool: 'secret_door', reason: 'not today' }] },
     });
@@ -85,7 +85,8 @@ describe('the record of a call', () => {
     expect(await log.get('c')).toMatchObject({ outcome: 'failed', code: 'TOOL_UNKNOWN', tool: 'made_up' });
   });
 
-  it('says what a person answered', async () => {
+  // requirement P5
+  it('has the answer to an approval', async () => {
     const { runtime, log } = await openRecorded({
       runtime: { servers: {}, rules: [{ action: 'ask' }], approve: () => 'session' },
     });
@@ -97,7 +98,7 @@ describe('the record of a call', () => {
     expect(await log.get('b')).toMatchObject({ decision: 'ask', approval: 'session' });
   });
 
-  it('is in the hands of the kernel before the answer leaves', async () => {
+  it('is written to a file before the result is returned', async () => {
     const { runtime, files } = await openRecorded({ runtime: { servers: {} } });
     let seen = '';
     runtime.registerTool({ name: 'now', inputSchema: { type: 'object' }, run: () => 'x' });
@@ -107,7 +108,7 @@ describe('the record of a call', () => {
     expect(seen).toContain('acknowledged-1');
   });
 
-  it('is there for both of two calls that were named alike', async () => {
+  it('exists for both of two calls with the same request id', async () => {
     const { runtime, log } = await openRecorded({ runtime: { servers: {} } });
     runtime.registerTool({ name: 'now', inputSchema: { type: 'object' }, run: () => 'x' });
     await runtime.call({ tool: 'now', requestId: 'same' });
@@ -116,7 +117,7 @@ describe('the record of a call', () => {
     expect(await log.find()).toHaveLength(2);
   });
 
-  it('keeps the beginning of what is large, and how large it was', async () => {
+  it('keeps the beginning of a large value, and its size', async () => {
     const { runtime, log } = await openRecorded({ record: { keep: { result: 1_000, arguments: 0 } } });
     await runtime.connectAll();
     await runtime.callTool('demo', 'big', { bytes: 1_000_000 }, { requestId: 'large' });
@@ -129,7 +130,7 @@ describe('the record of a call', () => {
     expect(Number(row?.arguments_bytes)).toBeGreaterThan(5);
   });
 
-  it('is there also of what is no JSON', async () => {
+  it('exists for arguments that are no JSON', async () => {
     const { runtime, log } = await openRecorded({ runtime: { servers: {} } });
     const ring: Record<string, unknown> = { big: 1n };
     ring.self = ring;
@@ -139,7 +140,7 @@ describe('the record of a call', () => {
     expect(await log.get('ring')).toMatchObject({ tool: 'ring', arguments: null });
   });
 
-  it('takes nothing from the caller when the disk does not take it, and is counted', async () => {
+  it('is counted if it cannot be written, and the call succeeds', async () => {
     const failures: Error[] = [];
     const { runtime, log, directory } = await openRecorded({
       runtime: { servers: {} },
@@ -159,7 +160,7 @@ describe('the record of a call', () => {
 });
 
 describe('the table of servers', () => {
-  it('has what each is, what its tools weigh, and its totals', async () => {
+  it('has the config and the totals of each server', async () => {
     const { runtime, log } = await openRecorded();
     await runtime.connectAll();
     await runtime.callTool('demo', 'echo', { text: 'hi' });

@@ -1,5 +1,5 @@
-// Makes calls, several at once, for as long as it lives, and says each one that was answered.
-import { InvocationLog } from '@turnbuckle/store';
+// Makes calls, several at once, until it is killed, and prints the id of each one that was answered.
+import { CallLog } from '@turnbuckle/store';
 import { createRuntime } from 'turnbuckle';
 import { recordCalls } from '../../dist/log/call-log.js';
 import { recordServers } from '../../dist/log/server-log.js';
@@ -15,7 +15,7 @@ runtime.registerTool({
     return `${text} done`;
   },
 });
-const log = new InvocationLog({ directory });
+const log = new CallLog({ directory });
 recordCalls(runtime, log);
 recordServers(runtime, log);
 

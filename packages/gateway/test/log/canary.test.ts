@@ -25,10 +25,10 @@ it('leaves no secret in the journal, the database or the metrics', async () => {
   await quietly(runtime.callTool('demo', CANARY));
   await quietly(runtime.call({ tool: `mcp__demo__${CANARY}` }));
   await quietly(runtime.readResource('demo', `demo://user:${CANARY}@host/?token=${TOKEN}`));
-  // On the edge of what is kept: no half of it is left.
+  // At the limit of what is kept: no part of the secret remains.
   for (let shift = 0; shift < 60; shift += 3)
     await runtime.callTool('demo', 'echo', { text: `${'-'.repeat(LIMIT - 80 + shift)}${CANARY} tail` });
-  // And where it is cut before it is looked at.
+  // Beyond the limit, where the text is cut before it is redacted.
   for (let shift = 0; shift < 60; shift += 3)
     await runtime.callTool('demo', 'echo', { text: `${'-'.repeat(LIMIT + 2_000 + shift)}${CANARY} tail` });
   const before = files();

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { createRuntime, type Runtime } from 'turnbuckle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toKeptJson } from '../../src/log/kept-json.js';
+import { truncateJson } from '../../src/log/truncate-json.js';
 import { openRecorded } from './recorded-runtime.js';
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'];
 const random = (length: number): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...LETTERS), { minLength: length, maxLength: length }).map((all) => all.join(''));
 
-/** The random part of a secret, and the text that it stands in. */
+/** The random part of a secret, and the text that contains it. */
 const SECRETS = fc.oneof(
   random(36).map((secret) => [secret, `ghp_${secret}`] as const),
   random(90).map((secret) => [secret, `sk-ant-${secret}`] as const),
@@ -20,10 +20,10 @@ const SECRETS = fc.oneof(
   ),
 );
 const LIMIT = 2_000;
-/** Others before it: what is redacted is shorter than it was. */
+/** Other secrets before it: redacted text is shorter than the original. */
 const BEFORE = `ghp_${'x'.repeat(200)} `;
 
-/** Where in the data a text stands. */
+/** Where in the data a text occurs. */
 const PLACES: ReadonlyArray<(text: string) => unknown> = [
   (text) => ({ text }),
   (text) => ({ [text]: 'value' }),
@@ -37,7 +37,7 @@ function expectNothingOf(secret: string, kept: string): void {
     if (kept.includes(secret.slice(at, at + 8))) expect.fail(`kept: ${secret.slice(at, at + 8)}`);
 }
 
-describe('a secret on the edge of what is kept', () => {
+describe('a secret at the limit of what is kept', () => {
   let runtime: Runtime;
   beforeAll(async () => {
     runtime = await createRuntime();
@@ -55,7 +55,7 @@ describe('a secret on the edge of what is kept', () => {
       fc.property(texts, ({ secret: [secret, written], at, before, place }) => {
         const head = BEFORE.repeat(before).slice(0, at);
         const text = `${head}${'a '.repeat(Math.max(at - head.length, 0) / 2)} ${written} ${'b '.repeat(4_000)}`;
-        const { text: kept = '' } = toKeptJson(place(text), {
+        const { text: kept = '' } = truncateJson(place(text), {
           limit: LIMIT,
           redact: (value) => runtime.redact(value),
         });

@@ -1,13 +1,13 @@
-/** What is kept of a call is the number that was sent. */
-import { parseStrictly } from 'turnbuckle';
+/** The log keeps the numbers of a call as they were sent. */
+import { parseLossless } from 'turnbuckle/host';
 import { expect, it } from 'vitest';
-import { toKeptJson } from '../../src/log/kept-json.js';
+import { truncateJson } from '../../src/log/truncate-json.js';
 import { openRecorded } from './recorded-runtime.js';
 
 const TEXT = '{"id":90071992547409931,"rate":1.0,"huge":1e400,"password":"hunter2-hunter2"}';
-const read = (text: string): Record<string, unknown> => parseStrictly(text) as Record<string, unknown>;
+const read = (text: string): Record<string, unknown> => parseLossless(text) as Record<string, unknown>;
 
-it('the log keeps numbers as they were spelled, and secrets not at all', async () => {
+it('the log keeps numbers losslessly, and secrets not at all', async () => {
   const { runtime, log } = await openRecorded();
   await runtime.connectAll();
   await runtime.callTool('demo', 'echo', { ...read('{"text":"x"}') });
@@ -33,9 +33,9 @@ it.each([String.raw`"\ufdd35"`, String.raw`"\ufdd3-"`, String.raw`"\uFDD3e"`])(
   },
 );
 
-it('also where only the beginning is kept', () => {
+it('the log keeps numbers losslessly if only the beginning is kept', () => {
   const args = read(`{"id":90071992547409931,"text":"${'x'.repeat(9_000)}"}`);
-  expect(toKeptJson(args, { limit: 100, redact: (value) => value }).text).toMatch(
+  expect(truncateJson(args, { limit: 100, redact: (value) => value }).text).toMatch(
     /^\{"id":90071992547409931,/,
   );
 });

@@ -1,7 +1,7 @@
 /** Processes that make calls and are killed with -9 in the middle, and what is in the log afterwards. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { InvocationLog } from '@turnbuckle/store';
+import { CallLog } from '@turnbuckle/store';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { onTestFinished } from 'vitest';
 import { openDatabase } from '../../../store/src/database.js';
@@ -39,7 +39,7 @@ export async function runKillCycles({
     );
     said.push(...(await Promise.all(processes)).flat());
   }
-  const unusable = await takeIn(directory);
+  const unusable = await importJournal(directory);
   const report = { ...(await compare(`${directory}/log.db`, said)), unusable, acknowledged: said.length };
   await home.remove();
   return report;
@@ -60,8 +60,8 @@ function killAfter(lines: number, args: readonly string[]): Promise<string[]> {
   );
 }
 
-async function takeIn(directory: string): Promise<number> {
-  const log = new InvocationLog({ directory });
+async function importJournal(directory: string): Promise<number> {
+  const log = new CallLog({ directory });
   const unusable = await log.flush();
   await log.close();
   return unusable;

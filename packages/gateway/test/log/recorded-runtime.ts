@@ -1,7 +1,7 @@
 /** A runtime with a real server and native tools, whose calls are recorded in a log of its own. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InvocationLog, type LogOptions } from '@turnbuckle/store';
+import { CallLog, type LogOptions } from '@turnbuckle/store';
 import { fixture, temporaryDirectory } from '@turnbuckle/testing';
 import { createRuntime, type Runtime, type RuntimeOptions } from 'turnbuckle';
 import { onTestFinished } from 'vitest';
@@ -10,9 +10,9 @@ import { recordServers } from '../../src/log/server-log.js';
 
 export interface Recorded {
   readonly runtime: Runtime;
-  readonly log: InvocationLog;
+  readonly log: CallLog;
   readonly directory: string;
-  /** Everything that lies in the log's directory now, byte for byte. */
+  /** The current content of all files in the log's directory. */
   files(): string;
 }
 
@@ -30,7 +30,7 @@ export async function openRecorded(
     servers: { demo: fixture('echo') },
     ...options.runtime,
   });
-  const log = new InvocationLog({ directory, ...options.log });
+  const log = new CallLog({ directory, ...options.log });
   const stops = [recordCalls(runtime, log, options.record), recordServers(runtime, log)];
   onTestFinished(async () => {
     for (const stop of stops) stop();

@@ -7,11 +7,11 @@ import { openRecorded } from './recorded-runtime.js';
 const LENGTH = 16 * 1_024;
 const filled = (unit: string): string => unit.repeat(Math.ceil(LENGTH / unit.length)).slice(0, LENGTH);
 
-/** What takes long to be looked through for secrets: much that is one, or nearly one. */
-const DEAR: Readonly<Record<string, string>> = {
+/** Texts that take long to search for secrets: much in them is a secret, or nearly one. */
+const EXPENSIVE: Readonly<Record<string, string>> = {
   'pairs of names and secrets': filled('password=a&'),
-  'what was redacted before': filled('password=[redacted]x '),
-  'credentials in each other': filled('password=Bearer '),
+  'text that is already redacted': filled('password=[redacted]x '),
+  'nested credentials': filled('password=Bearer '),
   'members of JSON': filled('"password":"a",'),
   'nearly tokens': filled('pypi-'),
   'nearly signed tokens': filled('eyJaaaaaaaaaaaaaaaaaaaa '),
@@ -20,8 +20,8 @@ const DEAR: Readonly<Record<string, string>> = {
 const CALLS = 20;
 
 describe('calls that settle at once', () => {
-  it.each(Object.entries(DEAR))(
-    'hold nobody up with what the log keeps of them, and are in it first: %s',
+  it.each(Object.entries(EXPENSIVE))(
+    'are logged before their response, without blocking other requests: %s',
     async (_, text) => {
       // As many as a machine with many servers has.
       const secrets = Array.from(

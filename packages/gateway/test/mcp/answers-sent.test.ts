@@ -32,7 +32,7 @@ afterEach(async () => {
 interface Opened {
   readonly client: Client;
   readonly stand: Stand;
-  /** What the agent says next. */
+  /** What the agent answers next. */
   word: string;
 }
 
@@ -102,13 +102,13 @@ describe.each(PAIRS)('$clientEra client over $clientWay, $serverEra server over 
     };
     for (const question of [FORM, MODEL]) {
       rules({ action: 'allow' });
-      expect(await ask(KNOWN, question)).toMatch(/not allowed.*secret that is known/);
+      expect(await ask(KNOWN, question)).toMatch(/denied.*known secret/);
       expect(await ask('plainwords', question)).toContain('plainwords');
     }
     // What looks like a secret is never sent in a form; in other answers a rule decides.
     for (const action of ['deny', 'ask'] as const) {
       rules({ action, secrets: true }, { action: 'allow' });
-      expect(await ask(LOOKS, MODEL)).toMatch(/not allowed|needs an approval/);
+      expect(await ask(LOOKS, MODEL)).toMatch(/denied|requires approval/);
       expect(await ask('plainwords', MODEL)).toContain('plainwords');
     }
     rules({ action: 'allow' });

@@ -1,4 +1,4 @@
-/** A daemon before a server with one tool that needs an approval, and an agent's clients of both eras. */
+/** A daemon with a server whose one tool needs approval, and clients of an agent in both eras. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
@@ -7,7 +7,7 @@ export interface ApprovalStage {
   /** Its tool is `wipe`, at the daemon `up_wipe`. */
   readonly server: Upstream;
   readonly own: OwnDaemon;
-  /** The agent's. */
+  /** The agent's token. */
   readonly token: string;
   connect(era: 'legacy' | 'modern', capabilities?: object): Promise<Client>;
   close(): Promise<void>;

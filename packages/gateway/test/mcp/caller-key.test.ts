@@ -1,7 +1,8 @@
-/** Lists and names are kept for each caller: no name of a caller, and no word that it may have, makes it another. */
+/** Lists and names are cached by caller: no id and no capability makes one caller look like another. */
 import { fixture } from '@turnbuckle/testing';
 import fc from 'fast-check';
-import { type Caller, callerKey } from 'turnbuckle';
+import type { Caller } from 'turnbuckle';
+import { callerKey } from 'turnbuckle/host';
 import { expect, it, onTestFinished } from 'vitest';
 import { modern } from './raw-client.js';
 import { openStand } from './stand.js';
@@ -13,7 +14,7 @@ const CALLER: fc.Arbitrary<Caller> = fc.record({
   isHost: fc.constantFrom(true, undefined),
 });
 
-it('is the same for the same caller only', () => {
+it('the key is the same only for the same caller', () => {
   fc.assert(
     fc.property(CALLER, CALLER, (one, other) => {
       const isSame = JSON.stringify(one) === JSON.stringify(other);

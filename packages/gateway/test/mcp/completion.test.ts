@@ -1,4 +1,4 @@
-/** Completion does not look into what is denied: neither by the value that is sent, nor by those that come back. */
+/** Completion reveals nothing that is denied: neither by the value that is sent, nor by the values that come back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
 import { initialize, modern, type RawAnswer, send } from './raw-client.js';
@@ -64,7 +64,7 @@ const over = {
   },
 };
 
-const asking = (uri: string, name: string, value: unknown) => ({
+const aboutTemplate = (uri: string, name: string, value: unknown) => ({
   ref: { type: 'ref/resource', uri },
   argument: { name, value },
 });
@@ -76,18 +76,18 @@ const aboutPrompt = (name: string, value: unknown) => ({
 
 describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => {
   it.each([
-    asking('http://{+x}', 'x', 'secret/'),
-    asking('http://{+x}', 'x', 'open@secret:80/a'),
-    asking('http://{+x}', 'x', 'SECRET%2fa'),
-    asking('http://{+x}', 'nobody', 'secret/'),
-    asking('http://s{+x}', 'x', 'ecret/'),
-    asking('http://secret/{y}', 'y', ''),
-    asking('db://{table}/{row}', 'table', 'secret'),
-    { ...asking('db://{table}/{row}', 'row', ''), context: { arguments: { table: 'secret' } } },
-    asking('q://a{?x}', 'x', 'secret'),
-    asking('by://{+x}', 'x', 'secret/'),
-    asking('by://{+x}', 'x', 'SECRET/a/../b'),
-    asking('by://secret/{y}', 'y', ''),
+    aboutTemplate('http://{+x}', 'x', 'secret/'),
+    aboutTemplate('http://{+x}', 'x', 'open@secret:80/a'),
+    aboutTemplate('http://{+x}', 'x', 'SECRET%2fa'),
+    aboutTemplate('http://{+x}', 'nobody', 'secret/'),
+    aboutTemplate('http://s{+x}', 'x', 'ecret/'),
+    aboutTemplate('http://secret/{y}', 'y', ''),
+    aboutTemplate('db://{table}/{row}', 'table', 'secret'),
+    { ...aboutTemplate('db://{table}/{row}', 'row', ''), context: { arguments: { table: 'secret' } } },
+    aboutTemplate('q://a{?x}', 'x', 'secret'),
+    aboutTemplate('by://{+x}', 'x', 'secret/'),
+    aboutTemplate('by://{+x}', 'x', 'SECRET/a/../b'),
+    aboutTemplate('by://secret/{y}', 'y', ''),
     aboutPrompt('city', 'secret'),
     { ...aboutPrompt('row', ''), context: { arguments: { city: 'secretly' } } },
   ])('is refused where the value makes an address of the template that is denied: %j', async (params) => {
@@ -97,31 +97,31 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
   });
 
   it.each([
-    asking('http://{+x}', 'x', ['secret/']),
-    { ...asking('db://{table}/{row}', 'row', ''), context: { arguments: { table: ['secret'] } } },
-    { ...asking('db://{table}/{row}', 'row', ''), context: 'secret' },
-  ])('is refused what is no text: %j', async (params) => {
+    aboutTemplate('http://{+x}', 'x', ['secret/']),
+    { ...aboutTemplate('db://{table}/{row}', 'row', ''), context: { arguments: { table: ['secret'] } } },
+    { ...aboutTemplate('db://{table}/{row}', 'row', ''), context: 'secret' },
+  ])('is refused a value that is no string: %j', async (params) => {
     const before = arrived().length;
     expect((await over[era](params)).body.error).toMatchObject({ code: -32602 });
     expect(arrived().slice(before)).toEqual([]);
   });
 
   it.each(['http://{+x}', 'by://{+x}'])(
-    'is told of no value that leads to what is denied, nor how many there are: %s',
+    'gets no value that leads to a denied resource, nor their number: %s',
     async (template) => {
-      const { body } = await over[era](asking(template, 'x', ''));
+      const { body } = await over[era](aboutTemplate(template, 'x', ''));
       expect(body.result?.completion).toEqual({ values: ['open/b'], hasMore: false });
     },
   );
 
-  it('completes the arguments of a prompt that no rule is against', async () => {
+  it('completes the arguments of a prompt that no rule denies', async () => {
     const { body } = await over[era](aboutPrompt('city', 'open'));
     expect(body.result?.completion).toMatchObject({ total: 3 });
   });
 
-  it('sends what is known of a completion, and nothing else', async () => {
+  it('forwards only the known params of a completion', async () => {
     const known = {
-      ...asking('db://{table}/{row}', 'row', '1'),
+      ...aboutTemplate('db://{table}/{row}', 'row', '1'),
       context: { arguments: { table: 'open' } },
     };
     const ref = { ...known.ref, name: 'http://secret/a' };

@@ -1,4 +1,4 @@
-/** What a client says to the gateway about itself stays with the gateway. */
+/** What a client sends to the gateway about itself is not forwarded. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   'tools/call': { content: [{ type: 'text', text: 'seen' }] },
 };
 
-/** A server that notes every header it gets. */
+/** A server that records every header it gets. */
 const upstream = createServer((request, response) => {
   seen.push(request.headers);
   const parts: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** A person approves what is sent: a large argument hides nothing, and nothing goes along unseen. */
+/** A person approves exactly what is sent: a large argument hides nothing, and nothing else is sent with it. */
 import type { ApprovalRequest } from 'turnbuckle';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OwnDaemon } from '../daemon/own-daemon.js';
@@ -43,11 +43,11 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
       const refused = await own.post(`/api/approvals/${asked.id}`, { answer });
       expect(refused.status).toBe(422);
       expect(refused.body).toMatchObject({
-        error: expect.stringContaining('Not all of this call can be shown'),
+        error: expect.stringContaining('this call is too large to be shown in full'),
       });
     }
     expect(server.calls()).toHaveLength(0);
-    // Not by another way either.
+    // Nor through the runtime directly.
     own.daemon.configured.runtime.approvals.answer(asked.id, 'always', 'test');
     await calling;
     expect(server.calls().map(({ params }) => params.arguments)).toEqual([LARGE]);
@@ -59,7 +59,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     await client.close();
   });
 
-  it('is seen whole by who may answer, without secrets, and by nobody else', async () => {
+  it('has its call shown in full, without secrets, only to tokens that may answer', async () => {
     await open();
     const client = await connect(era);
     const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40);
@@ -78,10 +78,10 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect(whole.arguments.list).toHaveLength(3_000);
     expect(JSON.stringify(whole)).not.toContain('hunter2222');
     for (const [name, can, access, status] of [
-      ['looker', ['mcp_integration'], ['look'], 403],
+      ['looker', ['mcp_integration'], ['read'], 403],
       ['caller', ['mcp_integration'], ['call'], 403],
-      ['elsewhere', ['mcp:other'], ['call', 'look', 'manage'], 404],
-      ['manager', ['mcp:up'], ['call', 'look', 'manage'], 200],
+      ['elsewhere', ['mcp:other'], ['call', 'read', 'admin'], 404],
+      ['manager', ['mcp:up'], ['call', 'read', 'admin'], 200],
     ] as const) {
       const made = await own.post('/api/tokens', { name, can, access });
       expect((await own.fetch(path, { token: String(made.body.token) })).status, name).toBe(status);
@@ -93,7 +93,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     await client.close();
   });
 
-  it('is shown every argument by name in a form that approves', async () => {
+  it('sees every argument by name in an approval form', async () => {
     await open({ approvalForms: 'approve' });
     const client = await connect(era, { elicitation: { form: {} } });
     const shown: string[] = [];
@@ -103,11 +103,11 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     });
     await client.callTool({ name: 'up_wipe', arguments: LARGE });
     expect(shown[0]).toContain('"command":"rm -rf ~"');
-    expect(shown[0]).toContain('not all of it is shown');
+    expect(shown[0]).toContain('(truncated)');
     await client.close();
   });
 
-  it('sends nothing along that nobody knows or sees', async () => {
+  it('forwards nothing that is unknown or hidden', async () => {
     await open();
     const client = await connect(era);
     const params = {

@@ -1,5 +1,5 @@
-// A server that answers with the very text that it was sent, in numbers of other languages. Over stdio, or with a
-// port of its own over HTTP; for either revision.
+// A server that answers with the exact text that it was sent, and with numbers that JavaScript cannot represent. Over
+// stdio, or over HTTP on a free port; for either era.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 

@@ -1,6 +1,6 @@
-/** Clients of both eras, over HTTP and streams, before servers of both eras, over stdio and HTTP: nothing is lost. */
+/** Clients of both eras over HTTP and streams, and servers of both eras over stdio and HTTP: nothing is lost. */
 import type { Client } from '@modelcontextprotocol/client';
-import { waitUntil } from '@turnbuckle/testing';
+import { type FixtureName, waitUntil } from '@turnbuckle/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   connectHttp,
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 async function open(
-  fixture: string,
+  fixture: FixtureName,
   pair: Pair,
   prepare?: (client: Client) => void,
 ): Promise<{ client: Client; stand: Stand }> {
@@ -60,6 +60,7 @@ const textOf = (result: { content?: unknown }): string => {
   return first?.text ?? '';
 };
 
+// requirement D2
 describe.each(PAIRS)('$client client over $clientWay, $server server over $serverWay', (pair) => {
   it('lists and calls tools, with unknown fields and _meta', async () => {
     const { client, stand } = await open('echo', pair);
@@ -77,7 +78,7 @@ describe.each(PAIRS)('$client client over $clientWay, $server server over $serve
     await expect(client.callTool({ name: 'nobody', arguments: {} })).rejects.toThrow(/nobody/);
   });
 
-  it('passes progress on, and cancels', async () => {
+  it('forwards progress and cancellation', async () => {
     const { client } = await open('echo', pair);
     const seen: number[] = [];
     await client.callTool(
@@ -111,7 +112,7 @@ describe.each(PAIRS)('$client client over $clientWay, $server server over $serve
     expect(count).toBe('1');
   });
 
-  it('lets the server ask for a form and for a model', async () => {
+  it('forwards elicitation and sampling requests of the server', async () => {
     const asked: unknown[] = [];
     const { client } = await open('asking', pair, (one) => {
       one.setRequestHandler('elicitation/create', ({ params }) => {
@@ -142,11 +143,11 @@ describe.each(PAIRS)('$client client over $clientWay, $server server over $serve
     expect(JSON.parse(textOf(sampled))).toMatchObject([{ role: 'assistant', content: { text: 'yes' } }]);
   });
 
-  it('tells of changed lists', async () => {
-    let told = 0;
+  it('notifies of changed lists', async () => {
+    let received = 0;
     const { client } = await open('list-changing', pair, (one) =>
       one.setNotificationHandler('notifications/tools/list_changed', () => {
-        told += 1;
+        received += 1;
       }),
     );
     if (pair.client === 'modern') {
@@ -154,17 +155,17 @@ describe.each(PAIRS)('$client client over $clientWay, $server server over $serve
       ends.push(() => listening.close());
     }
     await client.callTool({ name: 'mutate', arguments: { action: 'add', name: 'second' } });
-    await waitUntil(() => told > 0);
+    await waitUntil(() => received > 0);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('second');
   });
 
-  it('reads resources and prompts, completes, and tells of a changed resource', async () => {
-    const told: string[] = [];
+  it('reads resources and prompts, completes, and notifies of a changed resource', async () => {
+    const received: string[] = [];
     const { client } = await open('echo', pair, (one) =>
       one.setNotificationHandler(
         'notifications/resources/updated',
-        ({ params }) => void told.push(params.uri),
+        ({ params }) => void received.push(params.uri),
       ),
     );
     const { resources } = await client.listResources();
@@ -185,7 +186,7 @@ describe.each(PAIRS)('$client client over $clientWay, $server server over $serve
       ends.push(() => listening.close());
     } else await client.subscribeResource({ uri: watched });
     await client.callTool({ name: 'touch', arguments: {} });
-    await waitUntil(() => told.length > 0);
-    expect(told).toEqual([watched]);
+    await waitUntil(() => received.length > 0);
+    expect(received).toEqual([watched]);
   });
 });

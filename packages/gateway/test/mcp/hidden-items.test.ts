@@ -1,7 +1,7 @@
-/** What a caller may not know is refused in the words for what nobody has, is recorded, and never reaches a server. */
+/** A hidden item is rejected with the message for a missing one, is recorded, and never reaches a server. */
 import type { RuntimeEvents } from 'turnbuckle';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OWNER } from '../../src/tokens/token-store.js';
+import { OWNER } from '../../src/identity/owner.js';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
 import { initialize, modern, type RawAnswer, send } from './raw-client.js';
 import { openStand, type Stand } from './stand.js';
@@ -61,7 +61,7 @@ const ask = {
   },
 };
 
-/** The same request for something by its name. */
+/** The same request for any name. */
 const REQUESTS: Readonly<Record<string, (name: string) => Request>> = {
   resource: (name) => ['resources/read', { uri: `note://in/${name}` }],
   template: (name) => ['resources/read', { uri: `note://in/of/${name}` }],
@@ -99,7 +99,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       expect(reached()).toEqual([]);
     });
 
-    it('tells the owner why', async () => {
+    it('shows the owner the reason', async () => {
       for (const kind of ['resource', 'prompt']) {
         const { body } = await ask[era]('owner', path, REQUESTS[kind]?.('hidden') ?? ['', {}]);
         expect(body.error?.data).toMatchObject({ code: 'CALL_DENIED' });

@@ -1,5 +1,5 @@
 /**
- * A name that somebody may not know is answered as one that nobody has: byte for byte, on every way in and for every
+ * A hidden name gets the same response as a missing one: byte for byte, over every transport and for every
  * method that takes a name, whether a view, a rule or a token hides it.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,11 +25,11 @@ afterAll(() => stage.close());
 const hiders = Object.keys(HIDERS) as Hider[];
 const absentIn = (text: string): string => text.replaceAll(SECRET, ABSENT);
 
-/** Requests that name what is hidden: a part of a server that is known, and a server that is not. */
+/** Requests that name something hidden: items of a visible server, and a hidden server. */
 const requestsFor = (era: 'modern' | 'legacy', hider: Hider): Readonly<Record<string, Request>> => {
   const plain = hider === 'plainView';
-  // Who has the word for the open server may know all of it.
-  const isOpen = hider === 'word';
+  // A caller with the capability for the open server may see all of it.
+  const isOpen = hider === 'capability';
   const prefix = (server: string): string => (plain ? '' : `${server}_`);
   const argument = { name: 'one', value: '' };
   const all = (isOpen ? [HIDDEN_SERVER] : ['open', HIDDEN_SERVER]).flatMap(
@@ -87,7 +87,7 @@ const requestsFor = (era: 'modern' | 'legacy', hider: Hider): Readonly<Record<st
 describe.each(WAYS)('over %s', (way) => {
   const era = way.endsWith('modern') ? 'modern' : 'legacy';
   describe.each(hiders)('what the %s hides', (hider) => {
-    it.each(Object.entries(requestsFor(era, hider)))('is not there: %s', async (_, request) => {
+    it.each(Object.entries(requestsFor(era, hider)))('looks missing: %s', async (_, request) => {
       const ask = askOver(stage, way, hider);
       const before = stage.asked().length;
       const hidden = await ask(request);
@@ -99,17 +99,17 @@ describe.each(WAYS)('over %s', (way) => {
       ).toEqual([]);
       const absent = await ask(JSON.parse(absentIn(JSON.stringify(request))));
       expect(absentIn(hidden)).toBe(absent);
-      // Nothing is told but what was asked.
+      // Only what was requested is returned.
       const asked = JSON.stringify(request);
-      const told = hidden.replaceAll(/[\w:/{}%]*wxyz[\w:/{}%]*/g, (word) =>
+      const received = hidden.replaceAll(/[\w:/{}%]*wxyz[\w:/{}%]*/g, (word) =>
         asked.includes(word) ? '' : word,
       );
-      expect(told).not.toContain('wxyz');
+      expect(received).not.toContain('wxyz');
     });
   });
 });
 
-/** The bridge and the API, where names stand in paths and bodies. */
+/** The bridge and the API, where names are in paths and bodies. */
 const ROUTES: ReadonlyArray<readonly [method: string, path: string, body?: object]> = [
   'open',
   HIDDEN_SERVER,
@@ -163,7 +163,7 @@ const request = async (token: string, [method, path, body]: (typeof ROUTES)[numb
 
 describe.each(['ruled', 'few'])('over HTTP without MCP, for the token "%s"', (token) => {
   it.each([...ROUTES, ...SERVER_ROUTES].map((route) => [`${route[0]} ${route[1]}`, route] as const))(
-    'what is hidden is not there: %s',
+    'a hidden name looks missing: %s',
     async (_, route) => {
       const before = stage.asked().length;
       const hidden = await request(token, route);
@@ -187,7 +187,7 @@ it('is not there in an endpoint that is given with the request', async () => {
   }
 });
 
-it('is in the log, for those who may know it', async () => {
+it('a call of a hidden tool is in the log, for callers that may see it', async () => {
   await askOver(stage, 'modern', 'rule')(['tools/call', { name: `${HIDDEN_SERVER}_look`, arguments: {} }]);
   await expect
     .poll(async () => {
@@ -200,7 +200,7 @@ it('is in the log, for those who may know it', async () => {
   expect(await request('few', ['GET', '/api/calls?limit=1000'])).not.toContain('wxyz');
 });
 
-it('is suggested to nobody', async () => {
+it('a hidden name is not suggested to any caller', async () => {
   for (const hider of hiders) {
     const name = `${hider === 'plainView' ? '' : `${HIDDEN_SERVER}_`}${SECRET}`.slice(0, -1);
     expect(await askOver(stage, 'modern', hider)(['tools/call', { name }])).not.toContain('Did you mean');

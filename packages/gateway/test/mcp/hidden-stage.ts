@@ -1,4 +1,4 @@
-/** A daemon with a server that some may not know of and one of which they may know a part, and every way to ask it. */
+/** A daemon with a hidden server and a partly visible one, and every transport to it. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { waitUntil } from '@turnbuckle/testing';
@@ -10,20 +10,20 @@ import type { Stand } from './stand.js';
 type Body = Record<string, unknown>;
 export type Request = readonly [method: string, params: Body];
 
-/** What nobody may learn of who may not see it: part of every name of what is hidden. */
+/** A part of every hidden name, which restricted callers must never see. */
 export const SECRET = 'wxyzsecret';
-/** As long, as far from every other name, and nowhere. */
+/** A name that does not exist, as long and as different from every other name. */
 export const ABSENT = 'wxyzabsent';
 export const HIDDEN_SERVER = `server${SECRET}`;
 
 export const HIDERS = {
-  /** The view has only the open server, and rules against what is secret of it. */
+  /** The view has only the open server, and rules that deny its secret items. */
   view: { token: 'everything', view: 'lit' },
   plainView: { token: 'everything', view: 'plain' },
   rule: { token: 'ruled', view: undefined },
-  word: { token: 'worded', view: undefined },
-  /** Words for some things of the open server alone. */
-  fewWords: { token: 'few', view: undefined },
+  capability: { token: 'worded', view: undefined },
+  /** Capabilities for some items of the open server only. */
+  fewCapabilities: { token: 'few', view: undefined },
 } as const;
 export type Hider = keyof typeof HIDERS;
 
@@ -77,10 +77,10 @@ const secretRules = [
 
 export interface HiddenStage {
   readonly own: OwnDaemon;
-  /** Everything that the upstreams were asked by name. */
+  /** Every request that the servers received. */
   asked(): string[];
   token(name: string): string;
-  /** Addresses that everybody may name in a request. */
+  /** URLs that every caller may name as an endpoint. */
   readonly inlineUrls: readonly string[];
   close(): Promise<void>;
 }
@@ -114,8 +114,8 @@ export async function openHiddenStage(): Promise<HiddenStage> {
   };
   const tokens = new Map<string, string>();
   for (const [name, words] of Object.entries(can)) {
-    // Who may look and has the word for everything is told everything.
-    const access = words.includes('mcp_integration') ? ['call'] : ['call', 'look', 'manage'];
+    // A token with read access and all capabilities sees everything.
+    const access = words.includes('mcp_integration') ? ['call'] : ['call', 'read', 'admin'];
     const { body } = await own.post('/api/tokens', { name, can: words, access });
     tokens.set(name, String(body.token));
   }
@@ -142,7 +142,7 @@ const META = {
 export const WAYS = ['modern', 'legacy', 'stdio modern', 'stdio legacy'] as const;
 export type Way = (typeof WAYS)[number];
 
-/** The whole answer as text, so that nothing in it is overlooked. */
+/** The whole response as text, so that no part of it is overlooked. */
 export function askOver(stage: HiddenStage, way: Way, hider: Hider): (request: Request) => Promise<string> {
   const { token: name, view } = HIDERS[hider];
   const token = stage.token(name);
@@ -163,7 +163,7 @@ export function askOver(stage: HiddenStage, way: Way, hider: Hider): (request: R
   return ([method, params]) => askTunnel(stage, { token, view }, [method, { ...params, ...meta }]);
 }
 
-/** One line on a connection of its own, and the line that answers it. */
+/** Sends one line on its own connection, and returns everything received. */
 async function askTunnel(
   { own }: HiddenStage,
   { token, view }: { readonly token: string; readonly view: string | undefined },

@@ -1,4 +1,4 @@
-/** What a caller may not know cannot be told from what nobody has by what its server is doing, nor by names of others. */
+/** Neither the state of a server nor the names of others distinguish a hidden item from a missing one. */
 import { expect, it, onTestFinished } from 'vitest';
 import { openUpstream, type Upstream, UpstreamError } from '../threats/upstream.js';
 import { modern } from './raw-client.js';
@@ -54,43 +54,46 @@ const STATES: Readonly<Record<string, (stand: Stand, server: Upstream) => Promis
   'out of reach': async ({ runtime }, server) => {
     await server.close();
     await runtime.disconnect('up');
-    // The first try may still meet a socket of before, which fails in another way than the next ones.
+    // The first attempt may reuse an old socket, which fails in another way than the next ones.
     await runtime.connect('up').catch(() => {});
   },
 };
 
-it.each(Object.entries(STATES))('of a server that is %s', async (state, bring) => {
-  const { stand, server } = await openOne();
-  await bring(stand, server);
-  const requests = [
-    ['tools/call', { name: 'up_wxyzsecret' }],
-    ['resources/read', { uri: 'note://wxyzsecret' }],
-    ['prompts/get', { name: 'up_wxyzsecret' }],
-  ] as const;
-  for (const token of ['ruled', 'few'])
-    for (const [method, params] of requests) {
-      const ask = async (name: string): Promise<string> => {
-        const named = JSON.parse(JSON.stringify(params).replace('wxyzsecret', name));
-        const { status, body } = await modern(stand, { method, params: named }, { token });
-        if (state === 'not up') await stand.runtime.disconnect('up');
-        return JSON.stringify([status, body]);
-      };
-      const hidden = await ask('wxyzsecret');
-      expect(hidden.replaceAll('wxyzsecret', 'wxyzabsent'), `${token} ${method}`).toBe(
-        await ask('wxyzabsent'),
-      );
-    }
-  // Who may know the server is told that it cannot be had, whatever was asked for; who may not, nothing.
-  const told = await modern(
-    stand,
-    { method: 'tools/call', params: { name: 'up_wxyzsecret' } },
-    { token: 'ruled' },
-  );
-  const isDown = state === 'switched off' || state === 'out of reach';
-  expect(JSON.stringify(told.body)).toContain(isDown ? '"server":"up"' : 'TOOL_UNKNOWN');
-});
+it.each(Object.entries(STATES))(
+  'a hidden item looks missing on a server that is %s',
+  async (state, bring) => {
+    const { stand, server } = await openOne();
+    await bring(stand, server);
+    const requests = [
+      ['tools/call', { name: 'up_wxyzsecret' }],
+      ['resources/read', { uri: 'note://wxyzsecret' }],
+      ['prompts/get', { name: 'up_wxyzsecret' }],
+    ] as const;
+    for (const token of ['ruled', 'few'])
+      for (const [method, params] of requests) {
+        const ask = async (name: string): Promise<string> => {
+          const named = JSON.parse(JSON.stringify(params).replace('wxyzsecret', name));
+          const { status, body } = await modern(stand, { method, params: named }, { token });
+          if (state === 'not up') await stand.runtime.disconnect('up');
+          return JSON.stringify([status, body]);
+        };
+        const hidden = await ask('wxyzsecret');
+        expect(hidden.replaceAll('wxyzsecret', 'wxyzabsent'), `${token} ${method}`).toBe(
+          await ask('wxyzabsent'),
+        );
+      }
+    // A caller that may know the server learns that it is unavailable; any other caller learns nothing.
+    const received = await modern(
+      stand,
+      { method: 'tools/call', params: { name: 'up_wxyzsecret' } },
+      { token: 'ruled' },
+    );
+    const isDown = state === 'switched off' || state === 'out of reach';
+    expect(JSON.stringify(received.body)).toContain(isDown ? '"server":"up"' : 'TOOL_UNKNOWN');
+  },
+);
 
-it('by the names that a view gives to tools of the same name', async () => {
+it('a hidden tool does not affect the names that a view gives to tools of the same name', async () => {
   const servers = [await openServer(['look', 'own']), await openServer(['look', 'mine'])];
   const [first, second] = servers;
   const stand = await openStand({

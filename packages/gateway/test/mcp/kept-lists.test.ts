@@ -1,9 +1,10 @@
-/** Lists and names are made once and kept: whatever happens, they are what they would be if they were made now. */
+/** Lists and names are computed once and cached: whatever happens, they equal freshly computed ones. */
 import { temporaryDirectory, timeBound } from '@turnbuckle/testing';
 import fc from 'fast-check';
-import { type Caller, createRuntime, type PlacedRule, type Runtime } from 'turnbuckle';
+import { type Caller, createRuntime, type Runtime } from 'turnbuckle';
+import type { PlacedRule } from 'turnbuckle/host';
 import { expect, it, onTestFinished } from 'vitest';
-import { Offers } from '../../src/mcp/offers.js';
+import { ListCache } from '../../src/mcp/list-cache.js';
 import { View, type ViewOptions } from '../../src/mcp/view.js';
 import { openUpstream, type Upstream, UpstreamError } from '../threats/upstream.js';
 
@@ -15,7 +16,7 @@ interface Lists {
   prompts: Entry[];
   tools: string[];
   isBroken: boolean;
-  /** It was asked since they changed. */
+  /** The runtime has read the lists since they changed. */
   isRead: boolean;
 }
 
@@ -103,7 +104,7 @@ interface Stage {
   readonly runtime: Runtime;
   readonly lists: Record<string, Lists>;
   readonly configs: Map<string, object>;
-  readonly offers: readonly Offers[];
+  readonly caches: readonly ListCache[];
   pass(ms: number): void;
 }
 
@@ -113,13 +114,13 @@ const isRefreshed = (runtime: Runtime, name: string): Promise<boolean> =>
     () => false,
   );
 
-/** Makes it so, and waits until the runtime has taken it over. */
+/** Performs the step, and waits until the runtime has applied it. */
 async function perform(stage: Stage, step: Operation, servers: Record<string, Upstream>): Promise<void> {
   const { runtime, lists, configs } = stage;
   const own = 'server' in step && step.server !== undefined ? lists[step.server] : undefined;
   const replace = () => runtime.setServers(Object.fromEntries(configs) as never);
   const isThere = 'server' in step && step.server !== undefined && configs.has(step.server);
-  if (step.op === 'invalidate') for (const offers of stage.offers) offers.invalidate();
+  if (step.op === 'invalidate') for (const cache of stage.caches) cache.invalidate();
   else if (step.op === 'expire') {
     const { b } = lists;
     if (b !== undefined) b.resources = b.resources.map((entry) => ({ ...entry, description: step.text }));
@@ -141,7 +142,7 @@ async function perform(stage: Stage, step: Operation, servers: Record<string, Up
     await (step.on ? runtime.connect(step.server).catch(() => {}) : runtime.disconnect(step.server));
   else if (step.op === 'break') {
     own.isBroken = !own.isBroken;
-    // It is asked again, and waited for, only after a while.
+    // The runtime asks it again, and waits for it, only after a while.
     stage.pass(TTL_MS + 1);
     own.isRead = await isRefreshed(runtime, step.server);
   } else {
@@ -151,7 +152,7 @@ async function perform(stage: Stage, step: Operation, servers: Record<string, Up
   }
 }
 
-/** The same, thought through anew for each question. */
+/** The same, computed again for each request. */
 function expected(runtime: Runtime, kind: Kind, caller: Caller | undefined): Entry[] {
   return runtime
     .status()
@@ -170,8 +171,8 @@ function expected(runtime: Runtime, kind: Kind, caller: Caller | undefined): Ent
     .map(({ server: of, key, definition }) => ({ ...definition, of, key }) as never);
 }
 
-/** The same runtime for who comes new, but that this brings nothing up. */
-const asItIs = (runtime: Runtime): Runtime =>
+/** The same runtime for a new cache, except that it connects no server. */
+const withoutConnecting = (runtime: Runtime): Runtime =>
   new Proxy(runtime, {
     get: (of, name) => {
       if (name === 'connectAll') return async () => [];
@@ -183,20 +184,23 @@ const asItIs = (runtime: Runtime): Runtime =>
 const sorted = (entries: ReadonlyArray<object>): string[] =>
   entries.map((entry) => JSON.stringify(Object.entries(entry).sort())).sort();
 
-async function compare({ runtime, offers, lists }: Stage): Promise<void> {
+async function compare({ runtime, caches, lists }: Stage): Promise<void> {
   for (const caller of CALLERS) {
-    for (const [index, kept] of offers.entries()) {
+    for (const [index, kept] of caches.entries()) {
       const view = VIEWS[index] ?? {};
-      const fresh = new Offers(new View('', view, runtime), asItIs(runtime), { hits: 0, misses: 0 });
+      const fresh = new ListCache(new View('', view, runtime), withoutConnecting(runtime), {
+        hits: 0,
+        misses: 0,
+      });
       for (const kind of ['resources', 'templates', 'prompts', 'tools'] as const)
         expect(await kept[kind](caller), `${kind} of ${caller.id}`).toBe(await fresh[kind](caller));
-      const listed = JSON.parse(await kept.tools(caller)) as unknown[];
+      const listed = JSON.parse(String(await kept.tools(caller))) as unknown[];
       const seen = runtime
         .toolsForAgent(caller)
         .filter((tool) => view.servers?.includes(tool.server) ?? true);
       expect(listed.length).toBe(seen.length);
       for (const uri of WORDS.map((one) => `n://${one}`)) {
-        const ask = (asked: Offers): Promise<unknown> => asked.ownerOf(uri, caller).catch(String);
+        const ask = (asked: ListCache): Promise<unknown> => asked.ownerOf(uri, caller).catch(String);
         expect(await ask(kept)).toEqual(await ask(fresh));
       }
     }
@@ -204,7 +208,7 @@ async function compare({ runtime, offers, lists }: Stage): Promise<void> {
       const items = await runtime.visibleItems(kind, caller);
       const found = items.map(({ server: of, key, definition }) => ({ ...definition, of, key }));
       expect(sorted(found), `${kind} of ${caller.id}`).toEqual(sorted(expected(runtime, kind, caller)));
-      // And what the servers say now, unless they do not say it.
+      // They also equal what the servers list now, unless a server does not answer.
       for (const { name, state, status } of runtime.status()) {
         const own = lists[name];
         if (state !== 'connected' || status === 'disabled' || own?.isRead !== true || own.isBroken) continue;
@@ -244,13 +248,13 @@ it('gives what it would give if nothing were kept, after whatever happens', {
     });
     try {
       await runtime.connectAll();
-      const offers = VIEWS.map(
-        (view) => new Offers(new View('', view, runtime), runtime, { hits: 0, misses: 0 }),
+      const caches = VIEWS.map(
+        (view) => new ListCache(new View('', view, runtime), runtime, { hits: 0, misses: 0 }),
       );
       const pass = (ms: number): void => {
         passed += ms;
       };
-      const stage = { runtime, lists, configs, offers, pass };
+      const stage = { runtime, lists, configs, caches, pass };
       await compare(stage);
       for (const step of steps) {
         await perform(stage, step, servers);
@@ -270,7 +274,7 @@ it('gives what it would give if nothing were kept, after whatever happens', {
 const many = (name: string, count: number): Entry[] =>
   Array.from({ length: count }, (_, index) => ({ uri: `note://${name}/${index}`, name: `${index}` }));
 
-it('looks through all lists once, not for every reading', { timeout: 60_000 }, async () => {
+it('searches all lists once, not for every read', { timeout: 60_000 }, async () => {
   const names = Array.from({ length: 8 }, (_, index) => `s${index}`);
   const ups = new Map<string, Upstream>();
   for (const name of names)
@@ -286,16 +290,16 @@ it('looks through all lists once, not for every reading', { timeout: 60_000 }, a
     for (const up of ups.values()) await up.close();
   });
   await runtime.connectAll();
-  const offers = new Offers(new View('', {}, runtime), runtime, { hits: 0, misses: 0 });
+  const lists = new ListCache(new View('', {}, runtime), runtime, { hits: 0, misses: 0 });
   const caller: Caller = { id: 'agent', capabilities: ['mcp_integration'] };
   const first = await runtime.visibleItems('resources', caller);
   expect(first).toHaveLength(7_200);
-  await offers.ownerOf('note://s7/899', caller);
+  await lists.ownerOf('note://s7/899', caller);
   const { user, system } = process.cpuUsage();
   for (let reading = 0; reading < 200; reading += 1)
-    expect(await offers.ownerOf('note://s7/899', caller)).toMatchObject({ server: 's7', isListed: true });
+    expect(await lists.ownerOf('note://s7/899', caller)).toMatchObject({ server: 's7', isListed: true });
   const used = process.cpuUsage();
-  // Looking through them took 36 ms of the loop for each.
+  // Searching them took 36 ms for each read.
   expect((used.user - user + used.system - system) / 1_000 / 200).toBeLessThan(timeBound(1));
   expect(await runtime.visibleItems('resources', caller)).toBe(first);
 });

@@ -17,7 +17,7 @@ const RESULTS: Readonly<Record<string, object>> = {
   'tools/call': { content: [{ type: 'text', text: TEXT }] },
 };
 
-/** Tells of its progress, then answers; both on one stream. */
+/** Reports progress, then answers, both on one stream. */
 const large = createServer(async (request, response) => {
   let body = '';
   for await (const part of request) body += String(part);
@@ -80,20 +80,20 @@ const call = (meta: object) => ({
 });
 
 const WAYS: Readonly<Record<string, () => Promise<string>>> = {
-  'an older client': async () => {
+  'a legacy client': async () => {
     const session = await initialize(there, { token: here.daemon.token ?? '' });
     return stream('/mcp', call({}), { 'mcp-session-id': session });
   },
-  'a newer client': () =>
+  'a modern client': () =>
     stream('/mcp', call({ ...VERSION, ...NO_CAPABILITIES }), {
       ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'up_large' },
     }),
   'the bridge': () => stream('/mcp/call', { server: 'up', tool_name: 'large' }),
 };
 
-describe('a result of seven megabytes after news of its progress', () => {
+describe('a result of seven megabytes after progress notifications', () => {
   it.each(Object.entries(WAYS))(
-    'arrives whole: %s',
+    'arrives complete: %s',
     async (_name, ask) => {
       const heard = await ask();
       expect(heard).toContain('progress');

@@ -1,4 +1,4 @@
-/** A daemon is never a server of itself, whatever way leads back to it. */
+/** A daemon never becomes a server of itself, whatever route leads back to it. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fixture } from '@turnbuckle/testing';
@@ -27,7 +27,7 @@ const statusOf = ({ daemon }: OwnDaemon, name: string) => {
 
 const toolCount = ({ daemon }: OwnDaemon): number => daemon.configured.runtime.tools().length;
 
-/** What passes everything on, and says nothing itself. */
+/** A proxy that forwards everything and adds nothing. */
 async function openProxy(target: string): Promise<string> {
   const server = createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, host: new URL(target).host };
@@ -71,7 +71,7 @@ it('refuses its own address behind a proxy, and that of a view of it', async () 
     await expect.poll(() => statusOf(own, name)?.error?.code, { timeout: 20_000 }).toBe('GATEWAY_LOOP');
 });
 
-it('refuses another gateway that leads back to it, and takes one that does not', async () => {
+it('refuses another gateway that leads back to it, and accepts one that does not', async () => {
   const first = await open({ servers: ECHO });
   const second = await open({ servers: { ...ECHO, first: entry(first) } });
   expect(statusOf(second, 'first')).toMatchObject({ status: 'connected' });
@@ -83,7 +83,7 @@ it('refuses another gateway that leads back to it, and takes one that does not',
   expect(statusOf(second, 'first')).toMatchObject({ status: 'connected' });
 });
 
-it('takes no longer chain of gateways than makes sense', async () => {
+it('limits the length of a chain of gateways', async () => {
   let last = await open({ servers: ECHO });
   for (let hops = 2; hops <= 4; hops += 1) {
     last = await open({ servers: { next: entry(last) } });

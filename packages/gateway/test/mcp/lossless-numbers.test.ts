@@ -69,8 +69,8 @@ const PAIRS = ['legacy', 'modern'].flatMap((era) =>
   ['local-old', 'local-new', 'web-old', 'web-new'].map((server) => [era, server] as const),
 );
 
-describe('numbers of other languages', () => {
-  it.each(PAIRS)('pass between a %s client and %s as they are spelled', async (era, server) => {
+describe('numbers that JavaScript cannot represent', () => {
+  it.each(PAIRS)('pass losslessly between a %s client and %s', async (era, server) => {
     const { text } = await call(era, server, ARGUMENTS);
     expect(text).toContain(
       '"structuredContent":{"big":12345678901234567890,"one":1.0,"tiny":1E-9,"plain":7}',
@@ -85,13 +85,13 @@ describe('numbers of other languages', () => {
     );
     expect(arrived).toContain(META);
     expect(arrived).toContain('"task":{"ttl":4.0}');
-    // No param of the protocol: nobody here could decide about it.
+    // Not a param of the protocol: no rule could decide about it.
     expect(arrived).not.toContain('further');
     expect(arrived).not.toContain('\n');
   });
 });
 
-it('lists keep them too', async () => {
+it('lists keep these numbers too', async () => {
   const { text } = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {
     'mcp-session-id': await initialize(stand),
   });
@@ -99,7 +99,7 @@ it('lists keep them too', async () => {
   expect(JSON.parse(text)).toMatchObject({ result: { tools: [{ name: 'local-new_raw' }, {}, {}, {}] } });
 });
 
-describe('keys that stand twice', () => {
+describe('duplicate keys', () => {
   it.each([
     ['modern', '{"path":"/a","path":"/b"}'],
     ['legacy', '{"path":"/a","path":"/b"}'],
@@ -108,7 +108,7 @@ describe('keys that stand twice', () => {
     const { status, text } = await call(era, 'local-old', args);
     expect(status).toBe(400);
     expect(JSON.parse(text)).toMatchObject({
-      error: { code: -32600, message: 'The key "path" stands twice in one object.' },
+      error: { code: -32600, message: 'Duplicate key "path" in JSON object.' },
     });
   });
 

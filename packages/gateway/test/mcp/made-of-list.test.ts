@@ -1,11 +1,11 @@
-/** What is made of a list is made once, bounded, and gone with the list. */
+/** A value derived from a list is computed once, limited in size, and released with the list. */
 import { collectGarbage, waitUntil } from '@turnbuckle/testing';
-import type { Steps } from 'turnbuckle';
+import type { Steps } from 'turnbuckle/host';
 import { expect, it } from 'vitest';
-import { MadeOfList } from '../../src/mcp/made-of-list.js';
+import { DerivedCache } from '../../src/mcp/derived-cache.js';
 
 const open = (maxLists = 3, maxWeight = 100) =>
-  new MadeOfList<object[], string>({ maxLists, maxWeight, weigh: (text) => text.length });
+  new DerivedCache<object[], string>({ maxLists, maxWeight, weigh: (text) => text.length });
 
 function* made(text: string, seen: string[] = []): Steps<string> {
   seen.push(text);
@@ -13,7 +13,7 @@ function* made(text: string, seen: string[] = []): Steps<string> {
   return text;
 }
 
-it('is made once for all who ask, meanwhile and later', async () => {
+it('is computed once for concurrent and later requests', async () => {
   const kept = open();
   const seen: string[] = [];
   const list: object[] = [];
@@ -25,7 +25,7 @@ it('is made once for all who ask, meanwhile and later', async () => {
   expect(kept.has([])).toBe(false);
 });
 
-it('is made again after a failure, and after it was cleared meanwhile', async () => {
+it('is computed again after a failure, and after the cache was cleared meanwhile', async () => {
   const kept = open();
   const list: object[] = [];
   const fails = (): Steps<string> => {
@@ -39,7 +39,7 @@ it('is made again after a failure, and after it was cleared meanwhile', async ()
   expect(await kept.get(list, () => made('two'))).toBe('two');
 });
 
-it('keeps no more lists, and no more of them, than it may', async () => {
+it('keeps a limited number of lists, and a limited total size', async () => {
   const kept = open();
   const lists = Array.from({ length: 5 }, (): object[] => []);
   for (const list of lists) await kept.get(list, () => made('x'));
@@ -50,7 +50,7 @@ it('keeps no more lists, and no more of them, than it may', async () => {
   expect(kept.has(heavy)).toBe(true);
 });
 
-it('does not hold a list that nobody has any more', async () => {
+it('does not keep a list alive that is no longer used', async () => {
   const kept = open(1_000, 1_000);
   const make = async (): Promise<WeakRef<object>> => {
     const list = [{ large: true }];

@@ -1,15 +1,15 @@
-/** Requests that come to many decisions about addresses, or to an address out of many parts: others go on meanwhile. */
+/** Requests that need many decisions about URIs, or a URI of many parts: other requests are not blocked. */
 import { timeBound } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requireAddress, withoutValues } from '../../src/mcp/completion.js';
+import { requireUri, withoutDeniedValues } from '../../src/mcp/completion.js';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
 import { initialize, modern, type RawAnswer, send } from './raw-client.js';
 import { openStand, type Stand } from './stand.js';
 
-/** Can be read in many ways, and takes long to decide about. */
-const dear = (end: number): string => `${'%25252e/.. ./'.repeat(280)}${end}`;
-const many = (count: number): string[] => Array.from({ length: count }, (_, at) => dear(at));
-/** As many as an address can have. */
+/** A URI with many possible readings: deciding about it takes long. */
+const slowUri = (end: number): string => `${'%25252e/.. ./'.repeat(280)}${end}`;
+const many = (count: number): string[] => Array.from({ length: count }, (_, at) => slowUri(at));
+/** As many as a URI can have. */
 const EXPRESSIONS = '{a}'.repeat(2_700);
 const NAMES = `{${'a,'.repeat(4_000)}a}`;
 const VALUE = '✓'.repeat(8_192);
@@ -33,19 +33,19 @@ afterAll(async () => {
   await server.close();
 });
 
-/** The answer, and for how long at a time nothing else was done meanwhile. */
-async function longestTurn<Answer>(asking: () => Promise<Answer>): Promise<{ answer: Answer; ms: number }> {
+/** The response, and the longest time for which the event loop was blocked. */
+async function longestBlock<Answer>(work: () => Promise<Answer>): Promise<{ answer: Answer; ms: number }> {
   let [ms, last] = [0, performance.now()];
   const timer = setInterval(() => {
     const now = performance.now();
     ms = Math.max(ms, now - last);
     last = now;
   }, 1);
-  const answer = await asking().finally(() => clearInterval(timer));
+  const answer = await work().finally(() => clearInterval(timer));
   return { answer, ms: Math.max(ms, performance.now() - last) };
 }
 
-const asking = (uri: string, value: string, known?: object): Record<string, unknown> => ({
+const aboutTemplate = (uri: string, value: string, known?: object): Record<string, unknown> => ({
   ref: { type: 'ref/resource', uri },
   argument: { name: 'a', value },
   ...(known !== undefined && { context: { arguments: known } }),
@@ -62,14 +62,14 @@ const over = {
 
 describe.each(['modern', 'legacy'] as const)('over %s', (era) => {
   it.each([
-    ['one value in many expressions', asking(`x://${EXPRESSIONS}`, VALUE)],
-    ['one value under many names', asking(`x://${NAMES}`, VALUE)],
-    ['a name that is not in it', asking(`x://${EXPRESSIONS.replaceAll('a', 'b')}`, VALUE)],
-    ['what is known from before', asking(`x://{a}${NAMES.replaceAll('a', 'b')}`, '', { b: 'x'.repeat(3e6) })],
-    ['a value of 3 MB', asking('x://{a}', 'x'.repeat(3e6))],
+    ['one value in many expressions', aboutTemplate(`x://${EXPRESSIONS}`, VALUE)],
+    ['one value under many names', aboutTemplate(`x://${NAMES}`, VALUE)],
+    ['a name that is not in it', aboutTemplate(`x://${EXPRESSIONS.replaceAll('a', 'b')}`, VALUE)],
+    ['a known argument', aboutTemplate(`x://{a}${NAMES.replaceAll('a', 'b')}`, '', { b: 'x'.repeat(3e6) })],
+    ['a value of 3 MB', aboutTemplate('x://{a}', 'x'.repeat(3e6))],
   ])('an address that %s would make too long is refused', async (_what, params) => {
     const before = server.noted.length;
-    const { answer, ms } = await longestTurn(() => over[era](params));
+    const { answer, ms } = await longestBlock(() => over[era](params));
     expect(answer.body.error).toMatchObject({
       code: -32602,
       message: expect.stringMatching(/(longer|more) than 8192 characters/),
@@ -79,22 +79,22 @@ describe.each(['modern', 'legacy'] as const)('over %s', (era) => {
   });
 
   it('a hundred values are decided about in turn with others', async () => {
-    const { answer, ms } = await longestTurn(() => over[era](asking('x://{a}', '')));
+    const { answer, ms } = await longestBlock(() => over[era](aboutTemplate('x://{a}', '')));
     expect(answer.body.result?.completion).toMatchObject({
-      values: expect.arrayContaining([dear(0), dear(99)]),
+      values: expect.arrayContaining([slowUri(0), slowUri(99)]),
     });
     expect(ms).toBeLessThan(timeBound(100));
   });
 });
 
-it('so are a thousand addresses that somebody wants to be told of', async () => {
+it('so are a thousand resources that a client subscribes to', async () => {
   const leaving = new AbortController();
   const resourceSubscriptions = many(1_000).map((value) => `file:///secret/${value}`);
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const { answer, ms } = await longestTurn(async () => {
+  const { answer, ms } = await longestBlock(async () => {
     const response = await fetch(`${stand.url}/mcp`, {
       method: 'POST',
       signal: leaving.signal,
@@ -118,9 +118,9 @@ it('so are a thousand addresses that somebody wants to be told of', async () => 
   expect(ms).toBeLessThan(timeBound(250));
 });
 
-describe('by themselves', () => {
-  it('each value is a step', () => {
-    const steps = withoutValues(
+describe('the functions that decide', () => {
+  it('withoutDeniedValues yields after each value', () => {
+    const steps = withoutDeniedValues(
       { completion: { values: ['a', 'secret', 5, 'b', 'x'.repeat(9_000)], total: 5 } },
       {
         template: 'x://{a}',
@@ -143,12 +143,12 @@ describe('by themselves', () => {
     ['x://{__proto__}{a}', 'x://{__proto__}1'],
     ['x://{b}{c}', 'x://93', { name: 'unnamed', value: '9' }],
   ])('%s becomes %s', (template, address, argument = { name: 'a', value: '1' }) => {
-    expect(requireAddress(template, { argument, context: { arguments: { c: '3' } } })).toBe(address);
+    expect(requireUri(template, { argument, context: { arguments: { c: '3' } } })).toBe(address);
   });
 
-  it('what fits exactly is an address', () => {
+  it('requireUri accepts a URI of exactly the maximum length', () => {
     const given = { argument: { name: 'a', value: 'x'.repeat(4_094) } };
-    expect(requireAddress('x://{a}{a}', given)).toHaveLength(8_192);
-    expect(() => requireAddress('x://{a}{a}!', given)).toThrow(/more than 8192/);
+    expect(requireUri('x://{a}{a}', given)).toHaveLength(8_192);
+    expect(() => requireUri('x://{a}{a}!', given)).toThrow(/longer than 8192/);
   });
 });

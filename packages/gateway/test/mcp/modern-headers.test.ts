@@ -18,7 +18,7 @@ describe('headers of the newer revision', () => {
     expect((await modern(stand, CALL, { headers: { 'mcp-name': base64('up_echo') } })).status).toBe(200);
   });
 
-  it.each<[string, RawOptions['headers']]>([
+  it.each<[string, NonNullable<RawOptions['headers']>]>([
     ['no version', { 'mcp-protocol-version': undefined }],
     ['no method', { 'mcp-method': undefined }],
     ['another method', { 'mcp-method': 'tools/list' }],
@@ -35,7 +35,7 @@ describe('headers of the newer revision', () => {
     });
   });
 
-  it('want what each request must say of itself', async () => {
+  it('require the protocol version and the capabilities of the client', async () => {
     const meta = { 'io.modelcontextprotocol/clientCapabilities': undefined };
     expect(await modern(stand, CALL, { meta })).toMatchObject({
       status: 400,
@@ -52,7 +52,7 @@ describe('headers of the newer revision', () => {
     });
   });
 
-  it('know methods that are gone as unknown', async () => {
+  it('make methods that only older revisions have unknown', async () => {
     for (const method of ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe'])
       expect(await modern(stand, { method })).toMatchObject({
         status: 404,
@@ -61,14 +61,14 @@ describe('headers of the newer revision', () => {
   });
 });
 
-describe('messages that are none', () => {
+describe('invalid messages', () => {
   it.each([
     ['no JSON', '{', -32700],
     ['a batch', [{ jsonrpc: '2.0', id: 1, method: 'ping' }], -32600],
     ['no version', { id: 1, method: 'ping' }, -32600],
     ['another spelling of a key', { jsonrpc: '2.0', id: 1, Method: 'ping' }, -32600],
-    ['an id that is none', { jsonrpc: '2.0', id: { a: 1 }, method: 'ping' }, -32600],
-    ['params that are none', { jsonrpc: '2.0', id: 1, method: 'ping', params: [1] }, -32600],
+    ['an invalid id', { jsonrpc: '2.0', id: { a: 1 }, method: 'ping' }, -32600],
+    ['invalid params', { jsonrpc: '2.0', id: 1, method: 'ping', params: [1] }, -32600],
   ])('%s is refused', async (_title, body, code) => {
     expect(await send(stand, body)).toMatchObject({ status: 400, body: { error: { code } } });
   });

@@ -1,4 +1,4 @@
-/** A way back to the daemon that nobody can see: it ends by itself, and nobody else pays for it. */
+/** A loop back to the daemon that cannot be detected: it ends by itself, and other callers do not pay for it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixture, timeBound, waitUntil } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -49,7 +49,7 @@ async function openLoop(way: 'directly' | 'through another'): Promise<OwnDaemon 
   return { ...first, proxy };
 }
 
-/** The longest that a neighbour waits for an answer, until it is told to stop. */
+/** The longest time that a neighbour waits for a response, until it is stopped. */
 async function neighbourOf(own: OwnDaemon, isOver: () => boolean): Promise<number> {
   const token = await tokenOf(own, 'neighbour');
   let worst = 0;
@@ -62,10 +62,10 @@ async function neighbourOf(own: OwnDaemon, isOver: () => boolean): Promise<numbe
 }
 
 it.each(['directly', 'through another'] as const)(
-  'a call that comes back (%s) ends with an error, after so many rounds, and others are served',
+  'a call that loops back (%s) ends with an error after a limited number of rounds, and others are served',
   async (way) => {
     const own = await openLoop(way);
-    // Streams for news.
+    // Open streams for notifications.
     const streams = own.daemon.inFlight;
     let isOver = false;
     const neighbour = neighbourOf(own, () => isOver);
@@ -76,7 +76,7 @@ it.each(['directly', 'through another'] as const)(
       code: expect.stringMatching(/^(CALL_TIMEOUT|TOOL_FAILED|OVERLOADED)$/),
     });
     expect(await neighbour).toBeLessThan(timeBound(1_000));
-    // Each round takes a place of those that its caller has, and all of them end.
+    // Each round takes a slot of its caller, and all of them end.
     expect(own.proxy.calls()).toBeGreaterThan(1);
     expect(own.proxy.calls()).toBeLessThan(100);
     await waitUntil(() => own.daemon.inFlight <= streams, 20_000);

@@ -1,6 +1,6 @@
 /**
- * A proxy that knows nothing of gateways: to the one side a server of its own, to the other a client of its own, as
- * programs are that make a remote server a local one. What tells a gateway that it meets itself does not get through.
+ * A proxy that knows nothing of gateways: a separate server on one side and a separate client on the other, like
+ * programs that make a remote server local. What lets a gateway detect a loop is not forwarded.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ export interface NaiveProxy {
 export interface ProxyTarget {
   readonly url: string;
   readonly token: string;
-  /** What its own tool `again` calls there. */
+  /** The tool that its own tool `again` calls at the target. */
   readonly again: string;
 }
 
@@ -29,7 +29,7 @@ const HELLO = {
   capabilities: {},
   clientInfo: { name: 'proxy', version: '1' },
 };
-const ABOUT_ITSELF = {
+const INITIALIZE_RESULT = {
   protocolVersion: '2025-11-25',
   capabilities: { tools: { listChanged: true } },
   serverInfo: { name: 'remote', version: '1' },
@@ -57,7 +57,7 @@ export async function openNaiveProxy(target: () => ProxyTarget): Promise<NaivePr
     await response.text();
     return response.headers.get('mcp-session-id') ?? '';
   };
-  const passNews = async (): Promise<void> => {
+  const forwardNotifications = async (): Promise<void> => {
     const { body } = await fetch(target().url, { headers: await headersOf(), signal: over.signal });
     const decoder = new TextDecoder();
     for await (const part of body ?? [])
@@ -71,14 +71,14 @@ export async function openNaiveProxy(target: () => ProxyTarget): Promise<NaivePr
       session = undefined;
       const id = await beginning;
       session ??= Promise.resolve(id);
-      void passNews().catch(() => {});
+      void forwardNotifications().catch(() => {});
     }
     const text = await (await post({ id: 1, method, params })).text();
     const line = text.startsWith('{') ? text : (/^data: (\{.*"id":1.*)$/m.exec(text)?.[1] ?? '{}');
     return JSON.parse(line) as Record<string, unknown>;
   };
   const answer = async ({ method, params = {} }: Message): Promise<Record<string, unknown>> => {
-    if (method === 'initialize') return { result: ABOUT_ITSELF };
+    if (method === 'initialize') return { result: INITIALIZE_RESULT };
     if (method === 'ping') return { result: {} };
     if (method === 'tools/list') {
       counts.lists += 1;
@@ -110,9 +110,9 @@ export async function openNaiveProxy(target: () => ProxyTarget): Promise<NaivePr
       if (message.id === undefined) return void response.writeHead(202).end();
       void answer(message)
         .catch((error: unknown) => ({ error: { code: -32_603, message: String(error) } }))
-        .then((told) => {
+        .then((received) => {
           response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'one' });
-          response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...told }));
+          response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...received }));
         });
     });
   });

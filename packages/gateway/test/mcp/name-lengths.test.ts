@@ -1,4 +1,4 @@
-/** Names and addresses of any length, on every way in: one is refused by its length, and costs nobody anything. */
+/** Names and URIs of any length, over every transport: a long one is rejected by its length, at no cost to others. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PassThrough } from 'node:stream';
 import { timeBound, waitUntil } from '@turnbuckle/testing';
@@ -7,7 +7,7 @@ import { openUpstream, type Upstream } from '../threats/upstream.js';
 import { initialize, modern, send } from './raw-client.js';
 import { EVERYTHING, openStand, type Stand } from './stand.js';
 
-/** Dear to search for secrets. */
+/** Expensive to search for secrets. */
 const LONG = 'pw=b '.repeat(600_000);
 const REQUESTS: ReadonlyArray<readonly [string, (name: string) => Record<string, unknown>]> = [
   ['tools/call', (name) => ({ name })],
@@ -45,7 +45,7 @@ afterAll(async () => {
   await up.close();
 });
 
-/** What it answers, and the longest time in which this process could do nothing else. */
+/** The response; fails if the event loop was blocked for too long. */
 async function ask(work: () => Promise<{ readonly body: object }>): Promise<object> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
@@ -57,7 +57,7 @@ async function ask(work: () => Promise<{ readonly body: object }>): Promise<obje
 
 async function overStdio(message: object): Promise<{ readonly body: object }> {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const serving = stand.front.serveStdio({ input, output, caller: EVERYTHING, maxBytes: 8_000_000 });
+  const serving = stand.endpoint.serveStdio({ input, output, caller: EVERYTHING, maxBytes: 8_000_000 });
   let said = '';
   output.setEncoding('utf8').on('data', (part: string) => {
     said += part;
@@ -90,20 +90,20 @@ describe.each(Object.entries(WAYS))('over %s', (_way, send) => {
     expect(up.noted.length).toBe(before);
   });
 
-  it('so is a method', async () => {
+  it('a method of 3 MB is refused by its length', async () => {
     expect(await send(LONG, {})).toMatchObject({ id: 1, error: { code: -32602 } });
   });
 });
 
-it.each(['legacy', 'stdio'])('over %s: so is what progress is told by', async (way) => {
+it.each(['legacy', 'stdio'])('over %s: a progress token of 3 MB is refused', async (way) => {
   const answer = await WAYS[way]?.('tools/list', { _meta: { progressToken: LONG } });
   expect(answer).toMatchObject({ id: 1, error: { code: -32602 } });
 });
 
-it('in a program too, and what is recorded of it is short', async () => {
+it('the library refuses a long name too, and records little of it', async () => {
   const { runtime } = stand;
-  const told: object[] = [];
-  const stop = runtime.on('call.settled', (event) => told.push({ ...event, arguments: undefined }));
+  const received: object[] = [];
+  const stop = runtime.on('call.settled', (event) => received.push({ ...event, arguments: undefined }));
   const calls = [
     runtime.call({ tool: LONG, arguments: {} }),
     runtime.call({ tool: 'look', server: LONG, arguments: {} }),
@@ -114,6 +114,6 @@ it('in a program too, and what is recorded of it is short', async () => {
   ];
   for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
   stop();
-  expect(told.length).toBeGreaterThan(3);
-  expect(JSON.stringify(told).length).toBeLessThan(20_000);
+  expect(received.length).toBeGreaterThan(3);
+  expect(JSON.stringify(received).length).toBeLessThan(20_000);
 });

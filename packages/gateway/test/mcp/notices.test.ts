@@ -1,8 +1,8 @@
-/** What servers say to all: decided once for each caller, and again when the rules or the tools are different. */
+/** Notifications to all callers: visibility is decided once for each caller, and again when rules or tools change. */
 import { fixture } from '@turnbuckle/testing';
 import type { Caller } from 'turnbuckle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Sight } from '../../src/api/sight.js';
+import { Visibility } from '../../src/api/visibility.js';
 import { openStand, type Stand } from './stand.js';
 
 const MESSAGES = 50;
@@ -24,8 +24,8 @@ describe('a message of a server with a thousand tools', () => {
   it('costs next to nothing, however many could hear it', () => {
     const { runtime } = stand;
     expect(runtime.toolsForAgent({ id: 'all', capabilities: ['mcp:many'] })).toHaveLength(1_000);
-    const surface = stand.front.desk()?.surface;
-    const sights = CALLERS.map((caller) => new Sight(runtime, caller));
+    const dispatcher = stand.endpoint.viewContext()?.dispatcher;
+    const visibilities = CALLERS.map((caller) => new Visibility(runtime, caller));
     let heard = 0;
     let looked = 0;
     const mayKnow = runtime.mayKnow.bind(runtime);
@@ -34,25 +34,25 @@ describe('a message of a server with a thousand tools', () => {
       return mayKnow(request);
     };
     for (let message = 0; message < MESSAGES; message += 1) {
-      for (const caller of CALLERS) if (surface?.mayKnow('many', caller) === true) heard += 1;
-      for (const sight of sights) if (sight.sees({ server: 'many' })) heard += 1;
+      for (const caller of CALLERS) if (dispatcher?.mayKnow('many', caller) === true) heard += 1;
+      for (const visibility of visibilities) if (visibility.canSee({ server: 'many' })) heard += 1;
     }
     expect(heard).toBe(2 * MESSAGES);
-    // All tools were looked at once for each caller, and not for each message.
+    // All tools were checked once for each caller, not for each message.
     expect(looked).toBe(CALLERS.length * 1_000);
   });
 
-  it('is for others when the rules or the tools change', async () => {
+  it('reaches other callers after the rules or the tools change', async () => {
     const { runtime } = stand;
-    const surface = stand.front.desk()?.surface;
+    const dispatcher = stand.endpoint.viewContext()?.dispatcher;
     const [first, second] = CALLERS as [Caller, Caller];
-    const known = (): unknown[] => [first, second].map((caller) => surface?.mayKnow('many', caller));
+    const known = (): unknown[] => [first, second].map((caller) => dispatcher?.mayKnow('many', caller));
     expect(known()).toEqual([true, false]);
     runtime.setRules([{ rule: { action: 'deny', server: 'many' }, from: 'user', index: 0 } as never]);
     expect(known()).toEqual([false, false]);
     runtime.setRules([]);
     expect(known()).toEqual([true, false]);
-    expect(surface?.mayKnow('other', second)).toBe(true);
+    expect(dispatcher?.mayKnow('other', second)).toBe(true);
     await runtime.setServers({ other: fixture('echo') });
     expect(known()).toEqual([false, false]);
   });

@@ -1,4 +1,4 @@
-/** What no well-behaved client sends, over both ways in and in both revisions. */
+/** What no well-behaved client sends, over both transports and in both eras. */
 import { PassThrough } from 'node:stream';
 import { fixture, timeBound, waitUntil } from '@turnbuckle/testing';
 import type { ServerInput } from 'turnbuckle';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { initialize } from './raw-client.js';
 import { EVERYTHING, openStand, type Stand } from './stand.js';
 
-/** Answers every call after progress; asks with an id of many digits, and tells how the answer to that is written. */
+/** Reports progress for every call; sends a request with an id of many digits, and returns the response to it verbatim. */
 const ASKER = `
 const say = (text) => process.stdout.write(text + '\\n');
 let waiting;
@@ -72,7 +72,7 @@ async function post(era: Era, body: string, name = ''): Promise<{ status: number
   return { status: response.status, text: await response.text() };
 }
 
-/** A client over streams: what it is told, line by line. */
+/** A client over streams: what it receives, line by line. */
 function openStreams(maxBytes = 1_000_000) {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -80,7 +80,7 @@ function openStreams(maxBytes = 1_000_000) {
   output.setEncoding('utf8').on('data', (part: string) => {
     text += part;
   });
-  const serving = stand.front.serveStdio({ input, output, caller: EVERYTHING, maxBytes });
+  const serving = stand.endpoint.serveStdio({ input, output, caller: EVERYTHING, maxBytes });
   return {
     say: (line: string) => void input.write(`${line}\n`),
     text: () => text,
@@ -100,7 +100,7 @@ describe.each(['legacy', 'modern'] as const)('ids of a %s client', (era) => {
     const called = await post(era, requestText(era, id, 'tools/call', '"name":"asker_ask",'), 'asker_ask');
     expect(called.text).toContain(`"id":${id},"result"`);
     expect(called.text).toContain(`"progressToken":${id},"progress":1`);
-    // What the server asked in between had an id of its own.
+    // The request of the server in between had its own id.
     expect(called.text).toContain(String.raw`\"id\":9007199254740993`);
   });
 
@@ -145,7 +145,7 @@ describe('batches', () => {
     await client.close();
   });
 
-  it('are read once, however large, and hold up nobody', async () => {
+  it('are parsed once, however large, and block no other request', async () => {
     const client = openStreams(5_000_000);
     const request = '{"jsonrpc":"2.0","id":"b","method":"ping"}';
     for (const part of [`{"a":"${'x'.repeat(90)}"}`, '[]']) {
@@ -161,7 +161,7 @@ describe('batches', () => {
       }, 20_000);
       expect(worst).toBeLessThan(timeBound(100));
     }
-    // The one has fewer parts than may be sent, the other more: then nobody can say whose it was.
+    // One has fewer values than allowed, the other more: then its id cannot be found.
     const ids = client
       .text()
       .trim()
@@ -177,28 +177,28 @@ describe('batches', () => {
   });
 });
 
-describe('requests that are not as they should be', () => {
+describe('malformed requests', () => {
   it.each(['legacy', 'modern'] as const)('are refused when they are nested too deep (%s)', async (era) => {
     for (const params of [`"name":"echo_echo","arguments":{"text":${DEEP}},`, `"x":${DEEP},`]) {
       const { status, text } = await post(era, requestText(era, '1', 'tools/call', params), 'echo_echo');
       expect(status).toBe(400);
       expect(JSON.parse(text)).toMatchObject({
-        error: { code: -32600, message: expect.stringContaining('nested more than 512 deep') },
+        error: { code: -32600, message: expect.stringContaining('nested more than 512 levels deep') },
       });
     }
     const client = openStreams();
     client.say(requestText(era, '1', 'tools/call', `"name":"echo_echo","arguments":{"text":${DEEP}},`));
-    await waitUntil(() => client.text().includes('nested more than 512 deep'));
+    await waitUntil(() => client.text().includes('nested more than 512 levels deep'));
     await client.close();
   });
 
-  it('count params that are null as none, as JSON-RPC 1.0 does', async () => {
+  it('may have null params, as in JSON-RPC 1.0', async () => {
     const { text } = await post('legacy', '{"jsonrpc":"2.0","id":1,"method":"ping","params":null}');
     expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
   });
 
   it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'name the method %s',
+    'are refused if they name the method %s',
     async (method) => {
       for (const era of ['legacy', 'modern'] as const) {
         const { text } = await post(

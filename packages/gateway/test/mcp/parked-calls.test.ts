@@ -1,10 +1,10 @@
-/** A client of the newer revision before a server of an older one: the call waits while its client is asked. */
+/** A modern client and a legacy server: the call is parked while its client is asked. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import type { Caller, RuntimeEvents } from 'turnbuckle';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ParkedCalls } from '../../src/mcp/parked-calls.js';
+import { ParkedCalls } from '../../src/mcp/modern/parked-calls.js';
 import { modern, type RawAnswer } from './raw-client.js';
 import { openStand, type Stand } from './stand.js';
 
@@ -27,7 +27,7 @@ async function open(): Promise<Stand> {
   return stand;
 }
 
-interface Asking {
+interface AskOptions {
   readonly more?: Record<string, unknown>;
   readonly token?: string;
   readonly times?: number;
@@ -36,7 +36,7 @@ interface Asking {
 
 function ask(
   here: Stand,
-  { more = {}, token = 'token', times = 1, capabilities }: Asking = {},
+  { more = {}, token = 'token', times = 1, capabilities }: AskOptions = {},
 ): Promise<RawAnswer> {
   const params = {
     name: 'up_ask',
@@ -53,14 +53,14 @@ function ask(
   );
 }
 
-/** What answers everything that was asked. */
+/** The params that answer every question of the result. */
 const answered = ({ body: { result = {} } }: RawAnswer): Record<string, unknown> => ({
   requestState: result.requestState,
   inputResponses: Object.fromEntries(Object.keys(result.inputRequests as object).map((key) => [key, ADA])),
 });
 
 describe('a call that waits for its client', () => {
-  it('goes on with the answer, and its name is good once', async () => {
+  it('continues with the answer, and its requestState is valid once', async () => {
     const here = await open();
     const asked = await ask(here);
     expect(asked.body.result).toMatchObject({
@@ -79,7 +79,7 @@ describe('a call that waits for its client', () => {
     expect((await ask(here, { more })).body.error).toMatchObject({ code: -32602 });
   });
 
-  it('asks at once what is asked at once, and again what was left out', async () => {
+  it('sends concurrent questions together, and repeats the unanswered ones', async () => {
     const here = await open();
     const asked = await ask(here, { times: 3 });
     const keys = Object.keys(asked.body.result?.inputRequests as object);
@@ -93,7 +93,7 @@ describe('a call that waits for its client', () => {
     expect(done.body.result).toMatchObject({ content: [{ text: JSON.stringify([ADA, ADA, ADA]) }] });
   });
 
-  it('is of no use to another caller, or for another request', async () => {
+  it('cannot be resumed by another caller, or with another request', async () => {
     const here = await open();
     const more = answered(await ask(here));
     for (const wrong of [
@@ -105,16 +105,16 @@ describe('a call that waits for its client', () => {
     expect((await ask(here, { more })).body.result).toMatchObject({ resultType: 'complete' });
   });
 
-  it('is refused when the client did not say that it can be asked', async () => {
+  it('refuses the question if the client did not declare the capability', async () => {
     const here = await open();
-    const told: RuntimeEvents['server.asked'][] = [];
-    here.runtime.on('server.asked', (event) => told.push(event));
+    const received: RuntimeEvents['server.asked'][] = [];
+    here.runtime.on('server.asked', (event) => received.push(event));
     const { body } = await ask(here, { capabilities: {} });
-    expect(told).toMatchObject([{ kind: 'elicitation', outcome: 'refused' }]);
+    expect(received).toMatchObject([{ kind: 'elicitation', outcome: 'refused' }]);
     expect(body.result ?? body.error).toBeDefined();
   });
 
-  it('does not end while its client thinks, but with the gateway', async () => {
+  it('does not end while its client is asked, but with the gateway', async () => {
     const here = await open();
     await ask(here);
     let settled = 0;
@@ -128,7 +128,7 @@ describe('a call that waits for its client', () => {
   });
 });
 
-/** A server that ends a call although what it asked in the middle of it was not answered, when the test says so. */
+/** A server that ends a call on request, although its question in the middle of it is unanswered. */
 async function openEnding(end: (tell: (outcome: object) => void) => void): Promise<Stand> {
   const server = createServer(async (request, response) => {
     let body = '';
@@ -192,7 +192,7 @@ describe('a call that ends while its client is asked', () => {
   };
   const DONE = { result: { content: [{ type: 'text', text: 'done without you' }] } };
 
-  it('gives its result to who comes back, once', async () => {
+  it('returns its result once, to the client that resumes it', async () => {
     const { here, more, finish } = await begin();
     await finish(DONE);
     expect((await ask(here, { more, token: 'other' })).body.error).toMatchObject({ code: -32602 });
@@ -202,7 +202,7 @@ describe('a call that ends while its client is asked', () => {
     expect((await ask(here, { more })).body.error).toMatchObject({ code: -32602 });
   });
 
-  it('says why it failed', async () => {
+  it('reports why it failed', async () => {
     const { here, more, finish } = await begin();
     await finish({ error: { code: -32000, message: 'gave up waiting' } });
     expect((await ask(here, { more })).body.error).toMatchObject({
@@ -211,7 +211,7 @@ describe('a call that ends while its client is asked', () => {
     });
   });
 
-  it('keeps no result without end', async () => {
+  it('does not keep a result that is too large', async () => {
     const { here, more, finish } = await begin();
     await finish({ result: { content: [{ type: 'text', text: 'x'.repeat(4_200_000) }] } });
     const { body } = await ask(here, { more });
@@ -254,11 +254,11 @@ describe('a call that ends while its client is asked', () => {
     for (const resume of own) outcomes.push(await resume());
     expect(outcomes).toEqual(['kept', 'kept', 'kept', 'kept', 'too large', 'too large']);
     expect(calls.size).toBe(0);
-    // What was fetched leaves room again.
+    // Fetched results leave room again.
     expect(await (await begin('ada', 'g'))()).toBe('kept');
   });
 
-  it('keeps nothing for whose token has ended', async () => {
+  it('keeps nothing for a caller whose token has ended', async () => {
     const calls = new ParkedCalls();
     const ended = new AbortController();
     let finish: (result: Record<string, unknown>) => void = () => {};
@@ -283,7 +283,7 @@ describe('a call that ends while its client is asked', () => {
     finish({ content: [] });
     const { requestState } = asked as { requestState: string };
     await expect(calls.resume({ ...request, params: { ...request.params, requestState } })).rejects.toThrow(
-      'not one that is waited for',
+      'Unknown or expired requestState',
     );
   });
 });

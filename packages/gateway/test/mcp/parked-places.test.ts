@@ -1,9 +1,13 @@
-/** Calls that wait for their client take a place only as long as they do, whenever they, or their questions, end. */
+/** Parked calls take a slot only while they wait, whenever they or their questions end. */
 import { collectGarbage, createRandom } from '@turnbuckle/testing';
-import type { CancelSignal, Respondent } from 'turnbuckle';
+import type { CancelSignal, ClientResponder } from 'turnbuckle/host';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ParkedCalls } from '../../src/mcp/parked-calls.js';
-import type { SurfaceRequest, SurfaceResult } from '../../src/mcp/surface-request.js';
+import {
+  type DispatcherRequest,
+  type DispatcherResult,
+  isResponseText,
+} from '../../src/mcp/dispatcher-request.js';
+import { ParkedCalls } from '../../src/mcp/modern/parked-calls.js';
 
 const CLIENT = { capabilities: { elicitation: { form: {} } } };
 const DONE = { content: [{ type: 'text', text: 'done' }] };
@@ -14,26 +18,26 @@ afterEach(() => void vi.useRealTimers());
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** When the server asks, and when it is done whatever was answered; without an end it waits for the answers. */
+/** When the server asks, and when it ends regardless of the answers; without an end it waits for them. */
 interface Plan {
   readonly asksAt: readonly number[];
   readonly endsAt?: number | undefined;
   readonly fails?: boolean | undefined;
-  /** Whether it ends when it is told to. */
-  readonly isDeaf?: boolean | undefined;
+  /** It does not end when it is cancelled. */
+  readonly ignoresCancel?: boolean | undefined;
 }
 
-function performing({ asksAt, endsAt, fails, isDeaf }: Plan) {
-  return async (respondent: Respondent, signal: CancelSignal): Promise<SurfaceResult> => {
+function performing({ asksAt, endsAt, fails, ignoresCancel }: Plan) {
+  return async (responder: ClientResponder, signal: CancelSignal): Promise<DispatcherResult> => {
     const over = new AbortController();
     const ask = async (ms: number): Promise<unknown> => {
       await later(ms);
       const asked = { id: undefined, params: { message: 'Who?' }, signal: over.signal };
-      return respondent.answers?.elicitation?.(asked as never);
+      return responder.answers?.elicitation?.(asked as never);
     };
     const questions = Promise.allSettled(asksAt.map(ask));
     const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => isDeaf !== true && reject(new Error('aborted')));
+      signal.addEventListener('abort', () => ignoresCancel !== true && reject(new Error('aborted')));
     });
     await Promise.race([endsAt === undefined ? questions : later(endsAt), aborted]);
     if (fails === true) throw new Error('No');
@@ -41,7 +45,7 @@ function performing({ asksAt, endsAt, fails, isDeaf }: Plan) {
   };
 }
 
-const requestOf = (more: object = {}): SurfaceRequest => ({
+const requestOf = (more: object = {}): DispatcherRequest => ({
   method: 'tools/call',
   params: { name: 'x', ...more },
   caller: { id: 'ada', capabilities: [] },
@@ -49,10 +53,8 @@ const requestOf = (more: object = {}): SurfaceRequest => ({
   era: 'modern',
 });
 
-const stateOf = (result: SurfaceResult): string | undefined =>
-  typeof result === 'object' && result.resultType === 'input_required'
-    ? String(result.requestState)
-    : undefined;
+const stateOf = (result: DispatcherResult): string | undefined =>
+  !isResponseText(result) && result.resultType === 'input_required' ? String(result.requestState) : undefined;
 
 describe('a call that waits for its client', () => {
   it('is delivered when it ends right after it asked, and takes no place', async () => {
@@ -63,9 +65,9 @@ describe('a call that waits for its client', () => {
     expect(parked.size).toBe(0);
   });
 
-  it('loses its place when its time is up, also when it does not end', async () => {
+  it('loses its slot when its time is up, even if it does not end', async () => {
     const parked = new ParkedCalls();
-    const plan = { asksAt: [0], endsAt: 10 * WAIT_MS, isDeaf: true };
+    const plan = { asksAt: [0], endsAt: 10 * WAIT_MS, ignoresCancel: true };
     const given = parked.start(requestOf(), CLIENT, performing(plan));
     await vi.advanceTimersByTimeAsync(50);
     expect(stateOf(await given)).toBeDefined();
@@ -75,7 +77,7 @@ describe('a call that waits for its client', () => {
   });
 
   it.each(Array.from({ length: 10 }, (_, seed) => seed))(
-    'is delivered to who waits for it, and leaves no place taken, whatever ends when (seed %i)',
+    'is delivered to its client, and leaves no slot taken, in any order of events (seed %i)',
     async (seed) => {
       const random = createRandom(seed);
       const below = (most: number): number => Math.floor(random() * most);
@@ -92,7 +94,7 @@ describe('a call that waits for its client', () => {
           try {
             given = await parked.resume(requestOf({ requestState: state, inputResponses }));
           } catch (thrown) {
-            return String(thrown).includes('not one that is waited for') ? 'over meanwhile' : 'failed';
+            return String(thrown).includes('Unknown or expired requestState') ? 'over meanwhile' : 'failed';
           }
         }
         expect(given).toEqual(DONE);
@@ -104,7 +106,7 @@ describe('a call that waits for its client', () => {
           asksAt: Array.from({ length: below(4) }, () => below(60)),
           endsAt: random() < 0.7 ? below(80) : undefined,
           fails: random() < 0.1,
-          isDeaf: random() < 0.1,
+          ignoresCancel: random() < 0.1,
         };
         void follow(plan).then(
           (outcome) => outcomes.push(outcome),
@@ -123,7 +125,7 @@ describe('a call that waits for its client', () => {
 describe('the params of a call that waits for its client', () => {
   const MIB = 1_048_576;
   const PARTS = 20_000;
-  /** By what they are large. */
+  /** What makes them large. */
   const LARGE: Readonly<Record<string, () => object>> = {
     text: () => ({ arguments: { x: 'a'.repeat(2 * MIB) } }),
     parts: () => ({ arguments: { x: Array.from({ length: PARTS }, () => [1]) } }),
@@ -139,12 +141,13 @@ describe('the params of a call that waits for its client', () => {
     return process.memoryUsage().heapUsed;
   };
 
-  /** Begins a call that asks, and then ends only when it is told to: the name by which it waits; `refused` when it may not. */
-  function park(parked: ParkedCalls, request: SurfaceRequest, { client = CLIENT, over = NEVER } = {}) {
+  /** Starts a call that asks and ends only on request: its requestState while it is parked, `refused` if it may not be. */
+  function park(parked: ParkedCalls, request: DispatcherRequest, { client = CLIENT, over = NEVER } = {}) {
     return new Promise<string>((resolve, reject) => {
-      const perform = async (respondent: Respondent): Promise<SurfaceResult> => {
+      const perform = async (responder: ClientResponder): Promise<DispatcherResult> => {
         const asked = { id: 'q', params: { message: 'Who?' }, signal: new AbortController().signal };
-        respondent.answers?.elicitation?.(asked as never).then(undefined, () => resolve('refused'));
+        const answer = responder.answers?.elicitation?.(asked as never);
+        Promise.resolve(answer).then(undefined, () => resolve('refused'));
         await over;
         return DONE;
       };
@@ -177,17 +180,17 @@ describe('the params of a call that waits for its client', () => {
     const params = make();
     let held = 0;
     while (held < 100 && (await park(parked, requestOf(params))) !== 'refused') held += 1;
-    // One alone gets half of it.
+    // A single caller gets half of the limit.
     expect(held).toBeGreaterThan(2);
     expect(held).toBeLessThan(50);
     expect(parked.size).toBe(held);
-    // What somebody else asks for has its place.
+    // The request of another caller has its slot.
     const bob = { ...requestOf(params), caller: { id: 'bob', capabilities: [] } };
     expect(await park(parked, bob)).toMatch(/^turnbuckle:/);
     parked.close();
   });
 
-  it.each(Object.entries(LARGE))('are told from others by all of them: %s', async (_, make) => {
+  it.each(Object.entries(LARGE))('are distinguished by all of their content: %s', async (_, make) => {
     const parked = new ParkedCalls();
     const state = await park(parked, requestOf(make()), { over: later(500) });
     const inputResponses = { q: { action: 'decline' } };
@@ -197,7 +200,7 @@ describe('the params of a call that waits for its client', () => {
       { ...make(), arguments: { ...args, y: 1 } },
       { ...make(), more: 1 },
     ])
-      await expect(come(other)).rejects.toThrow('not one that is waited for');
+      await expect(come(other)).rejects.toThrow('Unknown or expired requestState');
     const both = await Promise.allSettled([come(make()), come(make())]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(parked.size).toBe(0);

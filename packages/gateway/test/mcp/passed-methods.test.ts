@@ -1,4 +1,4 @@
-/** A method that nobody here knows goes on to the only server: none that a server may take for one of the protocol. */
+/** An unknown method is forwarded to the only server, unless a server may take it for a method of the protocol. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
 import { initialize, modern, type RawAnswer, send } from './raw-client.js';
@@ -40,7 +40,7 @@ const METHODS = [
   'tasks/get',
   'resources/subscribe',
 ];
-/** What a server that trims, folds or splits makes the method of the protocol from. */
+/** Names that a server may read as the method if it trims, folds case or splits. */
 const NEARLY: readonly ((method: string) => string)[] = [
   (method) => `${method} `,
   (method) => ` ${method}`,
@@ -68,7 +68,7 @@ const NOTICES = [
   'notifications/made-up',
 ];
 const SENT = [...METHODS.flatMap((method) => NEARLY.map((make) => make(method))), ...NOTICES];
-/** In the newer era the method is a header, too, which has no other characters. */
+/** In the modern era the method is also a header, which allows only these characters. */
 const CAN_BE_SENT = { modern: /^[!-~](?:[ -~]*[!-~])?$/, legacy: /^/ };
 
 describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => {
@@ -82,7 +82,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     },
   );
 
-  it('gets a method of a vendor there', async () => {
+  it('gets a vendor method to the server', async () => {
     expect((await over[era]('vendor/$do.it-now_2')).body.result).toMatchObject({ ok: true });
   });
 });

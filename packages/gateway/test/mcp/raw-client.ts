@@ -1,4 +1,4 @@
-/** Requests by hand, for what no well-behaved client sends. */
+/** Requests written by hand, for what no well-behaved client sends. */
 import type { Stand } from './stand.js';
 
 export interface RawOptions {
@@ -44,12 +44,12 @@ export async function send(stand: Stand, body: unknown, options: RawOptions = {}
 
 function readBody(text: string): RawAnswer['body'] {
   if (text === '') return {};
-  // On a stream, notices may come before the answer.
+  // On a stream, notifications may come before the response.
   const data = [...text.matchAll(/^data: (.*)$/gm)].at(-1)?.[1];
   return JSON.parse(data ?? text);
 }
 
-/** A request of the newer revision with all that belongs to it, and what is to be different. */
+/** A modern request with all required headers and fields, except for the given changes. */
 export function modern(
   stand: Stand,
   message: { readonly method: string; readonly params?: Record<string, unknown> },
@@ -73,7 +73,7 @@ export function modern(
   );
 }
 
-/** Begins a session of an older client; answers its id. */
+/** Begins a legacy session and returns its id. */
 export async function initialize(
   stand: Stand,
   options: RawOptions = {},

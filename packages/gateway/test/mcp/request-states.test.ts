@@ -1,13 +1,13 @@
-/** The state that a server gives with a question comes back to that server, for the same caller and the same thing, or nowhere. */
+/** The state that a server sends with a question returns only to that server, for the same caller and the same item. */
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RequestStates } from '../../src/mcp/request-states.js';
-import { makeTaskKey, TaskIds } from '../../src/mcp/task-ids.js';
+import { RequestStates } from '../../src/mcp/sealed/request-states.js';
+import { makeTaskKey, TaskIds } from '../../src/mcp/sealed/task-ids.js';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
 import { initialize, modern, type RawAnswer, send } from './raw-client.js';
 import { EVERYTHING, openStand, type Stand } from './stand.js';
 
-/** With characters that do not survive any tidying up, and what a state of ours begins with. */
+/** Characters that do not survive normalization, after the prefix of our own states. */
 const OWN = 'turnbuckle: "\\\u00e9e\u0301\u2028\ud800=?+/% ';
 const QUESTION = {
   method: 'elicitation/create',
@@ -24,7 +24,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 
 let stand: Stand;
 let [first, second]: Upstream[] = [];
-/** What the first one still has. */
+/** Whether the first server still has its items. */
 let hasItems = true;
 let ownState: unknown = OWN;
 
@@ -75,7 +75,7 @@ afterAll(async () => {
 const have = async (items: boolean): Promise<void> => {
   hasItems = items;
   await stand.runtime.refresh('first');
-  stand.front.invalidate();
+  stand.endpoint.invalidate();
 };
 beforeEach(async () => {
   ownState = OWN;
@@ -87,7 +87,7 @@ type Params = Record<string, unknown>;
 type Answer = RawAnswer['body'];
 type Ask = (method: string, params: Params, token?: string) => Promise<Answer>;
 
-/** Each way in of a client of the newer revision. */
+/** Each transport of a modern client. */
 const over = {
   http:
     (view: string): Ask =>
@@ -100,7 +100,7 @@ const over = {
     async (method, params, token) => {
       const [input, output] = [new PassThrough(), new PassThrough()];
       const caller = token === undefined ? EVERYTHING : ALICE;
-      const serving = stand.front.serveStdio({ input, output, caller, maxBytes: 1_000_000 }, view);
+      const serving = stand.endpoint.serveStdio({ input, output, caller, maxBytes: 1_000_000 }, view);
       const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...ELICITS };
       input.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } })}\n`);
       let text = '';
@@ -116,9 +116,9 @@ const over = {
 
 interface Item {
   readonly method: string;
-  /** As the client names what the first server has. */
+  /** How the client names the item of the first server. */
   readonly named: Params;
-  /** And, once that has it no more, what the other one has. */
+  /** How it names the item of the second server, once the first has none. */
   readonly twin: Params;
 }
 
@@ -142,7 +142,7 @@ const TABLE = (['http', 'stdio'] as const).flatMap((way) =>
 
 const arrivedAt = (one: Upstream | undefined): readonly Params[] =>
   (one?.noted ?? []).flatMap(({ method, params }) => (Object.hasOwn(ANSWERS, method) ? [params] : []));
-/** What arrives at both while something is done. */
+/** What arrives at both servers during the work. */
 async function arriving(
   doing: () => Promise<unknown>,
 ): Promise<{ first: readonly Params[]; second: readonly Params[] }> {
@@ -162,7 +162,7 @@ describe.each(TABLE)('over $way, view "$view", a $kind', ({ way, view, item: { m
     return result?.requestState;
   };
 
-  it('is asked for again with the very state that its server gave', async () => {
+  it('is requested again with the exact state that its server sent', async () => {
     const requestState = await begin();
     const arrived = await arriving(async () => {
       const { result } = await ask(method, { ...named, inputResponses, requestState });
@@ -180,11 +180,11 @@ describe.each(TABLE)('over $way, view "$view", a $kind', ({ way, view, item: { m
       expect((await ask(method, { ...named, ...again })).error).toMatchObject(REFUSED);
     });
     expect(arrived).toEqual({ first: [], second: [] });
-    // Without it, it is the other one's own matter.
+    // Without the state, the other server handles the request itself.
     expect((await ask(method, twin)).result).toMatchObject({ resultType: 'input_required' });
   });
 
-  it('keeps its answers from another server also where its own gave no state', async () => {
+  it('keeps its answers from another server even if its own server sent no state', async () => {
     ownState = undefined;
     const requestState = await begin();
     const arrived = await arriving(() => ask(method, { ...named, inputResponses, requestState }));
@@ -195,7 +195,7 @@ describe.each(TABLE)('over $way, view "$view", a $kind', ({ way, view, item: { m
     expect(refused).toEqual({ first: [], second: [] });
   });
 
-  it('takes no state of another caller, of another kind, or made up', async () => {
+  it('rejects a state of another caller, of another kind, or a forged one', async () => {
     const requestState = await begin();
     const elsewhere = Object.values(ITEMS[view] ?? {}).find((one) => one.method !== method) as Item;
     const others = await ask(elsewhere.method, elsewhere.named);
@@ -228,7 +228,7 @@ describe.each(['', 'plain'])('at the view "%s"', (view) => {
   const ask = over.http(view);
   const [x, y] = view === '' ? ['first_x', 'first_y'] : ['x', 'y'];
 
-  it('a state is for its tool alone, and tells nothing of what the caller may not know', async () => {
+  it('a state is valid for its tool only, and reveals nothing that the caller may not know', async () => {
     const { result } = await ask('tools/call', { name: x });
     const { requestState } = result ?? {};
     const refusals: unknown[] = [];
@@ -236,7 +236,7 @@ describe.each(['', 'plain'])('at the view "%s"', (view) => {
       refusals.push((await ask('tools/call', { name: y, inputResponses, requestState })).error);
       const rule = { action: 'deny', tool: 'y', hide: true } as const;
       stand.runtime.setRules([{ rule, from: 'user', position: 0 }]);
-      stand.front.invalidate();
+      stand.endpoint.invalidate();
       refusals.push((await ask('tools/call', { name: y, inputResponses, requestState })).error);
       refusals.push((await ask('tools/call', { name: 'first_z', inputResponses, requestState })).error);
     });
@@ -245,11 +245,11 @@ describe.each(['', 'plain'])('at the view "%s"', (view) => {
     expect(arrived).toEqual({ first: [], second: [] });
   });
 
-  it('a person is shown the state that is sent', async () => {
+  it('an approval shows the state that is sent', async () => {
     const { result } = await ask('tools/call', { name: x });
     stand.runtime.setRules([{ rule: { action: 'ask', tool: 'x' }, from: 'user', position: 0 }]);
     const params = { name: x, inputResponses, requestState: result?.requestState };
-    // Without a form of its own, which would be asked instead.
+    // Without form support in the client, which would be asked instead.
     const going = modern(
       stand,
       { method: 'tools/call', params },
@@ -266,7 +266,7 @@ describe.each(['', 'plain'])('at the view "%s"', (view) => {
     expect((await going).body.result).toMatchObject({ resultType: 'complete' });
   });
 
-  it('a client of an older revision has none, and sends none', async () => {
+  it('a legacy client has no state, and cannot send one', async () => {
     const path = view === '' ? '/mcp' : `/mcp/${view}`;
     const { result } = await ask('tools/call', { name: x });
     const headers = { 'mcp-session-id': await initialize(stand, { path }) };
@@ -290,7 +290,7 @@ it.each([
   ['a long one', 'x'.repeat(1_048_577)],
   ['a number', 7],
   ['an object', { a: 1 }],
-])('a state that is none is no answer: %s', async (_what, state) => {
+])('an invalid state of a server is a protocol violation: %s', async (_what, state) => {
   ownState = state;
   const { result } = await over.http('')('tools/call', { name: 'first_x' });
   expect(result).toMatchObject({
@@ -299,7 +299,7 @@ it.each([
   });
 });
 
-it('is known after a restart where the key is kept, at any length that is taken, and is no id of a task', () => {
+it('a state is valid after a restart with the same key, at any accepted length, and is no task id', () => {
   const key = makeTaskKey();
   const by = { method: 'tools/call', caller: EVERYTHING, view: '' };
   const own = '\u2028'.repeat(1_048_576);

@@ -1,4 +1,4 @@
-/** What a name stands for is found once for each call: what the catalog becomes meanwhile is no matter of that call. */
+/** A name is resolved once for each call: later changes of the catalog do not affect that call. */
 import { createRuntime, type RuntimeEvents } from 'turnbuckle';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
@@ -10,7 +10,7 @@ const OTHERS_TASK = 'a-task-of-the-other';
 const TOOL = { name: 'x', inputSchema: { type: 'object' } };
 const RELATED = 'io.modelcontextprotocol/related-task';
 
-/** Where results say that there is a task; all of it is the server's word. */
+/** The places where a result can claim a task. */
 const RESULTS: Readonly<Record<string, object>> = {
   task: { task: { taskId: OTHERS_TASK, ...NOW } },
   taskId: { taskId: OTHERS_TASK, ...NOW },
@@ -30,7 +30,7 @@ beforeAll(async () => {
     answers: {
       ...follow,
       'tools/list': () => ({ tools: lists.sly }),
-      // It drops its tool while it is called, and tells the id of a task that it knows the other one to have.
+      // It drops its tool while it is called, and returns the id of a task of the other server.
       'tools/call': async () => {
         lists.sly = [];
         await stand.runtime.refresh('sly');
@@ -84,12 +84,12 @@ describe.each(['modern', 'legacy'] as const)('for a client of the %s era', (era)
         result = RESULTS[where] ?? {};
         const ask = await over[era](path);
         const { body } = await ask('tools/call', { name, arguments: {}, task: { ttl: 60_000 } });
-        const told = JSON.stringify(body.result);
-        expect(told).not.toContain(OTHERS_TASK);
+        const received = JSON.stringify(body.result);
+        expect(received).not.toContain(OTHERS_TASK);
         expect(settled.at(-1)).toMatchObject({ server: 'sly', tool: 'x', outcome: 'ok' });
-        // Now the plain name stands for the other one.
+        // Now the plain name means the tool of the other server.
         expect(stand.runtime.catalog.find('sly', 'x')).toBeUndefined();
-        const taskId = /"taskId":"([^"]+)"/.exec(told)?.[1] ?? '';
+        const taskId = /"taskId":"([^"]+)"/.exec(received)?.[1] ?? '';
         const answer = await ask('tasks/get', { taskId });
         expect(answer.body.result).toMatchObject({ status: 'working' });
         const asked = (one: Upstream | undefined) =>
@@ -101,14 +101,14 @@ describe.each(['modern', 'legacy'] as const)('for a client of the %s era', (era)
   });
 });
 
-it('execute tells whose tool it called, also when that was not known before', async () => {
+it('execute returns the server of the tool, even if it was unknown before', async () => {
   result = { content: [] };
   const runtime = await createRuntime({ servers: { sly: { url: sly?.url ?? '' } }, naming: 'server_tool' });
   const found: object[] = [];
   const done = await runtime.execute(
     'sly_x',
     {},
-    { onFound: ({ server, tool }) => found.push({ server, tool }) },
+    { onResolved: ({ server, tool }) => found.push({ server, tool }) },
   );
   await runtime.close();
   expect(done).toMatchObject({ success: true, mcp: { server: 'sly', tool: 'x' } });

@@ -1,4 +1,4 @@
-/** A yes to one call is for the call of which the server gets the same bytes, and for no other. */
+/** An approval is valid for the call that sends the same bytes to the server, and for no other. */
 import { fileURLToPath } from 'node:url';
 import type { ServerInput } from 'turnbuckle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-/** JSON texts; undefined: not there. */
+/** JSON texts; undefined: absent. */
 interface Texts {
   readonly args: string;
   readonly meta?: string | undefined;
@@ -31,7 +31,7 @@ interface Texts {
 const MODERN_META =
   '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}';
 
-/** What the server was sent; undefined when nobody has said yes. */
+/** What the server received; undefined if it was not approved. */
 async function call(server: 'seen' | 'asked', era: Era, texts: Texts): Promise<string | undefined> {
   const { args, meta, task } = texts;
   const members = [era === 'modern' ? MODERN_META : '', meta ?? ''].filter((text) => text !== '').join(',');
@@ -54,7 +54,7 @@ async function call(server: 'seen' | 'asked', era: Era, texts: Texts): Promise<s
   return undefined;
 }
 
-/** Whether a yes to the first lets the second run. */
+/** Whether an approval of the first call lets the second run. */
 async function holds(era: Era, first: Texts, second: Texts): Promise<boolean> {
   const { approvals } = stand.runtime;
   const answerAll = (answer: 'once' | 'deny'): void => {
@@ -64,7 +64,7 @@ async function holds(era: Era, first: Texts, second: Texts): Promise<boolean> {
   answerAll('once');
   const ran = await call('asked', era, second);
   answerAll('deny');
-  // It holds for one call: nothing is left of it for the next pair.
+  // It is valid for one call: nothing remains for the next pair.
   if (ran === undefined) expect(await call('asked', era, first)).toBeDefined();
   expect(await call('asked', era, first)).toBeUndefined();
   answerAll('deny');
@@ -117,7 +117,7 @@ const KEYS = [
   '"toJSON"',
 ];
 
-/** Every run draws the same. */
+/** The same seed gives the same numbers. */
 function dice(seed: number): (max: number) => number {
   let state = seed;
   return (max) => {
@@ -146,7 +146,7 @@ function write(node: Node): string {
   return `{${node.members.map(([key, value]) => `${key}:${write(value)}`).join(',')}}`;
 }
 
-/** The same but for one place, perhaps. */
+/** A copy with at most one change. */
 function change(node: Node, roll: Roll): Node {
   if (typeof node === 'string') {
     if (roll(4) === 0) return node;
@@ -163,7 +163,7 @@ function change(node: Node, roll: Roll): Node {
   };
 }
 
-describe.each(['legacy', 'modern'] as const)('a yes to a call of a %s client', (era) => {
+describe.each(['legacy', 'modern'] as const)('an approval of a call of a %s client', (era) => {
   it.each([
     ['{"n":90071992547409931}', '{"n":90071992547409932}'],
     ['{"n":0}', '{"n":-0}'],
@@ -198,7 +198,7 @@ describe.each(['legacy', 'modern'] as const)('a yes to a call of a %s client', (
     expect(await holds(era, { args: '{}', meta: other }, { args: '{}', meta: one })).toBe(expected);
   });
 
-  it('is one to the same bytes, whatever JSON it is, and to no others', async () => {
+  it('is valid for the same bytes, whatever the JSON, and for no others', async () => {
     const counts = { same: 0, other: 0 };
     for (let seed = 1; seed <= 120; seed += 1) {
       const roll = dice(seed * 7_919);
@@ -217,7 +217,7 @@ describe.each(['legacy', 'modern'] as const)('a yes to a call of a %s client', (
     expect(Math.min(counts.same, counts.other)).toBeGreaterThan(15);
   });
 
-  it('shows what else is sent by the digits that are sent', async () => {
+  it('shows the exact digits of everything that is sent', async () => {
     await call('asked', era, {
       args: '{"n":90071992547409931}',
       meta: '"a/b":90071992547409932',

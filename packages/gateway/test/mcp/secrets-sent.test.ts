@@ -1,4 +1,4 @@
-/** Whatever of a request is sent on is searched for secrets: those that are known, and by a rule what looks like one. */
+/** Every forwarded part of a request is searched for known secrets, and by a rule for what looks like one. */
 import type { Rule } from 'turnbuckle';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
@@ -9,7 +9,7 @@ const KNOWN = 'zebraquartzlampshade77';
 const LOOKS = 'ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8';
 const each = (write: (code: string) => string): string =>
   [...KNOWN].map((letter) => write(letter.charCodeAt(0).toString(16))).join('');
-/** The last ones escape what nobody has to. */
+/** The last ones escape characters that need no escape. */
 const WRITINGS = {
   plain: KNOWN,
   percent: each((code) => `%${code}`),
@@ -18,7 +18,7 @@ const WRITINGS = {
   page: each((code) => `&#x${code};`),
   some: `${KNOWN.slice(0, 9)}%${KNOWN.charCodeAt(9).toString(16)}${KNOWN.slice(10)}`,
 };
-/** So much that it is looked through in slices. */
+/** So much that it is searched in slices. */
 const MANY = Array.from({ length: 20_000 }, (_, index) => `plain ${index}`);
 
 let server: Upstream;
@@ -86,7 +86,7 @@ const ask: Record<Era, (method: string, params: Params) => Promise<RawAnswer>> =
 const rules = (...all: Rule[]): void =>
   stand.runtime.setRules(all.map((rule, position) => ({ rule, from: 'user' as const, position })));
 
-/** Each place of a request whose content its caller decides on, and that is sent on. */
+/** Each part of a request that the caller controls and that is forwarded. */
 const PLACES: Readonly<Record<string, (secret: string) => readonly [method: string, params: Params]>> = {
   arguments: (secret) => ['tools/call', { name: 'up_t', arguments: { deep: [{ x: `a ${secret}` }] } }],
   'a name in arguments': (secret) => ['tools/call', { name: 'up_t', arguments: { [secret]: 1 } }],
@@ -108,7 +108,7 @@ const PLACES: Readonly<Record<string, (secret: string) => readonly [method: stri
     { name: 'up_t', arguments: {}, inputResponses: { a: { action: 'accept', content: { x: secret } } } },
   ],
   'the _meta of a request about a task': (secret) => ['tasks/get', { taskId, _meta: { 'x/y': secret } }],
-  'an address': (secret) => ['resources/read', { uri: `a://b/${secret}` }],
+  'a URI': (secret) => ['resources/read', { uri: `a://b/${secret}` }],
   'a further param of a resource': (secret) => ['resources/read', { uri: 'a://b', x: secret }],
   'the _meta of a resource': (secret) => ['resources/read', { uri: 'a://b', _meta: { 'x/y': secret } }],
   'an argument of a prompt': (secret) => ['prompts/get', { name: 'up_p', arguments: { x: secret } }],
@@ -123,7 +123,7 @@ const PLACES: Readonly<Record<string, (secret: string) => readonly [method: stri
 };
 const LEGACY_PLACES: typeof PLACES = {
   ...PLACES,
-  'an address to be told of': (secret) => ['resources/subscribe', { uri: `a://b/${secret}` }],
+  'a URI to subscribe to': (secret) => ['resources/subscribe', { uri: `a://b/${secret}` }],
 };
 
 const arrived = (secret: string): boolean =>
@@ -139,7 +139,7 @@ describe.each(
   ),
 )('from a $era client in $place', ({ era, make }) => {
   it.each(Object.values(WRITINGS))(
-    'no known secret is sent on, whatever allows it, nor told again: %s',
+    'no known secret is forwarded, whatever allows it, nor repeated: %s',
     async (secret) => {
       rules({ action: 'allow' });
       const { body } = await ask[era](...make(secret));
@@ -150,7 +150,7 @@ describe.each(
   );
 
   it.each([{ action: 'deny', secrets: true } as const, { action: 'ask', secrets: true } as const])(
-    'nothing is sent on that looks like one where a rule says %j',
+    'nothing that looks like a secret is forwarded with the rule %j',
     async (rule) => {
       rules(rule, { action: 'allow' });
       for (const secret of [LOOKS, KNOWN]) await ask[era](...make(secret));
@@ -158,7 +158,7 @@ describe.each(
     },
   );
 
-  it('what looks like one is sent on where no rule speaks of it, and what is none always', async () => {
+  it('what looks like a secret is forwarded without such a rule, and other text always', async () => {
     rules({ action: 'allow' });
     await ask[era](...make(LOOKS));
     expect(arrived(LOOKS)).toBe(true);

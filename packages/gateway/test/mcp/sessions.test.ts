@@ -26,69 +26,69 @@ async function open(options: Partial<StandOptions> = {}): Promise<Stand> {
 
 const inSession = (id: string, token = 'token') => ({ token, headers: { 'mcp-session-id': id } });
 
-describe('a session of an older client', () => {
-  it('cannot be guessed, and has a name of its own each time', async () => {
+describe('a legacy session', () => {
+  it('has a random, unique id', async () => {
     const here = await open();
     const names = await Promise.all(Array.from({ length: 20 }, () => initialize(here)));
     expect(new Set(names).size).toBe(20);
     for (const name of names) expect(name).toMatch(/^[\w-]{32}$/);
   });
 
-  it('is of no use to anybody else', async () => {
+  it('cannot be used by another token', async () => {
     const here = await open();
     const id = await initialize(here);
     expect((await send(here, LIST, inSession(id))).status).toBe(200);
     for (const method of ['POST', 'GET', 'DELETE']) {
       const stolen = await send(here, LIST, { ...inSession(id, 'other'), method });
       expect(stolen.status).toBe(404);
-      expect(stolen.body.error).toEqual({ code: -32001, message: 'There is no such session' });
+      expect(stolen.body.error).toEqual({ code: -32001, message: 'Session not found' });
     }
     const made = await send(here, LIST, inSession('A'.repeat(32)));
-    expect(made.body.error).toEqual({ code: -32001, message: 'There is no such session' });
+    expect(made.body.error).toEqual({ code: -32001, message: 'Session not found' });
     expect((await send(here, LIST, inSession(id))).status).toBe(200);
   });
 
-  it('is of one view', async () => {
+  it('is valid for one view only', async () => {
     const here = await open({ views: { small: { servers: [] } } });
     const id = await initialize(here);
     expect((await send(here, LIST, { ...inSession(id), path: '/mcp/small' })).status).toBe(404);
   });
 
-  it('is needed by whoever does not speak the newer revision', async () => {
+  it('is required for legacy clients', async () => {
     const here = await open();
     expect(await send(here, LIST)).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
     expect((await send(here, '', { method: 'GET' })).status).toBe(405);
   });
 
-  it('ends when its client says so', async () => {
+  it('ends when its client deletes it', async () => {
     const here = await open();
     const id = await initialize(here);
     expect((await send(here, '', { ...inSession(id), method: 'DELETE' })).status).toBe(204);
     expect((await send(here, LIST, inSession(id))).status).toBe(404);
-    expect(here.front.sessions.size).toBe(0);
+    expect(here.endpoint.sessions.size).toBe(0);
   });
 
-  it('ends when nobody uses it', async () => {
+  it('ends when it is idle', async () => {
     let now = 0;
     const here = await open({ now: () => now, sessionLimits: { idleMs: 60_000 } });
     const [old, young] = [await initialize(here), await initialize(here)];
     now = 50_000;
     expect((await send(here, LIST, inSession(young))).status).toBe(200);
     now = 70_000;
-    here.front.sessions.sweep();
+    here.endpoint.sessions.sweep();
     expect((await send(here, LIST, inSession(old))).status).toBe(404);
     expect((await send(here, LIST, inSession(young))).status).toBe(200);
   });
 
-  it('is one of a bounded number, in all and for each caller', async () => {
+  it('is limited in number, in total and for each caller', async () => {
     const here = await open({ sessionLimits: { maxSessions: 3, maxSessionsPerCaller: 2 } });
     for (const token of ['token', 'token', 'token', 'other', 'other', 'other']) {
       expect(await initialize(here, { token })).not.toBe('');
-      expect(here.front.sessions.size).toBeLessThanOrEqual(3);
+      expect(here.endpoint.sessions.size).toBeLessThanOrEqual(3);
     }
   });
 
-  it('that is idle gives way to the next of its own caller, the longest idle first', async () => {
+  it('that is idle is replaced by a new one of its caller, the longest idle first', async () => {
     let now = 0;
     const here = await open({ now: () => now, sessionLimits: { maxSessionsPerCaller: 3 } });
     const ids: string[] = [];
@@ -103,7 +103,7 @@ describe('a session of an older client', () => {
     expect(await status(foreign, 'other')).toBe(200);
   });
 
-  it('that somebody listens to or waits in does not give way', async () => {
+  it('with an open stream or a pending call is not ended', async () => {
     const here = await open({ sessionLimits: { maxSessionsPerCaller: 2 } });
     const [heard, busy] = [await initialize(here), await initialize(here)];
     const leaving = new AbortController();
@@ -118,7 +118,7 @@ describe('a session of an older client', () => {
     await waitUntil(() => here.runtime.serverStatus('up').inFlight === 1);
     const refused = await send(here, { ...HELLO, id: 1 });
     expect(refused.status).toBe(429);
-    // Its place is free once nobody listens any more.
+    // Its slot is free once its stream is closed.
     leaving.abort();
     await expect.poll(() => initialize(here)).not.toBe('');
     expect((await send(here, LIST, inSession(heard))).status).toBe(404);
@@ -126,16 +126,16 @@ describe('a session of an older client', () => {
     expect((await call).body.error).toMatchObject({ code: -32800 });
   });
 
-  it('of a client that comes back hundreds of times takes nothing from anybody', async () => {
+  it('of a client that reconnects hundreds of times takes no slot from others', async () => {
     const here = await open({ sessionLimits: { maxSessions: 64, maxSessionsPerCaller: 20 } });
     const foreign = await initialize(here, { token: 'other' });
     for (let count = 0; count < 300; count += 1) expect(await initialize(here)).not.toBe('');
-    expect(here.front.sessions.size).toBeLessThanOrEqual(21);
+    expect(here.endpoint.sessions.size).toBeLessThanOrEqual(21);
     expect((await send(here, LIST, inSession(foreign, 'other'))).status).toBe(200);
     expect(await initialize(here, { token: 'other' })).not.toBe('');
   });
 
-  it('takes its calls with it', async () => {
+  it('cancels its calls when it ends', async () => {
     const here = await open();
     const id = await initialize(here);
     const sleep = { name: 'up_sleep', arguments: { ms: 60_000 } };

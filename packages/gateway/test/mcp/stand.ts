@@ -1,4 +1,4 @@
-/** A gateway on a free port before fixtures, and clients of both eras that talk to it over HTTP or over streams. */
+/** A gateway on a free port with fixtures as its servers, and clients of both eras over HTTP or streams. */
 import { PassThrough } from 'node:stream';
 import {
   Client,
@@ -6,11 +6,11 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { fixture, type RunningFixture, startFixture } from '@turnbuckle/testing';
+import { type FixtureName, fixture, type RunningFixture, startFixture } from '@turnbuckle/testing';
 import { type Caller, createRuntime, type Runtime, type RuntimeOptions, type ServerInput } from 'turnbuckle';
-import { Doors } from '../../src/http/doors.js';
-import { HttpServer } from '../../src/http/http-server.js';
-import { McpFront, type McpFrontOptions } from '../../src/mcp/mcp-front.js';
+import { Authenticator } from '../../src/http/authenticate.js';
+import { HttpServer } from '../../src/http/server/http-server.js';
+import { McpEndpoint, type McpEndpointOptions } from '../../src/mcp/mcp-endpoint.js';
 import { createMcpRoutes } from '../../src/mcp/mcp-routes.js';
 import type { Tracer } from '../../src/traces/tracer.js';
 
@@ -23,14 +23,14 @@ const MAY_ASK: ServerInput['mayAsk'] = ['elicitation', 'sampling', 'roots'];
 export interface Stand {
   readonly url: string;
   readonly runtime: Runtime;
-  readonly front: McpFront;
+  readonly endpoint: McpEndpoint;
   close(): Promise<void>;
 }
 
-export interface StandOptions extends Pick<McpFrontOptions, 'views' | 'sessionLimits' | 'now'> {
+export interface StandOptions extends Pick<McpEndpointOptions, 'views' | 'sessionLimits' | 'now'> {
   readonly tracer?: (runtime: Runtime) => Tracer;
   readonly servers: NonNullable<RuntimeOptions['servers']>;
-  /** Who comes with which token. */
+  /** The caller of each token. */
   readonly callers?: Readonly<Record<string, Caller>>;
   readonly options?: RuntimeOptions;
 }
@@ -50,7 +50,7 @@ export async function openStand({
     ...options,
   });
   await runtime.connectAll();
-  const front = new McpFront({ runtime, version: '0.0.0', ...rest, tracer: tracer?.(runtime) });
+  const endpoint = new McpEndpoint({ runtime, version: '0.0.0', ...rest, tracer: tracer?.(runtime) });
   const known = callers ?? { token: EVERYTHING };
   const find = (token: string) => {
     const caller = Object.hasOwn(known, token) ? known[token] : undefined;
@@ -58,18 +58,18 @@ export async function openStand({
   };
   const defects: unknown[] = [];
   const http = new HttpServer({
-    routes: createMcpRoutes(front),
-    doors: new Doors({ credentials: { find } }),
+    routes: createMcpRoutes(endpoint),
+    authenticator: new Authenticator({ credentials: { find } }),
     onDefect: (thrown) => defects.push(thrown),
   });
   const { url } = await http.listen(0, '127.0.0.1');
   return {
     url,
     runtime,
-    front,
+    endpoint,
     close: async () => {
       const drained = http.close(1_000);
-      await front.close();
+      await endpoint.close();
       await drained;
       await runtime.close();
       if (defects.length > 0) throw defects[0];
@@ -77,9 +77,9 @@ export async function openStand({
   };
 }
 
-/** A fixture as an upstream of that era, and what ends it. */
+/** A fixture as a server of that era, and a function that stops it. */
 export async function upstream(
-  name: string,
+  name: FixtureName,
   { era, way }: { readonly era: Era; readonly way: Way },
 ): Promise<{ readonly config: ServerInput; stop(): Promise<void> }> {
   const flags = ['--era', era];
@@ -119,11 +119,11 @@ export async function connectHttp(stand: Stand, client: Client, options: ClientO
   return client;
 }
 
-/** Over streams in this process, as over stdin and stdout of another. */
+/** Over streams in this process, like stdin and stdout of another. */
 export async function connectStreams(stand: Stand, client: Client, view?: string): Promise<Client> {
   const input = new PassThrough();
   const output = new PassThrough();
-  const serving = stand.front.serveStdio({ input, output, caller: EVERYTHING, maxBytes: 1_000_000 }, view);
+  const serving = stand.endpoint.serveStdio({ input, output, caller: EVERYTHING, maxBytes: 1_000_000 }, view);
   let rest = '';
   output.setEncoding('utf8').on('data', (part: string) => {
     const lines = (rest + part).split('\n');

@@ -1,4 +1,4 @@
-/** Clients on stdin and stdout through the daemon: the doors hold, and nobody gets to be somebody else. */
+/** Clients over stdin and stdout through the daemon: they are authenticated, and none can act as another. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { fixture, waitUntil } from '@turnbuckle/testing';
@@ -89,10 +89,10 @@ it.each([
   ['a web page', { origin: 'https://evil.example' }, 403],
   ['the name of the owner', { 'turnbuckle-caller': 'owner' }, 422],
   ['the name of the host', { 'turnbuckle-caller': 'host' }, 422],
-  ['a name that is none', { 'turnbuckle-caller': 'a b' }, 422],
+  ['an invalid name', { 'turnbuckle-caller': 'a b' }, 422],
   ['the name of no token', { 'turnbuckle-caller': 'nobody' }, 403],
-  ['no capability', { 'turnbuckle-capabilities': 'everything' }, 422],
-  ['a view that is not there', { 'turnbuckle-view': 'big' }, 404],
+  ['an invalid capability', { 'turnbuckle-capabilities': 'everything' }, 422],
+  ['an unknown view', { 'turnbuckle-view': 'big' }, 404],
 ])('refuses %s', async (_what, headers, status) => {
   const { text, socket } = await open(headers);
   expect(text()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -100,14 +100,14 @@ it.each([
 });
 
 it.each([{ 'turnbuckle-caller': 'named' }, { 'turnbuckle-capabilities': 'mcp_integration' }])(
-  'lets no other token speak for another: %j',
+  "lets no token but the owner's act as another: %j",
   async (headers) => {
     const { text } = await open({ authorization: `Bearer ${little}`, ...headers });
     expect(text()).toMatch(/^HTTP\/1.1 403 /);
   },
 );
 
-it('is nothing else than that', async () => {
+it('rejects a CONNECT to any other target', async () => {
   expect((await open({}, 'example.com:443')).text()).toMatch(/^HTTP\/1.1 405 /);
 });
 
@@ -123,7 +123,7 @@ it('takes a client for what it calls itself, never for the owner', async () => {
   await expect.poll(lastCall).toMatchObject({ caller: 'stdio:new-Client' });
 });
 
-it('has the rules, the capabilities and the view of its caller', async () => {
+it('applies the rules, the capabilities and the view of its caller', async () => {
   const named = await open({ 'turnbuckle-caller': 'named' });
   await named.ask(1, 'initialize', HELLO);
   const call = { name: 'echo_pid', arguments: {} };
@@ -137,7 +137,7 @@ it('has the rules, the capabilities and the view of its caller', async () => {
   for (const headers of [
     { 'turnbuckle-view': 'small' },
     { 'turnbuckle-capabilities': 'mcp:echo/add' },
-    // As its token may, and no more than that whatever is asked for.
+    // What its token may see, and no more.
     { 'turnbuckle-caller': 'little' },
     { authorization: `Bearer ${little}` },
   ]) {
@@ -156,7 +156,7 @@ it('ends with the token that it was opened with', async () => {
   await closed;
 });
 
-it('ends with the token that it acts as, and nobody inherits its answers', async () => {
+it('ends with the token that it acts as, and no client inherits its responses', async () => {
   const create = () => own.post('/api/tokens', { name: 'guest', can: ['mcp:echo'], access: ['call'] });
   await create();
   const begin = async (): Promise<Tunnel> => {
@@ -182,7 +182,7 @@ it('ends with the token that it acts as, and nobody inherits its answers', async
   expect((await again).result).toMatchObject({ isError: true });
 });
 
-it('leaves requests alone that offer another protocol', async () => {
+it('answers requests that offer another protocol as usual', async () => {
   const { host, port } = new URL(own.daemon.url);
   const socket = connect(Number(port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -221,7 +221,7 @@ it.each([
       .filter((line) => line.includes('REQUEST_TOO_LARGE'))
       .map((line) => JSON.parse(line));
     expect(refused).toMatchObject([{ id }, { id }]);
-    expect(refused[0].error.message).toBe('The message has more than 4194304 characters.');
+    expect(refused[0].error.message).toBe('The message is longer than 4194304 characters.');
   },
   30_000,
 );

@@ -7,7 +7,7 @@ let stand: Stand | undefined;
 afterEach(() => stand?.close());
 
 describe('a subscription', () => {
-  it('that is asked for many times at once is one, and ends with one word', async () => {
+  it('that is requested many times at once is opened once, and ends with one unsubscribe', async () => {
     const here = await openStand({ servers: { up: fixture('echo') } });
     stand = here;
     const { runtime } = here;
@@ -32,7 +32,7 @@ describe('a subscription', () => {
     expect([begun, open]).toEqual([1, 1]);
     await ask('resources/unsubscribe', 6);
     expect(open).toBe(0);
-    // One that is taken back before it has begun, and one that is left to the end of the session.
+    // One that is cancelled before it has begun, and one that lasts until the session ends.
     await Promise.all([ask('resources/subscribe', 7), ask('resources/unsubscribe', 8)]);
     await ask('resources/subscribe', 9);
     await send(here, '', { headers, method: 'DELETE' });

@@ -1,11 +1,11 @@
-/** A task belongs to the caller and the tool that it came from; a method that nobody knows is decided as a tool. */
+/** A task belongs to the caller and the tool that started it; an unknown method is authorized like a tool. */
 import { statSync } from 'node:fs';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import type { RuntimeEvents } from 'turnbuckle';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeTaskKey, TaskIds } from '../../src/mcp/task-ids.js';
-import { keepTaskKey } from '../../src/mcp/task-key.js';
-import { OWNER } from '../../src/tokens/token-store.js';
+import { OWNER } from '../../src/identity/owner.js';
+import { makeTaskKey, TaskIds } from '../../src/mcp/sealed/task-ids.js';
+import { loadOrCreateTaskKey } from '../../src/mcp/sealed/task-key.js';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
 import { initialize, modern, type RawAnswer, send } from './raw-client.js';
 import { openStand, type Stand } from './stand.js';
@@ -55,11 +55,11 @@ beforeEach(() => {
   stand.runtime.setRules([]);
 });
 
-const rule = (action: 'ask' | 'deny', tool: string, caller = '*') => [
+const rule = (action: 'allow' | 'ask' | 'deny', tool: string, caller = '*') => [
   { rule: { action, tool, caller }, from: 'user' as const, position: 0 },
 ];
 
-/** What a client of the newer revision says of itself when it knows tasks. */
+/** What a modern client declares if it supports tasks. */
 const DECLARED = {
   'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
 };
@@ -95,12 +95,12 @@ const METHODS = {
   modern: ['tasks/get', 'tasks/cancel', 'tasks/update'],
 };
 const VENDORS = ['tasks/whatever', 'tasks/delete_everything', 'tasks/'];
-/** What a careless server may take for the protocol's. */
+/** What a careless server may take for methods of the protocol. */
 const NEARLY = ['tasks/../tools/call', 'tasks/GET'];
 const OTHERS = [...VENDORS, ...NEARLY];
 const pending = () => stand.runtime.approvals.pending();
-/** Says so to the one question that there is. */
-async function say(answer: 'once' | 'deny'): Promise<string> {
+/** Answers the one pending approval, and returns its tool. */
+async function answerPending(answer: 'once' | 'deny'): Promise<string> {
   await expect.poll(() => pending().length).toBe(1);
   const [question] = pending();
   stand.runtime.approvals.answer(question?.id ?? '', answer);
@@ -114,7 +114,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect(taskId).not.toContain('up-1');
     const got = await ask('tasks/get', { taskId });
     expect(got.body.result).toMatchObject({ status: 'working' });
-    // The id that comes back is as good as the first one.
+    // The returned id works like the first one.
     const again = await ask('tasks/get', { taskId: got.body.result?.taskId });
     expect(again.body.result).toMatchObject({ status: 'working' });
     if (era === 'legacy') {
@@ -132,7 +132,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
   });
 
   it.each([...METHODS[era], ...OTHERS])(
-    'has no use for a task of another, or a made-up one: %s',
+    'cannot use a task of another caller, or a forged one: %s',
     async (method) => {
       const ask = await over[era]('alice');
       const taskId = await begin(ask);
@@ -153,14 +153,14 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     },
   );
 
-  it('is not told of the tasks there are', async () => {
+  it('cannot list tasks', async () => {
     const before = arrived().length;
     for (const who of ['alice', 'owner'])
       expect((await (await over[era](who))('tasks/list', {})).body.error).toMatchObject({ code: -32601 });
     expect(arrived().slice(before)).toEqual([]);
   });
 
-  it.each(METHODS[era])('is decided like the tool that began it: %s', async (method) => {
+  it.each(METHODS[era])('is subject to the rules of the tool that began the task: %s', async (method) => {
     const ask = await over[era]('alice');
     const taskId = await begin(ask);
     const before = arrived().length;
@@ -186,7 +186,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect(arrived().slice(before)).toEqual([]);
   });
 
-  it('asks nobody about the task of a call that was approved', async () => {
+  it('requires no approval for the task of an approved call', async () => {
     stand.runtime.setRules(rule('ask', 'slow'));
     const ask = await over[era]('alice');
     const began = begin(ask);
@@ -198,7 +198,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
   });
 
   it.each(NEARLY)(
-    'does not get a method to the server that is nearly one of the protocol: %s',
+    'cannot send a method that resembles one of the protocol to the server: %s',
     async (method) => {
       stand.runtime.setRules(rule('allow', '*'));
       const ask = await over[era]('alice');
@@ -210,16 +210,16 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
   );
 
   it.each(VENDORS)(
-    "is asked about a method that is not the protocol's, whatever was approved: %s",
+    "needs approval for a method that is not the protocol's, whatever was approved: %s",
     async (method) => {
       stand.runtime.setRules(rule('ask', '*'));
       const ask = await over[era]('alice');
       const began = begin(ask);
-      await say('once');
+      await answerPending('once');
       const taskId = await began;
       const before = arrived().length;
       const asked = ask(method, { taskId, arguments: { command: 'x' } });
-      expect(await say('deny')).toBe(method);
+      expect(await answerPending('deny')).toBe(method);
       expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
       stand.runtime.setRules(rule('deny', method));
       expect((await ask(method, { taskId })).body.error?.data).toMatchObject({ code: 'TOOL_UNKNOWN' });
@@ -227,75 +227,69 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     },
   );
 
-  it.each(METHODS[era])('sends nothing along that nobody approved: %s', async (method) => {
+  it.each(METHODS[era])('forwards nothing that was not approved: %s', async (method) => {
     stand.runtime.setRules(rule('ask', 'slow'));
     const ask = await over[era]('alice');
     const began = begin(ask);
-    await say('once');
+    await answerPending('once');
     await ask(method, { taskId: await began, name: 'x', arguments: { command: 'x' }, anything: 'more' });
-    const { method: sent, params } = server.noted.at(-1) ?? { params: {} };
-    const { _meta, ...own } = params;
-    expect([sent, own]).toEqual([method, { taskId: 'up-1' }]);
+    const sent = server.noted.at(-1);
+    const { _meta, ...own }: Readonly<Record<string, unknown>> = sent?.params ?? {};
+    expect([sent?.method, own]).toEqual([method, { taskId: 'up-1' }]);
   });
 
-  it.each(METHODS[era])(
-    'is asked again for a reason that nobody was asked about then: %s',
-    async (method) => {
-      const other = { action: 'ask' as const, tool: 's*', caller: 'alice', reason: 'another' };
-      stand.runtime.setRules(rule('ask', 'slow'));
-      const ask = await over[era]('alice');
-      const began = begin(ask);
-      await say('once');
-      const taskId = await began;
-      const before = arrived().length;
-      stand.runtime.setRules([{ rule: other, from: 'user', position: 0 }, ...rule('ask', 'slow')]);
-      const asked = ask(method, { taskId });
-      await say('deny');
-      expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
-      expect(arrived().slice(before)).toEqual([]);
-      // The yes was to the first of them, and is still good for that.
-      stand.runtime.setRules(rule('ask', 'slow'));
-      await ask(method, { taskId });
-      expect(arrived().slice(before)).toEqual([method]);
-    },
-  );
+  it.each(METHODS[era])('requires approval again for a new reason: %s', async (method) => {
+    const other = { action: 'ask' as const, tool: 's*', caller: 'alice', reason: 'another' };
+    stand.runtime.setRules(rule('ask', 'slow'));
+    const ask = await over[era]('alice');
+    const began = begin(ask);
+    await answerPending('once');
+    const taskId = await began;
+    const before = arrived().length;
+    stand.runtime.setRules([{ rule: other, from: 'user', position: 0 }, ...rule('ask', 'slow')]);
+    const asked = ask(method, { taskId });
+    await answerPending('deny');
+    expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
+    expect(arrived().slice(before)).toEqual([]);
+    // The approval was for the first reason, and is still valid for that.
+    stand.runtime.setRules(rule('ask', 'slow'));
+    await ask(method, { taskId });
+    expect(arrived().slice(before)).toEqual([method]);
+  });
 
-  it.each(METHODS[era])(
-    'is asked about what it tells the server that the call did not: %s',
-    async (method) => {
-      stand.runtime.setRules(rule('ask', 'slow'));
-      const ask = await over[era]('alice');
-      const began = begin(ask);
-      await say('once');
-      const taskId = await began;
-      const before = arrived().length;
-      const asked = ask(method, { taskId, _meta: { 'evil/x': 'rm -rf' } });
-      await expect.poll(() => pending()[0]?.alsoSent).toEqual({ _meta: { 'evil/x': 'rm -rf' } });
-      await say('deny');
-      expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
-      expect(arrived().slice(before)).toEqual([]);
-      await ask(method, { taskId, _meta: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } });
-      expect(arrived().slice(before)).toEqual([method]);
-    },
-  );
+  it.each(METHODS[era])('needs approval for _meta that the call did not send: %s', async (method) => {
+    stand.runtime.setRules(rule('ask', 'slow'));
+    const ask = await over[era]('alice');
+    const began = begin(ask);
+    await answerPending('once');
+    const taskId = await began;
+    const before = arrived().length;
+    const asked = ask(method, { taskId, _meta: { 'evil/x': 'rm -rf' } });
+    await expect.poll(() => pending()[0]?.alsoSent).toEqual({ _meta: { 'evil/x': 'rm -rf' } });
+    await answerPending('deny');
+    expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
+    expect(arrived().slice(before)).toEqual([]);
+    await ask(method, { taskId, _meta: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } });
+    expect(arrived().slice(before)).toEqual([method]);
+  });
 
-  it('is asked again when its run has come by what was not there then', async () => {
+  it('needs approval again when a flow has appeared in its run', async () => {
     const { runtime } = stand;
     runtime.setRules(rule('ask', 'slow'), { defaultDecision: 'allow', flows: 'off' });
     const ask = await over[era]('carol');
     const began = begin(ask);
-    await say('once');
+    await answerPending('once');
     const taskId = await began;
     await ask('tools/call', { name: 'up_read', arguments: {} });
     expect((await ask('tasks/get', { taskId })).body.result).toMatchObject({ status: 'working' });
     runtime.setRules(rule('ask', 'slow'), { defaultDecision: 'allow', flows: 'ask' });
     const asked = ask('tasks/get', { taskId });
-    await say('deny');
+    await answerPending('deny');
     expect((await asked).body.error?.data).toMatchObject({ code: 'CALL_DENIED' });
   });
 
   it.each([{}, { taskId: 'up~x' }, { taskId: 'x' }])(
-    'is decided as a tool when nobody knows its method, whatever its params say: %j',
+    'is authorized like a tool if its method is unknown, whatever its params answerPending: %j',
     async (params) => {
       const ask = await over[era]('alice');
       const before = arrived().length;
@@ -311,12 +305,12 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
   );
 });
 
-it('lets an approval that is sealed in an id hold for a day, and one that does not say of what for nothing', () => {
+it('an approval in a task id is valid for a day, and one without its details never', () => {
   let now = 1_000_000;
   const ids = new TaskIds(makeTaskKey(), () => now);
   const permit = { hash: 'x', asking: ['y'], pin: undefined, flow: false };
   const task = { server: 'up', tool: 'slow', id: 'up-1' };
-  const sealed = ids.seal({ ...task, approved: ids.approvedNow(permit) }, 'alice');
+  const sealed = ids.seal({ ...task, approved: ids.createApproval(permit) }, 'alice');
   expect(ids.open(sealed, 'alice')?.approved).toEqual({ at: now, permit });
   now += 24 * 3_600_000;
   expect(ids.open(sealed, 'alice')).toEqual(task);
@@ -324,17 +318,17 @@ it('lets an approval that is sealed in an id hold for a day, and one that does n
   expect(ids.open(old, 'alice')).toEqual(task);
 });
 
-it("is known again after a restart, by a key that is nobody else's to read", async () => {
+it('a task is known after a restart, by a key that only the owner can read', async () => {
   const directory = await temporaryDirectory();
   const stateDir = directory.file('state');
   const task = { server: 'up', tool: 'slow', id: 'up-1' };
-  const sealed = new TaskIds(keepTaskKey(stateDir)).seal(task, 'alice');
-  expect(new TaskIds(keepTaskKey(stateDir)).open(sealed, 'alice')).toEqual(task);
+  const sealed = new TaskIds(loadOrCreateTaskKey(stateDir)).seal(task, 'alice');
+  expect(new TaskIds(loadOrCreateTaskKey(stateDir)).open(sealed, 'alice')).toEqual(task);
   expect(statSync(directory.file('state/task-key')).mode & 0o077).toBe(0);
   await directory.remove();
 });
 
-it('are an extension of the newer revision: to be declared, and without a method for the result', async () => {
+it('tasks are an extension for modern clients: they must be declared, and have no method for the result', async () => {
   const ask = await over.modern('alice');
   const taskId = await begin(ask);
   const before = arrived();
@@ -349,7 +343,7 @@ it('are an extension of the newer revision: to be declared, and without a method
   expect(arrived()).toEqual(before);
 });
 
-it('keep the id by which their client knows them', async () => {
+it('tasks keep the id that their client knows', async () => {
   const ask = await over.modern('alice');
   const taskId = await begin(ask);
   expect((await ask('tasks/get', { taskId })).body.result).toMatchObject({ taskId });

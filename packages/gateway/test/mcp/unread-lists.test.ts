@@ -1,4 +1,4 @@
-/** A large list that one token asks for on many connections without reading: it is there once, and nobody else waits for it. */
+/** A large list that one token requests on many connections without reading: it exists once, and others do not wait for it. */
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { collectGarbage, timeBound, waitUntil } from '@turnbuckle/testing';
@@ -7,17 +7,17 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { Bridge } from '../../src/bridge/bridge-call.js';
 import { createBridgeRoutes } from '../../src/bridge/bridge-routes.js';
 import { InlineServers } from '../../src/bridge/inline-servers.js';
-import { Doors } from '../../src/http/doors.js';
-import type { HttpLimits } from '../../src/http/http-limits.js';
-import { HttpServer } from '../../src/http/http-server.js';
-import { type LargeAnswer, LargeAnswers } from '../../src/http/large-answers.js';
+import { Authenticator } from '../../src/http/authenticate.js';
+import type { HttpLimits } from '../../src/http/server/http-limits.js';
+import { HttpServer } from '../../src/http/server/http-server.js';
+import { type LargeResponse, LargeResponseQueue } from '../../src/http/server/large-response-queue.js';
 import { createMcpRoutes } from '../../src/mcp/mcp-routes.js';
-import { createStdioTunnel } from '../../src/mcp/stdio-tunnel.js';
+import { createStdioTunnel } from '../../src/mcp/stdio/stdio-tunnel.js';
 import { EVERYTHING, openStand, type Stand } from './stand.js';
 
 const MB = 1_024 * 1_024;
 const TOOLS = 80;
-/** Lists four megabytes; the word tells letters that are several bytes from those that are one. */
+/** Lists four megabytes; the word has letters of several bytes and of one byte. */
 const SERVER = `
 const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
 const tools = Array.from({ length: ${TOOLS} }, (_, at) => ({ name: 't' + at, description: 'größer '.repeat(6500), inputSchema: { type: 'object' } }));
@@ -45,11 +45,11 @@ async function openHttp(limits: Partial<HttpLimits> = {}): Promise<{ http: HttpS
   );
   const http = new HttpServer({
     routes: [
-      ...createMcpRoutes(stand.front),
+      ...createMcpRoutes(stand.endpoint),
       ...createBridgeRoutes(new Bridge({ runtime: stand.runtime, inline })),
     ],
-    tunnel: createStdioTunnel(stand.front, () => []),
-    doors: new Doors({
+    tunnel: createStdioTunnel(stand.endpoint, () => undefined),
+    authenticator: new Authenticator({
       credentials: {
         find: (id) => ({ caller: { ...EVERYTHING, id } satisfies Caller, access: new Set(['call']) }),
       },
@@ -81,13 +81,12 @@ function post(port: number, who: string, body: string, ...more: string[]): strin
 }
 
 const MODERN = ['MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: tools/list'];
-/** A list asked for on a new connection, in each way that there is. */
+/** A request for the list on a new connection, over each transport. */
 const WAYS: Readonly<Record<string, (port: number, who: string) => Promise<string>>> = {
-  'POST, the newer revision': async (port, who) =>
-    post(port, who, rpc(1, 'tools/list', { _meta: META }), ...MODERN),
-  'POST, in a session': async (port, who) =>
+  'POST, modern': async (port, who) => post(port, who, rpc(1, 'tools/list', { _meta: META }), ...MODERN),
+  'POST, in a legacy session': async (port, who) =>
     post(port, who, rpc(1, 'tools/list', {}), `Mcp-Session-Id: ${await begin(port, who)}`),
-  'a connection of lines': async (port, who) =>
+  'a stdio tunnel': async (port, who) =>
     `CONNECT mcp-stdio:0 HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${who}\r\n\r\n${rpc(1, 'tools/list', { _meta: META })}\n`,
 };
 
@@ -113,7 +112,7 @@ async function begin(port: number, who: string): Promise<string> {
 
 interface Asked {
   readonly socket: Socket;
-  /** What has come, once it is read. */
+  /** What has been received, once it is read. */
   read(): Promise<string>;
 }
 
@@ -139,7 +138,7 @@ async function readList(socket: Socket): Promise<string> {
     socket.resume();
   });
   const text = Buffer.concat(parts).toString();
-  // The socket stays: what it brought is none of what the daemon holds.
+  // The socket stays open: its data must not count as memory of the daemon.
   parts.length = 0;
   return text.slice(text.lastIndexOf('{"jsonrpc"'));
 }
@@ -151,7 +150,7 @@ const toolsIn = (text: string): number => {
 };
 
 async function held(): Promise<number> {
-  // What buffers stood for is freed only once the loop has gone on.
+  // The memory of buffers is freed only after a turn of the event loop.
   for (let round = 0; round < 3; round += 1) {
     collectGarbage();
     await nextTurn();
@@ -160,11 +159,11 @@ async function held(): Promise<number> {
   return heapUsed + external;
 }
 
-describe.each(Object.keys(WAYS))('a large list that nobody reads: %s', (way) => {
+describe.each(Object.keys(WAYS))('a large list that is not read: %s', (way) => {
   const request = (port: number, who: string): Promise<string> =>
     WAYS[way]?.(port, who) ?? Promise.reject(new Error(way));
 
-  it('is in memory once, holds up nobody, and is whole for who reads it at last', async () => {
+  it('is in memory once, blocks no other client, and is complete for a client that reads it late', async () => {
     const { port } = await openHttp({ slowReadMs: 60_000 });
     expect(toolsIn(await ask(port, await request(port, 'ada')).read())).toBe(TOOLS);
     const texts = await Promise.all(Array.from({ length: 40 }, () => request(port, 'ada')));
@@ -185,7 +184,7 @@ describe.each(Object.keys(WAYS))('a large list that nobody reads: %s', (way) => 
     for (const one of asked) expect(toolsIn(await one.read())).toBe(TOOLS);
   }, 120_000);
 
-  it('is not kept for ever for who does not read', async () => {
+  it('is not kept forever for a client that does not read', async () => {
     const { http, port } = await openHttp({ maxUnsentBytes: 12 * MB, slowReadMs: 1_000, keepAliveMs: 500 });
     const texts = await Promise.all(Array.from({ length: 12 }, () => request(port, 'ada')));
     for (const text of texts) ask(port, text);
@@ -197,7 +196,7 @@ describe.each(Object.keys(WAYS))('a large list that nobody reads: %s', (way) => 
 });
 
 describe('a large list of the bridge', () => {
-  it('is made one at a time, and for nobody who has left: others get theirs', async () => {
+  it('is built one at a time, and not for clients that have disconnected: others get theirs', async () => {
     const { http, port } = await openHttp({ maxUnsentBytes: 12 * MB });
     const before = await held();
     const sockets = Array.from({ length: 60 }, () => ask(port, get(port, 'ada', '/tools')).socket);
@@ -206,7 +205,7 @@ describe('a large list of the bridge', () => {
     const headers = { authorization: 'Bearer bob' };
     const response = await fetch(`http://127.0.0.1:${port}/tools`, { headers });
     expect(((await response.json()) as { tools: unknown[] }).tools).toHaveLength(TOOLS);
-    // Not behind all that ada wants.
+    // Not after all requests of ada.
     expect(performance.now() - begun).toBeLessThan(timeBound(4_000));
     expect((await held()) - before).toBeLessThan(80 * MB);
     for (const socket of sockets) socket.destroy();
@@ -214,30 +213,30 @@ describe('a large list of the bridge', () => {
   }, 120_000);
 });
 
-describe('large answers', () => {
-  it('wait while too much is unread, go on when it is read, and are not many lists', async () => {
+describe('large responses', () => {
+  it('wait while too much is unread, continue when it is read, and share one list', async () => {
     const unsent = new Map<object, number>();
-    const answers = new LargeAnswers({
+    const answers = new LargeResponseQueue({
       maxUnsentBytes: 100,
       maxWaitMs: 60_000,
-      unsentOf: (share) => unsent.get(share) ?? 0,
+      unsentBytesOf: (share) => unsent.get(share) ?? 0,
     });
     const [ada, bob] = [{}, {}];
     const list = Buffer.alloc(60);
-    const of = (share: object, shared = list): LargeAnswer => ({
-      share,
+    const of = (identityUsage: object, shared = list): LargeResponse => ({
+      identityUsage,
       bytes: shared.length,
       shared,
       isOpen: () => true,
     });
-    expect(answers.take(of(ada))).toBe(true);
+    expect(answers.waitForTurn(of(ada))).toBe(true);
     unsent.set(ada, 60);
-    const second = answers.take(of(ada));
-    const third = answers.take(of(ada));
-    // Who waits, waits with the same bytes.
-    expect(answers.take(of(ada, Buffer.alloc(50)))).toBe(false);
+    const second = answers.waitForTurn(of(ada));
+    const third = answers.waitForTurn(of(ada));
+    // Waiting responses must share the same bytes.
+    expect(answers.waitForTurn(of(ada, Buffer.alloc(50)))).toBe(false);
     // Others do not wait for it.
-    expect(await answers.take(of(bob))).toBe(true);
+    expect(await answers.waitForTurn(of(bob))).toBe(true);
     unsent.set(ada, 30);
     expect(await second).toBe(true);
     unsent.set(ada, 90);

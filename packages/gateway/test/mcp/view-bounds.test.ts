@@ -1,7 +1,7 @@
-/** What a view says is the most that anybody can do there, the owner's token included, whatever it is asked for. */
+/** A view limits what every caller can do there, the owner included, whatever is requested. */
 import type { RuntimeEvents } from 'turnbuckle';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { OWNER } from '../../src/tokens/token-store.js';
+import { OWNER } from '../../src/identity/owner.js';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
 import { initialize, modern, type RawAnswer, send } from './raw-client.js';
 import { openStand, type Stand } from './stand.js';
@@ -83,21 +83,21 @@ const over = {
   },
 };
 
-/** What arrived of what a client asks for, not of what the runtime itself does. */
+/** The requests of clients that arrived, without those of the runtime itself. */
 const asked = (upstream: Upstream): string[] =>
   upstream.noted
     .map(({ method }) => method)
     .filter((method) => !/^(initialize|server\/discover|ping|notifications\/)|\/list$/.test(method));
 
 const codeOf = ({ body }: RawAnswer): unknown => {
-  const told = body.error?.data as { code?: string } | undefined;
+  const received = body.error?.data as { code?: string } | undefined;
   const meta = body.result?._meta as { 'turnbuckle/error'?: { code?: string } } | undefined;
-  return told?.code ?? meta?.['turnbuckle/error']?.code ?? body.error?.code;
+  return received?.code ?? meta?.['turnbuckle/error']?.code ?? body.error?.code;
 };
 
 const call = (name: string, args: object = {}) => ['tools/call', { name, arguments: args }] as const;
 
-/** What is refused where, and as what. */
+/** What is refused in which view, and with which code. */
 const REFUSED: ReadonlyArray<readonly [string, readonly [string, Record<string, unknown>], unknown]> = [
   ['servers', call('out_look'), 'TOOL_UNKNOWN'],
   ['servers', call('look'), 'TOOL_UNKNOWN'],
@@ -144,7 +144,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
       expect((await ask('resources/read', { uri: 'note://open' })).body.result?.contents).toHaveLength(1);
     });
 
-    it('is told of what the view has, and of nothing else', async () => {
+    it('lists only what the view has', async () => {
       const names = async (view: string, kind = 'tools'): Promise<unknown[]> => {
         const { body } = await (await over[era](`/mcp/${view}`, token))(`${kind}/list`, {});
         const listed = body.result?.[kind] as Array<{ name: string }>;
@@ -167,7 +167,7 @@ it.each(['owner', 'agent'])('subscribes %s to nothing that the view denies', asy
   expect(asked(inside).slice(before)).toEqual([]);
 });
 
-it('asks where the view asks, and an answer for elsewhere is none for here', async () => {
+it('requires approval where the view does, whatever is allowed elsewhere', async () => {
   const server = await open();
   const own = await openStand({
     servers: { in: { url: server.url } },
@@ -188,14 +188,14 @@ it('asks where the view asks, and an answer for elsewhere is none for here', asy
       await expect.poll(() => own.runtime.approvals.pending().length).toBe(1);
       const [question] = own.runtime.approvals.pending();
       expect(question).toMatchObject({
-        reason: 'a rule of this view says ask: look twice',
+        reason: 'a rule for this view requires approval with the reason "look twice"',
         answers: ['once', 'session', 'deny'],
       });
       expect(server.calls()).toHaveLength(token === 'owner' ? 0 : 1);
       own.runtime.approvals.answer(question?.id ?? '', 'once');
       expect((await wiping).body.result?.isError).toBeUndefined();
     }
-    // Elsewhere nobody is asked.
+    // Elsewhere it requires no approval.
     const elsewhere = await modern(
       own,
       { method: 'tools/call', params: { name: 'in_wipe' } },
@@ -210,7 +210,7 @@ it('asks where the view asks, and an answer for elsewhere is none for here', asy
   }
 });
 
-it('holds who is connected already to what the view has become', async () => {
+it('applies a changed view to clients that are already connected', async () => {
   const server = await open();
   const own = await openStand({
     servers: { in: { url: server.url } },
@@ -227,9 +227,9 @@ it('holds who is connected already to what the view has become', async () => {
         { path, token: 'owner', headers },
       );
     expect((await wipe()).body.result?.isError).toBeUndefined();
-    own.front.setViews({ some: { tools: ['look'] } });
+    own.endpoint.setViews({ some: { tools: ['look'] } });
     expect(codeOf(await wipe())).toBe('TOOL_UNKNOWN');
-    own.front.setViews({});
+    own.endpoint.setViews({});
     expect((await wipe()).status).toBe(404);
     expect(server.calls()).toHaveLength(1);
   } finally {

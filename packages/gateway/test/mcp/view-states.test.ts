@@ -1,4 +1,4 @@
-/** What begins on one way in goes on there: by another one nobody gets at what its view does not have. */
+/** What starts in one view continues there: another view gives no access to what it does not have. */
 import { fixture } from '@turnbuckle/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openUpstream, type Upstream } from '../threats/upstream.js';
@@ -84,28 +84,31 @@ describe.each(Object.entries(CALLS))('%s', (_, call) => {
     const { body } = await ask(to, 'tools/call', again);
     expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining('requestState') });
     expect(server.calls()).toHaveLength(calls);
-    // Nothing is lost by it.
+    // The call is not lost.
     const done = await ask(from, 'tools/call', again);
     expect(done.body.result).toMatchObject({ resultType: 'complete', content: [{ type: 'text' }] });
   });
 });
 
 describe('a task', () => {
-  it.each(WAYS)('that began at %s is known at %s only where its tool is', async (_from, _to, from, to) => {
-    const begun = await ask(from, 'tools/call', { name: 'new_slow', arguments: {}, task: {} });
-    const { taskId } = Object(begun.body.result?.task);
-    const { body } = await ask(to, 'tasks/get', { taskId });
-    const isThere = ['', 'a', 'b'].includes(to);
-    if (isThere) expect(body.result).toMatchObject({ taskId, status: 'working' });
-    else expect(body.error).toMatchObject({ code: -32602 });
-    expect(server.noted.some(({ method }) => method === 'tasks/get')).toBe(isThere);
-  });
+  it.each(WAYS)(
+    'that began at %s is known at %s only if its tool is visible there',
+    async (_from, _to, from, to) => {
+      const begun = await ask(from, 'tools/call', { name: 'new_slow', arguments: {}, task: {} });
+      const { taskId } = Object(begun.body.result?.task);
+      const { body } = await ask(to, 'tasks/get', { taskId });
+      const isThere = ['', 'a', 'b'].includes(to);
+      if (isThere) expect(body.result).toMatchObject({ taskId, status: 'working' });
+      else expect(body.error).toMatchObject({ code: -32602 });
+      expect(server.noted.some(({ method }) => method === 'tasks/get')).toBe(isThere);
+    },
+  );
 });
 
 it.each([
   ['90071992547409931', '90071992547409932'],
   ['0', '-0'],
-])('a call that waits with %s does not go on with %s', async (one, other) => {
+])('a call that waits with %s does not continue with %s', async (one, other) => {
   const { arguments: args, name } = CALLS['a call that waits here'];
   const send = (n: string, more = ''): Promise<RawAnswer['body']> =>
     fetch(`${stand.url}/mcp`, {

@@ -29,13 +29,13 @@ async function namesIn(options: RawOptions = {}): Promise<string[]> {
 const call = (name: string, options: RawOptions = {}) =>
   modern(stand, { method: 'tools/call', params: { name, arguments: { text: 'x' } } }, options);
 
-it('without a name offers everything, with the server before each name', async () => {
+it('without a name lists everything, with the server before each name', async () => {
   const names = await namesIn();
   expect(names).toEqual([...names].sort());
   for (const name of ['one_echo', 'two_echo', 'shy_echo']) expect(names).toContain(name);
 });
 
-it('offers its servers and tools only, under plain names where they are unique', async () => {
+it('lists only its servers and tools, under plain names where they are unique', async () => {
   expect(await namesIn({ path: '/mcp/first' })).toContain('echo');
   expect(await namesIn({ path: '/mcp/both' })).toEqual(['add', 'echo', 'two_add', 'two_echo']);
   expect((await call('echo', { path: '/mcp/both' })).body.result).toMatchObject({ content: [{ text: 'x' }] });
@@ -43,7 +43,7 @@ it('offers its servers and tools only, under plain names where they are unique',
   expect((await call('pid', { path: '/mcp/both' })).body.error).toMatchObject({ code: -32602 });
 });
 
-it('gives a caller what it may know, the same in lists and calls', async () => {
+it('gives a caller what it may see, the same in lists and calls', async () => {
   const names = await namesIn({ token: 'little' });
   expect(names).toContain('one_echo');
   expect(names.filter((name) => name.startsWith('two_'))).toEqual(['two_add']);
@@ -54,13 +54,13 @@ it('gives a caller what it may know, the same in lists and calls', async () => {
   expect(hidden.body.error?.code).toBe(nowhere.body.error?.code);
 });
 
-it('can give its callers less than they have', async () => {
+it('can restrict its callers further', async () => {
   const names = await namesIn({ path: '/mcp/narrow' });
   expect(names).toContain('two_echo');
   expect(names.every((name) => name.startsWith('two_'))).toBe(true);
   expect(await namesIn({ path: '/mcp/narrow', token: 'little' })).toEqual([]);
 });
 
-it('is not there when nobody has configured it', async () => {
+it('does not exist if it is not configured', async () => {
   expect((await call('echo', { path: '/mcp/nothing' })).status).toBe(404);
 });

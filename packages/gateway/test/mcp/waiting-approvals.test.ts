@@ -1,4 +1,4 @@
-/** A call that waits for an approval: its client hears of it at once, is told how to give it in time, and goes on with it. */
+/** A call that waits for approval: its client is notified immediately, learns how to approve it, and continues with it. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OwnDaemon } from '../daemon/own-daemon.js';
 import type { Upstream } from '../threats/upstream.js';
@@ -20,21 +20,21 @@ const call = { name: 'up_wipe', arguments: { path: '/a' } };
 const connect: ApprovalStage['connect'] = (era, capabilities) => stage.connect(era, capabilities);
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
-  it('hears at once what its call waits for, and how to approve it before it gives up', async () => {
+  it('is told at once what its call waits for, and how to approve it', async () => {
     await open();
     const client = await connect(era);
-    const told: string[] = [];
+    const received: string[] = [];
     const from = performance.now();
     let heardAfterMs = Number.POSITIVE_INFINITY;
     const calling = client.callTool(call, {
       onprogress: ({ message }) => {
         heardAfterMs = Math.min(heardAfterMs, performance.now() - from);
-        told.push(String(message));
+        received.push(String(message));
       },
     });
     const result = await calling;
     const [question] = approvals().pending();
-    expect(told[0]).toContain(`turnbuckle approvals answer ${question?.id} once`);
+    expect(received[0]).toContain(`turnbuckle approvals answer ${question?.id} once`);
     expect(heardAfterMs).toBeLessThan(900);
     expect(result.isError).toBe(true);
     expect(result._meta).toMatchObject({ 'turnbuckle/error': { code: 'APPROVAL_PENDING' } });
@@ -71,7 +71,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   });
 
   it.each(['session', 'always'] as const)(
-    'is not asked again after "%s", given when nobody waited',
+    'requires no approval again after "%s", given while no call waited',
     async (answer) => {
       await open();
       const client = await connect(era);
@@ -100,7 +100,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     ['approve', 'accept', undefined],
     ['approve', 'decline', 'CALL_DENIED'],
   ] as const)(
-    'with forms set to "%s" shows one, and "%s" makes it %s',
+    'with approvalForms "%s" shows a form, and the answer "%s" leads to %s',
     async (approvalForms, action, code) => {
       await open({ approvalForms, approvalWaitMs: 2_000 });
       const client = await connect(era, { elicitation: { form: {} } });
@@ -120,7 +120,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   );
 });
 
-it('holds for the bridge too, and not for the owner, who waits', async () => {
+it('a call over the bridge gets the same, but a call of the owner waits', async () => {
   await open();
   const body = { server: 'up', tool_name: 'wipe', arguments: { path: '/a' } };
   const first = await own.post('/mcp/call', body, stage.token);
@@ -149,7 +149,7 @@ it('holds for the bridge too, and not for the owner, who waits', async () => {
   expect(await waiting).toMatchObject({ status: 200 });
 });
 
-it('takes a question along when its client leaves while it waits', async () => {
+it('an approval is withdrawn when its client leaves and its token ends', async () => {
   await open({ approvalWaitMs: 600_000 });
   const client = await connect('legacy');
   const calling = client.callTool(call);

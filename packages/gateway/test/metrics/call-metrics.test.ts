@@ -16,11 +16,15 @@ const settled = (toolName: string, durationMs = 1): RuntimeEvents['call.settled'
   kind: 'tool',
   startedAt: 0,
   durationMs,
+  waitedMs: 0,
   outcome: 'ok',
   error: undefined,
   attempts: 1,
   arguments: {},
   result: {},
+  decision: 'allow',
+  reason: undefined,
+  remembered: false,
 });
 
 function read(names: readonly string[], most = 2_000): Map<string, number> {
@@ -37,10 +41,10 @@ describe('labels', () => {
     ['quotes', 'a"b'],
     ['a backslash', 'a\\'],
     ['a new line and another sample', 'a"} 1\nmcp_calls_total{tool_name="b'],
-    ['a return', 'a\r# TYPE x counter'],
-    ['nothing', ''],
+    ['a carriage return', 'a\r# TYPE x counter'],
+    ['an empty name', ''],
     ['hidden characters', 'a\u200b\u202eb\u0000'],
-    ['half a pair', 'a\ud800'],
+    ['a lone surrogate', 'a\ud800'],
     ['a great length', 'x'.repeat(100_000)],
   ])('stay one line with %s', (_, name) => {
     const numbers = read([name]);
@@ -48,7 +52,7 @@ describe('labels', () => {
     for (const key of numbers.keys()) expect(key.length).toBeLessThan(500);
   });
 
-  it('never come twice, whatever the names are', () => {
+  it('are unique, whatever the names are', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 30 }), (names) => {
         if (names.length > 0) expect(total(read(names))).toBe(names.length);
@@ -58,7 +62,7 @@ describe('labels', () => {
     expect(total(read(alike))).toBe(4);
   });
 
-  it('have a bound, and nothing is lost beyond it', () => {
+  it('are limited in number, and no call is lost beyond the limit', () => {
     const names = Array.from({ length: 5_000 }, (_, number) => `tool_${number}`);
     const numbers = read([...names, ...names]);
     expect(total(numbers)).toBe(10_000);

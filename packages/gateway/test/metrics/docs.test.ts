@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { InvocationLog } from '@turnbuckle/store';
+import { CallLog } from '@turnbuckle/store';
 import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { createRuntime } from 'turnbuckle';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { McpFront } from '../../src/mcp/mcp-front.js';
+import { McpEndpoint } from '../../src/mcp/mcp-endpoint.js';
 import { createMetrics } from '../../src/metrics/metrics.js';
 
 const readText = (path: string): string =>
@@ -13,7 +13,7 @@ const documented = [...readText('docs/metrics.md').matchAll(/^\| `(\w+)` +\| (\w
   ([, name, type]) => `${name} ${type}`,
 );
 
-/** Everything that was announced by a runtime to which everything happened that is counted. */
+/** All metrics of a runtime in which every counted event has happened. */
 async function announced(): Promise<string[]> {
   const home = await temporaryDirectory();
   const runtime = await createRuntime({
@@ -38,12 +38,12 @@ async function announced(): Promise<string[]> {
     rules: [{ action: 'ask', tool: 'echo' }],
     approve: () => 'once',
   });
-  const log = new InvocationLog({ directory: home.file('log') });
-  const front = new McpFront({ runtime, version: '0.0.0' });
-  const metrics = createMetrics(runtime, { log, offers: front.offerCounts });
+  const log = new CallLog({ directory: home.file('log') });
+  const endpoint = new McpEndpoint({ runtime, version: '0.0.0' });
+  const metrics = createMetrics(runtime, { log, listCacheCounts: endpoint.listCacheCounts });
   onTestFinished(async () => {
     metrics.close();
-    await front.close();
+    await endpoint.close();
     await runtime.close();
     await log.close();
     await home.remove();
@@ -58,6 +58,7 @@ async function announced(): Promise<string[]> {
   return [...metrics.text().matchAll(/^# TYPE (.+)$/gm)].map(([, line = '']) => line);
 }
 
+// requirement D3
 describe('docs/metrics.md', () => {
   it('has every metric with its type, and no other', async () => {
     expect([...documented].sort()).toEqual((await announced()).sort());
@@ -65,7 +66,7 @@ describe('docs/metrics.md', () => {
 });
 
 describe('docs/grafana/turnbuckle.json', () => {
-  it('asks for metrics that exist', () => {
+  it('queries only metrics that exist', () => {
     const dashboard: unknown = JSON.parse(readText('docs/grafana/turnbuckle.json'));
     const names = documented.map((line) => line.split(' ')[0]);
     const asked = [...JSON.stringify(dashboard).matchAll(/\b(?:mcp|turnbuckle|process|nodejs)_\w+/g)].map(

@@ -1,16 +1,16 @@
 import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { createRuntime, type Runtime, type ServerInput } from 'turnbuckle';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Desk } from '../../src/mcp/desk.js';
-import { McpFront } from '../../src/mcp/mcp-front.js';
+import { McpEndpoint } from '../../src/mcp/mcp-endpoint.js';
+import type { ViewContext } from '../../src/mcp/view-context.js';
 import { createMetrics } from '../../src/metrics/metrics.js';
 import { parseExposition } from './parse-exposition.js';
 
 interface Opened {
   readonly runtime: Runtime;
-  readonly front: McpFront;
+  readonly endpoint: McpEndpoint;
   read(): Map<string, number>;
-  /** How the list of that server is; throws if it is in no state, or in two. */
+  /** The state of a list of that server; throws if it has no state, or two. */
   state(server: string, list?: string): string | undefined;
   reads(server: string, reason: string, outcome?: string): number;
   /** What a caller of that name gets as the list of tools. */
@@ -23,18 +23,18 @@ async function open(servers: Record<string, ServerInput>): Promise<Opened> {
   let passed = 0;
   const now = (): number => Date.now() + passed;
   const runtime = await createRuntime({ stateDir: home.path, servers, now });
-  const front = new McpFront({ runtime, version: '0.0.0', views: { plain: { names: 'plain' } } });
-  const metrics = createMetrics(runtime, { offers: front.offerCounts, now });
+  const endpoint = new McpEndpoint({ runtime, version: '0.0.0', views: { plain: { names: 'plain' } } });
+  const metrics = createMetrics(runtime, { listCacheCounts: endpoint.listCacheCounts, now });
   onTestFinished(async () => {
     metrics.close();
-    await front.close();
+    await endpoint.close();
     await runtime.close();
     await home.remove();
   });
   const read = (): Map<string, number> => parseExposition(metrics.text());
   return {
     runtime,
-    front,
+    endpoint,
     read,
     state: (server, list = 'tools') => {
       const prefix = `turnbuckle_server_list_state{server="${server}",list="${list}",state="`;
@@ -51,9 +51,15 @@ async function open(servers: Record<string, ServerInput>): Promise<Opened> {
         `turnbuckle_server_list_reads_total{server="${server}",reason="${reason}",outcome="${outcome}"}`,
       ) ?? 0,
     list: async (id, view = '') => {
-      const desk: Desk | undefined = front.desk(view);
+      const viewContext: ViewContext | undefined = endpoint.viewContext(view);
       const caller = { id, capabilities: ['mcp_integration'] };
-      const answer = await desk?.surface.answer({ method: 'tools/list', params: {}, caller, era: 'legacy' });
+      const answer = await viewContext?.dispatcher.dispatch({
+        method: 'tools/list',
+        params: {},
+        caller,
+        view,
+        era: 'legacy',
+      });
       return typeof answer === 'string' ? answer : JSON.stringify(answer);
     },
     pass: (ms) => {
@@ -66,7 +72,7 @@ const HIT = 'turnbuckle_tool_lists_total{cache="hit"}';
 const MISS = 'turnbuckle_tool_lists_total{cache="miss"}';
 
 describe('the state of lists', () => {
-  it('is empty, then ready; resources and prompts appear when somebody has asked', async () => {
+  it('is empty, then ready; resources and prompts appear once they are requested', async () => {
     const { runtime, state, reads } = await open({
       demo: fixture('echo'),
       off: { ...fixture('echo'), enabled: false },
@@ -83,7 +89,7 @@ describe('the state of lists', () => {
     expect(reads('demo', 'asked')).toBe(1);
   });
 
-  it('is populating while the first reading is on its way, and empty again when it failed', async () => {
+  it('is populating during the first read, and empty again if it fails', async () => {
     const { runtime, state, reads } = await open({
       slow: {
         ...fixture('slow', '--hang-at', 'list'),
@@ -106,8 +112,8 @@ describe('the state of lists', () => {
   });
 });
 
-describe('the readings of lists', () => {
-  it('are counted by their reasons, a burst of changes as few', async () => {
+describe('reads of lists', () => {
+  it('are counted by reason, and a burst of changes causes one read', async () => {
     const { runtime, reads } = await open({
       moving: { ...fixture('list-changing', '--flood', '50'), reconnect: { initialMs: 1, maxMs: 5 } },
     });
@@ -140,7 +146,7 @@ describe('the lists for callers', () => {
     const { runtime, read, list } = await open({ moving: fixture('list-changing') });
     await runtime.connectAll();
     for (let count = 0; count < 3; count += 1) await list('ada');
-    // Who may see the same gets the same.
+    // Callers that may see the same get the same list.
     await list('bob');
     await list('ada', 'plain');
     expect([read().get(HIT), read().get(MISS)]).toEqual([3, 2]);
@@ -150,16 +156,16 @@ describe('the lists for callers', () => {
     expect([read().get(HIT), read().get(MISS)]).toEqual([3, 3]);
   });
 
-  it('are counted on when the views are others', async () => {
-    const { runtime, front, read, list } = await open({ demo: fixture('echo') });
+  it('are still counted after the views change', async () => {
+    const { runtime, endpoint, read, list } = await open({ demo: fixture('echo') });
     await runtime.connectAll();
     await list('ada');
-    front.setViews({});
+    endpoint.setViews({});
     await list('ada');
     expect([read().get(HIT), read().get(MISS)]).toEqual([0, 2]);
   });
 
-  it('do not keep a list alive whose time has run out', async () => {
+  it('do not keep an expired list', async () => {
     const { runtime, state, reads, list, pass } = await open({
       moving: fixture('list-changing', '--silent', '--era', 'modern', '--ttl-ms', '60000'),
     });

@@ -46,7 +46,7 @@ describe('the metrics of calls', () => {
     expect(counts).toEqual([...counts].sort((left, right) => left - right));
   });
 
-  it('have one name for all that does not exist', async () => {
+  it('count all unknown tools under one name', async () => {
     const { runtime, read } = await open();
     for (let count = 0; count < 50; count += 1) await runtime.execute(`made_up_${count}`);
     const numbers = read();
@@ -55,7 +55,7 @@ describe('the metrics of calls', () => {
     expect([...numbers.keys()].filter((name) => name.includes('made_up'))).toEqual([]);
   });
 
-  it('have a bound to the names of tools', async () => {
+  it('limit the number of tool names', async () => {
     const { runtime, read } = await open({}, { maxTools: 5 });
     for (let count = 0; count < 20; count += 1) {
       runtime.registerTool({ name: `tool_${count}`, inputSchema, run: () => 'x' });
@@ -70,7 +70,7 @@ describe('the metrics of calls', () => {
 });
 
 describe('the metrics of servers', () => {
-  it('say how each is, and how often it had to be connected again', async () => {
+  it('show the state of each server, and its reconnects', async () => {
     const { runtime, read } = await open({
       servers: {
         demo: { ...fixture('echo'), reconnect: { initialMs: 1, maxMs: 5 } },
@@ -91,7 +91,7 @@ describe('the metrics of servers', () => {
     await waitUntil(() => read().get('turnbuckle_server_up{server="demo"}') === 1);
   });
 
-  it('count what waits and what was decided', async () => {
+  it('count pending approvals and decisions', async () => {
     const { runtime, read } = await open({ rules: [{ action: 'ask' }], approvals: 'queue' });
     runtime.registerTool({ name: 'paint', inputSchema, run: () => 'x' });
     const call = runtime.execute('paint', {}, { caller: { id: 'a', capabilities: ['mcp_integration'] } });
@@ -108,7 +108,7 @@ describe('the metrics of servers', () => {
 });
 
 describe('the metrics of the process and of the host', () => {
-  it('are there', async () => {
+  it('are exposed', async () => {
     const { metrics, read } = await open();
     const tea = metrics.counter('host_cups_total', 'Cups of tea.');
     tea.add({ kind: 'green' });

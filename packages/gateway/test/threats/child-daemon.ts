@@ -1,4 +1,4 @@
-/** The built daemon in a process of its own: what would end it, or stand it still, does not do so to the test. */
+/** The built daemon in its own process: what would crash or block it does not affect the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ export interface ChildDaemon {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly url: string;
-  /** Of its owner. */
+  /** The owner's token. */
   readonly token: string;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<unknown>;
@@ -25,17 +25,17 @@ export interface ChildDaemon {
     body: unknown,
     token?: string,
   ): Promise<{ readonly status: number; readonly body: Answer }>;
-  /** A call over the bridge: what was answered. */
+  /** A call over the bridge: its response. */
   call(server: string, tool: string, args?: object): Promise<Answer>;
-  /** Ends it whatever it does, and takes its directory away. */
+  /** Kills it and removes its directory. */
   remove(): Promise<void>;
 }
 
 export interface ChildDaemonOptions {
   readonly directory?: TemporaryDirectory;
-  /** Bounds of its runtime. */
+  /** Limits of its runtime. */
   readonly limits?: object;
-  /** The most memory that its values may take, in MB. */
+  /** The maximum heap size, in MB. */
   readonly heapMb?: number;
 }
 

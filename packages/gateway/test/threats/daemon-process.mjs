@@ -1,5 +1,5 @@
 // A daemon in a process of its own; prints its address and its token when it answers, and ends with stdin.
-// node daemon-process.mjs <directory with mcp.json> [options as JSON]; `warns`: what should not happen is told on stderr
+// node daemon-process.mjs <directory with mcp.json> [options as JSON]; `warns`: print warnings to stderr
 import { join } from 'node:path';
 import { startDaemon } from '@turnbuckle/gateway';
 
@@ -17,5 +17,5 @@ const daemon = await startDaemon({
 });
 process.stdout.write(`${JSON.stringify({ url: daemon.url, token: daemon.token })}\n`);
 process.once('SIGTERM', () => void daemon.close(2_000).then(() => process.exit(0)));
-// Whoever started it may be gone without a word.
+// Its parent may have died without stopping it.
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -1,4 +1,4 @@
-/** Bodies that are nested too deep, at every address that takes one: refused, and the daemon goes on. */
+/** Bodies that are nested too deep, at every route with a body: rejected, and the daemon keeps running. */
 import { fixture } from '@turnbuckle/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from './child-daemon.js';
@@ -11,7 +11,7 @@ afterAll(() => daemon.remove());
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-it('are refused, whoever takes them', async () => {
+it('are rejected by every route', async () => {
   const { paths } = (await (await daemon.fetch('/openapi.json')).json()) as {
     paths: Record<string, Record<string, unknown>>;
   };
@@ -25,7 +25,7 @@ it('are refused, whoever takes them', async () => {
     for (const { method, path } of addresses) {
       const body = `{"server":"up","tool_name":"echo","arguments":{"text":${nested(levels)}}}`;
       const { status } = await daemon.fetch(path, { method, body });
-      // Some addresses take smaller bodies than others: there it is already too large.
+      // Some routes have a smaller limit, for which the body is already too large.
       const refusals = [400, 403, 404, 405, 409, ...(body.length > 262_144 ? [413] : [])];
       expect(refusals, `${method} ${path}`).toContain(status);
     }
@@ -33,7 +33,7 @@ it('are refused, whoever takes them', async () => {
   expect(await Promise.race([daemon.ended, 'running'])).toBe('running');
 });
 
-it('that are just deep enough pass to the server and back', async () => {
+it('within the depth limit pass to the server and back', async () => {
   const deep: { success?: unknown } = await daemon.call('up', 'echo', {
     text: 'x',
     deep: JSON.parse(nested(150)),

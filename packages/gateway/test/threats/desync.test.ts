@@ -1,4 +1,4 @@
-/** Servers whose answers are out of step, and connections that are kept for the next request. */
+/** Servers whose responses are out of step, and connections that are reused for the next request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { waitUntil } from '@turnbuckle/testing';
@@ -26,7 +26,7 @@ const resultText = (id: number | undefined, result: object): string =>
   JSON.stringify({ jsonrpc: '2.0', id, result });
 const said = (text: string): object => ({ content: [{ type: 'text', text }] });
 
-/** One more answer than was asked for, as it would be to the next request. */
+/** An extra response, as if to the next request. */
 function poison(socket: Socket | null, { id = 0 }: Asked): void {
   const body = resultText(id + 1, said('POISONED'));
   socket?.write(
@@ -36,12 +36,12 @@ function poison(socket: Socket | null, { id = 0 }: Asked): void {
 
 /** What each kind of server does with a call of its tool. */
 const KINDS: Readonly<Record<string, (response: ServerResponse, asked: Asked) => void>> = {
-  /** Right, and with it the answer to something that nobody asked. */
+  /** Correct, plus a response to a request that was never sent. */
   twice: (response, asked) => {
     response.end(resultText(asked.id, said(asked.params.arguments?.text ?? '')));
     poison(response.socket, asked);
   },
-  /** The same, when the connection lies idle. */
+  /** The same, while the connection is idle. */
   later: (response, asked) => {
     const { socket } = response;
     idle = () => poison(socket, asked);
@@ -50,7 +50,7 @@ const KINDS: Readonly<Record<string, (response: ServerResponse, asked: Asked) =>
     });
     response.end(resultText(asked.id, said(asked.params.arguments?.text ?? '')));
   },
-  /** Everybody gets the answer to the request before. */
+  /** Every request gets the response to the one before. */
   shifted: (response, asked) => {
     response.end(resultText(last.id, said(last.params.arguments?.text ?? '')));
     last = asked;
@@ -106,14 +106,14 @@ async function say(server: string, text: string): Promise<string> {
   return content[0]?.text ?? String(body.code);
 }
 
-describe('an answer too many', () => {
+describe('an extra response', () => {
   it('in the same breath is never the answer to the next request', async () => {
     for (let turn = 0; turn < 5; turn += 1) expect(await say('twice', `turn ${turn}`)).toBe(`turn ${turn}`);
     const texts = Array.from({ length: 20 }, (_, number) => `at once ${number}`);
     expect(await Promise.all(texts.map((text) => say('twice', text)))).toEqual(texts);
   });
 
-  it('on a connection that lies idle is the end of that connection', async () => {
+  it('on an idle connection closes that connection', async () => {
     for (let turn = 1; turn <= 3; turn += 1) {
       expect(await say('later', `turn ${turn}`)).toBe(`turn ${turn}`);
       idle();
@@ -122,7 +122,7 @@ describe('an answer too many', () => {
   });
 });
 
-it('an answer to another request is an error, not a result for whoever asked next', async () => {
+it('a response to another request is an error, not the result of the next request', async () => {
   for (let turn = 0; turn < 3; turn += 1)
     expect(await say('shifted', `of ada ${turn}`)).toBe('PROTOCOL_VIOLATION');
   const texts = Array.from({ length: 20 }, (_, number) => `of ${number}`);
@@ -130,7 +130,7 @@ it('an answer to another request is an error, not a result for whoever asked nex
     expect(answer).not.toMatch(/^of /);
 });
 
-it('a connection is used with one credential only, also where the address is the same', async () => {
+it('a connection is used with one credential only, even if the URL is the same', async () => {
   const inline = (who: string) =>
     daemon.post('/mcp/call', {
       endpoint: { url: shared.url, headers: { authorization: `Bearer ${who}` } },
@@ -148,6 +148,6 @@ it('a connection is used with one credential only, also where the address is the
   const all = new Set([...users.values()].flatMap((one) => [...one]));
   expect([...all].sort()).toEqual(['ada', 'bob', 'cyd', 'dan'].map((who) => `Bearer ${who}`));
   expect([...users.values()].filter(({ size }) => size > 1)).toEqual([]);
-  // Connections are kept: otherwise the above says nothing.
+  // Connections are reused: otherwise the checks above prove nothing.
   expect(users.size).toBeLessThan(shared.noted.length);
 });

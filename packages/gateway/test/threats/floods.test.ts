@@ -1,4 +1,4 @@
-/** Servers that say more than anybody can read: the daemon stays small, and its clients hear of it in measure. */
+/** Servers that send more than a client can read: the memory of the daemon stays small, and clients get a limited part. */
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ const MAX_FLOOD_MS = 2_000;
 const CLIENT = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
 const TOOLS = ['resumed', 'good'].map((name) => ({ name, inputSchema: { type: 'object' } }));
 
-/** When a stream was asked for: the one for everything, and the one that goes on with a call. */
+/** When a stream was requested: the general one, and the one that resumes a call. */
 const streams: number[] = [];
 const resumes: number[] = [];
 const RESULTS: Readonly<Record<string, object>> = {
@@ -27,7 +27,7 @@ const RESULTS: Readonly<Record<string, object>> = {
 let talker: ServerResponse | undefined;
 let lists = 0;
 
-/** Ends every stream at once, and wants to be asked again at once; but `/talker` has much to say on one. */
+/** Ends every stream at once with `retry: 0`; but `/talker` sends much on one. */
 const again = createServer(async (request, response) => {
   if (request.method === 'GET' && request.url === '/talker') {
     talker = response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -74,7 +74,7 @@ afterAll(async () => {
   again.close();
 });
 
-const expectDry = async (): Promise<void> =>
+const expectOthersServed = async (): Promise<void> =>
   expect(await daemon.call('dry', 'echo', { text: 'meanwhile' })).toMatchObject({ success: true });
 
 /** The most memory that the daemon has had so far, in bytes. */
@@ -90,68 +90,69 @@ const post = (message: object, session?: string | null): Promise<Response> =>
 
 describe('a server that floods', () => {
   it('by stdout and stderr takes no memory, is stopped, and others are served', async () => {
-    // More by far than what a busy collector leaves lying about.
+    // Far more than the garbage that a busy collector leaves.
     const size = 320 * MEGABYTE;
     for (const server of ['wet', 'loud']) await daemon.call(server, 'echo', { text: 'warm' });
-    await expectDry();
+    await expectOthersServed();
     const before = peak();
     const onStdout = daemon.call('wet', 'stdout_flood', { size });
     const onStderr = daemon.call('loud', 'stderr_flood', { size });
-    await expectDry();
+    await expectOthersServed();
     expect(await onStdout).toMatchObject({ success: false, code: 'CALL_OUTCOME_UNKNOWN' });
-    // Its answer may well overtake what it says beside it.
+    // Its response may overtake its notices.
     await onStderr;
     for (const server of ['wet', 'loud'])
       await waitUntil(async () => {
-        const status = await (await daemon.fetch(`/api/servers/${server}`)).json();
+        const response = await daemon.fetch(`/api/servers/${server}`);
+        const status = (await response.json()) as { error?: unknown };
         return JSON.stringify(status.error ?? {}).includes('SERVER_FLOODED');
       }, 20_000);
-    await expectDry();
-    // Less than one of them would have said.
+    await expectOthersServed();
+    // Less than one of them would have sent.
     expect(peak() - before).toBeLessThan(size);
     for (const server of ['wet', 'loud'])
       expect(await daemon.call(server, 'echo', { text: 'after' })).toMatchObject({ success: true });
   });
 
-  it('by notifications is heard by its client in measure, and others are served', async () => {
+  it('by notifications reaches its client at a limited rate, and others are served', async () => {
     const session = (await post({ method: 'initialize', params: CLIENT })).headers.get('mcp-session-id');
     const params = { name: 'chatty_notification_flood', arguments: { size: 32 * MEGABYTE } };
     const began = performance.now();
     const answer = post({ method: 'tools/call', params }, session).then((response) => response.text());
-    await expectDry();
+    await expectOthersServed();
     const heard = await answer;
     const seconds = (performance.now() - began) / 1_000;
     const notices = heard.match(/"method":"notifications\/message"/g)?.length ?? 0;
-    // So many a second pass, of five hundred.
+    // A limited number per second passes, out of five hundred.
     expect(notices).toBeGreaterThan(0);
     expect(notices).toBeLessThanOrEqual(100 * (seconds + 1));
     expect(heard).toContain('flooded');
   });
 
-  it('by pages without an end is listened to for a while', async () => {
+  it('by endless pages is read up to a limit', async () => {
     await daemon.call('pages', 'tool_00001');
     const { tools } = (await (await daemon.fetch('/tools')).json()) as { tools: Array<{ server: string }> };
     expect(tools.filter(({ server }) => server === 'pages')).toHaveLength(128);
   });
 });
 
-/** A pause is never shorter than this, whatever the server wants; longer it may be. */
+/** The minimum pause, whatever the server asks for. */
 const FLOOR_MS = 200;
 const pausesOf = (times: readonly number[]): number[] =>
   times.slice(1).map((time, index) => time - (times[index] ?? 0));
 
-it('a server that wants to be asked again at once is asked after a while, and not for ever', async () => {
+it('a server that asks for an immediate retry is retried after a pause, and not forever', async () => {
   expect(await daemon.call('again', 'good')).toMatchObject({ success: true });
   expect(await daemon.call('again', 'resumed')).toMatchObject({ success: false });
   await waitUntil(() => streams.length >= 3);
   expect(resumes.length).toBeGreaterThan(1);
   expect(resumes.length).toBeLessThanOrEqual(5);
   for (const times of [streams, resumes]) expect(Math.min(...pausesOf(times))).toBeGreaterThan(FLOOR_MS);
-  await expectDry();
+  await expectOthersServed();
 });
 
 // What is kept for a client without a stream is bounded in number, but not in size.
-it('a client that was away while a server talked gets its stream again', async () => {
+it('a client that was away while a server sent messages gets them on a new stream', async () => {
   expect(await daemon.call('talker', 'good')).toMatchObject({ success: true });
   await waitUntil(() => talker !== undefined);
   const session = (await post({ method: 'initialize', params: CLIENT })).headers.get('mcp-session-id') ?? '';
@@ -161,7 +162,7 @@ it('a client that was away while a server talked gets its stream again', async (
   for (let number = 0; number < 10; number += 1)
     say('notifications/message', { level: 'error', data: 'x'.repeat(MEGABYTE) });
   say('notifications/message', { level: 'error', data: 'the last one' });
-  // Comes after them, and is asked for at once.
+  // Comes after them, and makes the daemon read the list at once.
   say('notifications/tools/list_changed');
   await waitUntil(() => lists > listed);
   const stream = await daemon.fetch('/mcp', {

@@ -1,4 +1,4 @@
-/** Web pages, other machines and callers that want more than their token gives, before a daemon that can start programs. */
+/** Web pages, other machines and callers that want more than their token gives, against a daemon that can start programs. */
 import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await home.remove();
 });
 
-/** Nothing was started, and nothing was written that would be. */
+/** Nothing was started, and nothing was configured that would be started. */
 function expectNothing(): void {
   expect(started()).toBe(false);
   expect(own.daemon.configured.runtime.status().map(({ name, config }) => [name, config?.type])).toEqual([
@@ -45,7 +45,7 @@ interface Sent {
   readonly method?: string | undefined;
 }
 
-/** The status, however a browser would not send it. */
+/** The status of a request, also of one that a browser would not send. */
 function statusOf({ path, headers = {}, body = '', method = 'POST' }: Sent): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(own.daemon.url + path, { method, headers }, (response) => {
@@ -62,7 +62,7 @@ function statusOf({ path, headers = {}, body = '', method = 'POST' }: Sent): Pro
 
 const [command, ...args] = COMMAND;
 const INLINE = JSON.stringify({ endpoint: { command, args }, tool_name: 'x' });
-/** Everything by which a program is started. */
+/** All requests that start a program. */
 const STARTING = (): Sent[] => [
   { path: '/mcp/call', body: INLINE },
   { path: '/mcp/calls', body: `{"calls":[${INLINE}]}` },
@@ -75,12 +75,12 @@ const token = (): Record<string, string> => ({ authorization: `Bearer ${own.daem
 describe('no program is started', () => {
   /** What a page in a browser, or a program without the token, can send. */
   const intruders: Array<[string, () => Record<string, string>]> = [
-    ['nobody', () => JSON_TYPE],
+    ['a client without a token', () => JSON_TYPE],
     ['a form of a page', () => ({ 'content-type': 'text/plain', origin: 'https://evil.example' })],
     ['a page with cookies', () => ({ ...JSON_TYPE, cookie: `token=${own.daemon.token}` })],
     ['a page that has the token', () => ({ ...JSON_TYPE, ...token(), origin: 'https://evil.example' })],
     ['a page in a frame', () => ({ ...JSON_TYPE, ...token(), origin: 'null' })],
-    ['a name that now means this machine', () => ({ ...JSON_TYPE, ...token(), host: 'evil.example' })],
+    ['a rebound DNS name', () => ({ ...JSON_TYPE, ...token(), host: 'evil.example' })],
     ['a simple request', () => ({ ...token(), 'content-type': 'application/x-www-form-urlencoded' })],
   ];
 
@@ -98,26 +98,26 @@ describe('no program is started', () => {
     expectNothing();
   });
 
-  it('by an agent that says that it may', async () => {
+  it('by an agent that claims the access', async () => {
     const claims = {
       ...JSON_TYPE,
       authorization: `Bearer ${agent}`,
-      'x-scopes': 'manage',
-      'x-access': 'manage',
+      'x-scopes': 'admin',
+      'x-access': 'admin',
       'x-user': 'owner',
       'x-forwarded-user': 'owner',
     };
     for (const { path, body = '', method } of STARTING().slice(2)) {
-      const claimed = JSON.stringify({ ...JSON.parse(body), access: ['manage'], caller: 'owner' });
+      const claimed = JSON.stringify({ ...JSON.parse(body), access: ['admin'], caller: 'owner' });
       for (const text of [body, claimed])
-        expect(await statusOf({ path: `${path}?access=manage`, headers: claims, body: text, method })).toBe(
+        expect(await statusOf({ path: `${path}?access=admin`, headers: claims, body: text, method })).toBe(
           403,
         );
     }
     expectNothing();
   });
 
-  it('until the owner asks for it', async () => {
+  it('until the owner requests it', async () => {
     await own.post('/mcp/call', JSON.parse(INLINE));
     await waitUntil(started);
   });
@@ -125,7 +125,7 @@ describe('no program is started', () => {
 
 const isRefusal = (status: number): boolean => status >= 400 && status < 500;
 
-it('there is no WebSocket, for a page or for anybody', async () => {
+it('there is no WebSocket, for a page or any other client', async () => {
   const key = Buffer.alloc(16, 1).toString('base64');
   const upgrade = {
     connection: 'Upgrade',
@@ -141,7 +141,7 @@ it('there is no WebSocket, for a page or for anybody', async () => {
     }
 });
 
-it('it listens at the loopback address alone', async () => {
+it('the daemon listens only on the loopback address', async () => {
   const { port, hostname } = new URL(own.daemon.url);
   const reach = (host: string): Promise<boolean> =>
     new Promise((resolve) => {
@@ -153,7 +153,7 @@ it('it listens at the loopback address alone', async () => {
   expect(hostname).toBe('127.0.0.1');
   expect(await reach('127.0.0.1')).toBe(true);
   const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  // The second is there on Linux, and would be answered by who listens everywhere.
+  // The second exists on Linux, where a server that listens on all interfaces would answer.
   const hosts = ['::1', '127.0.0.2', ...others.map(({ address }) => address)];
   for (const host of hosts.filter((one) => one !== '127.0.0.1'))
     expect({ host, reached: await reach(host) }).toEqual({ host, reached: false });

@@ -11,19 +11,19 @@ const OTHERS = Object.entries(ISSUED_SECRETS)
   .filter(([kind]) => kind !== 'a private key')
   .flatMap(([, secrets]) => secrets.slice(0, 1));
 
-/** A collector of traces, and all that it was told. */
+/** A collector of traces, and all that it received. */
 async function collect(): Promise<{ readonly endpoint: string; text(): string }> {
-  let told = '';
+  let received = '';
   const server = createServer((request, response) => {
     request.setEncoding('utf8').on('data', (part: string) => {
-      told += part;
+      received += part;
     });
     request.on('end', () => response.end('{}'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  return { endpoint: `http://127.0.0.1:${port}/v1/traces`, text: () => told };
+  return { endpoint: `http://127.0.0.1:${port}/v1/traces`, text: () => received };
 }
 
 it('tokens, ours too, are in nothing that is kept or shown, whatever they came in', async () => {
@@ -43,8 +43,9 @@ it('tokens, ours too, are in nothing that is kept or shown, whatever they came i
   await runtime.connectAll();
   const made = await own.post('/api/tokens', { name: 'agent', access: ['call'], can: ['mcp_integration'] });
   const agent = String((made.body as { token?: unknown }).token);
+  const owner = own.daemon.token ?? '';
   const strange = `tbk_${randomBytes(32).toString('base64url')}`;
-  expect(agent).toMatch(/^tbk_/);
+  for (const token of [owner, agent]) expect(token).toMatch(/^tbk_/);
 
   let events = '';
   const leave = new AbortController();
@@ -54,12 +55,12 @@ it('tokens, ours too, are in nothing that is kept or shown, whatever they came i
     for await (const part of feed.body ?? []) events += Buffer.from(part).toString('utf8');
   })().catch(() => undefined);
 
-  const secrets = [own.daemon.token, agent, strange, ...OTHERS];
+  const secrets = [owner, agent, strange, ...OTHERS];
   const waiting: Promise<unknown>[] = [];
   for (const secret of secrets) {
     const call = (tool_name: string, args: object) =>
       own.post('/mcp/call', { server: 'demo', tool_name, arguments: args });
-    // What the server answers is the caller's, and comes as it is.
+    // The result belongs to the caller, and is returned unchanged.
     expect(JSON.stringify((await call('echo', { text: `say ${secret}` })).body)).toContain(secret);
     await call('echo', { text: 'x', [secret]: { deep: [secret] } });
     await call(secret, {});
@@ -77,7 +78,7 @@ it('tokens, ours too, are in nothing that is kept or shown, whatever they came i
     );
   }
   await waitUntil(() => runtime.approvals.pending().length >= 1);
-  const told: string[] = [];
+  const received: string[] = [];
   for (const path of [
     '/api/approvals',
     '/api/calls?limit=500',
@@ -86,9 +87,9 @@ it('tokens, ours too, are in nothing that is kept or shown, whatever they came i
     '/api/tokens',
     '/metrics',
   ])
-    told.push(await (await own.fetch(path)).text());
-  const calls = (JSON.parse(told[1] ?? '') as { calls: Array<{ id: string }> }).calls;
-  for (const { id } of calls.slice(0, 40)) told.push(await (await own.fetch(`/api/calls/${id}`)).text());
+    received.push(await (await own.fetch(path)).text());
+  const calls = (JSON.parse(received[1] ?? '') as { calls: Array<{ id: string }> }).calls;
+  for (const { id } of calls.slice(0, 40)) received.push(await (await own.fetch(`/api/calls/${id}`)).text());
   for (const { id } of runtime.approvals.pending()) runtime.approvals.answer(id, 'deny');
   await Promise.all(waiting);
   await waitUntil(() => events.split('call.settled').length > secrets.length);
@@ -96,7 +97,7 @@ it('tokens, ours too, are in nothing that is kept or shown, whatever they came i
   const files = readAll(join(own.stateDir, 'log'));
   await close();
 
-  const places = { files, api: told.join('\n'), events, traces: traces.text() };
+  const places = { files, api: received.join('\n'), events, traces: traces.text() };
   for (const [place, text] of Object.entries(places)) {
     expect([place, text.includes('[redacted]')]).toEqual([place, true]);
     for (const secret of secrets) {

@@ -1,13 +1,13 @@
-/** Clients that leave at any moment, above all while their token is being looked at: nothing of theirs stays behind. */
+/** Clients that disconnect at any moment, above all while their token is verified: nothing of theirs remains. */
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Doors } from '../../src/http/doors.js';
-import { HttpServer } from '../../src/http/http-server.js';
-import type { Visitor } from '../../src/http/visitor.js';
+import { Authenticator } from '../../src/http/authenticate.js';
+import { HttpServer } from '../../src/http/server/http-server.js';
+import type { Identity } from '../../src/identity/identity.js';
 import { createMcpRoutes } from '../../src/mcp/mcp-routes.js';
-import { createStdioTunnel } from '../../src/mcp/stdio-tunnel.js';
+import { createStdioTunnel } from '../../src/mcp/stdio/stdio-tunnel.js';
 import { EVERYTHING, openStand, type Stand } from '../mcp/stand.js';
 
 let stand: Stand;
@@ -43,27 +43,27 @@ const KINDS: Readonly<Record<string, (head: string) => string>> = {
   'a list': (head) => post(head, 'tools/list', LIST),
   'a stream': (head) => post(head, 'subscriptions/listen', LISTEN),
   'half a body': (head) => post(head, 'tools/list', LIST, LIST.length + 100),
-  'the stream of no session': (head) => `GET /mcp HTTP/1.1\r\n${head}accept: text/event-stream\r\n\r\n`,
-  'an address that is not there': (head) => `GET /none HTTP/1.1\r\n${head}\r\n`,
+  'a stream without a session': (head) => `GET /mcp HTTP/1.1\r\n${head}accept: text/event-stream\r\n\r\n`,
+  'an unknown path': (head) => `GET /none HTTP/1.1\r\n${head}\r\n`,
   'two at once': (head) => post(head, 'subscriptions/listen', LISTEN) + post(head, 'tools/list', LIST),
   'a tunnel': (head) => `CONNECT mcp-stdio:0 HTTP/1.1\r\n${head}\r\n`,
   'a tunnel and a stream': (head) => `CONNECT mcp-stdio:0 HTTP/1.1\r\n${head}\r\n${LISTEN}\n`,
   'a tunnel and half a line': (head) => `CONNECT mcp-stdio:0 HTTP/1.1\r\n${head}\r\n${'x'.repeat(70_000)}`,
 };
 
-/** A token says whose it is, and for how long it is looked at, each time anew; some are known at once. */
+/** A token names its owner and how long each verification takes; some are known immediately. */
 async function open(): Promise<{ http: HttpServer; port: number }> {
   const msOf = (token: string): number => Number(token.split('.')[1]);
-  const visitorOf = (token: string): Visitor => {
+  const identityOf = (token: string): Identity => {
     const [id = ''] = token.split('.');
     return { caller: { ...EVERYTHING, id }, access: new Set(['call']) };
   };
-  const verify = (token: string): Promise<Visitor> => delay(msOf(token), visitorOf(token));
-  const find = (token: string) => (msOf(token) < 10 ? visitorOf(token) : undefined);
+  const verify = (token: string): Promise<Identity> => delay(msOf(token), identityOf(token));
+  const find = (token: string) => (msOf(token) < 10 ? identityOf(token) : undefined);
   const http = new HttpServer({
-    routes: createMcpRoutes(stand.front),
-    tunnel: createStdioTunnel(stand.front, () => []),
-    doors: new Doors({ credentials: { find, verify, isPlausible: () => true } }),
+    routes: createMcpRoutes(stand.endpoint),
+    tunnel: createStdioTunnel(stand.endpoint, () => undefined),
+    authenticator: new Authenticator({ credentials: { find, verify, isPlausible: () => true } }),
     limits: { maxConnections: 40, maxInFlight: 40, maxHeldBytes: 1_024 * 1_024 },
     onDefect: (thrown) => {
       throw thrown;
@@ -74,7 +74,7 @@ async function open(): Promise<{ http: HttpServer; port: number }> {
   return { http, port };
 }
 
-/** Sends it and leaves after a while, whatever was said by then. */
+/** Sends the text and disconnects after a while, whatever was received by then. */
 async function visit(port: number, text: string, stayMs: number): Promise<void> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   socket.resume().write(text);
@@ -107,7 +107,7 @@ describe('clients that leave while they are looked at', () => {
   ];
 
   it.each(cases)(
-    '%s: nothing stays behind, and everybody is served',
+    '%s: nothing remains, and others are served',
     async (_name, texts) => {
       const { http, port } = await open();
       const random = numbersFrom(7);
@@ -121,7 +121,7 @@ describe('clients that leave while they are looked at', () => {
         await Promise.all(crowd);
       }
       const isEmpty = () => http.inFlight + http.connections.known + http.connections.open === 0;
-      // The tokens of some are still looked at.
+      // Some tokens are still being verified.
       await delay(200);
       await waitUntil(isEmpty);
       for (const who of ['ada', 'bob', 'eve', 'new']) expect(await statusOf(port, who)).toBe(200);

@@ -1,17 +1,17 @@
-/** Servers that do not want to end, with children that do not either: none outlives what it was started for. */
+/** Servers that ignore signals, with children that do too: none outlives its purpose. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { fixture, isAlive, readPids, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from './child-daemon.js';
 
-/** A server, one child in its group, one detached, a shell, and one behind it: none heeds a signal that it may ignore. */
+/** A server, a child in its group, a detached one, a shell, and a child of the shell: all ignore the signals they can. */
 const FAMILY = ['server', 'same-group', 'detached', 'shell', 'behind-shell'];
 
 interface Family {
   readonly daemon: ChildDaemon;
   /** The process id of the server itself. */
   readonly server: number;
-  /** Those of the family that live. */
+  /** The processes of the family that are alive. */
   alive(): number[];
 }
 
@@ -36,16 +36,16 @@ async function withFamily(work: (family: Family) => Promise<void>): Promise<void
 }
 
 describe.skipIf(process.platform !== 'linux').concurrent('nothing is left of a stubborn server', () => {
-  it('when it is taken out of the configuration, and the daemon goes on', () =>
+  it('when it is removed from the configuration, and the daemon keeps running', () =>
     withFamily(async ({ daemon, server, alive }) => {
       writeFileSync(daemon.directory.file('mcp.json'), '{ "servers": {} }');
       await waitUntil(() => alive().length === 0, 15_000);
-      // Nor as a zombie, which only its parent can take away.
+      // Nor as a zombie, which only its parent can reap.
       await waitUntil(() => !existsSync(`/proc/${server}`));
       expect(await daemon.call('old', 'pid')).toMatchObject({ code: 'SERVER_UNKNOWN' });
     }));
 
-  it('when the daemon is told to end', () =>
+  it('when the daemon is stopped', () =>
     withFamily(async ({ daemon, alive }) => {
       daemon.child.kill('SIGTERM');
       expect(await daemon.ended).toBe(0);
@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== 'linux').concurrent('nothing is left of a s
     withFamily(async ({ daemon, alive }) => {
       daemon.child.kill('SIGKILL');
       expect(await daemon.ended).toBe('SIGKILL');
-      const next = await childDaemon({ servers: {} }, daemon.directory);
+      const next = await childDaemon({ servers: {} }, { directory: daemon.directory });
       try {
         await waitUntil(() => alive().length === 0);
       } finally {

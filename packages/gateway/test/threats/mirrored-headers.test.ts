@@ -1,4 +1,4 @@
-/** Tools that want their arguments repeated in HTTP headers (`x-mcp-header`). */
+/** Tools that require their arguments repeated in HTTP headers (`x-mcp-header`). */
 import { fixture } from '@turnbuckle/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from './child-daemon.js';
@@ -55,7 +55,7 @@ beforeEach(() => {
 });
 const callsSince = () => up.calls().slice(before);
 
-/** A request of the newer revision to the daemon. */
+/** A modern request to the daemon. */
 async function ask(method: string, params: object, headers: Record<string, string> = {}) {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -83,7 +83,7 @@ const namesOf = (list: ReadonlyArray<{ name: string }> = [], server = 'up'): str
 
 const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
-describe('a tool that wants a header', () => {
+describe('a tool that requires a header', () => {
   it('that cannot be one is left out, and its server stays', async () => {
     const { tools } = (await (await daemon.fetch('/tools')).json()) as { tools: Array<{ name: string }> };
     const kept = ['good', 'place'];
@@ -100,7 +100,7 @@ describe('a tool that wants a header', () => {
   });
 
   // Over stdio a header means nothing to its server, but the daemon offers the tool over HTTP.
-  it('that cannot be one is not passed on to clients over HTTP either', async () => {
+  it('that is invalid is not listed for clients over HTTP either', async () => {
     const listed = (await ask('tools/list', {})).body.result?.tools;
     expect(namesOf(listed, 'local')).toContain('good_first');
     expect(namesOf(listed, 'local').filter((name) => name.startsWith('bad_header'))).toEqual([]);
@@ -118,12 +118,12 @@ describe('a tool that wants a header', () => {
     },
   );
 
-  it('gets what the body says: a client whose header says something else is refused', async () => {
+  it('gets the value of the body: a client with another value in its header is refused', async () => {
     const params = { name: 'up_place', arguments: { region: 'north' } };
     const call = (headers: Record<string, string>) =>
       ask('tools/call', params, { 'mcp-name': 'up_place', ...headers });
-    for (const told of [undefined, 'south', base64('south'), '=?base64?*?=']) {
-      const refused = await call(told === undefined ? {} : { 'mcp-param-region': told });
+    for (const received of [undefined, 'south', base64('south'), '=?base64?*?=']) {
+      const refused = await call(received === undefined ? {} : { 'mcp-param-region': received });
       expect(refused).toMatchObject({ status: 400, body: { error: { code: -32020 } } });
     }
     expect(callsSince()).toEqual([]);
@@ -131,7 +131,7 @@ describe('a tool that wants a header', () => {
     expect(callsSince().map(({ headers }) => headers['mcp-param-region'])).toEqual(['north']);
   });
 
-  it('for what sounds like a secret is shown to people, and a rule keeps agents from it', async () => {
+  it('for an argument named like a secret is flagged, and a rule hides it from agents', async () => {
     const { tools } = (await (await daemon.fetch('/api/tools?server=up')).json()) as {
       tools: Array<{ tool: string; flags: string[] }>;
     };

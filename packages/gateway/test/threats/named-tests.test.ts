@@ -1,4 +1,4 @@
-/** The list of threats names tests, and every known attack has one: they are there. */
+/** The threat model names tests that exist, and every known attack has one. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -6,12 +6,12 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const page = readFileSync(`${root}docs/threat-model.md`, 'utf8');
 const PACKAGES = ['cli', 'gateway', 'store'];
-/** The attacks that are publicly known are counted through. */
+/** The publicly known attacks are numbered. */
 const KNOWN = Array.from({ length: 60 }, (_, index) => `S${index + 1}`);
-/** Of parts that are not built yet: this list only ever gets shorter. */
+/** Attacks on parts that are not built yet: this list only ever gets shorter. */
 const NOT_BUILT = ['S33', 'S34', 'S51', 'S53', 'S54', 'S55', 'S56'];
 
-/** Where a test lies, by the name that the page gives it. */
+/** The path of a test, from its name on the page. */
 function placeOf(name: string): string {
   const [first = '', ...rest] = name.split('/');
   return (
@@ -52,7 +52,7 @@ const hasTests = (path: string): boolean =>
     : path.endsWith('.test.ts');
 
 describe('the page', () => {
-  it('names only tests that are there', () => {
+  it('names only tests that exist', () => {
     expect(named.length).toBeGreaterThan(120);
     expect(named.filter((name) => !existsSync(placeOf(name)) || !hasTests(placeOf(name)))).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('the page', () => {
     expect(named).toEqual(expect.arrayContaining(others.map((file) => `gateway/threats/${file}`)));
   });
 
-  it('has every row in its form: an id, and a test unless it says what it comes with', () => {
+  it('has an id and a test in every row, unless the part is not built', () => {
     const lines = tables.split('\n').filter((line) => line.startsWith('| '));
     expect(lines.filter((line) => !/^\| (?:id |--|(?:S|T)\d+(?:, (?:S|T)\d+)* )/.test(line))).toEqual([]);
     const bare = threats.filter(
@@ -74,14 +74,14 @@ describe('the page', () => {
 });
 
 describe('the numbers', () => {
-  it('are all there, once each, and are those of the rows above', () => {
+  it('are complete, unique, and the same as in the rows above', () => {
     const ids = byNumber.map(({ id }) => id);
     expect(ids.filter((id) => id.startsWith('S'))).toEqual(KNOWN);
     expect(new Set(ids).size).toBe(ids.length);
     expect(new Set(threats.flatMap((threat) => threat.ids))).toEqual(new Set(ids));
   });
 
-  it('have a test that exists, but for what is not built', () => {
+  it('have a test, except for what is not built', () => {
     expect(byNumber.filter(({ tests }) => tests.length === 0).map(({ id }) => id)).toEqual(NOT_BUILT);
   });
 

@@ -36,18 +36,18 @@ const inFlight = (): number => here.daemon.configured.runtime.serverStatus('up')
 const pending = () => here.daemon.configured.runtime.approvals.pending();
 
 async function makeToken(expires?: Date): Promise<string> {
-  // One that is left from before a failure would be in the way.
+  // A token left by a failed test would be in the way.
   await here.fetch('/api/tokens/agent', { method: 'DELETE' });
   const made = await here.post('/api/tokens', {
     name: 'agent',
     can: ['mcp_integration'],
-    access: ['call', 'look'],
+    access: ['call', 'read'],
     ...(expires && { expires: expires.toISOString() }),
   });
   return String(made.body.token);
 }
 
-/** The stream without an end that a request answers with; and its end. */
+/** The endless stream of a response; `over` resolves when it ends. */
 async function openStream(
   init: RequestInit & { readonly token: string },
   path = '/mcp',
@@ -107,7 +107,7 @@ async function beginAll(token: string) {
   return { session, parked, streams, calls: [...calls, asked], slow: await slowBody(token) };
 }
 
-/** A request whose body does not come yet. */
+/** A request whose body has not arrived yet. */
 async function slowBody(token: string) {
   const { port } = new URL(there.url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
@@ -125,7 +125,7 @@ async function slowBody(token: string) {
   return { finish: () => socket.write(body.slice(1)), heard: () => heard, isOver: () => socket.destroyed };
 }
 
-/** All of it is over, and the log says so. */
+/** Everything has ended, and the log shows it. */
 async function expectOver(token: string, begun: Awaited<ReturnType<typeof beginAll>>): Promise<void> {
   await Promise.all(begun.streams.map(({ over }) => over));
   for (const answer of await Promise.all(begun.calls))
@@ -148,7 +148,7 @@ interface Logged {
   readonly code?: string;
 }
 
-/** Somebody else with the same name. */
+/** Another identity with the same name. */
 async function expectNothingInherited(begun: Awaited<ReturnType<typeof beginAll>>): Promise<void> {
   const token = await makeToken();
   const inSession = { token, headers: { 'mcp-session-id': begun.session } };
@@ -162,7 +162,7 @@ async function expectNothingInherited(begun: Awaited<ReturnType<typeof beginAll>
   );
   const resumed = await ask(token, { requestState, inputResponses });
   expect(resumed.body.error).toMatchObject({ code: -32602 });
-  // An answer for the session was one for the other.
+  // An approval for the session was given to the old token.
   const asked = here.post('/mcp/call', { tool_name: 'up_add', arguments: { a: 1, b: 2 } }, token);
   await waitUntil(() => pending().length === 1);
   await here.post(`/api/approvals/${pending()[0]?.id}`, { answer: 'session' });
@@ -207,7 +207,7 @@ describe('a token that ends', () => {
   );
 
   it.each(['revoked', 'closed'])(
-    'takes a call with it that waits for its client on a connection of lines (%s)',
+    'ends a call that waits for its client on a stdio tunnel (%s)',
     async (how) => {
       const token = await makeToken();
       const { host, port } = new URL(there.url);
@@ -234,13 +234,13 @@ describe('a token that ends', () => {
   );
 
   it(
-    'leaves what others began alone',
+    'does not affect what others began',
     async () => {
       const token = await makeToken();
       const other = await here.post('/api/tokens', {
         name: 'other',
         can: ['mcp_integration'],
-        access: ['call', 'look'],
+        access: ['call', 'read'],
       });
       const others = await openStream({ token: String(other.body.token) }, '/api/events');
       const gone = await openStream({ token }, '/api/events');

@@ -1,4 +1,4 @@
-/** One token that takes all it can get: the owner revokes it, and another agent calls, both at once. */
+/** One token takes all it can get: the owner can still revoke it and another agent can call, both at once. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
@@ -8,7 +8,7 @@ import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from './child-daemon.js';
 
-/** A second by itself; the machine that runs this may be busy. */
+/** A second on an idle machine; this one may be busy. */
 const AT_ONCE_MS = 4_000;
 const LISTEN = JSON.stringify({
   ...{ jsonrpc: '2.0', id: 9, method: 'subscriptions/listen' },
@@ -34,7 +34,7 @@ afterAll(() => daemon.remove());
 
 async function makeToken(name: string): Promise<string> {
   const { body } = await daemon.post('/api/tokens', {
-    ...{ name, can: ['mcp_integration'], access: ['call', 'look'] },
+    ...{ name, can: ['mcp_integration'], access: ['call', 'read'] },
   });
   return String(body.token);
 }
@@ -56,16 +56,16 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
       'mcp-protocol-version: 2026-07-28\r\nmcp-method: subscriptions/listen\r\n' +
       `content-length: ${LISTEN.length}\r\n\r\n${LISTEN}`,
   },
-  'bodies that do not come': {
+  'bodies that do not arrive': {
     count: 1_100,
     text: (host, token) =>
       `${head('POST /mcp/call', host, token)}content-type: application/json\r\ncontent-length: 4000000\r\nexpect: 100-continue\r\n\r\n`,
   },
-  'connections that are kept': {
+  'connections that are kept alive': {
     count: 1_100,
     text: (host, token) => `${head('GET /tools', host, token)}\r\n`,
   },
-  'connections that say nothing': { count: 1_100, text: () => '' },
+  'connections that send nothing': { count: 1_100, text: () => '' },
 };
 
 async function attack({ count, text }: Attack, token: string): Promise<Socket[]> {
@@ -76,7 +76,7 @@ async function attack({ count, text }: Attack, token: string): Promise<Socket[]>
     const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
     sockets.push(socket);
     socket.on('connect', () => void (text(host, token) !== '' && socket.write(text(host, token))));
-    // Each hears something: that it is refused, the beginning of its answer, or that it may go on.
+    // Each receives something: a rejection, the start of its response, or `100 Continue`.
     socket.on('data', () => heard.add(socket));
     if (number % 100 === 99) await waitUntil(() => sockets.every(isSettled), 20_000);
   }
@@ -87,7 +87,7 @@ async function attack({ count, text }: Attack, token: string): Promise<Socket[]>
 
 const isSettled = ({ readyState, destroyed }: Socket): boolean => readyState === 'open' || destroyed;
 
-/** Over a connection of its own, and in time. */
+/** Over a new connection, and in time. */
 async function ask(what: string, token = '', body?: object): Promise<string> {
   const began = performance.now();
   const [method, path] = what.split(' ');
@@ -107,7 +107,7 @@ async function ask(what: string, token = '', body?: object): Promise<string> {
 
 describe('one token with all it can get', () => {
   it.each(Object.entries(ATTACKS))(
-    '%s: others get in, and it can be revoked',
+    '%s: others are served, and it can be revoked',
     async (_name, what) => {
       const token = await makeToken('greedy');
       const sockets = await attack(what, token);

@@ -1,4 +1,4 @@
-/** Requests that two readers would cut apart at different places, at the daemon's own port. */
+/** Requests that two parsers would split at different places, sent to the daemon's port. */
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { fixture, temporaryDirectory } from '@turnbuckle/testing';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await home.remove();
 });
 
-/** A call that was let in, and that nobody waits for, has begun before this one. */
+/** A call that was authenticated, and whose response nothing waits for, has started before this one. */
 async function countLater(): Promise<number> {
   await own.post('/mcp/call', { server: 'up', tool_name: 'echo', arguments: { text: 'after' } });
   return count();
@@ -56,13 +56,13 @@ const effect = (): string =>
 const health = (): string => 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-it('a request as it should be has its effect', async () => {
+it('a valid request has its effect', async () => {
   const before = count();
   expect(await exchange(effect())).toEqual(['200']);
   expect(count()).toBe(before + 1);
 });
 
-/** How the first request says where it ends; each carries another one that begins where a wrong reader would stop. */
+/** How the first request marks its end; each hides another request that begins where a wrong parser would stop. */
 const AMBIGUOUS: Array<[string, () => string]> = [
   [
     'a length and chunks',
@@ -77,14 +77,17 @@ const AMBIGUOUS: Array<[string, () => string]> = [
   ],
   ['two lengths', () => `${head('POST /mcp/call', 'Content-Length: 0', 'Content-Length: 9')}${effect()}`],
   ['a list of lengths', () => `${head('POST /mcp/call', 'Content-Length: 0, 9')}${effect()}`],
-  ['chunks that are not', () => `${head('POST /mcp/call', 'Transfer-Encoding: xchunked')}${effect()}`],
+  [
+    'an unknown transfer encoding',
+    () => `${head('POST /mcp/call', 'Transfer-Encoding: xchunked')}${effect()}`,
+  ],
   ['a tab in chunks', () => `${head('POST /mcp/call', 'Transfer-Encoding:\x0bchunked')}0\r\n\r\n${effect()}`],
   [
-    'codings of which chunks are not the last',
+    'a transfer encoding after chunked',
     () => `${head('POST /mcp/call', 'Transfer-Encoding: chunked, identity')}0\r\n\r\n${effect()}`,
   ],
   [
-    'chunks that are told twice',
+    'chunks that are declared twice',
     () =>
       `${head('POST /mcp/call', 'Transfer-Encoding: chunked', 'Transfer-Encoding: identity')}0\r\n\r\n${effect()}`,
   ],
@@ -119,7 +122,7 @@ describe('a request that hides another', () => {
     expect(await countLater()).toBe(before);
   });
 
-  it('behind a body that nobody reads is not taken: it would have an effect, and no answer', async () => {
+  it('behind an unread body is rejected: it would have an effect without a response', async () => {
     const before = count();
     const inside = effect();
     const unread = head('POST /nothing', `Content-Length: ${inside.length}`) + inside;
@@ -128,7 +131,7 @@ describe('a request that hides another', () => {
     expect(await countLater()).toBe(before);
   });
 
-  it('behind a body that is too large is not taken', async () => {
+  it('behind a body that is too large is ignored', async () => {
     const before = count();
     const first = head('POST /mcp/call', 'Transfer-Encoding: chunked') + chunk('x'.repeat(5 * MEGABYTE));
     expect(await exchange(first + chunk('') + effect())).toEqual(['413']);
@@ -136,19 +139,19 @@ describe('a request that hides another', () => {
   });
 });
 
-describe('answers on one connection', () => {
+describe('responses on one connection', () => {
   const slow = (...more: string[]): string => {
     const body = JSON.stringify({ server: 'up', tool_name: 'sleep', arguments: { ms: 30 } });
     return head('POST /mcp/call', `Content-Length: ${body.length}`, ...more) + body;
   };
 
-  it('stand in the order of the requests', async () => {
+  it('are in the order of the requests', async () => {
     expect(await exchange(slow() + head('GET /nothing') + health())).toEqual(['200', '404', '200']);
   });
 
   it.each([
-    ['what is no request', () => `${slow()}HELO\r\n\r\n`],
-    ['more than there should be', () => slow('Connection: close') + health()],
+    ['an invalid request', () => `${slow()}HELO\r\n\r\n`],
+    ['a request after the last one', () => slow('Connection: close') + health()],
     [
       'a request that is broken later',
       () => `${slow()}${head('POST /mcp/call', 'Transfer-Encoding: chunked')}zz\r\n`,

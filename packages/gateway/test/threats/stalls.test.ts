@@ -1,4 +1,4 @@
-/** Patterns, schemas and templates of strangers that would take for ever: the daemon goes on meanwhile. */
+/** Patterns, schemas and templates of servers that would take forever to evaluate: the daemon is not blocked. */
 import { fixture } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildDaemon, childDaemon } from './child-daemon.js';
@@ -21,7 +21,7 @@ const withValue = (value: object, more: object = {}): object => ({
   ...more,
 });
 
-/** Each level stands for the next one twice. */
+/** Each level refers to the next one twice. */
 function doubling(): object {
   const levels = Array.from({ length: 40 }, (_, level) => {
     const next = { $ref: `#/$defs/d${level + 1}` };
@@ -61,7 +61,7 @@ const ARGUMENTS: Readonly<Record<string, object>> = {
   loop: { value: 5 },
 };
 
-/** What is said back: the same schemas judge results. */
+/** The result: the same schemas validate it. */
 const result = ({ name }: Readonly<Record<string, unknown>>): object => ({
   content: [],
   structuredContent: ARGUMENTS[String(name).replace('out_', '')] ?? { value: LONG, [LONG]: 5 },
@@ -99,7 +99,7 @@ afterAll(async () => {
   await up.close();
 });
 
-/** A daemon that stands still answers nobody, and the test ends by its time limit. */
+/** A blocked daemon responds to no request, and the test ends by its timeout. */
 async function expectHealthy(): Promise<void> {
   expect(await daemon.call('healthy', 'echo', { text: 'meanwhile' })).toMatchObject({ success: true });
 }
@@ -137,7 +137,7 @@ describe('others are served', () => {
     expect((await hostile)[0]).toMatchObject({ success: false, code: 'SCHEMA_UNUSABLE' });
   });
 
-  it('while an address is compared with a thousand templates', async () => {
+  it('while a URI is compared with a thousand templates', async () => {
     const session = await post({ method: 'initialize', params: CLIENT });
     const read = post({ method: 'resources/read', params: { uri: ADDRESS } }, session.headers);
     await expectHealthy();

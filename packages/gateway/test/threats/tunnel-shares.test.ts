@@ -1,18 +1,18 @@
-/** One client on a connection of lines that asks for all it can get: it has the share of any other, and no more. */
+/** A client on a stdio tunnel that takes all it can get: it has the same share as any other. */
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { waitUntil } from '@turnbuckle/testing';
 import type { Caller, ServerInput } from 'turnbuckle';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Doors } from '../../src/http/doors.js';
-import type { HttpLimits } from '../../src/http/http-limits.js';
-import { HttpServer } from '../../src/http/http-server.js';
+import { Authenticator } from '../../src/http/authenticate.js';
+import type { HttpLimits } from '../../src/http/server/http-limits.js';
+import { HttpServer } from '../../src/http/server/http-server.js';
 import { createMcpRoutes } from '../../src/mcp/mcp-routes.js';
-import { createStdioTunnel } from '../../src/mcp/stdio-tunnel.js';
+import { createStdioTunnel } from '../../src/mcp/stdio/stdio-tunnel.js';
 import { EVERYTHING, openStand, type Stand } from '../mcp/stand.js';
 
 const MEGABYTE = 1_024 * 1_024;
-/** Never answers `wait`; answers `big` with so much. */
+/** Never answers `wait`; answers `big` with a text of the given size. */
 const SERVER = `
 const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -36,9 +36,9 @@ afterAll(() => stand.close());
 
 async function openHttp(limits: Partial<HttpLimits>): Promise<{ http: HttpServer; port: number }> {
   const http = new HttpServer({
-    routes: createMcpRoutes(stand.front),
-    tunnel: createStdioTunnel(stand.front, () => []),
-    doors: new Doors({
+    routes: createMcpRoutes(stand.endpoint),
+    tunnel: createStdioTunnel(stand.endpoint, () => undefined),
+    authenticator: new Authenticator({
       credentials: {
         find: (id) => ({ caller: { ...EVERYTHING, id } satisfies Caller, access: new Set(['call']) }),
       },
@@ -53,7 +53,7 @@ async function openHttp(limits: Partial<HttpLimits>): Promise<{ http: HttpServer
   return { http, port };
 }
 
-interface Told {
+interface Received {
   readonly id?: unknown;
   readonly result?: object;
   readonly error?: { readonly data?: { readonly code?: string } };
@@ -61,10 +61,10 @@ interface Told {
 
 interface Lines {
   write(text: string): void;
-  readonly told: Told[];
+  readonly received: Received[];
 }
 
-function collect(told: Told[], onHead?: () => void): (part: string) => void {
+function collect(received: Received[], onHead?: () => void): (part: string) => void {
   let rest = '';
   let isOpen = onHead === undefined;
   return (part) => {
@@ -77,42 +77,42 @@ function collect(told: Told[], onHead?: () => void): (part: string) => void {
     if (!part.includes('\n')) return;
     const lines = rest.split('\n');
     rest = lines.pop() ?? '';
-    told.push(...lines.map((line) => JSON.parse(line) as Told));
+    received.push(...lines.map((line) => JSON.parse(line) as Received));
   };
 }
 
 async function openTunnel(port: number, who: string): Promise<Lines & { readonly socket: Socket }> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   onTestFinished(() => void socket.destroy());
-  const told: Told[] = [];
+  const received: Received[] = [];
   await new Promise<void>((resolve) => {
-    socket.setEncoding('utf8').on('data', collect(told, resolve));
+    socket.setEncoding('utf8').on('data', collect(received, resolve));
     socket.write(
       `CONNECT mcp-stdio:0 HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${who}\r\n\r\n`,
     );
   });
-  return { socket, told, write: (text) => void socket.write(`${text}\n`) };
+  return { socket, received, write: (text) => void socket.write(`${text}\n`) };
 }
 
 function openStreams(): Lines {
   const input = new PassThrough();
   const output = new PassThrough();
-  const told: Told[] = [];
-  output.setEncoding('utf8').on('data', collect(told));
-  const serving = stand.front.serveStdio({ input, output, caller: EVERYTHING, maxBytes: 64 * MEGABYTE });
+  const received: Received[] = [];
+  output.setEncoding('utf8').on('data', collect(received));
+  const serving = stand.endpoint.serveStdio({ input, output, caller: EVERYTHING, maxBytes: 64 * MEGABYTE });
   onTestFinished(async () => {
     input.end();
     await serving;
   });
-  return { told, write: (text) => void input.write(`${text}\n`) };
+  return { received, write: (text) => void input.write(`${text}\n`) };
 }
 
 const say = (lines: Lines, id: number, method: string, params: object): void =>
   lines.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
 const call = (name: string, args: object = {}) => ({ name: `up_${name}`, arguments: args });
-const answerTo = (lines: Lines, id: unknown) => lines.told.find((one) => one.id === id);
-const refused = (lines: Lines) => lines.told.filter(({ error }) => error?.data?.code === 'OVERLOADED');
-async function ask(lines: Lines, id: number, method: string, params: object): Promise<Told | undefined> {
+const answerTo = (lines: Lines, id: unknown) => lines.received.find((one) => one.id === id);
+const refused = (lines: Lines) => lines.received.filter(({ error }) => error?.data?.code === 'OVERLOADED');
+async function ask(lines: Lines, id: number, method: string, params: object): Promise<Received | undefined> {
   say(lines, id, method, params);
   await waitUntil(() => answerTo(lines, id) !== undefined, 20_000);
   return answerTo(lines, id);
@@ -122,25 +122,28 @@ describe('requests on a connection of lines', () => {
   it.each([
     ['calls', 'tools/call', call('wait')],
     ['streams', 'subscriptions/listen', { notifications: { toolsListChanged: true }, _meta: META }],
-  ])('%s have the share of their caller; what ends them gets through', async (_what, method, params) => {
-    const { http, port } = await openHttp({ maxInFlight: 32 });
-    const [ada, twin] = [await openTunnel(port, 'ada'), await openTunnel(port, 'ada')];
-    if (method === 'tools/call') await ask(ada, 1, 'initialize', HELLO);
-    for (let id = 100; id < 140; id += 1) say(ada, id, method, params);
-    await waitUntil(() => refused(ada).length === 24);
-    expect(http.inFlight).toBe(16);
-    // Another connection is not another share.
-    expect((await ask(twin, 2, 'tools/list', { _meta: META }))?.error?.data?.code).toBe('OVERLOADED');
-    const bob = await openTunnel(port, 'bob');
-    expect((await ask(bob, 3, 'tools/list', { _meta: META }))?.result).toBeDefined();
-    ada.write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100}}');
-    await waitUntil(() => http.inFlight === 15);
-    expect((await ask(twin, 4, 'tools/list', { _meta: META }))?.result).toBeDefined();
-    ada.socket.destroy();
-    await waitUntil(() => http.inFlight === 0);
-  });
+  ])(
+    '%s count against the share of their caller; a cancellation gets through',
+    async (_what, method, params) => {
+      const { http, port } = await openHttp({ maxInFlight: 32 });
+      const [ada, twin] = [await openTunnel(port, 'ada'), await openTunnel(port, 'ada')];
+      if (method === 'tools/call') await ask(ada, 1, 'initialize', HELLO);
+      for (let id = 100; id < 140; id += 1) say(ada, id, method, params);
+      await waitUntil(() => refused(ada).length === 24);
+      expect(http.inFlight).toBe(16);
+      // Another connection is not another share.
+      expect((await ask(twin, 2, 'tools/list', { _meta: META }))?.error?.data?.code).toBe('OVERLOADED');
+      const bob = await openTunnel(port, 'bob');
+      expect((await ask(bob, 3, 'tools/list', { _meta: META }))?.result).toBeDefined();
+      ada.write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100}}');
+      await waitUntil(() => http.inFlight === 15);
+      expect((await ask(twin, 4, 'tools/list', { _meta: META }))?.result).toBeDefined();
+      ada.socket.destroy();
+      await waitUntil(() => http.inFlight === 0);
+    },
+  );
 
-  it('hold their bytes, and are refused by their id beyond their share', async () => {
+  it('count by their bytes, and are rejected with their id beyond the share', async () => {
     const { http, port } = await openHttp({ maxHeldBytes: 16 * MEGABYTE });
     const ada = await openTunnel(port, 'ada');
     await ask(ada, 1, 'initialize', HELLO);
@@ -165,15 +168,15 @@ describe('requests on a connection of lines', () => {
     expect((await ask(again, 4, 'tools/list', padded))?.result).toBeDefined();
   });
 
-  it('count for the rate', async () => {
+  it('count against the rate limit', async () => {
     const { port } = await openHttp({ requests: { perSecond: 0.001, burst: 5 } });
     const ada = await openTunnel(port, 'ada');
     for (let id = 1; id <= 10; id += 1) say(ada, id, 'tools/list', { _meta: META });
-    await waitUntil(() => ada.told.length === 10);
-    expect(ada.told.filter(({ error }) => error?.data?.code === 'RATE_LIMITED')).toHaveLength(6);
+    await waitUntil(() => ada.received.length === 10);
+    expect(ada.received.filter(({ error }) => error?.data?.code === 'RATE_LIMITED')).toHaveLength(6);
   });
 
-  it('are bounded without a daemon too', async () => {
+  it('are limited without a daemon too', async () => {
     const lines = openStreams();
     const listen = { notifications: { toolsListChanged: true }, _meta: META };
     for (let id = 100; id < 1_200; id += 1) say(lines, id, 'subscriptions/listen', listen);
@@ -184,8 +187,8 @@ describe('requests on a connection of lines', () => {
   });
 });
 
-describe('answers on a connection of lines', () => {
-  it('pass however large they are; who reads none is cut off', async () => {
+describe('responses on a stdio tunnel', () => {
+  it('pass however large they are; a client that reads none is disconnected', async () => {
     const { http, port } = await openHttp({ maxUnsentBytes: 20 * MEGABYTE, slowReadMs: 3_000 });
     const ada = await openTunnel(port, 'ada');
     await ask(ada, 1, 'initialize', HELLO);

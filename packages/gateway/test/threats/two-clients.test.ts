@@ -1,4 +1,4 @@
-/** Clients with the same ids, the same tokens of progress and the same servers: what is of one never reaches the other. */
+/** Clients with the same ids, the same progress tokens and the same servers: nothing of one reaches the other. */
 import { fixture, type RunningFixture, startFixture } from '@turnbuckle/testing';
 import type { Caller } from 'turnbuckle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ interface Message {
   readonly result?: Readonly<Record<string, unknown>>;
 }
 
-/** An older client: what comes back on the stream of a request, message by message. */
+/** A legacy client: the messages on the stream of a request, one by one. */
 async function* follow(who: string, session: string, message: object): AsyncGenerator<Message> {
   const response = await fetch(`${stand.url}/mcp`, {
     method: 'POST',
@@ -80,7 +80,7 @@ describe('two clients of one server', () => {
       for await (const message of follow(who, session, { method: 'tools/call', params })) heard.push(message);
       const progress = heard.filter(({ method }) => method === 'notifications/progress');
       expect(progress.length).toBeGreaterThan(0);
-      expect(new Set(progress.map(({ params: told }) => told?.total))).toEqual(new Set([ms]));
+      expect(new Set(progress.map(({ params: received }) => received?.total))).toEqual(new Set([ms]));
       expect(textOf(heard.at(-1)?.result)).toBe(`slept ${ms} ms`);
     };
     await Promise.all(
@@ -90,9 +90,9 @@ describe('two clients of one server', () => {
 
   it.each([
     ['far', 3],
-    // Over one pipe nobody can tell for whose call a server asks, unless there is only one.
+    // Over one pipe it is unknown for which call a server asks, unless there is only one.
     ['near', 0],
-  ])('(%s) are never asked what is for the other', async (server, least) => {
+  ])('(%s) never get a question that is for the other', async (server, least) => {
     const one = async (who: string): Promise<void> => {
       const session = await initialize(stand, { token: who }, { elicitation: { form: {} } });
       const mine = { token: who, headers: { 'mcp-session-id': session } };
@@ -124,7 +124,7 @@ describe('what a client says of itself', () => {
   const claims = {
     caller: 'owner',
     capabilities: ['mcp_integration'],
-    scopes: ['manage'],
+    scopes: ['admin'],
     'turnbuckle/caller': CALLERS.ada,
     'io.modelcontextprotocol/clientInfo': { name: 'owner', version: '1' },
     authorization: 'Bearer ada',
@@ -151,9 +151,9 @@ describe('what a client says of itself', () => {
   };
   const inputResponses = { answer1: { action: 'accept', content: { name: 'Ada' } } };
 
-  it('as the state of a request goes back to its server as that gave it, or not at all', async () => {
+  it('as requestState returns to its server unchanged, or not at all', async () => {
     const { requestState } = (await ask({})).body.result ?? {};
-    // The server signs its own, with characters in it that do not survive any tidying up: none of it is seen here.
+    // The server signs its own state, with characters that do not survive normalization: none of it is visible here.
     expect(requestState).toMatch(/^[\w-]+$/);
     const done = await ask({ inputResponses, requestState });
     expect(done.body.result).toMatchObject({ resultType: 'complete' });
@@ -164,13 +164,13 @@ describe('what a client says of itself', () => {
     });
   });
 
-  it('as a state of ours that is none does not reach the server', async () => {
+  it('as a forged state of ours does not reach the server', async () => {
     const made = await ask({ inputResponses, requestState: `turnbuckle:${'A'.repeat(32)}` });
-    expect(made.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('waited for') });
+    expect(made.body.error).toMatchObject({ code: -32602, message: expect.stringContaining('requestState') });
   });
 });
 
-describe('what may be kept by caches on the way', () => {
+describe('what caches between client and daemon may keep', () => {
   const METHODS = [
     'tools/list',
     'resources/list',
@@ -187,7 +187,7 @@ describe('what may be kept by caches on the way', () => {
     if (method === 'tools/list') expect(all?.body.result?.tools).not.toEqual(some?.body.result?.tools);
   });
 
-  // Not everybody who may call the daemon may read it, whatever its server thinks of its own callers.
+  // Not every caller of the daemon may read it, whatever cache scope its server declares.
   it('is of one token: resources/read', async () => {
     const read = { method: 'resources/read', params: { uri: 'fixture://greeting' } };
     expect((await modern(stand, read, { token: 'ada' })).body.result).toMatchObject({

@@ -1,12 +1,12 @@
-/** An MCP server over HTTP whose answers are the test's, and which notes every request that it gets. */
+/** An MCP server over HTTP with answers from the test, which records every request. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 type Params = Readonly<Record<string, unknown>>;
-/** Its result, or a promise of it; thrown, an error of the protocol. */
+/** Returns a result or a promise of one; throws an `UpstreamError` for a protocol error. */
 type Answer = (params: Params) => unknown;
 
-/** What an answer throws that is to be an error. */
+/** Thrown by an answer to send a JSON-RPC error. */
 export class UpstreamError extends Error {
   readonly code: number;
 
@@ -20,21 +20,21 @@ export interface Noted {
   readonly method: string;
   readonly params: Params;
   readonly headers: IncomingHttpHeaders;
-  /** The other end of the connection on which it came. */
+  /** The remote port of its connection. */
   readonly port: number | undefined;
 }
 
 export interface Upstream {
   readonly url: string;
   readonly noted: readonly Noted[];
-  /** Those that were calls of tools. */
+  /** The recorded tool calls. */
   calls(): readonly Noted[];
   close(): Promise<void>;
 }
 
 export interface UpstreamOptions {
   readonly era?: 'legacy' | 'modern';
-  /** By method; a list of tools, and calls that answer `called`, unless told otherwise. */
+  /** By method; by default a list of tools, and calls that return `called`. */
   readonly answers?: Readonly<Record<string, Answer>>;
   readonly tools?: readonly object[];
 }

@@ -1,4 +1,4 @@
-/** WebSocket servers that break the rules of the handshake or of the frames: the daemon lives on. */
+/** WebSocket servers that break the rules of the handshake or of the frames: the daemon survives. */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ function frame(first: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([first, payload.length]), payload]);
 }
 
-/** What answers the first message, after a handshake as it should be. */
+/** What answers the first message after a valid handshake. */
 const FRAMES: Readonly<Record<string, Buffer>> = {
   'packed-without-agreement': frame(0xc1, Buffer.from('AAAA', 'base64')),
   'reserved-bits': frame(0xb1, Buffer.from('{}')),
@@ -41,7 +41,7 @@ const FRAMES: Readonly<Record<string, Buffer>> = {
   'no-messages': Buffer.concat(['null', '[]', '7', '{', '{"jsonrpc":"2.0"}'].map(text)),
 };
 
-/** Handshakes that are none. */
+/** Invalid handshakes. */
 const HANDSHAKES: Readonly<Record<string, (accept: string) => string[]>> = {
   'wrong-key': () => ['Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=', 'Sec-WebSocket-Protocol: mcp'],
   'no-key': () => ['Sec-WebSocket-Protocol: mcp'],
@@ -73,7 +73,7 @@ let daemon: ChildDaemon;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // Those whose handshake is as it should be may stay silent afterwards: they are not waited for.
+  // Servers with a valid handshake may stay silent afterwards: they get a short timeout.
   const of = (name: string) => ({
     type: 'websocket',
     url: `${origin}/${name}`,

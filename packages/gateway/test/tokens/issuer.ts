@@ -5,9 +5,9 @@ import { onTestFinished } from 'vitest';
 
 export interface Issuer {
   readonly url: string;
-  /** What was asked for, in order. */
+  /** The requested paths, in order. */
   readonly asked: string[];
-  /** What it answers by path; a number is a status. */
+  /** The response for each path; a number is a status. */
   readonly pages: Map<string, unknown>;
   readonly publicJwk: Readonly<Record<string, unknown>>;
   sign(claims: JWTPayload, header?: Record<string, unknown>): Promise<string>;

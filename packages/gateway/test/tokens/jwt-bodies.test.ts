@@ -1,8 +1,13 @@
-/** A token of an issuer that expires while the body of its request still arrives is not good for that request any more. */
+/** A token of an issuer that expires before the body of its request has arrived is no longer valid for that request. */
 import { connect } from 'node:net';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { CLOCK_TOLERANCE_MS, isOver, requireGood, VisitorEnd } from '../../src/http/visitor-end.js';
+import {
+  CLOCK_TOLERANCE_MS,
+  IdentityEnd,
+  isTokenEnded,
+  requireActiveToken,
+} from '../../src/identity/identity-end.js';
 import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
 import { type Issuer, openIssuer } from './issuer.js';
 
@@ -15,7 +20,7 @@ const CALL = { server: 'up', tool_name: 'echo', arguments: { text: 'hi' } };
 const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });
 const MODERN = 'mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: up_echo\r\n';
 
-/** Where bodies go: the address, what is sent, and more headers. */
+/** Where bodies are sent: the path, the body, and further headers. */
 const WAYS: Readonly<Record<string, readonly [path: string, body: object, headers?: string]>> = {
   bridge: ['/mcp/call', CALL],
   batch: ['/mcp/calls', { calls: [CALL] }],
@@ -24,7 +29,7 @@ const WAYS: Readonly<Record<string, readonly [path: string, body: object, header
     rpc('tools/call', { name: 'up_echo', arguments: { text: 'hi' }, _meta: META }),
     MODERN,
   ],
-  'older MCP': [
+  'legacy MCP': [
     '/mcp',
     rpc('initialize', {
       ...{ protocolVersion: '2025-11-25', capabilities: {} },
@@ -38,7 +43,7 @@ let issuer: Issuer;
 let own: OwnDaemon;
 beforeEach(async () => {
   issuer = await openIssuer();
-  const scopes = { up: { access: ['call', 'look', 'manage'], can: ['mcp_integration'] } };
+  const scopes = { up: { access: ['call', 'read', 'admin'], can: ['mcp_integration'] } };
   own = await ownDaemon({
     servers: { up: fixture('echo') },
     rules: [{ action: 'allow' }],
@@ -48,7 +53,7 @@ beforeEach(async () => {
 });
 afterEach(() => own.close());
 
-/** Sends the head, and gives what sends the body when the head was taken. */
+/** Sends the head; once it is accepted, returns a function that sends the body. */
 async function begin(token: string, way: string): Promise<() => Promise<string>> {
   const [path = '', body = {}, headers = ''] = WAYS[way] ?? [];
   const { host, port } = new URL(own.daemon.url);
@@ -89,24 +94,24 @@ describe('a body that arrives', () => {
     expect(Object.fromEntries(ways.map((way, at) => [way, statuses[at]]))).toEqual(
       Object.fromEntries(ways.map((way) => [way, 'HTTP/1.1 401 Unauthorized'])),
     );
-    const { calls } = await (await own.fetch('/api/calls')).json();
+    const { calls } = (await (await own.fetch('/api/calls')).json()) as { calls: unknown[] };
     expect(calls).toEqual([]);
     expect(await (await own.fetch('/api/tokens')).text()).not.toContain('"more"');
     for (const send of inTime) expect(await send()).toMatch(/^HTTP\/1\.1 20[01] /);
   }, 60_000);
 });
 
-describe('a visitor', () => {
-  it('is over when its token is, with some room for clocks that differ', () => {
+describe('an identity', () => {
+  it('ends with its token, with some tolerance for clocks that differ', () => {
     const at = (now: number) => () => now;
-    expect(isOver({}, at(1e15))).toBe(false);
-    expect(isOver({ expiresAt: 1_000 }, at(1_000))).toBe(false);
-    expect(isOver({ expiresAt: 1_000 }, at(1_000 + CLOCK_TOLERANCE_MS))).toBe(true);
-    const ended = new VisitorEnd();
-    expect(isOver({ ended }, at(0))).toBe(false);
+    expect(isTokenEnded({}, at(1e15))).toBe(false);
+    expect(isTokenEnded({ expiresAt: 1_000 }, at(1_000))).toBe(false);
+    expect(isTokenEnded({ expiresAt: 1_000 }, at(1_000 + CLOCK_TOLERANCE_MS))).toBe(true);
+    const ended = new IdentityEnd();
+    expect(isTokenEnded({ ended }, at(0))).toBe(false);
     ended.end();
-    expect(isOver({ ended }, at(0))).toBe(true);
-    expect(() => requireGood({ expiresAt: Date.now() - CLOCK_TOLERANCE_MS })).toThrow('has expired');
-    expect(() => requireGood(undefined)).not.toThrow();
+    expect(isTokenEnded({ ended }, at(0))).toBe(true);
+    expect(() => requireActiveToken({ expiresAt: Date.now() - CLOCK_TOLERANCE_MS })).toThrow('has expired');
+    expect(() => requireActiveToken(undefined)).not.toThrow();
   });
 });

@@ -1,4 +1,4 @@
-/** Tokens of an issuer come and go; who they are about stays. What counts is the token of the request. */
+/** The tokens of an issuer change, their subject stays. The token of each request counts. */
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type OwnDaemon, ownDaemon } from '../daemon/own-daemon.js';
@@ -14,7 +14,7 @@ let there: Stand;
 beforeEach(async () => {
   issuer = await openIssuer();
   const scopes = {
-    up: { access: ['call', 'look'], can: ['mcp_up'] },
+    up: { access: ['call', 'read'], can: ['mcp_up'] },
     more: { access: ['call'], can: ['mcp_more'] },
   };
   here = await ownDaemon({
@@ -41,7 +41,7 @@ async function toolsOf(session: string, token: string): Promise<string[]> {
   return [...new Set(tools.map(({ name }) => name.split('_')[0] ?? ''))].sort();
 }
 
-describe('a session of somebody at an issuer', () => {
+describe('a session of a subject at an issuer', () => {
   it('goes on with the next token, and is as good as that', async () => {
     const [wide, narrow] = await Promise.all([sign('up more'), sign('up')]);
     const session = await initialize(there, { token: wide });
@@ -55,7 +55,7 @@ describe('a session of somebody at an issuer', () => {
     expect((await call(wide)).body.result?.content).toEqual([{ type: 'text', text: 'x' }]);
   });
 
-  it('is nobody else’s, whatever claim names them', async () => {
+  it('belongs to no other subject, whatever claim names them', async () => {
     const token = await sign('up');
     const session = await initialize(there, { token });
     expect(await toolsOf(session, token)).toEqual(['up']);
@@ -64,7 +64,7 @@ describe('a session of somebody at an issuer', () => {
       expect(await toolsOf(session, other)).toEqual([]);
   });
 
-  it('tells nothing on streams whose token has expired, and goes on', async () => {
+  it('sends nothing on streams whose token has expired, and continues', async () => {
     const [short, long] = await Promise.all([sign('up', 4), sign('up')]);
     const session = await initialize(there, { token: short });
     const headers = { accept: 'text/event-stream', 'mcp-session-id': session };

@@ -1,9 +1,9 @@
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { Doors } from '../../src/http/doors.js';
+import { Authenticator } from '../../src/http/authenticate.js';
 import { joinCredentials } from '../../src/tokens/join-credentials.js';
 import { type JwtOptions, JwtVerifier } from '../../src/tokens/jwt-verifier.js';
-import { createTokenGuide, protectedResourceRoutes } from '../../src/tokens/protected-resource.js';
+import { createChallengeInfo, protectedResourceRoutes } from '../../src/tokens/protected-resource.js';
 import { CREDENTIALS, openServer } from '../http/open-server.js';
 import { type Issuer, openIssuer } from './issuer.js';
 
@@ -11,7 +11,7 @@ const RESOURCE = 'https://tools.example/mcp';
 const NOW = Date.parse('2026-11-15T12:00:00Z');
 const SECONDS = NOW / 1_000;
 const SCOPES: JwtOptions['scopes'] = {
-  'tb:call': { access: ['call', 'look'], can: ['mcp_github'] },
+  'tb:call': { access: ['call', 'read'], can: ['mcp_github'] },
   'tb:files': { can: ['mcp_files'] },
 };
 
@@ -29,7 +29,7 @@ async function stage(more: Partial<JwtOptions> = {}, path = '') {
   return { issuer, clock, options, verifier: new JwtVerifier(options) };
 }
 
-/** Through JSON, so that what is undefined is not there. */
+/** Through JSON, which drops undefined values. */
 const claims = (issuer: Issuer, more: Record<string, unknown> = {}): JWTPayload =>
   JSON.parse(
     JSON.stringify({
@@ -40,12 +40,12 @@ const claims = (issuer: Issuer, more: Record<string, unknown> = {}): JWTPayload 
 
 const ADA = {
   caller: { id: 'jwt:ada', identity: expect.any(String), capabilities: ['mcp_github'] },
-  access: new Set(['call', 'look']),
+  access: new Set(['call', 'read']),
   expiresAt: expect.any(Number),
 };
 
 describe('a token of the issuer', () => {
-  it('is good for what its scopes are good for', async () => {
+  it('gives the access and the capabilities of its scopes', async () => {
     const { issuer, verifier } = await stage();
     const token = await issuer.sign(claims(issuer));
     expect(verifier.find(token)).toBeUndefined();
@@ -71,14 +71,14 @@ describe('a token of the issuer', () => {
     ['without issuer', { iss: undefined }],
     ['that has expired', { exp: SECONDS - 6 }],
     ['that never expires', { exp: undefined }],
-    ['that is not good yet', { nbf: SECONDS + 6 }],
-    ['of nobody', { sub: undefined }],
-    ['of somebody with a very long name', { sub: 'a'.repeat(300) }],
+    ['that is not valid yet', { nbf: SECONDS + 6 }],
+    ['without a subject', { sub: undefined }],
+    ['with a very long subject', { sub: 'a'.repeat(300) }],
     ['that is bound to a key', { cnf: { jkt: 'x' } }],
     ['of another type', {}, { typ: 'dpop+jwt' }],
     ['with an unknown key', {}, { kid: 'two' }],
-    ['with a demand that nobody knows', {}, { crit: ['x'], x: 1 }],
-  ])('%s is not good', async (_, more, header) => {
+    ['with an unknown critical header', {}, { crit: ['x'], x: 1 }],
+  ])('%s is invalid', async (_, more, header) => {
     const { issuer, verifier } = await stage();
     const wrong = more.iss === 'slash' ? { iss: `${issuer.url}/` } : more;
     const token = await issuer.sign(claims(issuer, wrong), header);
@@ -86,32 +86,32 @@ describe('a token of the issuer', () => {
     expect(verifier.find(token)).toBeUndefined();
   });
 
-  it('may be off by as much as clocks are', async () => {
+  it('is valid within the tolerance for clocks', async () => {
     const { issuer, verifier } = await stage();
     const token = await issuer.sign(claims(issuer, { exp: SECONDS - 4, nbf: SECONDS + 4 }));
     expect(await verifier.verify(token)).toEqual(ADA);
-    // Not remembered: it has to pass each time.
+    // Not cached: it is verified each time.
     expect(verifier.find(token)).toBeUndefined();
   });
 
   it.each([
     ['no signature', async (issuer: Issuer) => new UnsecuredJWT(claims(issuer)).encode()],
     [
-      'the public key as a shared one',
+      'the public key as a shared secret',
       (issuer: Issuer) =>
         new SignJWT(claims(issuer))
           .setProtectedHeader({ alg: 'HS256', kid: 'one' })
           .sign(new TextEncoder().encode(JSON.stringify(issuer.publicJwk))),
     ],
     [
-      'a key of its own under the name of a good one',
+      'another key under the id of a valid one',
       async (issuer: Issuer) =>
         new SignJWT(claims(issuer))
           .setProtectedHeader({ alg: 'ES256', kid: 'one' })
           .sign((await generateKeyPair('ES256')).privateKey),
     ],
     [
-      'a key that it brings along',
+      'an embedded key',
       async (issuer: Issuer) => {
         const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
         const jwk = await exportJWK(publicKey);
@@ -128,17 +128,17 @@ describe('a token of the issuer', () => {
         return `${head}.${payload}.${signature}`;
       },
     ],
-    ['three words', async () => 'a.b.c'],
-    ['nothing in it', async () => '..'],
-    ['megabytes', async () => `${'a'.repeat(9_000)}.b.c`],
-  ])('with %s is not good', async (_, make) => {
+    ['three invalid parts', async () => 'a.b.c'],
+    ['empty parts', async () => '..'],
+    ['9,000 characters', async () => `${'a'.repeat(9_000)}.b.c`],
+  ])('with %s is invalid', async (_, make) => {
     const { issuer, verifier } = await stage();
     const token = await make(issuer);
     expect(await verifier.verify(token)).toBeUndefined();
     expect(verifier.find(token)).toBeUndefined();
   });
 
-  it('is checked again after a minute, and not remembered beyond its end', async () => {
+  it('is checked again after a minute, and not cached beyond its expiry', async () => {
     const { issuer, verifier, clock } = await stage();
     const long = await issuer.sign(claims(issuer));
     const short = await issuer.sign(claims(issuer, { exp: SECONDS + 10 }));
@@ -155,7 +155,7 @@ describe('a token of the issuer', () => {
 });
 
 describe('the issuer', () => {
-  it('is not asked for tokens that are not its own, nor for each unknown key', async () => {
+  it('is not contacted for tokens that are not its own, nor for each unknown key', async () => {
     const { issuer, verifier } = await stage();
     await verifier.verify(await issuer.sign(claims(issuer, { iss: 'https://evil.example' })));
     await verifier.verify(new UnsecuredJWT(claims(issuer)).encode());
@@ -166,16 +166,16 @@ describe('the issuer', () => {
   });
 
   it.each([
-    ['does not answer well', '/keys', 500],
+    ['answers with an error', '/keys', 500],
     ['has no metadata', '/.well-known/oauth-authorization-server', 404],
     [
-      'has metadata of another one',
+      'has the metadata of another issuer',
       '/.well-known/oauth-authorization-server',
       { issuer: 'https://evil.example', jwks_uri: 'x' },
     ],
     ['has no keys in its document', '/keys', { no: 'keys' }],
-    ['sends elsewhere', '/keys', 302],
-  ])('that %s is not the fault of the token, and is left alone for a while', async (_, path, page) => {
+    ['redirects', '/keys', 302],
+  ])('that %s is reported as CONNECT_FAILED, and is not contacted for a while', async (_, path, page) => {
     const { issuer, verifier, clock } = await stage();
     const good = issuer.pages.get(path);
     issuer.pages.set(path, page);
@@ -189,7 +189,7 @@ describe('the issuer', () => {
     expect(await verifier.verify(token)).toEqual(ADA);
   });
 
-  it('may have its metadata where OpenID Connect has it', async () => {
+  it('may publish its metadata at the OpenID Connect path', async () => {
     const { issuer, verifier } = await stage({}, '/realm');
     const page = issuer.pages.get('/.well-known/oauth-authorization-server/realm');
     issuer.pages.delete('/.well-known/oauth-authorization-server/realm');
@@ -203,9 +203,9 @@ describe('a daemon with an issuer', () => {
   async function serve() {
     const { issuer, options, verifier } = await stage();
     const credentials = joinCredentials(CREDENTIALS, verifier);
-    const doors = { credentials, guide: createTokenGuide(options), hosts: [] };
-    expect(new Doors(doors)).toBeDefined();
-    const server = await openServer({ doors, routes: protectedResourceRoutes(options) });
+    const auth = { credentials, challengeInfo: createChallengeInfo(options), hosts: [] };
+    expect(new Authenticator(auth)).toBeDefined();
+    const server = await openServer({ auth, routes: protectedResourceRoutes(options) });
     const ask = (path: string, token?: string): Promise<Response> =>
       fetch(`${server.url}${path}`, {
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
@@ -229,7 +229,7 @@ describe('a daemon with an issuer', () => {
     }
   });
 
-  it('lets in who has one, and asks for more scope where it does not do', async () => {
+  it('accepts such a token, and names the missing scope if it does not suffice', async () => {
     const { issuer, ask } = await serve();
     const token = await issuer.sign(claims(issuer));
     expect(await (await ask('/tools', token)).json()).toMatchObject({ caller: 'jwt:ada' });
@@ -239,7 +239,7 @@ describe('a daemon with an issuer', () => {
     expect((await ask('/tools', await issuer.sign(claims(issuer, { exp: SECONDS - 60 })))).status).toBe(401);
   });
 
-  it('answers that it cannot tell when the issuer is not there', async () => {
+  it('answers with 502 when the issuer is unavailable', async () => {
     const { issuer, ask } = await serve();
     issuer.pages.set('/keys', 500);
     const answer = await ask('/tools', await issuer.sign(claims(issuer)));

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readOwnerToken } from '../../src/tokens/owner-token.js';
@@ -19,7 +28,7 @@ async function stage() {
 const ROBOT = { name: 'robot', can: ['mcp_github'], access: ['call'] } as const;
 
 describe('the token of the owner', () => {
-  it('is made once, is good for everything, and is there to be read by the owner only', async () => {
+  it('is created once, has all access, and is readable only by the owner', async () => {
     const { open, stateDir, file } = await stage();
     const store = await open();
     const token = readOwnerToken(stateDir) ?? '';
@@ -28,7 +37,7 @@ describe('the token of the owner', () => {
       caller: { id: 'owner', identity: expect.any(String), capabilities: ['mcp_integration'] },
       isOwner: true,
       ended: expect.objectContaining({ aborted: false }),
-      access: new Set(['call', 'look', 'manage']),
+      access: new Set(['call', 'read', 'admin']),
     });
     await open();
     expect(readOwnerToken(stateDir)).toBe(token);
@@ -37,7 +46,7 @@ describe('the token of the owner', () => {
     if (process.platform !== 'win32') expect(modes).toEqual([0o700, 0o600, 0o600]);
   });
 
-  it('is one, however many open the store at once', async () => {
+  it('is created once, however often the store is opened at once', async () => {
     const { open, stateDir } = await stage();
     const stores = await Promise.all(Array.from({ length: 5 }, open));
     const token = readOwnerToken(stateDir) ?? '';
@@ -46,7 +55,7 @@ describe('the token of the owner', () => {
     expect((await open()).find(token)).toBeDefined();
   });
 
-  it('is made anew when its file is gone, or says something else', async () => {
+  it('is created anew if its file is missing or contains another token', async () => {
     const { open, stateDir, file } = await stage();
     const first = (await open()) && readOwnerToken(stateDir);
     rmSync(file('daemon-token'));
@@ -70,7 +79,7 @@ describe('the token of the owner', () => {
 });
 
 describe('a token', () => {
-  it('is told once and kept as a hash', async () => {
+  it('is returned once and stored as a hash', async () => {
     const { open, file } = await stage();
     const store = await open();
     const { token, facts } = await store.create(ROBOT);
@@ -85,7 +94,27 @@ describe('a token', () => {
     expect(JSON.stringify(store.list())).not.toMatch(/[0-9a-f]{64}/);
   });
 
-  it('is good until it expires', async () => {
+  it('that was stored with the access look and manage still works, and is rewritten as read and admin', async () => {
+    const { open, file } = await stage();
+    const { token } = await (await open()).create({ ...ROBOT, access: ['call', 'read', 'admin'] });
+    const stored = readFileSync(file('tokens.json'), 'utf8');
+    writeFileSync(
+      file('tokens.json'),
+      stored.replaceAll('"read"', '"look"').replaceAll('"admin"', '"manage"'),
+    );
+    const store = await open();
+    const identity = store.find(token);
+    expect(identity?.access).toEqual(new Set(['call', 'read', 'admin']));
+    expect(store.list().map(({ access }) => access)).toEqual([
+      ['call', 'read', 'admin'],
+      ['call', 'read', 'admin'],
+    ]);
+    await store.create({ ...ROBOT, name: 'other' });
+    expect(readFileSync(file('tokens.json'), 'utf8')).not.toMatch(/look|manage/);
+    expect(store.find(token)).toBe(identity);
+  });
+
+  it('is valid until it expires', async () => {
     const { open, clock } = await stage();
     const store = await open();
     const { token } = await store.create({ ...ROBOT, expiresAt: new Date(clock.now + 5_000) });
@@ -96,7 +125,7 @@ describe('a token', () => {
     expect(store.list().find(({ name }) => name === 'robot')?.expiresAt).toBe('2026-11-15T12:00:05.000Z');
   });
 
-  it('is known to a store in use at once when another made it, and unknown within a second of being revoked', async () => {
+  it('is known at once to another open store when it is created, and unknown within a second when it is revoked', async () => {
     const { open, clock } = await stage();
     const daemon = await open();
     const command = await open();
@@ -108,7 +137,7 @@ describe('a token', () => {
     expect(await command.revoke('robot')).toBe(false);
   });
 
-  it('that is known is looked up without a look at the disk more than once in 20 ms', async () => {
+  it('that is known is looked up on disk at most once in 20 ms', async () => {
     const { open, clock, file } = await stage();
     const store = await open();
     const { token } = await store.create(ROBOT);
@@ -127,7 +156,7 @@ describe('a token', () => {
     [{ can: ['github'] }, 'can.0'],
     [{ expiresAt: new Date(0) }, 'expiresAt'],
     [{ expiresAt: new Date('never') }, 'expiresAt'],
-  ])('is not made with %j', async (wrong, path) => {
+  ])('is not created with %j', async (wrong, path) => {
     const store = await (await stage()).open();
     const data = expect.objectContaining({ faults: [expect.objectContaining({ path })] });
     await expect(store.create({ ...ROBOT, ...wrong })).rejects.toMatchObject({
@@ -136,21 +165,21 @@ describe('a token', () => {
     });
   });
 
-  it.each(['host', 'agents'])('has no name that means something else in rules: %s', async (name) => {
+  it.each(['host', 'agents'])('cannot have a name that is reserved in rules: %s', async (name) => {
     const store = await (await stage()).open();
     await expect(store.create({ ...ROBOT, name })).rejects.toMatchObject({
       code: 'ARGUMENTS_INVALID',
-      message: expect.stringContaining(`rules mean something else by "${name}"`),
+      message: expect.stringContaining(`"${name}" is a reserved name`),
     });
   });
 
-  it.each(['owner', 'robot'])('is not made with the name of another: %s', async (name) => {
+  it.each(['owner', 'robot'])('cannot have the name of another token: %s', async (name) => {
     const store = await (await stage()).open();
     await store.create(ROBOT);
     await expect(store.create({ ...ROBOT, name })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
   });
 
-  it('is not lost when many are made at once by several stores', async () => {
+  it('is not lost when many are created at once by several stores', async () => {
     const { open } = await stage();
     const stores = await Promise.all([open(), open(), open()]);
     const made = await Promise.all(
@@ -183,7 +212,7 @@ describe('the last use of a token', () => {
     expect((await open()).list().find(({ name }) => name === 'robot')).toMatchObject({ lastUsedAt });
   });
 
-  it('is no reason to fail', async () => {
+  it('cannot make a lookup fail', async () => {
     const { open, file } = await stage();
     const store = await open();
     const { token } = await store.create(ROBOT);
@@ -193,8 +222,8 @@ describe('the last use of a token', () => {
   });
 });
 
-describe('a file of tokens', () => {
-  it('that is damaged is not overwritten, and nobody gets in', async () => {
+describe('the token file', () => {
+  it('that is damaged is not overwritten, and all tokens are rejected', async () => {
     const { open, file, clock, warnings } = await stage();
     const store = await open();
     const { token } = await store.create(ROBOT);
@@ -202,7 +231,7 @@ describe('a file of tokens', () => {
     writeFileSync(file('tokens.json'), good.slice(0, -20));
     clock.now += 1_000;
     expect(store.find(token)).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining('cannot be read')]);
+    expect(warnings).toEqual([expect.stringContaining('Cannot read the token file')]);
     await expect(open()).rejects.toMatchObject({ code: 'SECRETS_UNAVAILABLE' });
     await expect(store.create({ ...ROBOT, name: 'x' })).rejects.toMatchObject({
       code: 'SECRETS_UNAVAILABLE',
@@ -213,13 +242,32 @@ describe('a file of tokens', () => {
     expect(store.find(token)).toBeDefined();
   });
 
-  it.skipIf(process.platform === 'win32')('that others may write is closed, and that is told', async () => {
+  it.skipIf(process.platform === 'win32')('that others may write is restricted, with a warning', async () => {
     const { open, file, warnings } = await stage();
     await open();
     chmodSync(file('tokens.json'), 0o666);
     await open();
     expect(statSync(file('tokens.json')).mode & 0o777).toBe(0o600);
-    expect(warnings).toEqual([expect.stringContaining('now only you can')]);
+    expect(warnings).toEqual([expect.stringContaining('restricted to you')]);
     expect(existsSync(file('tokens.json.lock'))).toBe(false);
   });
+});
+
+it('a token file that was unreadable for a moment is read again, even if it did not change', async () => {
+  const { open, file, clock, warnings } = await stage();
+  const store = await open();
+  const { token } = await store.create(ROBOT);
+  expect(store.find(token)?.caller.id).toBe('robot');
+  // A file that cannot be examined, whoever asks: a link to itself.
+  renameSync(file('tokens.json'), file('kept'));
+  symlinkSync('tokens.json', file('tokens.json'));
+  for (let check = 0; check < 3; check += 1) {
+    clock.now += 1_000;
+    expect(store.find(token)).toBeUndefined();
+  }
+  expect(warnings.filter((text) => text.includes('tokens.json'))).toHaveLength(1);
+  rmSync(file('tokens.json'));
+  renameSync(file('kept'), file('tokens.json'));
+  clock.now += 1_000;
+  expect(store.find(token)?.caller.id).toBe('robot');
 });

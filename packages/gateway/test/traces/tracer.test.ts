@@ -40,7 +40,7 @@ afterEach(() => new Promise((resolve) => collector.close(resolve)));
 const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 describe('a trace', () => {
-  it('goes on through us to the server, and our span is in it', async () => {
+  it('continues through the gateway to the server, with a span of the gateway', async () => {
     let tracer: Tracer | undefined;
     const stand = await openStand({
       servers: { up: fixture('echo') },
@@ -58,7 +58,7 @@ describe('a trace', () => {
       );
     const { body } = await call('up_meta');
     const [{ text }] = (body.result?.content ?? [{ text: '{}' }]) as [{ text: string }];
-    const told: string = JSON.parse(text).traceparent;
+    const traceparent: string = JSON.parse(text).traceparent;
     await call('up_fail');
     await tracer?.close();
     await stand.close();
@@ -66,19 +66,22 @@ describe('a trace', () => {
       { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52), name: 'tool up/meta' },
       { name: 'tool up/fail', status: { code: 2 } },
     ]);
-    expect(told).toBe(`00-${spans[0]?.traceId}-${spans[0]?.spanId}-01`);
+    expect(traceparent).toBe(`00-${spans[0]?.traceId}-${spans[0]?.spanId}-01`);
   });
 
-  it('goes on through the bridge, from the headers of the request', async () => {
+  it('continues through the bridge, from the headers of the request', async () => {
     const web = await startFixture('echo', { transport: 'http' });
-    const servers = { up: fixture('everything') };
+    const servers = { up: fixture('echo') };
     const own = await ownDaemon({ servers, daemon: { traces: { endpoint } } });
     const headers = { 'content-type': 'application/json', traceparent: PARENT, tracestate: 'vendor=1' };
     const post = async (path: string, body: object): Promise<Answer> =>
-      (await own.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+      (await (
+        await own.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+      ).json()) as Answer;
     const meta = { tool_name: 'meta', arguments: {} };
     const { result } = await post('/mcp/call', { ...meta, endpoint: { url: web.url } });
-    await post('/mcp/calls', { calls: [{ tool_name: 'echo', arguments: { text: 'x' }, server: 'up' }] });
+    const calls = [{ tool_name: 'echo', arguments: { text: 'x' }, server: 'up' }];
+    expect(await post('/mcp/calls', { calls })).toMatchObject({ results: [{ success: true }] });
     await post('/resources/read', { server: 'up', uri: 'nothing://there' });
     await own.close();
     await web.stop();
@@ -95,9 +98,9 @@ describe('a trace', () => {
     });
   });
 
-  it('is passed on by the bridge as it is when nobody collects', async () => {
+  it('is forwarded unchanged by the bridge without a collector', async () => {
     const own = await ownDaemon({ servers: { up: fixture('echo') } });
-    const told = async (headers: Record<string, string>): Promise<unknown> => {
+    const received = async (headers: Record<string, string>): Promise<unknown> => {
       const body = JSON.stringify({ tool_name: 'meta', arguments: {}, server: 'up' });
       const type = { 'content-type': 'application/json' };
       const init = { method: 'POST', headers: { ...type, ...headers }, body };
@@ -107,17 +110,19 @@ describe('a trace', () => {
       const { traceparent, tracestate } = JSON.parse(result.content[0].text);
       return { traceparent, tracestate };
     };
-    expect(await told({ traceparent: PARENT, tracestate: 'a=1' })).toEqual({
+    expect(await received({ traceparent: PARENT, tracestate: 'a=1' })).toEqual({
       traceparent: PARENT,
       tracestate: 'a=1',
     });
-    expect(await told({ traceparent: PARENT, tracestate: 'a'.repeat(513) })).toEqual({ traceparent: PARENT });
+    expect(await received({ traceparent: PARENT, tracestate: 'a'.repeat(513) })).toEqual({
+      traceparent: PARENT,
+    });
     for (const traceparent of ['what ever', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`])
-      expect(await told({ traceparent, tracestate: 'a=1' })).toEqual({});
+      expect(await received({ traceparent, tracestate: 'a=1' })).toEqual({});
     await own.close();
   });
 
-  it('does not stop for calls of which nothing more is heard', async () => {
+  it('is recorded even after many spans that never end', async () => {
     const runtime = await createRuntime({ servers: { up: fixture('echo') } });
     const tracer = new Tracer({ endpoint, version: '1' });
     tracer.follow(runtime);
@@ -128,7 +133,7 @@ describe('a trace', () => {
     expect(spans).toMatchObject([{ name: 'tool up/echo' }]);
   });
 
-  it('is no matter of the call when nobody collects it', async () => {
+  it('does not affect the call when the collector is down', async () => {
     status = 503;
     const failures: Error[] = [];
     let tracer: Tracer | undefined;
@@ -146,11 +151,11 @@ describe('a trace', () => {
     });
     await tracer?.close();
     await stand.close();
-    expect(failures.map(({ message }) => message)).toEqual(['The collector answered with HTTP 503.']);
+    expect(failures.map(({ message }) => message)).toEqual(['The collector returned HTTP 503.']);
     expect(tracer?.dropped).toBe(1);
   });
 
-  it('begins with us when nobody began it, or what was sent is none', () => {
+  it('starts here when the request has no valid trace context', () => {
     for (const wrong of [
       undefined,
       7,

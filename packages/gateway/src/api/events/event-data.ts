@@ -1,15 +1,15 @@
-/** What is told of an event: without secrets, and never long. Of arguments and results only how they begin. */
+/** The data of an event as it is sent: redacted and short. Of arguments and results only the beginning. */
 import type { Runtime, RuntimeEvents } from 'turnbuckle';
-import { toKeptJson } from '../../log/kept-json.js';
-import { isRecord } from '../../mcp/protocol.js';
-import { UNTOLD } from '../clean.js';
+import { isRecord } from 'turnbuckle/host';
+import { HIDDEN_ERROR_MESSAGE } from '../../http/redact.js';
+import { truncateJson } from '../../log/truncate-json.js';
 import type { EventName } from './event-names.js';
-import { shorten } from './shorten.js';
+import { truncateData } from './truncate-data.js';
 
-const PREVIEW = 500;
+const MAX_PREVIEW_CHARACTERS = 500;
 const LIMITS = { text: 2_000, all: 8_000 };
-/** So much more is looked at than told, so that a secret on the edge is seen whole. */
-const MARGIN = 2_048;
+/** How much more is redacted than sent, so that a secret at the cut is seen whole. */
+const REDACTION_MARGIN_CHARACTERS = 2_048;
 
 type Redact = Pick<Runtime, 'redact'>['redact'];
 
@@ -18,29 +18,32 @@ export function toEventData<Name extends EventName>(
   event: RuntimeEvents[Name],
   redact: Redact,
 ): unknown {
-  return safe(isSettled(name, event) ? summarise(event, redact) : event, redact);
+  return redactAndTruncate(isSettled(name, event) ? summarise(event, redact) : event, redact);
 }
 
-/** What is wrong with a server, and what its process says, is for who may manage it; undefined: nothing is left. */
-export function forLooking(name: EventName, data: unknown): unknown {
+/** Errors and output of a server are for tokens that may manage it; undefined: nothing is left to send. */
+export function forReadAccess(name: EventName, data: unknown): unknown {
   if (name === 'server.stderr') return undefined;
   if (!name.startsWith('server.') || !isRecord(data)) return data;
-  const wrong = Object.entries(data).filter(([key, value]) => FAULTS.has(key) && isRecord(value));
+  const wrong = Object.entries(data).filter(([key, value]) => ERROR_KEYS.has(key) && isRecord(value));
   if (wrong.length === 0) return data;
-  return { ...data, ...Object.fromEntries(wrong.map(([key, value]) => [key, bareFault(value)])) };
+  return { ...data, ...Object.fromEntries(wrong.map(([key, value]) => [key, withoutDetails(value)])) };
 }
 
-const FAULTS: ReadonlySet<string> = new Set(['error', 'problem']);
+const ERROR_KEYS: ReadonlySet<string> = new Set(['error', 'problem']);
 
-const bareFault = (fault: unknown): unknown =>
-  isRecord(fault) ? { code: fault.code, server: fault.server, message: UNTOLD } : undefined;
+const withoutDetails = (fault: unknown): unknown =>
+  isRecord(fault) ? { code: fault.code, server: fault.server, message: HIDDEN_ERROR_MESSAGE } : undefined;
 
-function safe(value: unknown, redact: Redact): unknown {
-  const wide = { text: LIMITS.text + MARGIN, all: LIMITS.all + MARGIN };
-  return shorten(redact(shorten(value, wide)), LIMITS);
+function redactAndTruncate(value: unknown, redact: Redact): unknown {
+  const wide = {
+    text: LIMITS.text + REDACTION_MARGIN_CHARACTERS,
+    all: LIMITS.all + REDACTION_MARGIN_CHARACTERS,
+  };
+  return truncateData(redact(truncateData(value, wide)), LIMITS);
 }
 
-/** The one event that carries what was sent and what came back. */
+/** The only event that carries arguments and result. */
 function isSettled(name: EventName, _event: object): _event is RuntimeEvents['call.settled'] {
   return name === 'call.settled';
 }
@@ -49,13 +52,15 @@ function summarise(
   { arguments: args, alsoSent, result, ...facts }: RuntimeEvents['call.settled'],
   redact: Redact,
 ): Record<string, unknown> {
-  const sent = toKeptJson(args, { limit: PREVIEW, redact });
-  const came = toKeptJson(result, { limit: PREVIEW, redact });
+  const sent = truncateJson(args, { limit: MAX_PREVIEW_CHARACTERS, redact });
+  const came = truncateJson(result, { limit: MAX_PREVIEW_CHARACTERS, redact });
   return {
     ...facts,
     arguments: sent.text,
     argumentsBytes: sent.bytes,
-    ...(alsoSent !== undefined && { alsoSent: toKeptJson(alsoSent, { limit: PREVIEW, redact }).text }),
+    ...(alsoSent !== undefined && {
+      alsoSent: truncateJson(alsoSent, { limit: MAX_PREVIEW_CHARACTERS, redact }).text,
+    }),
     result: came.text,
     resultBytes: came.bytes,
   };

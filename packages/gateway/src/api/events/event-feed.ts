@@ -1,81 +1,81 @@
 /**
- * What happens in the runtime, made into text once for all who follow it. The last events are kept for who comes
- * back. While nobody follows, and for a while nobody has, it does not listen: then it costs calls nothing.
+ * Events of the runtime, serialized once for all subscribers. The last events are kept for clients that reconnect.
+ * Without subscribers, and a while after the last one, it does not listen to the runtime, so that calls pay nothing.
  */
 import { type Runtime, type RuntimeEvents, TurnbuckleError } from 'turnbuckle';
-import { type Seen, wasFound } from '../sight.js';
-import { forLooking, toEventData } from './event-data.js';
+import { type VisibilityTarget, wasFound } from '../visibility.js';
+import { forReadAccess, toEventData } from './event-data.js';
 import { EVENT_NAMES, type EventName } from './event-names.js';
 
 export interface FeedOptions {
   readonly runtime: Pick<Runtime, 'on' | 'redact'>;
-  /** Tells the ids of this process from those of an earlier one. */
+  /** Distinguishes the ids of this process from those of an earlier one. */
   readonly epoch: string;
   readonly now?: (() => number) | undefined;
-  /** How many events are kept for who comes back (500). */
+  /** How many events are kept for clients that reconnect (500). */
   readonly keep?: number | undefined;
-  /** How long after the last one left it still listens (5 minutes). */
+  /** How long it keeps listening after the last subscriber left (5 minutes). */
   readonly lingerMs?: number | undefined;
 }
 
-export interface FedEvent {
+export interface FeedEvent {
   readonly name: EventName;
-  /** Whose it is; undefined for what belongs to no server. */
-  readonly about: Seen | undefined;
-  /** As it is sent to who may manage the servers. */
+  /** The server and item it is about; undefined if it belongs to no server. */
+  readonly subject: VisibilityTarget | undefined;
+  /** The text for tokens that may manage servers. */
   readonly text: string;
-  /** As it is sent to who may only look; undefined: not at all. */
-  readonly lookText: string | undefined;
+  /** The text for tokens that may only read; undefined: not sent. */
+  readonly readAccessText: string | undefined;
 }
 
-export type Follower = (event: FedEvent) => void;
+export type Subscriber = (event: FeedEvent) => void;
 
-/** What there is for who comes back. */
-export interface Caught {
-  /** Some of what happened since is not kept any more. */
+/** The events for a client that reconnects. */
+export interface MissedEvents {
+  /** Some of the events since then are no longer kept. */
   readonly missed: boolean;
-  readonly events: readonly FedEvent[];
+  readonly events: readonly FeedEvent[];
 }
 
-const KEEP = 500;
+const DEFAULT_KEPT_EVENTS = 500;
 const LINGER_MS = 5 * 60_000;
 
 export class EventFeed {
   readonly #options: FeedOptions;
   readonly #keep: number;
-  readonly #followers = new Set<Follower>();
-  #kept: FedEvent[] = [];
-  /** The number of the last event; one is left out for each time in which it did not listen. */
+  readonly #subscribers = new Set<Subscriber>();
+  #kept: FeedEvent[] = [];
+  /** The number of the last event; each period without listening skips one number. */
   #last = 0;
   #stops: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.#keep = options.keep ?? KEEP;
+    this.#keep = options.keep ?? DEFAULT_KEPT_EVENTS;
   }
 
-  get followers(): number {
-    return this.#followers.size;
+  get subscriberCount(): number {
+    return this.#subscribers.size;
   }
 
   get isListening(): boolean {
     return this.#stops.length > 0;
   }
 
-  /** Tells the follower of everything from now on; returns the function that ends it. */
-  follow(follower: Follower): () => void {
+  /** Passes all events from now on to the subscriber; returns a function that unsubscribes. */
+  subscribe(follower: Subscriber): () => void {
     clearTimeout(this.#timer);
     if (!this.isListening) this.#listen();
-    this.#followers.add(follower);
+    this.#subscribers.add(follower);
     return () => {
-      if (!this.#followers.delete(follower) || this.#followers.size > 0) return;
-      this.#timer = setTimeout(() => this.#rest(), this.#options.lingerMs ?? LINGER_MS).unref();
+      if (!this.#subscribers.delete(follower) || this.#subscribers.size > 0) return;
+      this.#timer = setTimeout(() => this.#stopListening(), this.#options.lingerMs ?? LINGER_MS).unref();
     };
   }
 
-  /** What happened after the event of that id. Nothing for who brings none. */
-  since(id: string | undefined): Caught {
+  /** The events after the one with this id. None without an id. */
+  since(id: string | undefined): MissedEvents {
     if (id === undefined || id === '') return { missed: false, events: [] };
     const [, epoch, digits] = /^([\da-z]+)-(\d{1,15})$/.exec(id) ?? [];
     const number = epoch === this.#options.epoch ? Number(digits) : -1;
@@ -87,43 +87,43 @@ export class EventFeed {
   #listen(): void {
     this.#last += 1;
     const { runtime } = this.#options;
-    this.#stops = EVENT_NAMES.map((name) => runtime.on(name, (event) => this.#tell(name, event)));
+    this.#stops = EVENT_NAMES.map((name) => runtime.on(name, (event) => this.#publish(name, event)));
   }
 
-  #rest(): void {
+  #stopListening(): void {
     for (const stop of this.#stops) stop();
     this.#stops = [];
     this.#kept = [];
   }
 
-  #tell<Name extends EventName>(name: Name, event: RuntimeEvents[Name]): void {
+  #publish<Name extends EventName>(name: Name, event: RuntimeEvents[Name]): void {
     const { runtime, epoch, now = Date.now } = this.#options;
     this.#last += 1;
     const data = toEventData(name, event, (value) => runtime.redact(value));
     const at = new Date(now()).toISOString();
-    const textOf = (told: unknown): string =>
-      `id: ${epoch}-${this.#last}\nevent: ${name}\ndata: ${JSON.stringify({ type: name, at, data: told })}\n\n`;
+    const textOf = (sent: unknown): string =>
+      `id: ${epoch}-${this.#last}\nevent: ${name}\ndata: ${JSON.stringify({ type: name, at, data: sent })}\n\n`;
     const text = textOf(data);
-    const part = forLooking(name, data);
+    const part = forReadAccess(name, data);
     const fed = {
       name,
-      about: aboutOf(name, event),
+      subject: subjectOf(name, event),
       text,
-      lookText: part === data ? text : part === undefined ? undefined : textOf(part),
+      readAccessText: part === data ? text : part === undefined ? undefined : textOf(part),
     };
     this.#kept.push(fed);
     if (this.#kept.length > this.#keep) this.#kept.shift();
-    for (const follower of this.#followers) follower(fed);
+    for (const follower of this.#subscribers) follower(fed);
   }
 }
 
-const KINDS: ReadonlyMap<string, Seen['kind']> = new Map([
+const KINDS: ReadonlyMap<string, VisibilityTarget['kind']> = new Map([
   ['tool', 'tool'],
   ['resource', 'resource'],
   ['prompt', 'prompt'],
 ]);
 
-function aboutOf(name: EventName, event: object): Seen | undefined {
+function subjectOf(name: EventName, event: object): VisibilityTarget | undefined {
   const { server, tool, kind, decision, error } = event as Readonly<Record<string, unknown>>;
   if (typeof server !== 'string') return undefined;
   return {

@@ -2,8 +2,8 @@ import type { RuntimeEvents } from 'turnbuckle';
 
 export type EventName = keyof RuntimeEvents;
 
-/** A map, so that the compiler sees when one is missing. */
-const NAMES: Readonly<Record<EventName, true>> = {
+/** A record, so that the compiler reports a missing name. */
+const ALL_NAMES: Readonly<Record<EventName, true>> = {
   'call.started': true,
   'call.settled': true,
   'call.progress': true,
@@ -32,11 +32,11 @@ const NAMES: Readonly<Record<EventName, true>> = {
   'listener.failed': true,
 };
 
-/** Everything that the runtime tells. */
-export const EVENT_NAMES = Object.keys(NAMES) as readonly EventName[];
+/** All events of the runtime. */
+export const EVENT_NAMES = Object.keys(ALL_NAMES) as readonly EventName[];
 
-/** The events that a list such as `call.settled,server.*` means; undefined when a word of it means none. */
-export function readNames(list: string): ReadonlySet<string> | undefined {
+/** The events in a list such as `call.settled,server.*`; undefined if an entry matches none. */
+export function parseEventNames(list: string): ReadonlySet<string> | undefined {
   const words = list.split(',').map((word) => word.trim());
   const meant = words.map((word) =>
     EVENT_NAMES.filter(

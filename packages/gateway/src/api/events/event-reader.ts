@@ -1,13 +1,13 @@
-/** One who follows the events over HTTP: gets what it may know, as long as it reads and its token is good. */
-import { offAbort, onAbort } from 'turnbuckle';
-import type { Visit } from '../../http/visit.js';
-import type { Sight } from '../sight.js';
-import type { EventFeed, FedEvent } from './event-feed.js';
+/** A client that reads events over HTTP: it gets what it may know, as long as it reads and its token is valid. */
+import { offAbort, onAbort } from 'turnbuckle/host';
+import type { RequestContext } from '../../http/request-context.js';
+import type { Visibility } from '../visibility.js';
+import type { EventFeed, FeedEvent } from './event-feed.js';
 
-export interface ReaderOptions {
-  readonly visit: Visit;
+export interface EventReaderOptions {
+  readonly context: RequestContext;
   readonly feed: EventFeed;
-  readonly sight: Sight;
+  readonly visibility: Visibility;
   /** Absent: all of them. */
   readonly names: ReadonlySet<string> | undefined;
   readonly limits: StreamLimits;
@@ -15,16 +15,16 @@ export interface ReaderOptions {
 
 export interface StreamLimits {
   readonly keepAliveMs: number;
-  /** What may lie here for a client that does not read; for a moment four times as much. */
+  /** The most bytes buffered for a client that does not read; in a burst, four times as much. */
   readonly maxUnsentBytes: number;
 }
 
-const MOMENTARY = 4;
+const BURST_FACTOR = 4;
 
-/** Answers with a stream without an end; it ends when the client, its token or the server does. */
-export function sendEvents(options: ReaderOptions): void {
-  const { visit, feed, limits } = options;
-  const { request, response, closing, streamSignal } = visit;
+/** Responds with an endless stream; it ends with the client, its token or the server. */
+export function sendEvents(options: EventReaderOptions): void {
+  const { context, feed, limits } = options;
+  const { request, response, closing, streamSignal } = context;
   const reader = new EventReader(options);
   response.writeHead(200, {
     'content-type': 'text/event-stream',
@@ -32,11 +32,11 @@ export function sendEvents(options: ReaderOptions): void {
     'x-accel-buffering': 'no',
   });
   response.write('retry: 2000\n\n');
-  // The same tick: nothing happens in between that would be told twice, or never.
-  const stop = feed.follow(reader.tell);
+  // In the same tick, so that no event is sent twice or missed.
+  const stop = feed.subscribe(reader.send);
   const { missed, events } = feed.since(lastEventId(request.headers['last-event-id']));
   if (missed) response.write('event: missed\ndata: {"type":"missed"}\n\n');
-  for (const event of events) reader.tell(event);
+  for (const event of events) reader.send(event);
   const timer = setInterval(() => reader.write(':\n\n'), limits.keepAliveMs).unref();
   const end = (): void => void response.end();
   onAbort(closing, end);
@@ -53,36 +53,40 @@ const lastEventId = (header: string | string[] | undefined): string | undefined 
   Array.isArray(header) ? header[0] : header;
 
 class EventReader {
-  readonly #options: ReaderOptions;
-  #isLate = false;
+  readonly #options: EventReaderOptions;
+  #isCheckScheduled = false;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: EventReaderOptions) {
     this.#options = options;
   }
 
-  readonly tell = ({ name, about, text, lookText }: FedEvent): void => {
-    const { names, sight, visit } = this.#options;
+  readonly send = ({ name, subject, text, readAccessText }: FeedEvent): void => {
+    const { names, visibility, context } = this.#options;
     if (names !== undefined && !names.has(name)) return;
-    const told = visit.visitor.access.has('manage') ? text : lookText;
-    if (told !== undefined && (about === undefined ? sight.isWhole : sight.sees(about))) this.write(told);
+    const visibleText = context.identity.access.has('admin') ? text : readAccessText;
+    if (
+      visibleText !== undefined &&
+      (subject === undefined ? visibility.isUnrestricted : visibility.canSee(subject))
+    )
+      this.write(visibleText);
   };
 
   write(text: string): void {
-    const { visit, limits } = this.#options;
-    const { response } = visit;
+    const { context, limits } = this.#options;
+    const { response } = context;
     if (response.writableEnded || response.destroyed) return;
     response.write(text);
-    if (response.writableLength > limits.maxUnsentBytes * MOMENTARY) response.destroy();
-    else if (response.writableLength > limits.maxUnsentBytes && !this.#isLate) this.#checkLater();
+    if (response.writableLength > limits.maxUnsentBytes * BURST_FACTOR) response.destroy();
+    else if (response.writableLength > limits.maxUnsentBytes && !this.#isCheckScheduled) this.#checkLater();
   }
 
-  /** Much can happen before the socket gets its turn: that is not the fault of who reads. */
+  /** Many events can occur before the socket gets its turn: that is not the client's fault. */
   #checkLater(): void {
-    const { visit, limits } = this.#options;
-    this.#isLate = true;
+    const { context, limits } = this.#options;
+    this.#isCheckScheduled = true;
     setImmediate(() => {
-      this.#isLate = false;
-      if (visit.response.writableLength > limits.maxUnsentBytes) visit.response.destroy();
+      this.#isCheckScheduled = false;
+      if (context.response.writableLength > limits.maxUnsentBytes) context.response.destroy();
     });
   }
 }

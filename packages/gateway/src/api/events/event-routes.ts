@@ -1,56 +1,58 @@
-/** What happens, as it happens. */
-import { identityOf, TurnbuckleError } from 'turnbuckle';
+/** The event stream. */
+import { TurnbuckleError } from 'turnbuckle';
+import { identityOf } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import { mayTake } from '../../http/shares.js';
-import type { Visit } from '../../http/visit.js';
-import type { ApiParts } from '../api-parts.js';
-import type { ApiRoute } from '../api-route.js';
-import { misfit, readQuery } from '../fit.js';
-import { sightOf } from '../sight.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { isWithinFairShare } from '../../http/limits/fair-share.js';
+import type { RequestContext } from '../../http/request-context.js';
+import { invalidInput, readQuery } from '../../http/validate.js';
+import type { ApiDependencies } from '../routes/api-dependencies.js';
+import { visibilityOf } from '../visibility.js';
 import { EventFeed, type FeedOptions } from './event-feed.js';
-import { EVENT_NAMES, readNames } from './event-names.js';
+import { EVENT_NAMES, parseEventNames } from './event-names.js';
 import { type StreamLimits, sendEvents } from './event-reader.js';
 
 /** For tests, and for hosts with other needs. */
 export interface EventLimits extends Partial<StreamLimits>, Pick<FeedOptions, 'keep' | 'lingerMs'> {
-  /** How many may follow at once (100): each takes one of the requests that can be on their way. */
+  /** The most open streams (100): each takes one of the requests in progress. */
   readonly maxReaders?: number | undefined;
 }
 
 const QUERY = z.strictObject({
-  /** Names of events with commas between them, or beginnings such as `call.*`. */
+  /** Event names separated by commas, or prefixes such as `call.*`. */
   types: z.optional(z.string()),
 });
 const DEFAULTS: StreamLimits = { keepAliveMs: 15_000, maxUnsentBytes: 1_024 * 1_024 };
-const MOST_READERS = 100;
+const MAX_READERS = 100;
 
 /** The route of the stream. */
-export function createEventRoutes(parts: ApiParts, limits: EventLimits = {}): readonly ApiRoute[] {
+export function createEventRoutes(parts: ApiDependencies, limits: EventLimits = {}): readonly ApiRoute[] {
   const { runtime } = parts.configured;
-  const { keep, lingerMs, maxReaders = MOST_READERS, ...given } = limits;
+  const { keep, lingerMs, maxReaders = MAX_READERS, ...given } = limits;
   const feed = new EventFeed({ runtime, epoch: parts.startedAt.toString(36), keep, lingerMs });
-  /** Who follows, once for each stream. */
+  /** The identity of each open stream. */
   const readers: string[] = [];
   return [
     {
       method: 'GET',
       path: '/api/events',
-      access: 'look',
-      summary: `What happens, as server-sent events: ${EVENT_NAMES.join(', ')}`,
+      access: 'read',
+      summary: `Stream events as server-sent events: ${EVENT_NAMES.join(', ')}`,
       query: QUERY,
       mediaType: 'text/event-stream',
-      handle: (visit) => {
-        const names = namesOf(visit);
-        const { isOwner = false } = visit.visitor;
-        const identity = identityOf(visit.caller);
+      handle: (context) => {
+        const names = namesOf(context);
+        const { isOwner = false } = context.identity;
+        const identity = identityOf(context.caller);
         const own = readers.filter((one) => one === identity).length;
-        if (!mayTake({ own, taken: readers.length, max: maxReaders, isOwner })) throw tooMany(maxReaders);
+        if (!isWithinFairShare({ own, taken: readers.length, max: maxReaders, isOwner }))
+          throw tooManyReaders(maxReaders);
         readers.push(identity);
-        visit.response.once('close', () => readers.splice(readers.indexOf(identity), 1));
+        context.response.once('close', () => readers.splice(readers.indexOf(identity), 1));
         sendEvents({
-          visit,
+          context,
           feed,
-          sight: sightOf(runtime, visit),
+          visibility: visibilityOf(runtime, context),
           names,
           limits: { ...DEFAULTS, ...given },
         });
@@ -59,20 +61,20 @@ export function createEventRoutes(parts: ApiParts, limits: EventLimits = {}): re
   ];
 }
 
-function namesOf(visit: Visit): ReadonlySet<string> | undefined {
-  const { types } = readQuery(visit, QUERY);
+function namesOf(context: RequestContext): ReadonlySet<string> | undefined {
+  const { types } = readQuery(context, QUERY);
   if (types === undefined) return undefined;
-  const names = readNames(types);
+  const names = parseEventNames(types);
   if (names === undefined)
-    throw misfit('query', [{ path: 'types', message: `one of ${EVENT_NAMES.join(', ')}` }]);
+    throw invalidInput('query', [{ path: 'types', message: `expected one of ${EVENT_NAMES.join(', ')}` }]);
   return names;
 }
 
-const tooMany = (most: number): TurnbuckleError =>
+const tooManyReaders = (max: number): TurnbuckleError =>
   new TurnbuckleError(
     'OVERLOADED',
-    `Too many clients follow the events already, of this token or of all; ${most} can.`,
+    `Too many event streams are open for this token or for the daemon (limit: ${max}).`,
     {
-      hint: 'Close one of them, or try again later.',
+      hint: 'Close a stream, or try again later.',
     },
   );

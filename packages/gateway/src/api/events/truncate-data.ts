@@ -1,49 +1,49 @@
-/** A copy of any data that is short: for what is told to many, at once. */
+/** A short copy of any data, for events that are sent to many clients. */
 
-export interface ShortLimits {
-  /** Characters of one text. */
+export interface TruncateLimits {
+  /** Characters of one string. */
   readonly text: number;
-  /** Characters of all texts and names together. */
+  /** Characters of all strings and keys together. */
   readonly all: number;
 }
 
-const CUT = '…';
-const MOST_PARTS = 200;
-const DEEPEST = 8;
+const ELLIPSIS = '…';
+const MAX_ITEMS = 200;
+const MAX_DEPTH = 8;
 
-/** Plain data; errors as what they say. What is left out is marked by `…`. */
-export function shorten(value: unknown, limits: ShortLimits): unknown {
+/** Plain data; errors by their message. Omissions are marked with `…`. */
+export function truncateData(value: unknown, limits: TruncateLimits): unknown {
   return copy(value, { limits, left: limits.all }, 0);
 }
 
 interface Budget {
-  readonly limits: ShortLimits;
+  readonly limits: TruncateLimits;
   left: number;
 }
 
 function copy(value: unknown, budget: Budget, depth: number): unknown {
-  if (typeof value === 'string') return cut(value, budget);
+  if (typeof value === 'string') return truncate(value, budget);
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'function' ? undefined : value;
-  if (depth > DEEPEST || budget.left <= 0) return CUT;
+  if (depth > MAX_DEPTH || budget.left <= 0) return ELLIPSIS;
   if (Array.isArray(value)) {
-    const list = value.slice(0, MOST_PARTS).map((part) => copy(part, budget, depth + 1));
-    return value.length > MOST_PARTS ? [...list, CUT] : list;
+    const list = value.slice(0, MAX_ITEMS).map((part) => copy(part, budget, depth + 1));
+    return value.length > MAX_ITEMS ? [...list, ELLIPSIS] : list;
   }
-  const entries = Object.entries(value instanceof Error ? sayings(value) : value);
+  const entries = Object.entries(value instanceof Error ? errorFields(value) : value);
   const kept = entries
-    .slice(0, MOST_PARTS)
-    .map(([key, part]) => [cut(key, budget), copy(part, budget, depth + 1)]);
+    .slice(0, MAX_ITEMS)
+    .map(([key, part]) => [truncate(key, budget), copy(part, budget, depth + 1)]);
   return Object.fromEntries(kept);
 }
 
-function cut(text: string, budget: Budget): string {
+function truncate(text: string, budget: Budget): string {
   const most = Math.max(Math.min(budget.limits.text, budget.left), 0);
   budget.left -= Math.min(text.length, most);
-  return text.length > most ? `${text.slice(0, most)}${CUT}` : text;
+  return text.length > most ? `${text.slice(0, most)}${ELLIPSIS}` : text;
 }
 
-function sayings(error: Error): Record<string, unknown> {
+function errorFields(error: Error): Record<string, unknown> {
   const { code, hint } = error as { code?: unknown; hint?: unknown };
   return { code, message: error.message, hint };
 }

@@ -1,29 +1,29 @@
-import type { InvocationLog } from '@turnbuckle/store';
+import type { CallLog } from '@turnbuckle/store';
 import type { ConfiguredRuntime } from 'turnbuckle';
-import type { Route } from '../http/route.js';
-import type { Metrics } from '../metrics/metrics.js';
-import type { TokenStore } from '../tokens/token-store.js';
+import type { Route } from '../../http/route.js';
+import type { Metrics } from '../../metrics/metrics.js';
+import type { TokenStore } from '../../tokens/token-store.js';
 
-/** What can be asked of the log of calls. */
+/** The queries of the call log. */
 export type CallQueries = Pick<
-  InvocationLog,
+  CallLog,
   'find' | 'get' | 'names' | 'toolAnalytics' | 'serverAnalytics' | 'callsOverTime' | 'unusedServers'
 >;
 
-/** What the management API is made of. It owns none of it. */
-export interface ApiParts {
+/** What the management API needs. It owns none of it. */
+export interface ApiDependencies {
   readonly configured: ConfiguredRuntime;
-  /** Undefined: nothing is logged, and the routes of calls say so. */
+  /** Undefined: logging is disabled, and the call routes respond with an error. */
   readonly log: CallQueries | undefined;
   readonly metrics: Pick<Metrics, 'text'>;
   readonly tokens: Pick<TokenStore, 'find' | 'list' | 'create' | 'revoke'>;
   readonly version: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** The configuration was edited or read again, and is in effect. */
+  /** The configuration was edited or reloaded, and is in effect. */
   readonly onConfigChanged?: (() => void) | undefined;
-  /** What `/ready` says; absent: ready from the first request on. */
+  /** Whether `/ready` reports ready; absent: always. */
   readonly isReady?: (() => boolean) | undefined;
-  /** Routes of the same server that are not made here: they are in the OpenAPI document too. */
-  readonly others?: readonly Route[] | undefined;
+  /** Other routes of the same server, to be listed in the OpenAPI document. */
+  readonly otherRoutes?: readonly Route[] | undefined;
 }

@@ -1,16 +1,23 @@
-/** The log of calls: searched, counted, and called again. */
-import { type LogName, searchFault, type VisibleName } from '@turnbuckle/store';
-import { inSlices, type Runtime, type Steps } from 'turnbuckle';
+/** The call log: search, statistics and replay. */
+import {
+  CALL_COLUMNS,
+  CONTENT_COLUMNS,
+  type LogName,
+  searchFault,
+  type VisibleName,
+} from '@turnbuckle/store';
+import type { Runtime } from 'turnbuckle';
+import { inSlices, type Steps } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import { SharedTurns } from '../http/shared-turns.js';
-import type { Visit } from '../http/visit.js';
-import type { ApiParts, CallQueries } from './api-parts.js';
-import type { ApiRoute } from './api-route.js';
-import { misfit, NOTHING, readBody, readQuery } from './fit.js';
-import { LOGGED_CALL, type LoggedCall, STATS, toEntry, toLoggedCall } from './logged-call.js';
-import { notThere } from './not-there.js';
-import { replay } from './replay.js';
-import { type Seen, type Sight, sightOf, wasFound } from './sight.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { FairQueue } from '../../http/limits/fair-queue.js';
+import type { RequestContext } from '../../http/request-context.js';
+import { EMPTY_OBJECT, invalidInput, readOptionalJson, readQuery } from '../../http/validate.js';
+import { replay } from '../replay.js';
+import { LOGGED_CALL, type LoggedCall, STATS, toApiRow, toLoggedCall } from '../shapes/logged-call.js';
+import { notFound } from '../shapes/not-found.js';
+import { type Visibility, type VisibilityTarget, visibilityOf, wasFound } from '../visibility.js';
+import type { ApiDependencies, CallQueries } from './api-dependencies.js';
 
 const toTime = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text));
 const TIME = z.pipe(
@@ -19,7 +26,7 @@ const TIME = z.pipe(
     .check(
       z.refine(
         (text) => Number.isFinite(toTime(text)),
-        'a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970',
+        'expected a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970',
       ),
     ),
   z.transform(toTime),
@@ -30,21 +37,25 @@ const CALLS_QUERY = z.strictObject({
   server: z.optional(z.string()),
   tool: z.optional(z.string()),
   caller: z.optional(z.string()),
-  conversation: z.optional(z.string()),
-  outcome: z.optional(z.enum(['ok', 'tool-error', 'failed'])),
+  run: z.optional(z.string()),
+  /** Alias of `run` for one release. */
+  conversation: z
+    .optional(z.string())
+    .register(z.globalRegistry, { description: 'Use run.', deprecated: true }),
+  outcome: z.optional(z.enum(CALL_COLUMNS.outcome.values)),
   since: z.optional(TIME),
   until: z.optional(TIME),
-  /** The number of a call: only those before it, for the next page. */
+  /** The number of a call: only older ones, for the next page. */
   before: z.optional(z.coerce.number().check(z.int(), z.gte(1))),
   limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(1_000))),
 });
 const STATS_QUERY = z.strictObject({
   since: z.optional(TIME),
   order: z.optional(z.enum(['calls', 'slowest', 'failing'])),
-  /** With it, calls are also counted in spans of that many milliseconds. */
+  /** With it, calls are also counted in intervals of that many milliseconds. */
   spanMs: z.optional(z.coerce.number().check(z.int(), z.gte(1_000))),
 });
-const STATS_ANSWER = z.object({
+const STATS_RESPONSE = z.object({
   tools: z.array(z.object({ ...STATS.shape, tool: z.string() })),
   servers: z.array(STATS),
   overTime: z.optional(
@@ -53,145 +64,152 @@ const STATS_ANSWER = z.object({
 });
 const REPLAYED = z.object({
   success: z.boolean(),
-  /** Of the new call in the log. */
+  /** The id of the new call in the log. */
   id: z.string(),
   result: z.unknown(),
 });
-const PAGE = 50;
-/** Of what calls carried, so many characters are told on one page, whatever its limit in calls. */
-const MAX_PAGE = 4 * 1_024 * 1_024;
-/** Pages of the owner that are made at once: each is in memory several times. */
-const AT_ONCE = 4;
-/** Of all others. One thread answers them one after the other, and the owner waits for the one that it is at. */
-const MAX_WAITING = 64;
+const DEFAULT_PAGE_SIZE = 50;
+/** Long texts of callers and servers. */
+const UNTRUSTED_COLUMNS = [...CONTENT_COLUMNS, 'error'] as const;
+/** The most characters of arguments and results on one page, regardless of its limit in calls. */
+const MAX_PAGE_CHARACTERS = 4 * 1_024 * 1_024;
+/** Concurrent pages for the owner: each is in memory several times. */
+const OWNER_CONCURRENCY = 4;
+/** For all others. One thread runs their queries one at a time, and the owner waits at most for the current one. */
+const MAX_QUEUED_QUERIES = 64;
 
-/** Where the routes of calls look things up. */
-interface Lookup {
+/** What the call routes use. */
+interface CallRouteOptions {
   readonly runtime: Runtime;
   readonly log: CallQueries | undefined;
-  readonly turns: SharedTurns;
+  readonly queue: FairQueue;
 }
 
-export function createCallRoutes({ configured: { runtime }, log }: ApiParts): readonly ApiRoute[] {
-  const turns = new SharedTurns({
-    what: 'questions to the log',
-    max: MAX_WAITING,
-    ownAtOnce: AT_ONCE,
+export function createCallRoutes({ configured: { runtime }, log }: ApiDependencies): readonly ApiRoute[] {
+  const queue = new FairQueue({
+    what: 'log queries',
+    max: MAX_QUEUED_QUERIES,
+    ownerConcurrency: OWNER_CONCURRENCY,
   });
-  const lookup = { runtime, log, turns };
-  return [...createLogRoutes(lookup), statsRoute(lookup)];
+  const lookup = { runtime, log, queue };
+  return [searchRoute(lookup), ...createLogRoutes(lookup), statsRoute(lookup)];
 }
 
-function createLogRoutes({ runtime, log, turns }: Lookup): readonly ApiRoute[] {
-  const find = async (visit: Visit): Promise<LoggedCall> => {
-    const { id = '' } = visit.parameters;
+function createLogRoutes({ runtime, log, queue }: CallRouteOptions): readonly ApiRoute[] {
+  const find = async (context: RequestContext): Promise<LoggedCall> => {
+    const { id = '' } = context.parameters;
     const known = requireLog(log);
-    const row = await turns.take(visit.visitor, () => known.get(id));
+    const row = await queue.run(context.identity, () => known.get(id));
     const call = row && toLoggedCall(row);
     const seen = call && { ...call, wasFound: wasFound(call) };
-    if (call !== undefined && seen !== undefined && sightOf(runtime, visit).sees(seen))
+    if (call !== undefined && seen !== undefined && visibilityOf(runtime, context).canSee(seen))
       return redactCall(call, runtime);
-    throw notThere(`There is no call "${id}" in the log.`, 'GET /api/calls lists the last ones.');
+    throw notFound(`There is no call "${id}" in the log.`, 'List recent calls: GET /api/calls.');
   };
   return [
     {
       method: 'GET',
-      path: '/api/calls',
-      access: 'look',
-      summary: 'Calls of the log, the newest first',
-      query: CALLS_QUERY,
-      answer: z.object({ calls: z.array(LOGGED_CALL), next: z.optional(z.number()) }),
-      handle: async (visit) => {
-        const { search, limit = PAGE, ...query } = readQuery(visit, CALLS_QUERY);
-        const fault = searchFault(search ?? '');
-        if (fault !== undefined) throw misfit('query', [{ path: 'search', message: fault }]);
-        const known = requireLog(log);
-        return turns.take(visit.visitor, async () => {
-          if (visit.signal.aborted) return undefined;
-          const visible = await visibleIn(known, sightOf(runtime, visit));
-          const rows = await known.find({ ...query, text: search, limit, visible });
-          const all = rows.flatMap((row) => toLoggedCall(row) ?? []);
-          const calls = onePage(all);
-          const isMore = calls.length < all.length || rows.length >= limit;
-          const next = isMore ? calls.at(-1)?.number : undefined;
-          return { calls: await inSlices(redactSteps(calls, runtime)), next };
-        });
-      },
-    },
-    {
-      method: 'GET',
       path: '/api/calls/:id',
-      access: 'look',
-      summary: 'One call of the log',
-      answer: LOGGED_CALL,
+      access: 'read',
+      summary: 'Get one call from the log',
+      response: LOGGED_CALL,
       handle: find,
     },
     {
       method: 'POST',
       path: '/api/calls/:id/replay',
-      access: 'manage',
-      summary: 'Make a call of the log again, with your own token: it is decided anew',
-      body: NOTHING,
-      answer: REPLAYED,
-      handle: async (visit) => {
-        const call = await find(visit);
-        await readBody(visit, NOTHING);
-        return replay(call, runtime, visit);
+      access: 'admin',
+      summary: 'Repeat a logged call with your own token; the rules are evaluated again',
+      body: EMPTY_OBJECT,
+      response: REPLAYED,
+      handle: async (context) => {
+        const call = await find(context);
+        await readOptionalJson(context, EMPTY_OBJECT);
+        return replay(call, runtime, context);
       },
     },
   ];
 }
 
-const statsRoute = ({ runtime, log, turns }: Lookup): ApiRoute => ({
+const searchRoute = ({ runtime, log, queue }: CallRouteOptions): ApiRoute => ({
+  method: 'GET',
+  path: '/api/calls',
+  access: 'read',
+  summary: 'Search the call log, newest first',
+  query: CALLS_QUERY,
+  response: z.object({ calls: z.array(LOGGED_CALL), next: z.optional(z.number()) }),
+  handle: async (context) => {
+    const {
+      search,
+      conversation,
+      run = conversation,
+      limit = DEFAULT_PAGE_SIZE,
+      ...query
+    } = readQuery(context, CALLS_QUERY);
+    const fault = searchFault(search ?? '');
+    if (fault !== undefined) throw invalidInput('query', [{ path: 'search', message: fault }]);
+    const known = requireLog(log);
+    return queue.run(context.identity, async () => {
+      if (context.signal.aborted) return undefined;
+      const visible = await visibleNames(known, visibilityOf(runtime, context));
+      const rows = await known.find({ ...query, run, text: search, limit, visible });
+      const all = rows.flatMap((row) => toLoggedCall(row) ?? []);
+      const calls = firstPage(all);
+      const isMore = calls.length < all.length || rows.length >= limit;
+      const next = isMore ? calls.at(-1)?.number : undefined;
+      return { calls: await inSlices(redactSteps(calls, runtime)), next };
+    });
+  },
+});
+
+const statsRoute = ({ runtime, log, queue }: CallRouteOptions): ApiRoute => ({
   method: 'GET',
   path: '/api/stats',
-  access: 'look',
-  summary: 'Counts, failures and durations of each tool and each server',
+  access: 'read',
+  summary: 'Show the number of calls and failures, and the durations, for each tool and each server',
   query: STATS_QUERY,
-  answer: STATS_ANSWER,
-  handle: async (visit) => {
-    const { since = 0, order = 'calls', spanMs } = readQuery(visit, STATS_QUERY);
+  response: STATS_RESPONSE,
+  handle: async (context) => {
+    const { since = 0, order = 'calls', spanMs } = readQuery(context, STATS_QUERY);
     const known = requireLog(log);
-    return turns.take(visit.visitor, async () => {
-      if (visit.signal.aborted) return undefined;
-      const visible = await visibleIn(known, sightOf(runtime, visit));
-      // One after the other: the owner's can come between them.
+    return queue.run(context.identity, async () => {
+      if (context.signal.aborted) return undefined;
+      const visible = await visibleNames(known, visibilityOf(runtime, context));
+      // One at a time: the owner's queries can run in between.
       const tools = await known.toolAnalytics(since, order, visible);
       const servers = await known.serverAnalytics(since, visible);
       const spans = spanMs === undefined ? undefined : await known.callsOverTime(since, spanMs, { visible });
-      return { tools: tools.map(toEntry), servers: servers.map(toEntry), overTime: spans?.map(toEntry) };
+      return { tools: tools.map(toApiRow), servers: servers.map(toApiRow), overTime: spans?.map(toApiRow) };
     });
   },
 });
 
 /**
- * What the query may look at. Filtered afterwards, what is left out would still be told by what is missing on a page, by
- * the number of the next one, and by sums.
+ * The names that the query may look at. Filtering the result instead would reveal what is left out by gaps on a page, by
+ * the number of the next page, and by totals.
  */
-async function visibleIn(log: CallQueries, sight: Sight): Promise<VisibleName[] | undefined> {
-  if (sight.isWhole) return undefined;
-  const toSeen = (name: LogName): Seen => ({ ...name, kind: toKind(name.kind) });
-  const seen = await sight.seenOf(await log.names(), toSeen);
-  return seen.map((name) => ({ ...name, mustBeFound: !sight.lists(toSeen(name)) }));
+async function visibleNames(log: CallQueries, visibility: Visibility): Promise<VisibleName[] | undefined> {
+  if (visibility.isUnrestricted) return undefined;
+  const toSeen = (name: LogName): VisibilityTarget => ({ ...name, kind: toKind(name.kind) });
+  const seen = await visibility.visibleOf(await log.names(), toSeen);
+  return seen.map((name) => ({ ...name, mustBeFound: !visibility.isListedTool(toSeen(name)) }));
 }
 
-const toKind = (kind: string): Seen['kind'] => (kind === 'resource' || kind === 'prompt' ? kind : 'tool');
+const toKind = (kind: string): VisibilityTarget['kind'] =>
+  kind === 'resource' || kind === 'prompt' ? kind : 'tool';
 
 function requireLog(log: CallQueries | undefined): CallQueries {
   if (log !== undefined) return log;
-  throw notThere(
-    'Calls are not logged here.',
-    'Switch the log on in your configuration: daemon.log.enabled.',
-  );
+  throw notFound('The call log is disabled.', 'Enable it with daemon.log.enabled in your configuration.');
 }
 
-/** They were redacted when they were written; what is a secret may have been learned since. */
+/** They were redacted when they were written, but new secrets may be known since. */
 function redactCall(call: LoggedCall, runtime: Runtime): LoggedCall {
   const clean = (text: string | undefined): string | undefined => text && String(runtime.redact(text));
-  return { ...call, arguments: clean(call.arguments), result: clean(call.result), error: clean(call.error) };
+  return { ...call, ...Object.fromEntries(UNTRUSTED_COLUMNS.map((name) => [name, clean(call[name])])) };
 }
 
-/** One call takes some milliseconds where it was made to. */
+/** Redacting a crafted call can take some milliseconds. */
 function* redactSteps(calls: readonly LoggedCall[], runtime: Runtime): Steps<LoggedCall[]> {
   const clean: LoggedCall[] = [];
   for (const call of calls) {
@@ -201,11 +219,11 @@ function* redactSteps(calls: readonly LoggedCall[], runtime: Runtime): Steps<Log
   return clean;
 }
 
-/** The first of them, up to so many characters; the others are on the next page. */
-function onePage(calls: readonly LoggedCall[]): readonly LoggedCall[] {
-  let left = MAX_PAGE;
-  const end = calls.findIndex(({ arguments: args = '', result = '', error = '' }) => {
-    left -= args.length + result.length + error.length;
+/** The first calls, up to a number of characters; the others are on the next page. */
+function firstPage(calls: readonly LoggedCall[]): readonly LoggedCall[] {
+  let left = MAX_PAGE_CHARACTERS;
+  const end = calls.findIndex((call) => {
+    for (const name of UNTRUSTED_COLUMNS) left -= call[name]?.length ?? 0;
     return left < 0;
   });
   return end === -1 ? calls : calls.slice(0, Math.max(end, 1));

@@ -1,33 +1,33 @@
-/** What the servers offer. */
+/** Tools, resources and prompts of the servers. */
 import { type CatalogTool, type ConfiguredRuntime, type Runtime, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
-import { hostOrCaller } from '../host-or-caller.js';
-import type { ApiRoute } from './api-route.js';
-import { cleanTexts } from './clean.js';
-import { readQuery } from './fit.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { redactTexts } from '../../http/redact.js';
+import { readQuery } from '../../http/validate.js';
+import { hostOrCaller } from '../../identity/host-or-caller.js';
+import { ANY_OBJECT, DECISION, PIN, TOOL } from '../shapes/shapes.js';
+import { visibilityOf } from '../visibility.js';
 import { toPin } from './pin-routes.js';
-import { ANYTHING, DECISION, PIN, TOOL } from './shapes.js';
-import { sightOf } from './sight.js';
 
 const LIST_QUERY = z.strictObject({
-  /** Words that must all occur in name, title or description: 16 at most, with 256 characters. */
+  /** Words that must all occur in name, title or description: at most 16 words and 256 characters. */
   search: z.optional(z.string()),
   server: z.optional(z.string()),
 });
 const SERVER_QUERY = z.strictObject({ server: z.optional(z.string()) });
-const WHOLE_TOOL = z.object({
+const TOOL_DETAILS = z.object({
   ...TOOL.shape,
-  inputSchema: ANYTHING,
-  outputSchema: z.optional(ANYTHING),
-  /** What was approved of it, if anything was. */
+  inputSchema: ANY_OBJECT,
+  outputSchema: z.optional(ANY_OBJECT),
+  /** Its pin, if there is one. */
   pin: z.optional(PIN),
-  /** What would be decided about a call without arguments, by the bearer of this token. */
+  /** The decision for a call without arguments, by the bearer of this token. */
   decision: DECISION,
 });
 const ITEM = z.looseObject({ server: z.string() });
 
 export function createCatalogRoutes({ runtime }: ConfiguredRuntime): readonly ApiRoute[] {
-  return [...createToolRoutes(runtime), ...createOfferRoutes(runtime)];
+  return [...createToolRoutes(runtime), ...createResourceAndPromptRoutes(runtime)];
 }
 
 function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
@@ -35,88 +35,88 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
     {
       method: 'GET',
       path: '/api/tools',
-      access: 'look',
-      summary: 'All tools, or those with these words',
+      access: 'read',
+      summary: 'List or search tools',
       query: LIST_QUERY,
-      answer: z.object({ tools: z.array(TOOL) }),
-      handle: async (visit) => {
-        const { search = '', server } = readQuery(visit, LIST_QUERY);
-        const { caller } = sightOf(runtime, visit);
+      response: z.object({ tools: z.array(TOOL) }),
+      handle: async (context) => {
+        const { search = '', server } = readQuery(context, LIST_QUERY);
+        const { caller } = visibilityOf(runtime, context);
         const found = await runtime.visibleTools(caller, search);
         const meant = found.filter((tool) => (server ?? tool.server) === tool.server);
-        return { tools: await cleanTexts(meant.map(toListed), runtime) };
+        return { tools: await redactTexts(meant.map(toToolSummary), runtime) };
       },
     },
     {
       method: 'GET',
       path: '/api/tools/:name',
-      access: 'look',
-      summary: 'A tool with its schemas, its flags, its pin, and what would be decided about a call',
-      answer: WHOLE_TOOL,
-      handle: (visit) => {
-        const { name = '' } = visit.parameters;
-        const sight = sightOf(runtime, visit);
+      access: 'read',
+      summary: 'Get a tool with its schemas, flags and pin, and the decision a call would get',
+      response: TOOL_DETAILS,
+      handle: (context) => {
+        const { name = '' } = context.parameters;
+        const visibility = visibilityOf(runtime, context);
         const found = runtime.catalog.get(name);
-        if (found === undefined || !sight.sees(found))
+        if (found === undefined || !visibility.canSee(found))
           throw new TurnbuckleError('TOOL_UNKNOWN', `There is no tool named "${name}".`, {
-            hint: 'GET /api/tools lists those that there are.',
+            hint: 'List tools: GET /api/tools.',
           });
         const { server, tool, inputSchema, outputSchema } = found;
         const whole = {
-          ...toListed(found),
+          ...toToolSummary(found),
           inputSchema,
           outputSchema,
           pin: pinOf(runtime, found),
-          decision: runtime.decide({ server, tool, caller: hostOrCaller(visit.caller) }),
+          decision: runtime.decide({ server, tool, caller: hostOrCaller(context.caller) }),
         };
-        return cleanTexts(whole, runtime);
+        return redactTexts(whole, runtime);
       },
     },
   ];
 }
 
-function createOfferRoutes(runtime: Runtime): readonly ApiRoute[] {
+function createResourceAndPromptRoutes(runtime: Runtime): readonly ApiRoute[] {
   return [
     {
       method: 'GET',
       path: '/api/resources',
-      access: 'look',
-      summary: 'The resources, and templates of addresses, of the servers that are up',
+      access: 'read',
+      summary: 'List resources and resource templates of connected servers',
       query: SERVER_QUERY,
-      answer: z.object({ resources: z.array(ITEM), templates: z.array(ITEM) }),
-      handle: async (visit) => {
-        const { server } = readQuery(visit, SERVER_QUERY);
-        const sight = sightOf(runtime, visit);
-        if (server !== undefined) sight.requireServer(server);
+      response: z.object({ resources: z.array(ITEM), templates: z.array(ITEM) }),
+      handle: async (context) => {
+        const { server } = readQuery(context, SERVER_QUERY);
+        const visibility = visibilityOf(runtime, context);
+        if (server !== undefined) visibility.requireServer(server);
         const [resources, templates] = await Promise.all([
-          runtime.listResources(server, sight.caller),
-          runtime.listResourceTemplates(server, sight.caller),
+          runtime.listResources(server, visibility.caller),
+          runtime.listResourceTemplates(server, visibility.caller),
         ]);
-        return cleanTexts({ resources, templates }, runtime);
+        return redactTexts({ resources, templates }, runtime);
       },
     },
     {
       method: 'GET',
       path: '/api/prompts',
-      access: 'look',
-      summary: 'The prompts of the servers that are up',
+      access: 'read',
+      summary: 'List prompts of connected servers',
       query: SERVER_QUERY,
-      answer: z.object({ prompts: z.array(ITEM) }),
-      handle: async (visit) => {
-        const { server } = readQuery(visit, SERVER_QUERY);
-        const sight = sightOf(runtime, visit);
-        if (server !== undefined) sight.requireServer(server);
-        return cleanTexts({ prompts: await runtime.listPrompts(server, sight.caller) }, runtime);
+      response: z.object({ prompts: z.array(ITEM) }),
+      handle: async (context) => {
+        const { server } = readQuery(context, SERVER_QUERY);
+        const visibility = visibilityOf(runtime, context);
+        if (server !== undefined) visibility.requireServer(server);
+        return redactTexts({ prompts: await runtime.listPrompts(server, visibility.caller) }, runtime);
       },
     },
   ];
 }
 
-const toListed = (found: CatalogTool): Record<string, unknown> => {
+const toToolSummary = (found: CatalogTool): Record<string, unknown> => {
   const { name, server, tool, displayName, title, description, annotations, native } = found;
   return {
     ...{ name, server, tool, displayName, title, description, annotations },
-    // They are looked for when they are asked for, which takes a moment for each tool.
+    // Computed on access, since it takes a moment for each tool.
     get flags() {
       return found.flags;
     },
@@ -124,7 +124,7 @@ const toListed = (found: CatalogTool): Record<string, unknown> => {
   };
 };
 
-/** A file of pins that cannot be read holds calls back; it is no reason not to show the tool. */
+/** An unreadable pin file blocks calls, but the tool is still shown. */
 function pinOf(runtime: Runtime, { server, tool }: CatalogTool): unknown {
   try {
     const pin = runtime.pins.list().find((one) => one.server === server && one.tool === tool);

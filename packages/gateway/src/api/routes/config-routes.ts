@@ -1,15 +1,16 @@
-/** Where the configuration comes from, and reading it again. */
-import { type ConfiguredServer, type LoadedConfig, type Runtime, redactConfig } from 'turnbuckle';
+/** Where the configuration comes from, and reloading it. */
+import type { Runtime } from 'turnbuckle';
+import { type ConfiguredServer, type LoadedConfig, redactConfig } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import type { ApiParts } from './api-parts.js';
-import type { ApiRoute } from './api-route.js';
-import { cleanData, cleanTexts, toFault } from './clean.js';
-import { NOTHING, readBody } from './fit.js';
-import { ANYTHING, FAULT, ORIGIN } from './shapes.js';
-import { requireWhole } from './sight.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { redactData, redactTexts, toErrorData } from '../../http/redact.js';
+import { EMPTY_OBJECT, readOptionalJson } from '../../http/validate.js';
+import { ANY_OBJECT, FAULT, ORIGIN } from '../shapes/shapes.js';
+import { requireUnrestricted } from '../visibility.js';
+import type { ApiDependencies } from './api-dependencies.js';
 
 const CONFIG = z.object({
-  /** From the weakest to the strongest. */
+  /** From the lowest to the highest precedence. */
   layers: z.array(
     z.object({
       scope: z.string(),
@@ -23,7 +24,7 @@ const CONFIG = z.object({
   servers: z.array(
     z.object({
       name: z.string(),
-      entry: ANYTHING,
+      entry: ANY_OBJECT,
       origin: ORIGIN,
       shadowed: z.array(ORIGIN),
       problem: z.optional(FAULT),
@@ -40,36 +41,36 @@ const RELOADED = z.object({
   problems: z.array(FAULT),
 });
 
-export function createConfigRoutes({ configured, onConfigChanged }: ApiParts): readonly ApiRoute[] {
+export function createConfigRoutes({ configured, onConfigChanged }: ApiDependencies): readonly ApiRoute[] {
   const { runtime } = configured;
   return [
     {
       method: 'GET',
       path: '/api/config',
-      // What servers are started with is for who may say it.
-      access: 'manage',
-      summary: 'The files, what each of them says, and what is wrong with them',
-      answer: CONFIG,
-      handle: async (visit) => {
-        requireWhole(runtime, visit);
+      // How servers are started is only for tokens that may change it.
+      access: 'admin',
+      summary: 'Show the config files, their problems, and where each value comes from',
+      response: CONFIG,
+      handle: async (context) => {
+        requireUnrestricted(runtime, context);
         const config = configured.config();
-        return cleanTexts({ ...toConfig(config), settings: await settingsOf(config, runtime) }, runtime);
+        return redactTexts({ ...toConfig(config), settings: await settingsOf(config, runtime) }, runtime);
       },
     },
     {
       method: 'POST',
       path: '/api/config/reload',
-      access: 'manage',
-      summary: 'Read the files again and take over what changed',
-      body: NOTHING,
-      answer: RELOADED,
-      handle: async (visit) => {
-        requireWhole(runtime, visit);
-        await readBody(visit, NOTHING);
+      access: 'admin',
+      summary: 'Reload the config files',
+      body: EMPTY_OBJECT,
+      response: RELOADED,
+      handle: async (context) => {
+        requireUnrestricted(runtime, context);
+        await readOptionalJson(context, EMPTY_OBJECT);
         const { config, added, removed, changed, errors } = await configured.reload();
         onConfigChanged?.();
-        return cleanTexts(
-          { added, removed, changed, errors, problems: config.problems.map(toFault) },
+        return redactTexts(
+          { added, removed, changed, errors, problems: config.problems.map(toErrorData) },
           runtime,
         );
       },
@@ -81,16 +82,16 @@ const toConfig = ({ layers, servers, problems }: LoadedConfig): Record<string, u
   layers: layers.map(({ layer: { scope, file, required, directory }, present }) => ({
     ...{ scope, file, required, directory, present },
   })),
-  servers: [...servers.values()].map(toWritten),
-  problems: problems.map(toFault),
+  servers: [...servers.values()].map(toConfiguredServer),
+  problems: problems.map(toErrorData),
 });
 
-const toWritten = ({ name, entry, origin, shadowed, problem, kept }: ConfiguredServer) => ({
+const toConfiguredServer = ({ name, entry, origin, shadowed, problem, kept }: ConfiguredServer) => ({
   name,
   entry: redactConfig(entry),
   origin,
   shadowed,
-  problem: toFault(problem),
+  problem: toErrorData(problem),
   kept,
 });
 
@@ -99,7 +100,7 @@ async function settingsOf(
   runtime: Pick<Runtime, 'redactSteps'>,
 ): Promise<unknown> {
   const shown = [...settingOrigins].map(async ([key, origin]) => {
-    const value = await cleanData(settings[key], runtime);
+    const value = await redactData(settings[key], runtime);
     return [key, { value, origin }] as const;
   });
   return Object.fromEntries(await Promise.all(shown));

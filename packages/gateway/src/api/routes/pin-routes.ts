@@ -1,65 +1,66 @@
-/** Which definitions of tools were approved. */
-import { type PinStatus, type Runtime, TurnbuckleError } from 'turnbuckle';
+/** Pins: which tool definitions were approved. */
+import { type Runtime, TurnbuckleError } from 'turnbuckle';
+import type { PinStatus } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import type { ApiRoute } from './api-route.js';
-import { cleanTexts } from './clean.js';
-import { NOTHING, readBody } from './fit.js';
-import { PIN } from './shapes.js';
-import { sightOf } from './sight.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { redactTexts } from '../../http/redact.js';
+import { EMPTY_OBJECT, readOptionalJson } from '../../http/validate.js';
+import { PIN } from '../shapes/shapes.js';
+import { visibilityOf } from '../visibility.js';
 
 export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
   return [
     {
       method: 'GET',
       path: '/api/pins',
-      access: 'look',
-      summary: 'What was approved of which tool, and whether it is still that',
-      answer: z.object({ pins: z.array(PIN) }),
-      handle: async (visit) => {
-        const sight = sightOf(runtime, visit);
-        const pins = await sight.seenOf(runtime.pins.list(), (pin) => pin);
-        return cleanTexts({ pins: pins.map(toPin) }, runtime);
+      access: 'read',
+      summary: 'List pins, and whether each tool still matches its pin',
+      response: z.object({ pins: z.array(PIN) }),
+      handle: async (context) => {
+        const visibility = visibilityOf(runtime, context);
+        const pins = await visibility.visibleOf(runtime.pins.list(), (pin) => pin);
+        return redactTexts({ pins: pins.map(toPin) }, runtime);
       },
     },
     {
       method: 'POST',
       path: '/api/pins/:server/:tool',
-      access: 'manage',
-      summary: 'Approve a tool as it is now',
-      body: NOTHING,
-      answer: z.object({ pinned: z.array(z.string()) }),
-      handle: async (visit) => {
-        const { server = '', tool = '' } = visit.parameters;
-        await readBody(visit, NOTHING);
-        const sight = sightOf(runtime, visit);
-        sight.requireServer(server);
-        if (runtime.catalog.find(server, tool) === undefined || !sight.sees({ server, tool }))
-          throw new TurnbuckleError('TOOL_UNKNOWN', `Server "${server}" has no such tool now.`, {
+      access: 'admin',
+      summary: 'Pin the current definition of a tool',
+      body: EMPTY_OBJECT,
+      response: z.object({ pinned: z.array(z.string()) }),
+      handle: async (context) => {
+        const { server = '', tool = '' } = context.parameters;
+        await readOptionalJson(context, EMPTY_OBJECT);
+        const visibility = visibilityOf(runtime, context);
+        visibility.requireServer(server);
+        if (runtime.catalog.find(server, tool) === undefined || !visibility.canSee({ server, tool }))
+          throw new TurnbuckleError('TOOL_UNKNOWN', `Server "${server}" does not offer the tool "${tool}".`, {
             server,
             tool,
-            hint: 'Connect the server first: what it does not offer cannot be approved.',
+            hint: 'Connect the server first. Only a tool that the server currently offers can be pinned.',
           });
-        return { pinned: await runtime.pins.pin(server, tool, () => visit.confirm()) };
+        return { pinned: await runtime.pins.pin(server, tool, () => context.requireActiveToken()) };
       },
     },
     {
       method: 'DELETE',
       path: '/api/pins/:server/:tool',
-      access: 'manage',
-      summary: 'Forget what was approved of a tool',
-      answer: z.object({ unpinned: z.array(z.string()) }),
-      handle: async (visit) => {
-        const { server = '', tool = '' } = visit.parameters;
-        // Its server may be gone. What may not be known has no pin.
-        const isSeen = sightOf(runtime, visit).sees({ server, tool });
-        const confirm = (): void => visit.confirm();
+      access: 'admin',
+      summary: 'Remove the pin from a tool',
+      response: z.object({ unpinned: z.array(z.string()) }),
+      handle: async (context) => {
+        const { server = '', tool = '' } = context.parameters;
+        // Its server may be gone. For what is hidden there is no pin.
+        const isSeen = visibilityOf(runtime, context).canSee({ server, tool });
+        const confirm = (): void => context.requireActiveToken();
         return { unpinned: isSeen ? await runtime.pins.unpin(server, tool, confirm) : [] };
       },
     },
   ];
 }
 
-/** The definition itself may be long, and is what the tool says now unless `diff` says otherwise. */
+/** Without the definition, which may be long and is the current one unless `diff` says otherwise. */
 export function toPin({ definition: _definition, ...pin }: PinStatus): Omit<PinStatus, 'definition'> {
   return pin;
 }

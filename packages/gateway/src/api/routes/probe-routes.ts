@@ -1,28 +1,28 @@
-/** How the daemon itself is: for supervisors, for Prometheus, and for people. */
+/** Health, readiness, metrics and version of the daemon. */
 import * as z from 'zod/mini';
-import { sendJson } from '../http/answer.js';
-import { CONTENT_TYPE } from '../metrics/exposition.js';
-import type { ApiParts } from './api-parts.js';
-import type { ApiRoute } from './api-route.js';
-import { requireWhole } from './sight.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { sendJson } from '../../http/response.js';
+import { CONTENT_TYPE } from '../../metrics/exposition.js';
+import { requireUnrestricted } from '../visibility.js';
+import type { ApiDependencies } from './api-dependencies.js';
 
-export function createProbeRoutes(parts: ApiParts): readonly ApiRoute[] {
+export function createProbeRoutes(parts: ApiDependencies): readonly ApiRoute[] {
   const { configured, metrics, version, startedAt, isReady = () => true } = parts;
   return [
     {
       method: 'GET',
       path: '/health',
       access: 'open',
-      summary: 'Whether the daemon answers',
-      answer: z.object({ status: z.literal('ok') }),
+      summary: 'Liveness probe: 200 while the daemon runs',
+      response: z.object({ status: z.literal('ok') }),
       handle: () => ({ status: 'ok' }),
     },
     {
       method: 'GET',
       path: '/ready',
       access: 'open',
-      summary: 'Whether the daemon takes calls: 200, or 503 when it does not',
-      answer: z.object({ status: z.enum(['ready', 'starting']) }),
+      summary: 'Readiness probe: 200 when the daemon accepts calls, 503 otherwise',
+      response: z.object({ status: z.enum(['ready', 'starting']) }),
       handle: ({ response }) => {
         if (isReady()) return { status: 'ready' };
         sendJson(response, 503, { status: 'starting' });
@@ -32,25 +32,25 @@ export function createProbeRoutes(parts: ApiParts): readonly ApiRoute[] {
     {
       method: 'GET',
       path: '/metrics',
-      access: 'look',
-      summary: 'Everything that is counted, as Prometheus reads it',
+      access: 'read',
+      summary: 'Export metrics in the Prometheus text format',
       mediaType: 'text/plain',
-      handle: (visit) => {
-        requireWhole(configured.runtime, visit);
+      handle: (context) => {
+        requireUnrestricted(configured.runtime, context);
         const text = metrics.text();
-        visit.response.writeHead(200, {
+        context.response.writeHead(200, {
           'content-type': CONTENT_TYPE,
           'content-length': Buffer.byteLength(text),
         });
-        visit.response.end(text);
+        context.response.end(text);
       },
     },
     {
       method: 'GET',
       path: '/api/daemon',
-      access: 'look',
-      summary: 'The release, and since when it runs',
-      answer: z.object({ version: z.string(), startedAt: z.string(), node: z.string(), pid: z.number() }),
+      access: 'read',
+      summary: 'Show the version, start time and process of the daemon',
+      response: z.object({ version: z.string(), startedAt: z.string(), node: z.string(), pid: z.number() }),
       handle: () => ({
         version,
         startedAt: new Date(startedAt).toISOString(),

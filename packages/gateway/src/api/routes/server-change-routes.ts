@@ -1,22 +1,21 @@
-/** Which servers there are: added, changed and taken out in the user's own files. */
-import { dangersOf, redactConfig } from 'turnbuckle';
+/** Adds, changes and removes servers in the user's config files. */
+import { dangersOf, redactConfig } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import { readJson } from '../http/body.js';
-import type { ApiParts } from './api-parts.js';
-import type { ApiRoute } from './api-route.js';
-import { cleanTexts } from './clean.js';
-import { misfit, NOTHING, readBody } from './fit.js';
-import { ServerEdits } from './server-edits.js';
-import { SERVER } from './server-shape.js';
-import { ServerView } from './server-view.js';
-import { ANYTHING } from './shapes.js';
-import { requireWhole } from './sight.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { redactTexts } from '../../http/redact.js';
+import { EMPTY_OBJECT, invalidInput, readJson, readOptionalJson } from '../../http/validate.js';
+import { ServerEdits } from '../servers/server-edits.js';
+import { ServerLookup } from '../servers/server-lookup.js';
+import { SERVER } from '../shapes/server-shape.js';
+import { ANY_OBJECT } from '../shapes/shapes.js';
+import { requireUnrestricted } from '../visibility.js';
+import type { ApiDependencies } from './api-dependencies.js';
 
-const ADD_BODY = z.strictObject({ name: z.string(), config: ANYTHING });
+const ADD_BODY = z.strictObject({ name: z.string(), config: ANY_OBJECT });
 const ADDED = z.object({
   file: z.string(),
-  entry: ANYTHING,
-  /** What in the entry runs something else than it seems to, or with more rights. */
+  entry: ANY_OBJECT,
+  /** What in the entry runs something other than it seems to, or with more rights. */
   dangers: z.array(z.string()),
   server: SERVER,
 });
@@ -24,12 +23,15 @@ const CHANGED = z.object({ file: z.string(), server: SERVER });
 const REMOVED = z.object({
   removed: z.string(),
   file: z.string(),
-  /** Another file has a server of that name, which is in effect now. */
+  /** Another file has a server of that name, which is now in effect. */
   server: z.optional(SERVER),
 });
 
-export function createServerChangeRoutes({ configured, onConfigChanged }: ApiParts): readonly ApiRoute[] {
-  const view = new ServerView(configured);
+export function createServerChangeRoutes({
+  configured,
+  onConfigChanged,
+}: ApiDependencies): readonly ApiRoute[] {
+  const view = new ServerLookup(configured);
   const edits = new ServerEdits(configured, () => onConfigChanged?.());
   return [
     addRoute(view, edits),
@@ -40,68 +42,68 @@ export function createServerChangeRoutes({ configured, onConfigChanged }: ApiPar
   ];
 }
 
-function addRoute(view: ServerView, edits: ServerEdits): ApiRoute {
+function addRoute(view: ServerLookup, edits: ServerEdits): ApiRoute {
   const { runtime } = view.configured;
-  const clean = (value: unknown): Promise<unknown> => cleanTexts(value, runtime);
+  const clean = (value: unknown): Promise<unknown> => redactTexts(value, runtime);
   return {
     method: 'POST',
     path: '/api/servers',
-    access: 'manage',
-    summary: 'Add a server to your configuration; its command runs on the machine of the daemon',
+    access: 'admin',
+    summary: "Add a server to your configuration; its command runs on the daemon's machine",
     body: ADD_BODY,
-    answer: ADDED,
-    handle: async (visit) => {
-      requireWhole(runtime, visit);
-      const { name, config } = await readJson(visit, ADD_BODY);
-      const file = await edits.add(name, config, () => visit.confirm());
+    response: ADDED,
+    handle: async (context) => {
+      requireUnrestricted(runtime, context);
+      const { name, config } = await readJson(context, ADD_BODY);
+      const file = await edits.add(name, config, () => context.requireActiveToken());
       const [entry, dangers] = await Promise.all([clean(redactConfig(config)), clean(dangersOf(config))]);
-      return { file, entry, dangers, server: await view.show(name, visit) };
+      return { file, entry, dangers, server: await view.describe(name, context) };
     },
   };
 }
 
-const patchRoute = (view: ServerView, edits: ServerEdits): ApiRoute => ({
+const patchRoute = (view: ServerLookup, edits: ServerEdits): ApiRoute => ({
   method: 'PATCH',
   path: '/api/servers/:name',
-  access: 'manage',
-  summary: 'Change keys of a server in your configuration; null takes one out',
-  body: ANYTHING,
-  answer: CHANGED,
-  handle: async (visit) => {
-    const name = view.nameOf(visit);
-    const changes = await readJson(visit, ANYTHING);
+  access: 'admin',
+  summary: 'Change keys of a server in your configuration; null removes a key',
+  body: ANY_OBJECT,
+  response: CHANGED,
+  handle: async (context) => {
+    const name = view.nameOf(context);
+    const changes = await readJson(context, ANY_OBJECT);
     if (Object.keys(changes).length === 0)
-      throw misfit('body', [{ path: '', message: 'it names no key to change' }]);
-    const file = await edits.adjust(name, changes, () => visit.confirm());
-    return { file, server: await view.show(name, visit) };
+      throw invalidInput('body', [{ path: '', message: 'expected at least one key to change' }]);
+    const file = await edits.update(name, changes, () => context.requireActiveToken());
+    return { file, server: await view.describe(name, context) };
   },
 });
 
-const deleteRoute = (view: ServerView, edits: ServerEdits): ApiRoute => ({
+const deleteRoute = (view: ServerLookup, edits: ServerEdits): ApiRoute => ({
   method: 'DELETE',
   path: '/api/servers/:name',
-  access: 'manage',
-  summary: 'Take a server out of your configuration',
-  answer: REMOVED,
-  handle: async (visit) => {
-    const name = view.nameOf(visit);
-    const file = await edits.remove(name, () => visit.confirm());
+  access: 'admin',
+  summary: 'Remove a server from your configuration',
+  response: REMOVED,
+  handle: async (context) => {
+    const name = view.nameOf(context);
+    const file = await edits.remove(name, () => context.requireActiveToken());
     const isBack = view.configured.runtime.serverNames().includes(name);
-    return { removed: name, file, ...(isBack && { server: await view.show(name, visit) }) };
+    return { removed: name, file, ...(isBack && { server: await view.describe(name, context) }) };
   },
 });
 
-const switchRoute = (view: ServerView, edits: ServerEdits, enabled: boolean): ApiRoute => ({
+const switchRoute = (view: ServerLookup, edits: ServerEdits, enabled: boolean): ApiRoute => ({
   method: 'POST',
   path: `/api/servers/:name/${enabled ? 'enable' : 'disable'}`,
-  access: 'manage',
-  summary: `Switch a server ${enabled ? 'on' : 'off'} in your configuration`,
-  body: NOTHING,
-  answer: CHANGED,
-  handle: async (visit) => {
-    const name = view.nameOf(visit);
-    await readBody(visit, NOTHING);
-    const file = await edits.switch(name, enabled, () => visit.confirm());
-    return { file, server: await view.show(name, visit) };
+  access: 'admin',
+  summary: `${enabled ? 'Enable' : 'Disable'} a server in your configuration`,
+  body: EMPTY_OBJECT,
+  response: CHANGED,
+  handle: async (context) => {
+    const name = view.nameOf(context);
+    await readOptionalJson(context, EMPTY_OBJECT);
+    const file = await edits.setEnabled(name, enabled, () => context.requireActiveToken());
+    return { file, server: await view.describe(name, context) };
   },
 });

@@ -1,26 +1,26 @@
-/** Servers: looking at them, and bringing them up and down. */
+/** Shows, connects and disconnects servers. */
 import type { ConfiguredRuntime } from 'turnbuckle';
 import * as z from 'zod/mini';
-import type { ApiRoute } from './api-route.js';
-import { NOTHING, readBody } from './fit.js';
-import { readerOf, SERVER, SERVER_SUMMARY, toSummary } from './server-shape.js';
-import { ServerView } from './server-view.js';
-import { sightOf } from './sight.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { EMPTY_OBJECT, readOptionalJson } from '../../http/validate.js';
+import { ServerLookup } from '../servers/server-lookup.js';
+import { readerAccessOf, SERVER, SERVER_SUMMARY, toSummary } from '../shapes/server-shape.js';
+import { visibilityOf } from '../visibility.js';
 
 export function createServerRoutes(configured: ConfiguredRuntime): readonly ApiRoute[] {
   const { runtime } = configured;
-  const view = new ServerView(configured);
+  const view = new ServerLookup(configured);
   return [
     {
       method: 'GET',
       path: '/api/servers',
-      access: 'look',
-      summary: 'All servers, and how they are',
-      answer: z.object({ servers: z.array(SERVER_SUMMARY) }),
-      handle: async (visit) => {
-        const sight = sightOf(runtime, visit);
-        const seen = runtime.status().filter(({ name }) => sight.sees({ server: name }));
-        const reader = readerOf(visit);
+      access: 'read',
+      summary: 'List servers with their status',
+      response: z.object({ servers: z.array(SERVER_SUMMARY) }),
+      handle: async (context) => {
+        const visibility = visibilityOf(runtime, context);
+        const seen = runtime.status().filter(({ name }) => visibility.canSee({ server: name }));
+        const reader = readerAccessOf(context);
         const servers = seen.map((status) => toSummary(status, configured, reader));
         return { servers: await Promise.all(servers) };
       },
@@ -28,48 +28,50 @@ export function createServerRoutes(configured: ConfiguredRuntime): readonly ApiR
     {
       method: 'GET',
       path: '/api/servers/:name',
-      access: 'look',
-      summary: 'One server, with all that is known of it',
-      answer: SERVER,
-      handle: (visit) => view.show(view.nameOf(visit), visit),
+      access: 'read',
+      summary: 'Get one server with all details',
+      response: SERVER,
+      handle: (context) => view.describe(view.nameOf(context), context),
     },
-    ...createActRoutes(view),
+    ...createActionRoutes(view),
   ];
 }
 
-function createActRoutes(view: ServerView): readonly ApiRoute[] {
+function createActionRoutes(view: ServerLookup): readonly ApiRoute[] {
   const { runtime } = view.configured;
   const act = (word: string, summary: string, run: (name: string) => Promise<void>): ApiRoute => ({
     method: 'POST',
     path: `/api/servers/:name/${word}`,
-    access: 'manage',
+    access: 'admin',
     summary,
-    body: NOTHING,
-    answer: SERVER,
-    handle: async (visit) => {
-      const name = view.nameOf(visit);
-      await readBody(visit, NOTHING);
+    body: EMPTY_OBJECT,
+    response: SERVER,
+    handle: async (context) => {
+      const name = view.nameOf(context);
+      await readOptionalJson(context, EMPTY_OBJECT);
       await run(name);
-      return view.show(name, visit);
+      return view.describe(name, context);
     },
   });
   return [
-    act('connect', 'Bring a server up', (name) => runtime.connect(name)),
-    act('disconnect', 'Let a server go; the next call brings it up again', (name) =>
+    act('connect', 'Connect a server', (name) => runtime.connect(name)),
+    act('disconnect', 'Disconnect a server; the next call connects it again', (name) =>
       runtime.disconnect(name),
     ),
-    act('reconnect', 'Let a server go and bring it up again', (name) => runtime.reconnect(name)),
-    act('refresh', "Read a server's lists again", (name) => runtime.refresh(name)),
+    act('reconnect', 'Disconnect a server and connect it again', (name) => runtime.reconnect(name)),
+    act('refresh', 'Read the tools, resources and prompts of a server again', (name) =>
+      runtime.refresh(name),
+    ),
     {
       method: 'POST',
       path: '/api/servers/:name/ping',
-      access: 'manage',
-      summary: 'Ask a server for a sign of life',
-      body: NOTHING,
-      answer: z.object({ alive: z.boolean(), ms: z.optional(z.number()) }),
-      handle: async (visit) => {
-        const name = view.nameOf(visit);
-        await readBody(visit, NOTHING);
+      access: 'admin',
+      summary: 'Ping a server',
+      body: EMPTY_OBJECT,
+      response: z.object({ alive: z.boolean(), ms: z.optional(z.number()) }),
+      handle: async (context) => {
+        const name = view.nameOf(context);
+        await readOptionalJson(context, EMPTY_OBJECT);
         const alive = await runtime.ping(name);
         return { alive, ms: runtime.serverStatus(name).lastPing?.ms };
       },

@@ -1,24 +1,24 @@
-/** Signing in at a server: begun here, finished by a person in a browser. */
+/** Sign-in to a server: started here, completed by a person in a browser. */
 import type { ConfiguredRuntime } from 'turnbuckle';
 import * as z from 'zod/mini';
-import type { ApiRoute } from './api-route.js';
-import { cleanTexts, faultFor } from './clean.js';
-import { readBody } from './fit.js';
-import { notThere } from './not-there.js';
-import { readerOf } from './server-shape.js';
-import { ServerView } from './server-view.js';
-import { FAULT } from './shapes.js';
-import { SignInDesk } from './sign-in-desk.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import { errorDataFor, redactTexts } from '../../http/redact.js';
+import { readOptionalJson } from '../../http/validate.js';
+import { PendingSignIns } from '../pending-sign-ins.js';
+import { ServerLookup } from '../servers/server-lookup.js';
+import { notFound } from '../shapes/not-found.js';
+import { readerAccessOf } from '../shapes/server-shape.js';
+import { FAULT } from '../shapes/shapes.js';
 
 const BEGIN_BODY = z.strictObject({
-  /** `browser`: it comes back to this machine; `paste`: with the address it ended at; `device`: with a code. */
+  /** `browser`: redirects to this machine; `paste`: with the address the browser ended at; `device`: with a code. */
   method: z.optional(z.enum(['browser', 'paste', 'device'])),
   scopes: z.optional(z.array(z.string().check(z.minLength(1))).check(z.maxLength(100))),
   force: z.optional(z.boolean()),
-  /** Ends a sign-in by `paste`: the address that the browser ended at. */
+  /** Completes a sign-in with `paste`: the address that the browser ended at. */
   address: z.optional(z.string().check(z.minLength(1), z.maxLength(16_384))),
 });
-const BEGUN = z.object({
+const PROGRESS = z.object({
   state: z.enum(['waiting', 'done']),
   url: z.optional(z.string()),
   code: z.optional(z.string()),
@@ -32,7 +32,7 @@ const STATUS = z.object({
   scope: z.optional(z.string()),
   expiresAt: z.optional(z.string()),
   renewable: z.optional(z.boolean()),
-  /** Since when a sign-in is under way. */
+  /** When the pending sign-in was started. */
   waitingSince: z.optional(z.string()),
   /** Why the last one failed. */
   failure: z.optional(FAULT),
@@ -40,51 +40,54 @@ const STATUS = z.object({
 
 export function createSignInRoutes(configured: ConfiguredRuntime): readonly ApiRoute[] {
   const { runtime } = configured;
-  const view = new ServerView(configured);
-  const desk = new SignInDesk(runtime);
+  const view = new ServerLookup(configured);
+  const pending = new PendingSignIns(runtime);
   const path = '/api/servers/:name/sign-in';
   return [
     {
       method: 'GET',
       path,
-      access: 'look',
-      summary: 'Whether somebody is signed in at a server, and until when',
-      answer: STATUS,
-      handle: async (visit) => {
-        const name = view.nameOf(visit);
-        const since = desk.startedAt(name);
+      access: 'read',
+      summary: 'Show whether a server is signed in, and when the sign-in expires',
+      response: STATUS,
+      handle: async (context) => {
+        const name = view.nameOf(context);
+        const since = pending.startedAt(name);
         const status = {
           ...(await runtime.signInStatus(name)),
           waitingSince: since === undefined ? undefined : new Date(since).toISOString(),
-          failure: faultFor(desk.failureOf(name), readerOf(visit)),
+          failure: errorDataFor(pending.failureOf(name), readerAccessOf(context)),
         };
-        return cleanTexts(status, runtime);
+        return redactTexts(status, runtime);
       },
     },
     {
       method: 'POST',
       path,
-      access: 'manage',
-      summary: 'Begin a sign-in; answers the page for a person to open',
+      access: 'admin',
+      summary: 'Start a sign-in; returns the URL to open in a browser',
       body: BEGIN_BODY,
-      answer: BEGUN,
-      handle: async (visit) => {
-        const name = view.nameOf(visit);
-        const { address, ...asked } = await readBody(visit, BEGIN_BODY);
-        if (address === undefined) return desk.begin(name, asked, visit.visitor.ended);
-        if (desk.paste(name, address)) return { state: 'waiting' };
-        throw notThere(`No sign-in at "${name}" waits for an address.`, 'Begin one with the method "paste".');
+      response: PROGRESS,
+      handle: async (context) => {
+        const name = view.nameOf(context);
+        const { address, ...asked } = await readOptionalJson(context, BEGIN_BODY);
+        if (address === undefined) return pending.begin(name, asked, context.identity.ended);
+        if (pending.paste(name, address)) return { state: 'waiting' };
+        throw notFound(
+          `No sign-in to server "${name}" is waiting for a pasted address.`,
+          'Start a sign-in with "method": "paste".',
+        );
       },
     },
     {
       method: 'DELETE',
       path,
-      access: 'manage',
-      summary: 'Give up a sign-in under way, or sign out',
-      answer: z.object({ cancelled: z.boolean(), found: z.boolean(), revoked: z.boolean() }),
-      handle: async (visit) => {
-        const name = view.nameOf(visit);
-        if (desk.cancel(name)) return { cancelled: true, found: false, revoked: false };
+      access: 'admin',
+      summary: 'Cancel a pending sign-in, or sign out',
+      response: z.object({ cancelled: z.boolean(), found: z.boolean(), revoked: z.boolean() }),
+      handle: async (context) => {
+        const name = view.nameOf(context);
+        if (pending.cancel(name)) return { cancelled: true, found: false, revoked: false };
         return { cancelled: false, ...(await runtime.signOut(name)) };
       },
     },

@@ -1,18 +1,13 @@
-/** Changes of servers in the configuration: written into the file that says it, then in effect. */
-import {
-  type ConfiguredRuntime,
-  editServers,
-  type LoadedConfig,
-  type ServerEdit,
-  TurnbuckleError,
-} from 'turnbuckle';
+/** Edits servers in the file that defines them, then reloads the configuration. */
+import { type ConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import { editServers, type LoadedConfig, type ServerEdit } from 'turnbuckle/host';
 import { checkEntry } from './check-entry.js';
 
 type Entry = Readonly<Record<string, unknown>>;
-/** Throws where who asks may not any more; called right before a file is written, when the turn has come. */
+/** Throws if the request is no longer allowed; called right before a file is written. */
 type Confirm = () => void;
 
-/** The user's own files. What a project or an administrator wrote is not changed from afar. */
+/** The user's own files. Files of a project or an administrator cannot be changed remotely. */
 const WRITABLE: ReadonlySet<string> = new Set(['user', 'environment', 'flags']);
 
 export class ServerEdits {
@@ -24,20 +19,20 @@ export class ServerEdits {
     this.#onChanged = onChanged;
   }
 
-  /** Into the user's file; answers its path. NAME_TAKEN also for a name of another file, which would hide it. */
+  /** Adds it to the user's file; returns the path. NAME_TAKEN also for a name in another file, which it would hide. */
   async add(name: string, entry: Entry, confirm: Confirm): Promise<string> {
     const config = this.#configured.config();
     if (config.servers.has(name))
-      throw new TurnbuckleError('NAME_TAKEN', `There is a server "${name}" already.`, {
+      throw new TurnbuckleError('NAME_TAKEN', `Server "${name}" already exists.`, {
         server: name,
-        hint: 'Choose another name, or change the server that is there.',
+        hint: 'Choose another name, or change the existing server.',
       });
     await checkEntry(name, entry);
     return this.#edit(userFile(config), [{ action: 'add', name, config: entry }], confirm);
   }
 
-  /** Sets keys of the entry; null takes one out. */
-  async adjust(name: string, changes: Entry, confirm: Confirm): Promise<string> {
+  /** Sets keys of the entry; null removes one. */
+  async update(name: string, changes: Entry, confirm: Confirm): Promise<string> {
     const config = this.#configured.config();
     const file = fileOf(name, config, () => true);
     const written = Object.entries({ ...config.servers.get(name)?.entry, ...changes });
@@ -50,15 +45,15 @@ export class ServerEdits {
     const { enabled } = changes;
     if (typeof enabled !== 'boolean') return this.#edit(file, edits, confirm);
     const switching: ServerEdit = { action: enabled ? 'enable' : 'disable', name };
-    const deciding = fileOf(name, config, hasSwitch);
+    const deciding = fileOf(name, config, setsEnabled);
     if (deciding === file) return this.#edit(file, [...edits, switching], confirm);
     await editServers(deciding, [switching], { confirm });
     return this.#edit(file, edits, confirm);
   }
 
-  /** In the strongest file that says whether it is on. */
-  switch(name: string, enabled: boolean, confirm: Confirm): Promise<string> {
-    const file = fileOf(name, this.#configured.config(), hasSwitch);
+  /** In the file with the highest precedence that sets whether it is enabled. */
+  setEnabled(name: string, enabled: boolean, confirm: Confirm): Promise<string> {
+    const file = fileOf(name, this.#configured.config(), setsEnabled);
     return this.#edit(file, [{ action: enabled ? 'enable' : 'disable', name }], confirm);
   }
 
@@ -75,18 +70,21 @@ export class ServerEdits {
   }
 }
 
-const hasSwitch = (entry: unknown): boolean =>
+const setsEnabled = (entry: unknown): boolean =>
   typeof entry === 'object' && entry !== null && ('enabled' in entry || 'disabled' in entry);
 
 function userFile({ layers }: LoadedConfig): string {
   const found = layers.find(({ layer }) => layer.scope === 'user');
   if (found !== undefined) return found.layer.file;
-  throw new TurnbuckleError('CONFIG_INVALID', 'There is no file of the user to write to.', {
-    hint: 'Start the daemon with a home directory.',
+  throw new TurnbuckleError('CONFIG_INVALID', 'There is no user config file to write to.', {
+    hint: 'Set HOME and restart the daemon.',
   });
 }
 
-/** The strongest file with an entry that `speaks` about it, else the one in which it stands; CONFIG_INVALID when it may not be written. */
+/**
+ * The file with the highest precedence whose entry `speaks` about it, otherwise the one that defines the server;
+ * CONFIG_INVALID if it may not be changed.
+ */
 function fileOf(
   name: string,
   { layers, servers }: LoadedConfig,
@@ -101,7 +99,7 @@ function fileOf(
   if (found !== undefined && WRITABLE.has(found.layer.scope)) return found.layer.file;
   throw new TurnbuckleError(
     'CONFIG_INVALID',
-    `Server "${name}" comes from ${found?.layer.file ?? own ?? 'the program itself'} and cannot be changed here.`,
-    { server: name, hint: 'GET /api/config shows where each server comes from.' },
+    `Server "${name}" is defined in ${found?.layer.file ?? own ?? 'the host program'} and cannot be changed through the API.`,
+    { server: name, hint: 'Show where each server is defined: GET /api/config.' },
   );
 }

@@ -1,24 +1,24 @@
 import type { ConfiguredRuntime } from 'turnbuckle';
-import type { Visit } from '../http/visit.js';
-import { readerOf, toServer } from './server-shape.js';
-import { sightOf } from './sight.js';
+import type { RequestContext } from '../../http/request-context.js';
+import { readerAccessOf, toServer } from '../shapes/server-shape.js';
+import { visibilityOf } from '../visibility.js';
 
-/** How the routes of one server find it and tell of it. */
-export class ServerView {
+/** Finds and describes the server of a route. */
+export class ServerLookup {
   readonly configured: ConfiguredRuntime;
 
   constructor(configured: ConfiguredRuntime) {
     this.configured = configured;
   }
 
-  /** The server that the address names; SERVER_UNKNOWN when the visitor may not know of it. */
-  nameOf(visit: Visit): string {
-    const { name = '' } = visit.parameters;
-    sightOf(this.configured.runtime, visit).requireServer(name);
+  /** The server in the path; SERVER_UNKNOWN if the caller may not know of it. */
+  nameOf(context: RequestContext): string {
+    const { name = '' } = context.parameters;
+    visibilityOf(this.configured.runtime, context).requireServer(name);
     return name;
   }
 
-  show(name: string, visit: Visit): Promise<unknown> {
-    return toServer(this.configured.runtime.serverStatus(name), this.configured, readerOf(visit));
+  describe(name: string, context: RequestContext): Promise<unknown> {
+    return toServer(this.configured.runtime.serverStatus(name), this.configured, readerAccessOf(context));
   }
 }

@@ -1,38 +1,24 @@
-/** A row of the log as the API tells it. */
-import type { Row } from '@turnbuckle/store';
+/** A call of the log as the API shows it: schema and description come from the store's table of columns. */
+import { CALL_COLUMN_LIST, type CallColumn, fromRow, type Row, type ShownCall } from '@turnbuckle/store';
 import * as z from 'zod/mini';
 
-export const LOGGED_CALL = z.object({
-  /** Counts up: the place in the log. */
-  number: z.number(),
-  id: z.string(),
-  startedAt: z.string(),
-  durationMs: z.number(),
-  conversation: z.optional(z.string()),
-  caller: z.optional(z.string()),
-  server: z.string(),
-  tool: z.string(),
-  toolName: z.string(),
-  kind: z.enum(['tool', 'resource', 'prompt']),
-  outcome: z.enum(['ok', 'tool-error', 'failed']),
-  code: z.optional(z.string()),
-  error: z.optional(z.string()),
-  attempts: z.number(),
-  decision: z.optional(z.string()),
-  reason: z.optional(z.string()),
-  approval: z.optional(z.string()),
-  era: z.optional(z.string()),
-  energy: z.optional(z.number()),
-  /** JSON, unless it ends in …: then not all of it was kept. */
-  arguments: z.optional(z.string()),
-  argumentsBytes: z.number(),
-  /** What went to the server beside them, such as `_meta`. */
-  alsoSent: z.optional(z.string()),
-  result: z.optional(z.string()),
-  resultBytes: z.number(),
-});
+export type LoggedCall = ShownCall;
 
-export type LoggedCall = z.infer<typeof LOGGED_CALL>;
+function toSchema({ type, values, required, description }: CallColumn): z.ZodMiniType {
+  const value = values !== undefined ? z.enum(values) : type === 'number' ? z.number() : z.string();
+  const schema: z.ZodMiniType = required ? value : z.optional(value);
+  return schema.register(z.globalRegistry, { description });
+}
+
+const SHAPE = {
+  number: z
+    .number()
+    .register(z.globalRegistry, { description: 'Position in the log. Newer calls have higher numbers.' }),
+  ...Object.fromEntries(CALL_COLUMN_LIST.map((column) => [column.name, toSchema(column)])),
+};
+
+// Schema and type derive from one table, which zod cannot see.
+export const LOGGED_CALL = z.object(SHAPE) as z.ZodMiniType as z.ZodMiniType<LoggedCall>;
 
 export const STATS = z.object({
   server: z.string(),
@@ -48,24 +34,22 @@ export const STATS = z.object({
   resultBytes: z.number(),
 });
 
-const TIMES: ReadonlySet<string> = new Set(['started_at', 'last_used_at', 'at']);
-/** What only the database needs. */
-const INSIDE: ReadonlySet<string> = new Set(['success']);
+const TIME_COLUMNS: ReadonlySet<string> = new Set(['last_used_at', 'at']);
 
-/** Names as in the rest of the API, times as texts, and nothing where the log has nothing. */
-export function toEntry(row: Row): Record<string, unknown> {
+/** Counts of the log: camel case, times in ISO 8601, no member without a value. */
+export function toApiRow(row: Row): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row)
-      .filter(([name, value]) => value !== null && !INSIDE.has(name))
+      .filter(([, value]) => value !== null)
       .map(([name, value]) => [
         name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-        TIMES.has(name) ? new Date(Number(value)).toISOString() : value,
+        TIME_COLUMNS.has(name) ? new Date(Number(value)).toISOString() : value,
       ]),
   );
 }
 
 /** Undefined for a row that this release does not understand. */
 export function toLoggedCall(row: Row): LoggedCall | undefined {
-  const read = z.safeParse(LOGGED_CALL, toEntry(row));
+  const read = z.safeParse(LOGGED_CALL, fromRow(row));
   return read.success ? read.data : undefined;
 }

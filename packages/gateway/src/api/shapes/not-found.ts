@@ -1,5 +1,5 @@
 import { TurnbuckleError } from 'turnbuckle';
 
 /** For an address that would be one if there were such a thing. */
-export const notThere = (what: string, hint: string): TurnbuckleError =>
+export const notFound = (what: string, hint: string): TurnbuckleError =>
   new TurnbuckleError('PATH_UNKNOWN', what, { hint });

@@ -1,12 +1,12 @@
 /** The OpenAPI document, made from the route tables: what is not in a table is not served, and the other way round. */
 import * as z from 'zod/mini';
-import type { Route } from '../http/route.js';
-import { ERROR_DATA } from '../http/safe-data.js';
-import type { ApiRoute } from './api-route.js';
+import type { ApiRoute } from '../../http/api-route.js';
+import type { Route } from '../../http/route.js';
+import { ERROR_DATA } from '../../http/safe-data.js';
 
 type Json = Record<string, unknown>;
 
-const REFUSAL = z.object({
+const ERROR_RESPONSE = z.object({
   success: z.literal(false),
   error: z.string(),
   code: z.string(),
@@ -17,26 +17,26 @@ const REFUSAL = z.object({
 });
 
 const DESCRIPTION =
-  'Every route but the open ones needs a token in the header Authorization: Bearer <token>. ' +
-  'What a token must be good for stands with each route as x-access: call, look or manage.';
+  'Every route needs a token in the header "Authorization: Bearer <token>", except routes whose x-access is "open". ' +
+  'For all other routes, x-access is the access that the token needs: "call", "read" or "admin".';
 
 /** OpenAPI 3.1 for these routes. */
 export function toOpenApi(routes: readonly (Route | ApiRoute)[], version: string): Json {
   const bodies = z.registry<{ id?: string | undefined }>();
   const answers = z.registry<{ id?: string | undefined }>();
-  answers.add(REFUSAL, { id: 'Refusal' });
+  answers.add(ERROR_RESPONSE, { id: 'Refusal' });
   const paths: Record<string, Json> = {};
   for (const route of routes) {
-    const name = operationOf(route);
+    const name = operationIdOf(route);
     if (route.body !== undefined && !bodies.has(route.body)) bodies.add(route.body, { id: `${name}Body` });
-    if (route.answer !== undefined && !answers.has(route.answer))
-      answers.add(route.answer, { id: `${name}Answer` });
+    if (route.response !== undefined && !answers.has(route.response))
+      answers.add(route.response, { id: `${name}Answer` });
     const path = route.path.replaceAll(/\/:([^/]+)/g, '/{$1}');
     paths[path] = {
       ...paths[path],
       [route.method.toLowerCase()]: toOperation(route, {
         body: route.body && bodies.get(route.body)?.id,
-        answer: route.answer && answers.get(route.answer)?.id,
+        response: route.response && answers.get(route.response)?.id,
       }),
     };
   }
@@ -52,17 +52,17 @@ export function toOpenApi(routes: readonly (Route | ApiRoute)[], version: string
   };
 }
 
-interface Named {
+interface SchemaIds {
   readonly body: string | undefined;
-  readonly answer: string | undefined;
+  readonly response: string | undefined;
 }
 
-function toOperation(route: Route | ApiRoute, { body, answer }: Named): Json {
+function toOperation(route: Route | ApiRoute, { body, response }: SchemaIds): Json {
   const mediaType = ('mediaType' in route ? route.mediaType : undefined) ?? 'application/json';
   const content = (id: string | undefined): Json =>
     id === undefined ? { [mediaType]: {} } : { [mediaType]: { schema: toReference(id) } };
   return {
-    operationId: operationOf(route),
+    operationId: operationIdOf(route),
     summary: route.summary,
     tags: [tagOf(route)],
     'x-access': route.access,
@@ -72,7 +72,7 @@ function toOperation(route: Route | ApiRoute, { body, answer }: Named): Json {
       requestBody: { required: true, content: { 'application/json': { schema: toReference(body) } } },
     }),
     responses: {
-      200: { description: 'Done', content: content(answer) },
+      200: { description: 'Done', content: content(response) },
       default: {
         description: 'Refused',
         content: { 'application/json': { schema: toReference('Refusal') } },
@@ -118,7 +118,7 @@ function queryParameters(route: Route | ApiRoute): Json[] {
 }
 
 /** `GET /api/servers/:name/sign-in` is `getApiServersByNameSignIn`. */
-function operationOf({ method, path }: Route): string {
+function operationIdOf({ method, path }: Route): string {
   const words = path
     .replaceAll('/:', '/by/')
     .split(/[^A-Za-z\d]+/)

@@ -1,9 +1,10 @@
 /** A server as the API tells it. */
-import { type ConfiguredRuntime, redactConfig, type ServerStatus } from 'turnbuckle';
+import type { ConfiguredRuntime, ServerStatus } from 'turnbuckle';
+import { redactConfig } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import type { Visit } from '../http/visit.js';
-import { cleanTexts, faultFor, UNTOLD } from './clean.js';
-import { ANYTHING, FAULT, ORIGIN, TOOL } from './shapes.js';
+import { errorDataFor, HIDDEN_ERROR_MESSAGE, redactTexts } from '../../http/redact.js';
+import type { RequestContext } from '../../http/request-context.js';
+import { ANY_OBJECT, FAULT, ORIGIN, TOOL } from './shapes.js';
 
 const SUMMARY = {
   name: z.string(),
@@ -33,11 +34,11 @@ export const SERVER = z.object({
   era: z.optional(z.enum(['legacy', 'modern'])),
   protocolVersion: z.optional(z.string()),
   serverInfo: z.optional(z.object({ name: z.string(), version: z.string() })),
-  capabilities: z.optional(ANYTHING),
+  capabilities: z.optional(ANY_OBJECT),
   instructions: z.optional(z.string()),
   /** For who may manage it: what is in effect, and where it is written. Values that can be secrets are hidden. */
-  config: z.optional(ANYTHING),
-  entry: z.optional(ANYTHING),
+  config: z.optional(ANY_OBJECT),
+  entry: z.optional(ANY_OBJECT),
   origin: z.optional(ORIGIN),
   shadowed: z.optional(z.array(ORIGIN)),
   tools: z.array(
@@ -55,26 +56,28 @@ export const SERVER = z.object({
 });
 
 /** Who looks: what a server is started with, and what its process says, is for who manages it. */
-export interface Reader {
+export interface ReaderAccess {
   readonly isManager: boolean;
 }
 
-export const readerOf = ({ visitor }: Visit): Reader => ({ isManager: visitor.access.has('manage') });
+export const readerAccessOf = ({ identity }: RequestContext): ReaderAccess => ({
+  isManager: identity.access.has('admin'),
+});
 
 /** One line of a list. */
 export function toSummary(
   status: ServerStatus,
   { runtime }: ConfiguredRuntime,
-  reader: Reader,
+  reader: ReaderAccess,
 ): Promise<unknown> {
-  return cleanTexts(summaryOf(status, reader), runtime);
+  return redactTexts(summaryOf(status, reader), runtime);
 }
 
 /** All there is to tell of one. */
 export function toServer(
   status: ServerStatus,
   configured: ConfiguredRuntime,
-  reader: Reader,
+  reader: ReaderAccess,
 ): Promise<unknown> {
   const { era, protocolVersion, serverInfo, capabilities, instructions, tools } = status;
   const { lastPing, lastAnswerAt, recentErrors, leftOut } = status;
@@ -91,13 +94,15 @@ export function toServer(
       lastPing,
       lastAnswerAt,
     },
-    recentErrors: recentErrors.map((error) => (reader.isManager ? error : { ...error, message: UNTOLD })),
-    ...(reader.isManager && insideOf(status, configured)),
+    recentErrors: recentErrors.map((error) =>
+      reader.isManager ? error : { ...error, message: HIDDEN_ERROR_MESSAGE },
+    ),
+    ...(reader.isManager && managerDetails(status, configured)),
   };
-  return cleanTexts(whole, configured.runtime);
+  return redactTexts(whole, configured.runtime);
 }
 
-function insideOf({ name, config, pid, sandbox, stderr }: ServerStatus, configured: ConfiguredRuntime) {
+function managerDetails({ name, config, pid, sandbox, stderr }: ServerStatus, configured: ConfiguredRuntime) {
   const written = configured.config().servers.get(name);
   return {
     ...{ config, pid, sandbox, stderr },
@@ -107,7 +112,7 @@ function insideOf({ name, config, pid, sandbox, stderr }: ServerStatus, configur
   };
 }
 
-function summaryOf(status: ServerStatus, reader: Reader): Record<string, unknown> {
+function summaryOf(status: ServerStatus, reader: ReaderAccess): Record<string, unknown> {
   const { name, state, scope, transport, flags, calls, breaker } = status;
   const description = status.config?.description;
   return {
@@ -115,8 +120,8 @@ function summaryOf(status: ServerStatus, reader: Reader): Record<string, unknown
     description: typeof description === 'string' ? description : undefined,
     toolCount: status.tools.length,
     flags,
-    error: faultFor(status.error, reader),
-    problem: faultFor(status.problem, reader),
+    error: errorDataFor(status.error, reader),
+    problem: errorDataFor(status.problem, reader),
     ...{ calls, breaker },
   };
 }

@@ -1,6 +1,6 @@
 /** Parts that several answers have. They describe what is sent; nothing is cut out by them. */
 import * as z from 'zod/mini';
-import { anyObject } from '../http/any-object.js';
+import { anyObject } from '../../http/any-object.js';
 
 export const FAULT = z.object({
   code: z.string(),
@@ -19,7 +19,7 @@ export const ORIGIN = z.object({
   column: z.number(),
 });
 
-export const ANYTHING = anyObject();
+export const ANY_OBJECT = anyObject();
 
 const ANNOTATIONS = z.object({
   title: z.optional(z.string()),
@@ -62,7 +62,7 @@ export const DECISION = z.object({
 });
 
 export const PLACED_RULE = z.object({
-  rule: ANYTHING,
+  rule: ANY_OBJECT,
   from: z.string(),
   file: z.optional(z.string()),
   line: z.optional(z.number()),
@@ -87,11 +87,11 @@ export const APPROVAL = z.object({
   tool: z.string(),
   toolName: z.string(),
   callerId: z.optional(z.string()),
-  arguments: ANYTHING,
-  alsoSent: z.optional(ANYTHING),
+  arguments: ANY_OBJECT,
+  alsoSent: z.optional(ANY_OBJECT),
   isCut: z.optional(z.boolean()),
   notShown: z.optional(z.object({ characters: z.number(), members: z.number() })),
-  annotations: z.optional(ANYTHING),
+  annotations: z.optional(ANY_OBJECT),
   trusted: z.boolean(),
   reason: z.string(),
   rule: z.optional(DECIDING_RULE),

@@ -1,5 +1,5 @@
-/** Work of which only so much is done at once; the rest waits in the order in which it came. */
-export class Turns {
+/** Runs a limited number of tasks concurrently; the others wait in order. */
+export class ConcurrencyLimit {
   readonly #max: number;
   readonly #waiting: Array<() => void> = [];
   #running = 0;
@@ -8,13 +8,13 @@ export class Turns {
     this.#max = max;
   }
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#max) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running += 1;
     try {
       return await work();
     } finally {
-      // Whoever is next takes over the place.
+      // The next task takes over this slot.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();

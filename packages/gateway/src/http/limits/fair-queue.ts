@@ -1,61 +1,63 @@
 /**
- * Work that is done one after the other for everybody but the owner, whose own does not wait for it. Each identity has
- * its turn, whatever others have waiting, and no more waiting than its share.
+ * Runs tasks one at a time, except for the owner, whose tasks do not wait for those of others. Identities take turns,
+ * regardless of how many tasks each has queued, and none may queue more than its share.
  */
-import { identityOf, TurnbuckleError } from 'turnbuckle';
-import { mayTake } from './shares.js';
-import { Turns } from './turns.js';
-import type { Visitor } from './visitor.js';
+import { TurnbuckleError } from 'turnbuckle';
+import { identityOf } from 'turnbuckle/host';
+import type { Identity } from '../../identity/identity.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
+import { isWithinFairShare } from './fair-share.js';
 
-export interface SharedTurnsOptions {
-  /** What there would be too much of, for the error: "searches". */
+export interface FairQueueOptions {
+  /** What is queued, for the error message: "searches". */
   readonly what: string;
-  /** So much may be under way and waiting, of all together. */
+  /** The most tasks running and queued, of all identities together. */
   readonly max: number;
-  /** Of the owner's, so much is done at once. */
-  readonly ownAtOnce: number;
+  /** How many tasks of the owner run concurrently. */
+  readonly ownerConcurrency: number;
 }
 
-export class SharedTurns {
-  readonly #options: SharedTurnsOptions;
-  readonly #own: Turns;
-  /** Those who wait, by identity; whoever had a turn goes to the end. */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #ownerLimit: ConcurrencyLimit;
+  /** Queued tasks by identity; an identity that had its turn moves to the end. */
   readonly #waiting = new Map<string, Array<() => void>>();
-  /** What each identity has waiting and under way. */
+  /** How many tasks each identity has queued and running. */
   readonly #counts = new Map<string, number>();
-  #taken = 0;
+  #total = 0;
   #isBusy = false;
 
-  constructor(options: SharedTurnsOptions) {
+  constructor(options: FairQueueOptions) {
     this.#options = options;
-    this.#own = new Turns(options.ownAtOnce);
+    this.#ownerLimit = new ConcurrencyLimit(options.ownerConcurrency);
   }
 
-  /** OVERLOADED when this identity, or all together, have too much waiting. */
-  async take<T>({ caller, isOwner = false }: Visitor, work: () => Promise<T>): Promise<T> {
-    if (isOwner) return this.#own.take(work);
+  /** OVERLOADED if this identity, or all together, have too many tasks queued. */
+  async run<T>({ caller, isOwner = false }: Identity, work: () => Promise<T>): Promise<T> {
+    if (isOwner) return this.#ownerLimit.run(work);
     const identity = identityOf(caller);
     const own = this.#counts.get(identity) ?? 0;
-    if (!mayTake({ own, taken: this.#taken, max: this.#options.max, isOwner })) throw this.#tooMany();
+    if (!isWithinFairShare({ own, taken: this.#total, max: this.#options.max, isOwner }))
+      throw this.#tooMany();
     this.#count(identity, 1);
     try {
-      if (this.#isBusy) await new Promise<void>((resolve) => this.#wait(identity, resolve));
+      if (this.#isBusy) await new Promise<void>((resolve) => this.#enqueue(identity, resolve));
       this.#isBusy = true;
       return await work();
     } finally {
       this.#count(identity, -1);
-      this.#next();
+      this.#startNext();
     }
   }
 
-  #wait(identity: string, resolve: () => void): void {
+  #enqueue(identity: string, resolve: () => void): void {
     const line = this.#waiting.get(identity);
     if (line === undefined) this.#waiting.set(identity, [resolve]);
     else line.push(resolve);
   }
 
-  /** Whoever is next takes over: it stays busy meanwhile. */
-  #next(): void {
+  /** Hands over to the next identity; it stays busy meanwhile. */
+  #startNext(): void {
     const [first] = this.#waiting;
     this.#isBusy = first !== undefined;
     if (first === undefined) return;
@@ -68,7 +70,7 @@ export class SharedTurns {
 
   #count(identity: string, more: 1 | -1): void {
     const count = (this.#counts.get(identity) ?? 0) + more;
-    this.#taken += more;
+    this.#total += more;
     if (count === 0) this.#counts.delete(identity);
     else this.#counts.set(identity, count);
   }
@@ -76,8 +78,8 @@ export class SharedTurns {
   #tooMany(): TurnbuckleError {
     return new TurnbuckleError(
       'OVERLOADED',
-      `Too many ${this.#options.what} wait already, of this token or of all.`,
-      { hint: 'Wait for the answers to those, then try again.' },
+      `Too many ${this.#options.what} are queued, for this token or for the daemon.`,
+      { hint: 'Wait for the pending responses, then try again.' },
     );
   }
 }

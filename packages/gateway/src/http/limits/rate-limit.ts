@@ -1,4 +1,4 @@
-/** So many of something a second for each id, with room for a burst. */
+/** A token bucket for each id: a rate per second, with a burst. */
 
 export interface Rate {
   readonly perSecond: number;
@@ -10,7 +10,7 @@ interface Bucket {
   at: number;
 }
 
-/** With more ids than this, the ones that were first seen longest ago are forgotten. */
+/** With more ids than this, the oldest ones are forgotten. */
 const MAX_IDS = 10_000;
 
 export class RateLimit {
@@ -18,13 +18,13 @@ export class RateLimit {
   readonly #now: () => number;
   readonly #buckets = new Map<string, Bucket>();
 
-  /** `now` in milliseconds, from a clock that does not go back. */
+  /** `now` in milliseconds, from a monotonic clock. */
   constructor(rate: Rate, now: () => number = () => performance.now()) {
     this.#rate = rate;
     this.#now = now;
   }
 
-  /** Zero when it may go on, else how many milliseconds to wait. */
+  /** Zero if it may proceed, otherwise the milliseconds to wait. */
   take(id: string): number {
     const { perSecond, burst } = this.#rate;
     const now = this.#now();
@@ -36,8 +36,8 @@ export class RateLimit {
     return 0;
   }
 
-  /** What was taken did not count after all. */
-  giveBack(id: string): void {
+  /** Returns what was taken. */
+  refund(id: string): void {
     const bucket = this.#buckets.get(id);
     if (bucket !== undefined) bucket.level = Math.min(this.#rate.burst, bucket.level + 1);
   }
@@ -53,7 +53,7 @@ export class RateLimit {
     return bucket;
   }
 
-  /** Those that have been quiet long enough to have a full bucket, and if these are few, the oldest. */
+  /** Removes ids whose bucket is full again; if these are few, the oldest ones. */
   #forget(now: number): void {
     const fullAfterMs = (this.#rate.burst / this.#rate.perSecond) * 1_000;
     for (const [id, { at }] of this.#buckets) if (now - at > fullAfterMs) this.#buckets.delete(id);

@@ -1,7 +1,7 @@
-/** Whom a remote address stands for: one IPv4 address, or the /64 network that one IPv6 user has to himself. */
+/** The network that a remote address stands for: one IPv4 address, or an IPv6 /64, which usually belongs to one user. */
 export function remoteNetwork(address: string | undefined): string {
   if (address === undefined) return 'unknown';
-  // IPv4 written as IPv6: ::ffff:127.0.0.1
+  // IPv4 mapped to IPv6: ::ffff:127.0.0.1
   if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1);
   const [bare = ''] = address.split('%');
   const [head = '', tail] = bare.split('::');

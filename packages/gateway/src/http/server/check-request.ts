@@ -1,68 +1,73 @@
-/** The form of a request: what can be said without knowing who sent it and what it is for. */
+/** Checks the form of a request, independent of its sender and route. */
 import type { IncomingMessage } from 'node:http';
-import type { Refusal } from './refusal.js';
+import type { ErrorResponse } from '../error-response.js';
 
-/** True when a body follows the headers. */
-export function announcesBody({ headers }: IncomingMessage): boolean {
+/** True if a body follows the headers. */
+export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Readers that disagree about which of two headers counts can be played against each other: none counts. */
-export function refuseHeaders({ rawHeaders }: IncomingMessage): Refusal | undefined {
+/** Duplicate headers are rejected: parsers that disagree about which one counts can be played off against each other. */
+export function checkHeaders({ rawHeaders }: IncomingMessage): ErrorResponse | undefined {
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const bit = bitOf(rawHeaders[at] ?? '');
-    if ((seen & bit) !== 0)
-      return invalid(`The header ${rawHeaders[at]} comes more than once.`, 'Send each header once.');
+    const bit = headerBit(rawHeaders[at] ?? '');
+    if ((seen & bit) !== 0) return invalid(`Duplicate header ${rawHeaders[at]}.`, 'Send each header once.');
     seen |= bit;
   }
   return undefined;
 }
 
-/** The target must be a path: a proxy's form, or an asterisk, has nothing to look for here. */
-export function refuseTarget({ url }: IncomingMessage): Refusal | undefined {
+/** The target must be a path, not the absolute form for proxies or an asterisk. */
+export function checkTarget({ url }: IncomingMessage): ErrorResponse | undefined {
   if (url?.charCodeAt(0) === SLASH) return undefined;
-  return invalid('The address of the request does not begin with a slash.', 'This is not a proxy.');
+  return invalid(
+    'The request target does not start with "/".',
+    'Send only the path. The daemon is not a proxy.',
+  );
 }
 
-/** GET and DELETE have no body, all others JSON in UTF-8, not packed. */
-export function refuseContent(request: IncomingMessage): Refusal | undefined {
+/** GET and DELETE have no body; all others have JSON in UTF-8 without content encoding. */
+export function checkContent(request: IncomingMessage): ErrorResponse | undefined {
   const { headers, method } = request;
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    return invalid('The transfer coding is not known.', 'Send it with a length, or chunked.');
+    return invalid(
+      'Unsupported Transfer-Encoding.',
+      'Send the body with Content-Length, or with Transfer-Encoding: chunked.',
+    );
   if (method === 'GET' || method === 'DELETE') {
-    if (!announcesBody(request)) return undefined;
-    return invalid(`${method} has no body here.`, 'Send it without a body.');
+    if (!hasBody(request)) return undefined;
+    return invalid(`${method} does not accept a body.`, 'Send the request without a body.');
   }
   const type = headers['content-type'];
   const isPlain = headers['content-encoding'] === undefined;
   return isPlain && (type === 'application/json' || isJson(type)) ? undefined : NOT_JSON;
 }
 
-/** OPTIONS would let a browser ask for leave, and nobody has it; the others have no use. */
-export function refuseMethod({ method }: IncomingMessage): Refusal | undefined {
+/** OPTIONS would be a CORS preflight, and no origin is allowed by CORS; the other methods have no use. */
+export function checkMethod({ method }: IncomingMessage): ErrorResponse | undefined {
   return method !== undefined && METHODS.has(method) ? undefined : METHOD_REFUSED;
 }
 
 const SLASH = 47;
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-export const METHOD_REFUSED: Refusal = {
+export const METHOD_REFUSED: ErrorResponse = {
   code: 'METHOD_REFUSED',
-  error: 'This method is not known here.',
-  hint: `There are ${[...METHODS].join(', ')}.`,
+  error: 'Unsupported HTTP method.',
+  hint: `Use one of ${[...METHODS].join(', ')}.`,
   headers: { allow: [...METHODS].join(', ') },
 };
 
-const NOT_JSON: Refusal = {
+const NOT_JSON: ErrorResponse = {
   code: 'CONTENT_TYPE_REFUSED',
-  error: 'Only JSON is taken here.',
-  hint: 'Send it with the header Content-Type: application/json, and not packed.',
+  error: 'Only JSON bodies are accepted.',
+  hint: 'Send Content-Type: application/json, without Content-Encoding.',
 };
 
-const invalid = (error: string, hint: string): Refusal => ({ code: 'REQUEST_INVALID', error, hint });
+const invalid = (error: string, hint: string): ErrorResponse => ({ code: 'REQUEST_INVALID', error, hint });
 
 function isJson(type = ''): boolean {
   if (!/^application\/json[ \t]*(;|$)/i.test(type)) return false;
@@ -70,8 +75,8 @@ function isJson(type = ''): boolean {
   return charset === undefined || /^"?utf-?8"?[ \t]*$/i.test(charset);
 }
 
-/** One bit for each header that may come once; the length tells most others apart. */
-function bitOf(name: string): number {
+/** A bit for each header that may occur once; most others already differ in length. */
+function headerBit(name: string): number {
   switch (name.length) {
     case 4:
       return name.toLowerCase() === 'host' ? 1 : 0;

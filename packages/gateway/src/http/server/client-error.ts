@@ -1,45 +1,45 @@
-/** Answers to what is no request: Node's parser gave up, or waited in vain. */
+/** Responses to malformed requests: Node's parser failed or timed out. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ERRORS } from 'turnbuckle';
-import { refusalText } from './answer.js';
-import { owedAnswer } from './owed-answer.js';
-import type { Refusal } from './refusal.js';
+import { ERRORS } from 'turnbuckle/host';
+import type { ErrorResponse } from '../error-response.js';
+import { errorResponseText } from '../response.js';
+import { currentResponse } from './current-response.js';
 
-const BROKEN: Refusal = {
+const MALFORMED_REQUEST: ErrorResponse = {
   code: 'REQUEST_INVALID',
-  error: 'The request does not follow the rules of HTTP.',
+  error: 'Malformed HTTP request.',
   hint: 'Use an HTTP/1.1 client.',
 };
 
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const ERROR_RESPONSES: Readonly<Record<string, ErrorResponse>> = {
   HPE_HEADER_OVERFLOW: {
     code: 'HEADERS_TOO_LARGE',
-    error: 'The headers are too large.',
+    error: 'The request headers are too large.',
     hint: 'Send fewer headers.',
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     code: 'REQUEST_TOO_LARGE',
-    error: 'The chunks of the body carry too much besides the body.',
-    hint: 'Send it without chunk extensions.',
+    error: 'The chunk extensions of the body are too large.',
+    hint: 'Send the body without chunk extensions.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     code: 'REQUEST_TIMEOUT',
-    error: 'The request did not arrive in time.',
-    hint: 'Send it again, faster.',
+    error: 'Timed out while reading the request.',
+    hint: 'Send the request again.',
   },
 };
 
-/** For `clientError` of a server: says why, if that can still be said, and ends the connection. */
+/** For `clientError` of a server: sends the reason, if that is still possible, and ends the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const response = owedAnswer(socket);
+  const response = currentResponse(socket);
   if (response?.headersSent === true) return void socket.end(() => socket.destroy());
-  // What is broken came behind a whole request: its answer is the next on the wire, and the last.
+  // The malformed bytes follow a complete request: its response comes next on the connection, and is the last.
   if (response?.req.complete === true) return void response.setHeader('connection', 'close');
-  const refusal = REFUSALS[error.code ?? ''] ?? BROKEN;
-  const text = refusalText(refusal);
-  const { http } = ERRORS[refusal.code];
+  const errorResponse = ERROR_RESPONSES[error.code ?? ''] ?? MALFORMED_REQUEST;
+  const text = errorResponseText(errorResponse);
+  const { http } = ERRORS[errorResponse.code];
   const head = [
     `HTTP/1.1 ${http} ${STATUS_CODES[http]}`,
     'connection: close',

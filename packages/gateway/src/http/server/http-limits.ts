@@ -1,19 +1,19 @@
 import { getHeapStatistics } from 'node:v8';
-import type { Rate } from './rate-limit.js';
+import type { Rate } from '../limits/rate-limit.js';
 
-/** How much the server takes on at once, and for how long it waits. */
+/** The limits and timeouts of the server. */
 export interface HttpLimits {
-  /** Largest body in bytes, where a route does not say otherwise. */
+  /** The largest body in bytes, if a route does not set its own. */
   readonly maxBodyBytes: number;
-  /** Of all together; see `shares.ts` for what of it one token can have, and what is kept for the owner. */
+  /** Of all identities together; `fair-share.ts` says how much one token may hold, and what is reserved for the owner. */
   readonly maxConnections: number;
-  /** Requests that were let in and are not answered yet, streams included; shared in the same way. */
+  /** Authenticated requests without a complete response, including streams; shared in the same way. */
   readonly maxInFlight: number;
-  /** What bodies of requests take in memory, as `weighJson` tells it; shared in the same way. */
+  /** Memory for request bodies, as estimated by `estimateJsonMemory`; shared in the same way. */
   readonly maxHeldBytes: number;
-  /** What one token may leave unread of answers, in bytes. */
+  /** Bytes of responses that one token may leave unread. */
   readonly maxUnsentBytes: number;
-  /** How long nothing of an answer may be taken. */
+  /** How long a client may read nothing of a response. */
   readonly slowReadMs: number;
   /** For each caller. */
   readonly requests: Rate;
@@ -21,7 +21,7 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number;
   /** To the end of the body. */
   readonly requestTimeoutMs: number;
-  /** How long a connection without a request stays. */
+  /** How long a connection may be idle. */
   readonly keepAliveMs: number;
 }
 
@@ -30,16 +30,16 @@ export const MAX_HEADER_BYTES = 16 * 1_024;
 const MIB = 1_024 * 1_024;
 
 /**
- * What is held has to fit into the heap beside everything else: its text is there twice, and the dearest values take
- * nearly three times what they are taken for. One request of the largest size always finds room when there is no other.
+ * Held bodies have to fit into the heap next to everything else: their text exists twice, and the most expensive values
+ * take nearly three times the estimate. A single request of the largest size always finds room.
  */
-const heldBytesIn = (heapBytes: number): number => Math.max(64 * MIB, Math.min(heapBytes / 8, 256 * MIB));
+const maxHeldBytesFor = (heapBytes: number): number => Math.max(64 * MIB, Math.min(heapBytes / 8, 256 * MIB));
 
 export const DEFAULT_LIMITS: HttpLimits = {
   maxBodyBytes: 4 * MIB,
   maxConnections: 1_024,
   maxInFlight: 1_024,
-  maxHeldBytes: heldBytesIn(getHeapStatistics().heap_size_limit),
+  maxHeldBytes: maxHeldBytesFor(getHeapStatistics().heap_size_limit),
   maxUnsentBytes: 64 * MIB,
   slowReadMs: 60_000,
   requests: { perSecond: 10_000, burst: 10_000 },

@@ -1,114 +1,122 @@
-/** The HTTP server: limits, doors, router, and one way to answer errors. What the routes do is theirs. */
+/** The HTTP server: limits, authentication, router, and one way to send errors. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Cancellation, identityOf, TurnbuckleError, writeInSlices } from 'turnbuckle';
-import { sendCounted, sendRefusal } from './answer.js';
+import { TurnbuckleError } from 'turnbuckle';
+import { Cancellation, identityOf, writeInSlices } from 'turnbuckle/host';
+import type { Identity } from '../../identity/identity.js';
+import type { Authenticator } from '../authenticate.js';
+import { type ErrorResponse, rateLimited, toErrorResponse } from '../error-response.js';
+import { InFlightRequests } from '../limits/in-flight-requests.js';
+import { RateLimit } from '../limits/rate-limit.js';
+import { RequestContext } from '../request-context.js';
+import { sendErrorResponse, sendWithinLimit } from '../response.js';
+import type { Route } from '../route.js';
+import { type RouteMatch, Router } from '../router.js';
+import { METHOD_REFUSED } from './check-request.js';
 import { answerClientError } from './client-error.js';
 import { Connections } from './connections.js';
-import type { Doors } from './doors.js';
+import { currentResponse } from './current-response.js';
 import { DEFAULT_LIMITS, type HttpLimits, MAX_HEADER_BYTES } from './http-limits.js';
-import { owedAnswer } from './owed-answer.js';
-import { Places } from './places.js';
-import { QueuedAnswers } from './queued-answers.js';
-import { RateLimit } from './rate-limit.js';
-import { type Refusal, slowDown, toRefusal } from './refusal.js';
-import { METHOD_REFUSED } from './request-form.js';
-import type { Route } from './route.js';
-import { type Found, Router } from './router.js';
-import { refuseOn, type TunnelRoute, Tunnels } from './tunnels.js';
-import { Visit } from './visit.js';
-import type { Visitor } from './visitor.js';
+import { QueuedResponses } from './queued-responses.js';
+import { sendErrorOnSocket, type TunnelRoute, Tunnels } from './tunnels.js';
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
-  readonly doors: Doors;
+  readonly authenticator: Authenticator;
   readonly limits?: Partial<HttpLimits> | undefined;
   readonly tunnel?: TunnelRoute | undefined;
-  /** A route threw something that is not one of our errors, or the socket failed. It must not throw itself. */
+  /** Called if a route throws a foreign error, or the socket fails. It must not throw. */
   readonly onDefect: (thrown: unknown) => void;
-  /** How much is wrong with the configuration now; told in a header to who may look at it. */
+  /** The number of problems in the configuration; sent in a header to readers of it. */
   readonly countProblems?: (() => number) | undefined;
 }
 
-/** Beside every answer while the configuration has problems: how many. */
+/** Sent with every response while the configuration has problems: their number. */
 const PROBLEMS_HEADER = 'turnbuckle-problems';
 
-export interface Listening {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
   readonly url: string;
 }
 
 /**
- * How many connections may wait to be taken in. Beyond it the system drops what comes, and a client tries again only
- * after a second; Node's 511 are used up by a crowd that comes at once.
+ * The backlog of connections. Beyond it the system drops new ones, and a client tries again only after a second; Node's
+ * default of 511 is used up when many clients connect at the same time.
  */
 const BACKLOG = 4_096;
 
-const ANYBODY: Visitor = { caller: { id: 'anybody', capabilities: [] }, access: new Set() };
+const ANONYMOUS: Identity = { caller: { id: 'anybody', capabilities: [] }, access: new Set() };
 
 /** Serves the routes from `listen` to `close`. */
 export class HttpServer {
   readonly router: Router;
-  readonly #doors: Doors;
+  readonly #authenticator: Authenticator;
   readonly #limits: HttpLimits;
-  readonly #requests: RateLimit;
+  readonly #requestRate: RateLimit;
   readonly #onDefect: (thrown: unknown) => void;
   readonly #countProblems: () => number;
   readonly #server: Server;
   /** Not an AbortSignal: more than ten streams listen to it. */
   readonly #closing = new Cancellation();
   readonly #connections: Connections;
-  /** Nothing more is taken on these. */
-  readonly #ending = new WeakSet<Socket>();
+  /** Connections on which no more requests are accepted. */
+  readonly #endingSockets = new WeakSet<Socket>();
   readonly #tunnels: Tunnels;
-  readonly #places: Places;
-  readonly #queued = new QueuedAnswers();
+  readonly #inFlight: InFlightRequests;
+  readonly #queuedResponses = new QueuedResponses();
   #closed: Promise<void> | undefined;
 
-  constructor({ routes, doors, limits, tunnel, onDefect, countProblems = () => 0 }: HttpServerOptions) {
+  constructor({
+    routes,
+    authenticator,
+    limits,
+    tunnel,
+    onDefect,
+    countProblems = () => 0,
+  }: HttpServerOptions) {
     this.#countProblems = countProblems;
     this.router = new Router(routes);
-    this.#doors = doors;
+    this.#authenticator = authenticator;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
-    this.#requests = new RateLimit(this.#limits.requests);
+    this.#requestRate = new RateLimit(this.#limits.requests);
     this.#onDefect = onDefect;
     this.#server = createNodeServer(this.#limits);
     this.#connections = new Connections(this.#limits.maxConnections);
-    this.#places = new Places(this.#limits);
+    this.#inFlight = new InFlightRequests(this.#limits);
     const { slowReadMs } = this.#limits;
-    this.#tunnels = new Tunnels({ places: this.#places, requests: this.#requests, slowReadMs });
+    this.#tunnels = new Tunnels({ inFlight: this.#inFlight, requestRate: this.#requestRate, slowReadMs });
     this.#server.on('connection', this.#connections.add);
-    this.#server.on('request', this.#meet);
-    // Whoever asks before it sends the body is told to go on when a route reads it, not before.
-    this.#server.on('checkContinue', this.#meet);
+    this.#server.on('request', this.#onRequest);
+    // A client that sends `Expect: 100-continue` gets the 100 when a route reads the body, not before.
+    this.#server.on('checkContinue', this.#onRequest);
     this.#server.on('connect', (request, socket, head) => {
       socket.on('error', () => {});
-      this.#meetTunnel(tunnel, { request, socket, head }).catch((thrown: unknown) => {
+      this.#onConnect(tunnel, { request, socket, head }).catch((thrown: unknown) => {
         socket.destroy();
         this.#onDefect(thrown);
       });
     });
     this.#server.on('checkExpectation', (request, response) =>
-      this.#turnAway(request, response, EXPECTATION),
+      this.#reject(request, response, UNKNOWN_EXPECTATION),
     );
   }
 
-  /** Requests that were let in and are not answered yet. */
+  /** Authenticated requests without a complete response. */
   get inFlight(): number {
-    return this.#places.size;
+    return this.#inFlight.size;
   }
 
-  /** Connections, and those of them on which a good token came. */
+  /** Connections, and how many of them are authenticated. */
   get connections(): { readonly open: number; readonly known: number } {
     return this.#connections.counts;
   }
 
-  /** LISTEN_FAILED when the address cannot be had. */
-  async listen(port: number, host: string): Promise<Listening> {
+  /** LISTEN_FAILED if the address or port is not available. */
+  async listen(port: number, host: string): Promise<ListenAddress> {
     await new Promise<void>((resolve, reject) => {
-      const fail = (error: Error): void => reject(cannotListen(error, host, port));
+      const fail = (error: Error): void => reject(listenFailed(error, host, port));
       this.#server.once('error', fail);
       this.#server.listen({ port, host, backlog: BACKLOG }, () => {
         this.#server.off('error', fail);
@@ -123,7 +131,7 @@ export class HttpServer {
     return { host, port: got, url: `http://${name}:${got}` };
   }
 
-  /** No new requests; those on their way may end within the time, the shortest that anybody gives. */
+  /** Accepts no new requests; those in progress may end within the shortest grace period given. */
   async close(graceMs: number): Promise<void> {
     this.#closed ??= this.#stopListening();
     const timer = setTimeout(() => {
@@ -141,130 +149,138 @@ export class HttpServer {
     return closed;
   }
 
-  readonly #meet = (request: IncomingMessage, response: ServerResponse): void => {
-    // Node goes on reading what was sent along, although the connection is about to end.
-    if (this.#ending.has(request.socket)) return;
+  readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    // Node continues to read what was sent along, although the connection is about to end.
+    if (this.#endingSockets.has(request.socket)) return;
     if (request.headers.upgrade !== undefined) {
-      // It is answered like any other. But of what comes behind it Node drops a part, as it was cut into packets.
+      // It gets a response like any other. But Node drops a part of what follows it, depending on the packets.
       response.setHeader('connection', 'close');
-      this.#ending.add(request.socket);
+      this.#endingSockets.add(request.socket);
     }
-    const refusal = this.#closing.aborted ? CLOSING : this.#doors.refuse(request);
-    if (refusal !== undefined) return this.#turnAway(request, response, refusal);
+    const errorResponse = this.#closing.aborted ? CLOSING : this.#authenticator.checkRequest(request);
+    if (errorResponse !== undefined) return this.#reject(request, response, errorResponse);
     const target = request.url ?? '';
     const cut = target.indexOf('?');
     const path = cut === -1 ? target : target.slice(0, cut);
-    const found = this.router.find(request.method ?? '', path);
-    const come = { request, response, path, found };
-    const access = found?.route.access ?? 'open';
-    if (found !== undefined && access === 'open') return void this.#serve(come, found, ANYBODY);
-    // Who may not come in does not learn which doors there are.
-    const admitted = this.#doors.admit(request, access);
-    if (admitted instanceof Promise) admitted.then((judged) => this.#enter(come, judged));
-    else this.#enter(come, admitted);
+    const match = this.router.find(request.method ?? '', path);
+    const incoming = { request, response, path, match };
+    const access = match?.route.access ?? 'open';
+    if (match !== undefined && access === 'open') return void this.#serve(incoming, match, ANONYMOUS);
+    // An unauthenticated client does not learn which routes exist.
+    const admitted = this.#authenticator.authenticate(request, access);
+    if (admitted instanceof Promise) admitted.then((judged) => this.#onAuthenticated(incoming, judged));
+    else this.#onAuthenticated(incoming, admitted);
   };
 
-  #enter(come: Come, judged: Visitor | Refusal): void {
-    const { request, response, path, found } = come;
-    // Left while its token was looked at.
+  #onAuthenticated(incoming: IncomingRequest, judged: Identity | ErrorResponse): void {
+    const { request, response, path, match } = incoming;
+    // Disconnected while its token was verified.
     if (request.socket.destroyed) return;
-    if ('code' in judged) return this.#turnAway(request, response, judged);
-    if (!this.#connections.know(request.socket, judged))
-      return this.#turnAway(request, response, TOO_MANY_CONNECTIONS);
-    const waitMs = this.#requests.take(identityOf(judged.caller));
+    if ('code' in judged) return this.#reject(request, response, judged);
+    if (!this.#connections.markAuthenticated(request.socket, judged))
+      return this.#reject(request, response, TOO_MANY_CONNECTIONS);
+    const waitMs = this.#requestRate.take(identityOf(judged.caller));
     if (waitMs > 0)
-      return this.#refuse(request, response, slowDown('Too many requests with this token.', waitMs));
-    if (found === undefined) return this.#refuse(request, response, unknown(this.router.methodsOf(path)));
-    if (!this.#places.hasRoom(judged)) return this.#refuse(request, response, TOO_BUSY);
-    void this.#serve(come, found, judged);
+      return this.#sendError(request, response, rateLimited('Too many requests with this token.', waitMs));
+    if (match === undefined)
+      return this.#sendError(request, response, unknownPath(this.router.methodsOf(path)));
+    if (!this.#inFlight.hasCapacity(judged)) return this.#sendError(request, response, TOO_BUSY);
+    void this.#serve(incoming, match, judged);
   }
 
-  /** The doors are the same; what is not a tunnel is refused as it always was. */
-  async #meetTunnel(route: TunnelRoute | undefined, { request, socket, head }: TunnelCome): Promise<void> {
-    // Two protocols would mix on one connection: what comes behind a request that is not answered is not taken, nor what
-    // comes behind one that ends the connection.
-    if (owedAnswer(socket) !== undefined || this.#ending.has(request.socket)) return void socket.destroy();
-    const refusal = this.#closing.aborted ? CLOSING : this.#doors.refuseTunnel(request);
-    if (refusal !== undefined) return refuseOn(socket, refusal);
-    if (route === undefined || request.url !== route.target) return refuseOn(socket, METHOD_REFUSED);
-    const judged = await this.#doors.admit(request, route.access);
+  /** The same authentication; a request that is not a tunnel is rejected as before. */
+  async #onConnect(route: TunnelRoute | undefined, { request, socket, head }: IncomingTunnel): Promise<void> {
+    // Two protocols must not mix on one connection: a tunnel is rejected behind a request without a response, and behind one
+    // that ends the connection.
+    if (currentResponse(socket) !== undefined || this.#endingSockets.has(request.socket))
+      return void socket.destroy();
+    const errorResponse = this.#closing.aborted ? CLOSING : this.#authenticator.checkTunnelRequest(request);
+    if (errorResponse !== undefined) return sendErrorOnSocket(socket, errorResponse);
+    if (route === undefined || request.url !== route.target) return sendErrorOnSocket(socket, METHOD_REFUSED);
+    const judged = await this.#authenticator.authenticate(request, route.access);
     if (socket.destroyed) return;
-    if ('code' in judged) return refuseOn(socket, judged);
-    if (!this.#connections.know(request.socket, judged)) return refuseOn(socket, TOO_MANY_CONNECTIONS);
-    const waitMs = this.#requests.take(identityOf(judged.caller));
-    if (waitMs > 0) return refuseOn(socket, slowDown('Too many requests with this token.', waitMs));
+    if ('code' in judged) return sendErrorOnSocket(socket, judged);
+    if (!this.#connections.markAuthenticated(request.socket, judged))
+      return sendErrorOnSocket(socket, TOO_MANY_CONNECTIONS);
+    const waitMs = this.#requestRate.take(identityOf(judged.caller));
+    if (waitMs > 0)
+      return sendErrorOnSocket(socket, rateLimited('Too many requests with this token.', waitMs));
     const { headers } = request;
-    const ends = this.#closing;
-    await this.#tunnels.serve(route, { headers, visitor: judged, socket, head, ends });
+    const closing = this.#closing;
+    await this.#tunnels.serve(route, { headers, identity: judged, socket, head, closing });
   }
 
-  /** Nothing more is taken on the connection of who was not let in. */
-  #turnAway(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  /** Accepts nothing more on a connection that was not authenticated. */
+  #reject(request: IncomingMessage, response: ServerResponse, errorResponse: ErrorResponse): void {
     response.setHeader('connection', 'close');
-    this.#refuse(request, response, refusal);
+    this.#sendError(request, response, errorResponse);
   }
 
-  /** Where the connection ends with the refusal, what came behind it would have an effect, and no answer. */
-  #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-    sendRefusal(request, response, refusal);
-    if (response.getHeader('connection') === 'close') this.#ending.add(request.socket);
+  /** If the connection ends with the error, requests behind it would take effect without a response. */
+  #sendError(request: IncomingMessage, response: ServerResponse, errorResponse: ErrorResponse): void {
+    sendErrorResponse(request, response, errorResponse);
+    if (response.getHeader('connection') === 'close') this.#endingSockets.add(request.socket);
   }
 
-  async #serve({ request, response, path }: Come, found: Found, visitor: Visitor): Promise<void> {
+  async #serve(
+    { request, response, path }: IncomingRequest,
+    found: RouteMatch,
+    identity: Identity,
+  ): Promise<void> {
     const { route, parameters } = found;
     if (response.destroyed) return;
-    const place = this.#places.enter(response, visitor);
-    response.once('close', () => this.#leave(response));
-    place.isBusy = true;
-    if (response.socket === null) this.#queued.add(request.socket, response);
-    // Who has shown no token has no claim to stay once it has its answer.
-    if (visitor === ANYBODY && !this.#connections.isKnown(request.socket)) {
+    const usage = this.#inFlight.enter(response, identity);
+    response.once('close', () => this.#onResponseClosed(response));
+    usage.isBusy = true;
+    if (response.socket === null) this.#queuedResponses.add(request.socket, response);
+    // A connection without a token ends with its first response.
+    if (identity === ANONYMOUS && !this.#connections.isAuthenticated(request.socket)) {
       response.setHeader('connection', 'close');
-      this.#ending.add(request.socket);
+      this.#endingSockets.add(request.socket);
     }
-    const problems = visitor.access.has('look') ? this.#countProblems() : 0;
+    const problems = identity.access.has('read') ? this.#countProblems() : 0;
     if (problems > 0) response.setHeader(PROBLEMS_HEADER, problems);
     try {
       const answer: unknown = await route.handle(
-        new Visit({
+        new RequestContext({
           request,
           response,
           path,
           parameters,
-          visitor,
+          identity,
           maxBodyBytes: route.maxBodyBytes ?? this.#limits.maxBodyBytes,
           closing: this.#closing,
-          place,
+          usage,
         }),
       );
       if (answer !== undefined) {
         if (this.#closing.aborted) response.setHeader('connection', 'close');
-        sendCounted({ response, place }, 200, await writeInSlices(answer));
+        sendWithinLimit({ response, usage }, 200, await writeInSlices(answer));
       }
     } catch (thrown) {
-      this.#refuse(request, response, toRefusal(thrown));
+      this.#sendError(request, response, toErrorResponse(thrown));
       if (!(thrown instanceof TurnbuckleError) || thrown.code === 'INTERNAL') this.#onDefect(thrown);
     } finally {
-      this.#places.settle(place);
+      this.#inFlight.settle(usage);
     }
-    if (response.writableLength > 0) this.#places.linger(response);
+    if (response.writableLength > 0) this.#inFlight.limitSlowReader(response);
   }
 
-  #leave(response: ServerResponse): void {
-    this.#places.leave(response);
+  #onResponseClosed(response: ServerResponse): void {
+    this.#inFlight.leave(response);
     if (this.#closing.aborted) setImmediate(() => this.#server.closeIdleConnections());
   }
 }
 
-/** A request at the door, and where it wants to go. */
-interface Come {
+/** An incoming request with its route. */
+interface IncomingRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly path: string;
-  readonly found: Found | undefined;
+  readonly match: RouteMatch | undefined;
 }
 
-interface TunnelCome {
+interface IncomingTunnel {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
@@ -279,70 +295,70 @@ function createNodeServer(limits: HttpLimits): Server {
     connectionsCheckingInterval: Math.max(Math.min(headersTimeoutMs, requestTimeoutMs) / 4, 10),
     keepAliveTimeout: keepAliveMs,
     insecureHTTPParser: false,
-    // Answered by the doors, in their own form.
+    // Rejected by authentication, in its own form.
     requireHostHeader: false,
   });
-  // Beyond a count, Node drops headers without a word; their size is bounded anyway.
+  // Beyond a count, Node drops headers silently; their size is limited anyway.
   server.maxHeadersCount = 0;
   server.on('clientError', answerClientError);
   return server;
 }
 
-const EXPECTATION: Refusal = {
+const UNKNOWN_EXPECTATION: ErrorResponse = {
   code: 'REQUEST_INVALID',
-  error: 'What the header Expect asks for is not known.',
-  hint: 'Send it without that header.',
+  error: 'Unsupported Expect header.',
+  hint: 'Send the request without the Expect header.',
 };
 
-const CLOSING: Refusal = {
+const CLOSING: ErrorResponse = {
   code: 'RUNTIME_CLOSED',
-  error: 'The daemon is about to end.',
-  hint: 'Send it again when it is back.',
+  error: 'The daemon is shutting down.',
+  hint: 'Send the request again when the daemon has restarted.',
 };
 
-const TOO_MANY_CONNECTIONS: Refusal = {
+const TOO_MANY_CONNECTIONS: ErrorResponse = {
   code: 'OVERLOADED',
-  error: 'Too many connections are open with this token.',
-  hint: 'Close some of them, or use them for more than one request.',
+  error: 'Too many open connections for this token.',
+  hint: 'Close some of them, or reuse them (keep-alive).',
   data: { retryAfterMs: 1_000 },
 };
 
-const TOO_BUSY: Refusal = {
+const TOO_BUSY: ErrorResponse = {
   code: 'OVERLOADED',
-  error: 'Too many requests are on their way, with this token or in all.',
+  error: 'Too many requests in progress, for this token or for the daemon.',
   hint: 'Try again in a moment.',
   data: { retryAfterMs: 1_000 },
 };
 
-function unknown(methods: readonly string[]): Refusal {
-  const hint = 'GET /openapi.json lists what there is.';
-  if (methods.length === 0) return { code: 'PATH_UNKNOWN', error: 'There is nothing at this address.', hint };
+function unknownPath(methods: readonly string[]): ErrorResponse {
+  const hint = 'List all routes: GET /openapi.json.';
+  if (methods.length === 0) return { code: 'PATH_UNKNOWN', error: 'No such route.', hint };
   const headers = { allow: methods.join(', ') };
-  return { code: 'METHOD_REFUSED', error: 'This address does not take that method.', hint, headers };
+  return { code: 'METHOD_REFUSED', error: 'This route does not support the method.', hint, headers };
 }
 
-const LISTEN_FAULTS: Readonly<Record<string, { readonly because: string; readonly hint: string }>> = {
+const LISTEN_ERRORS: Readonly<Record<string, { readonly because: string; readonly hint: string }>> = {
   EADDRINUSE: {
-    because: 'another program uses it',
-    hint: 'Choose another port (--port <n>, or 0 for any that is free), or end the other program.',
+    because: 'the port is already in use',
+    hint: 'Choose another port (--port <n>, or --port 0 for any free port), or stop the program that uses this port.',
   },
   EADDRNOTAVAIL: {
-    because: 'this machine does not have that address',
-    hint: 'Choose an address of this machine: --host 127.0.0.1 for programs on it, --host 0.0.0.0 for all its networks.',
+    because: 'this machine has no such address',
+    hint: 'Choose an address of this machine: --host 127.0.0.1 for local programs only, or --host 0.0.0.0 for all networks.',
   },
   EACCES: {
-    because: 'you may not use that port',
-    hint: 'Choose a port of 1024 or more: --port <n>',
+    because: 'permission denied',
+    hint: 'Choose a port above 1023: --port <n>',
   },
 };
 
-function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): TurnbuckleError {
+function listenFailed(error: NodeJS.ErrnoException, host: string, port: number): TurnbuckleError {
   const reason = error.code ?? 'unknown error';
-  const { because, hint } = LISTEN_FAULTS[reason] ?? {
+  const { because, hint } = LISTEN_ERRORS[reason] ?? {
     because: reason,
     hint: 'Choose another address (--host) or port (--port).',
   };
-  return new TurnbuckleError('LISTEN_FAILED', `Cannot listen at ${host}, port ${port}: ${because}.`, {
+  return new TurnbuckleError('LISTEN_FAILED', `Cannot listen on ${host} port ${port}: ${because}.`, {
     hint,
     cause: error,
     data: { host, port, reason },

@@ -1,66 +1,71 @@
 /**
- * Large answers, one in each turn of the event loop, and none to who has left too much of the others unread: it waits
- * until some of that is taken. What waits is one list that many are sent, not one for each.
+ * Sends one large response per turn of the event loop, and none to a client that has left too much unread: it waits
+ * until the client has read some. What waits is one text that many clients get, not a copy for each.
  */
 
-export interface LargeAnswer {
-  /** Who leaves how much unread is counted by it. */
-  readonly share: object;
+export interface LargeResponse {
+  /** Counts how much each client leaves unread. */
+  readonly identityUsage: object;
   readonly bytes: number;
-  /** What is held while it waits; many may hold the same. */
+  /** The text held while it waits; many entries may hold the same. */
   readonly shared: Buffer;
   readonly isOpen: () => boolean;
 }
 
-export interface LargeAnswersOptions {
+export interface LargeResponseQueueOptions {
   readonly maxUnsentBytes: number;
-  /** Nobody waits longer. */
+  /** Called when it no longer waits. */
   readonly maxWaitMs: number;
-  /** What it has left unread so far. */
-  readonly unsentOf: (share: object) => number;
+  /** How much it has left unread so far. */
+  readonly unsentBytesOf: (share: object) => number;
 }
 
-interface Waiting extends LargeAnswer {
-  readonly until: number;
+interface QueuedLargeResponse extends LargeResponse {
+  readonly deadline: number;
   readonly resolve: (mayWrite: boolean) => void;
 }
 
-/** How often is looked whether something has been read meanwhile. */
-const LOOK_MS = 20;
+/** How often to check whether clients have read something. */
+const POLL_INTERVAL_MS = 20;
 
-export class LargeAnswers {
-  readonly #options: LargeAnswersOptions;
-  #waiting: Waiting[] = [];
-  #isTaken = false;
-  #isLooking = false;
+export class LargeResponseQueue {
+  readonly #options: LargeResponseQueueOptions;
+  #waiting: QueuedLargeResponse[] = [];
+  #isTurnTaken = false;
+  #isPollScheduled = false;
 
-  constructor(options: LargeAnswersOptions) {
+  constructor(options: LargeResponseQueueOptions) {
     this.#options = options;
   }
 
-  /** True: write it now. False: it is not to be written at all. */
-  take(answer: LargeAnswer): boolean | Promise<boolean> {
-    const isNext = this.#waiting.length === 0 && !this.#isTaken;
+  /** True: write it now. False: do not write it at all. */
+  waitForTurn(answer: LargeResponse): boolean | Promise<boolean> {
+    const isNext = this.#waiting.length === 0 && !this.#isTurnTaken;
     if (isNext && this.#fits(answer)) {
       this.#takeTurn();
       return true;
     }
-    if (!this.#mayWait(answer)) return false;
-    const until = performance.now() + this.#options.maxWaitMs;
+    if (!this.#canQueue(answer)) return false;
+    const deadline = performance.now() + this.#options.maxWaitMs;
     return new Promise((resolve) => {
-      this.#waiting.push({ ...answer, until, resolve });
-      this.#look(this.#isTaken ? 0 : LOOK_MS);
+      this.#waiting.push({ ...answer, deadline, resolve });
+      this.#schedulePoll(this.#isTurnTaken ? 0 : POLL_INTERVAL_MS);
     });
   }
 
-  /** One that is larger than all that may be unread is written when nothing else is. */
-  #fits({ share, bytes }: LargeAnswer, unsent = this.#options.unsentOf(share)): boolean {
+  /** A response larger than the limit is written when nothing else is unread. */
+  #fits(
+    { identityUsage, bytes }: LargeResponse,
+    unsent = this.#options.unsentBytesOf(identityUsage),
+  ): boolean {
     return unsent === 0 || unsent + bytes <= this.#options.maxUnsentBytes;
   }
 
-  /** Lists change: what waits for one may be many of them. */
-  #mayWait({ share, shared }: LargeAnswer): boolean {
-    const held = new Set(this.#waiting.filter((one) => one.share === share).map((one) => one.shared));
+  /** Lists change, so several versions of one may be waiting. */
+  #canQueue({ identityUsage, shared }: LargeResponse): boolean {
+    const held = new Set(
+      this.#waiting.filter((one) => one.identityUsage === identityUsage).map((one) => one.shared),
+    );
     if (held.size === 0 || held.has(shared)) return true;
     let bytes = shared.length;
     for (const one of held) bytes += one.length;
@@ -68,35 +73,35 @@ export class LargeAnswers {
   }
 
   #takeTurn(): void {
-    this.#isTaken = true;
+    this.#isTurnTaken = true;
     setImmediate(() => {
-      this.#isTaken = false;
+      this.#isTurnTaken = false;
     });
   }
 
-  #look(afterMs: number): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  #schedulePoll(afterMs: number): void {
+    if (this.#isPollScheduled) return;
+    this.#isPollScheduled = true;
     const look = (): void => {
-      this.#isLooking = false;
-      this.#next();
+      this.#isPollScheduled = false;
+      this.#admitNext();
     };
     if (afterMs === 0) setImmediate(look);
     else setTimeout(look, afterMs).unref();
   }
 
-  #next(): void {
+  #admitNext(): void {
     const now = performance.now();
     const unsent = new Map<object, number>();
-    const left: Waiting[] = [];
+    const left: QueuedLargeResponse[] = [];
     let isDone = false;
     for (const one of this.#waiting) {
-      if (!one.isOpen() || now > one.until) {
+      if (!one.isOpen() || now > one.deadline) {
         one.resolve(false);
         continue;
       }
-      const unread = unsent.get(one.share) ?? this.#options.unsentOf(one.share);
-      unsent.set(one.share, unread);
+      const unread = unsent.get(one.identityUsage) ?? this.#options.unsentBytesOf(one.identityUsage);
+      unsent.set(one.identityUsage, unread);
       if (isDone || !this.#fits(one, unread)) {
         left.push(one);
         continue;
@@ -106,6 +111,6 @@ export class LargeAnswers {
       one.resolve(true);
     }
     this.#waiting = left;
-    if (left.length > 0) this.#look(isDone ? 0 : LOOK_MS);
+    if (left.length > 0) this.#schedulePoll(isDone ? 0 : POLL_INTERVAL_MS);
   }
 }

@@ -1,21 +1,23 @@
-/** The MCP endpoint over Streamable HTTP, for clients of every revision at one address. */
-import { requireGood } from '../http/visitor-end.js';
-import { callerIn, type Desk } from './desk.js';
-import { type Incoming, parseMessage } from './incoming.js';
-import { serveModern } from './modern.js';
-import { checkNameLengths } from './name-lengths.js';
-import { PostAnswer } from './post-answer.js';
+/** The MCP endpoint over Streamable HTTP, for clients of every revision at one URL. */
+
+import { MODERN_REVISION, SERVED_REVISIONS } from 'turnbuckle/host';
+import { requireActiveToken } from '../../identity/identity-end.js';
+import { serveModern } from '../modern/modern.js';
+import { type Incoming, parseMessage } from '../protocol/incoming.js';
+import { checkNameLengths } from '../protocol/name-lengths.js';
 import {
   CODES,
   errorText,
-  LEGACY_VERSIONS,
   META,
-  MODERN_VERSION,
   metaOf,
   type RequestId,
   RpcError,
   type RpcRequest,
-} from './protocol.js';
+} from '../protocol/protocol.js';
+import { toRpcError } from '../protocol/to-rpc-error.js';
+import type { McpRequestContext, Sessions } from '../sessions/sessions.js';
+import { callerInView, type ViewContext } from '../view-context.js';
+import { PostResponse } from './post-response.js';
 import {
   checkEnvelope,
   checkParameterHeaders,
@@ -23,8 +25,6 @@ import {
   hasParameterHeaders,
   unsupportedVersion,
 } from './request-headers.js';
-import { toRpcError } from './rpc-error.js';
-import type { Sessions, Visitor } from './sessions.js';
 
 export class HttpEndpoint {
   readonly #sessions: Sessions;
@@ -33,67 +33,67 @@ export class HttpEndpoint {
     this.#sessions = sessions;
   }
 
-  /** Answers a POST with this body. Never rejects. */
-  async post(desk: Desk, visitor: Visitor, body: string): Promise<void> {
+  /** Responds to a POST with this body. Never rejects. */
+  async post(viewContext: ViewContext, context: McpRequestContext, body: string): Promise<void> {
     let id: RequestId | null = null;
     try {
       const incoming = await parseMessage(body);
-      requireGood(visitor.visitor);
+      requireActiveToken(context.identity);
       if (incoming.kind === 'request') id = incoming.message.id;
       checkNameLengths(incoming);
-      if (isModern(visitor, incoming)) await this.#modern(desk, visitor, incoming);
-      else await this.#sessions.post(desk, visitor, incoming);
+      if (isModern(context, incoming)) await this.#postModern(viewContext, context, incoming);
+      else await this.#sessions.post(viewContext, context, incoming);
     } catch (thrown) {
       const error = toRpcError(thrown);
-      new PostAnswer(visitor).finish(errorText(id, error), error.http);
+      new PostResponse(context).finish(errorText(id, error), error.http);
     }
   }
 
-  /** The stream of an older client's session. */
-  get(desk: Desk, visitor: Visitor): void {
-    this.#inSession(visitor, () => this.#sessions.listen(desk, visitor));
+  /** Opens the stream of a session (older revisions). */
+  get(viewContext: ViewContext, context: McpRequestContext): void {
+    this.#inSession(context, () => this.#sessions.listen(viewContext, context));
   }
 
-  /** An older client ends its session. */
-  async delete(desk: Desk, visitor: Visitor): Promise<void> {
+  /** Ends a session (older revisions). */
+  async delete(viewContext: ViewContext, context: McpRequestContext): Promise<void> {
     let ending: Promise<void> | undefined;
-    this.#inSession(visitor, () => {
-      ending = this.#sessions.end(desk, visitor);
+    this.#inSession(context, () => {
+      ending = this.#sessions.end(viewContext, context);
     });
     if (ending === undefined) return;
     await ending;
-    visitor.response.writeHead(204).end();
+    context.response.writeHead(204).end();
   }
 
-  #inSession(visitor: Visitor, work: () => void): void {
-    const { request, response } = visitor;
+  #inSession(context: McpRequestContext, work: () => void): void {
+    const { request, response } = context;
     try {
       work();
     } catch (thrown) {
       const error = toRpcError(thrown);
-      // The newer revision has neither streams nor sessions: a client of it learns that from the status.
+      // The newer revision has neither streams nor sessions: the status tells its clients so.
       const http = request.headers['mcp-session-id'] === undefined ? 405 : error.http;
       if (http === 405) response.setHeader('allow', 'POST');
-      new PostAnswer(visitor).finish(errorText(null, error), http);
+      new PostResponse(context).finish(errorText(null, error), http);
     }
   }
 
-  async #modern(desk: Desk, visitor: Visitor, incoming: Incoming): Promise<void> {
-    const { request, caller } = visitor;
-    const answer = new PostAnswer(visitor);
+  async #postModern(viewContext: ViewContext, context: McpRequestContext, incoming: Incoming): Promise<void> {
+    const { request, caller } = context;
+    const answer = new PostResponse(context);
     if (incoming.kind === 'notice') return answer.accept();
     if (incoming.kind === 'answer')
       throw new RpcError(CODES.invalidRequest, 'Nothing was asked', { http: 400 });
     const { message } = incoming;
     checkRequestHeaders(request.headers, message);
     checkEnvelope(message);
-    checkArguments(desk, visitor, message);
+    checkArgumentHeaders(viewContext, context, message);
     try {
-      // One has no end of its own: it is as good as its token.
+      // A stream has no end, so it ends with its token.
       const isStream = message.method === 'subscriptions/listen';
-      const signal = isStream ? (visitor.streamSignal ?? visitor.signal) : visitor.signal;
-      const { ended, isOwner } = visitor.visitor ?? {};
-      await serveModern(desk, { message, caller, signal, ended, isOwner, reply: answer });
+      const signal = isStream ? (context.streamSignal ?? context.signal) : context.signal;
+      const { ended, isOwner } = context.identity ?? {};
+      await serveModern(viewContext, { message, caller, signal, ended, isOwner, reply: answer });
     } catch (thrown) {
       const error = toRpcError(thrown);
       answer.finish(errorText(message.id, error), error.http);
@@ -101,24 +101,28 @@ export class HttpEndpoint {
   }
 }
 
-function checkArguments(desk: Desk, { request, caller }: Visitor, { method, params }: RpcRequest): void {
+function checkArgumentHeaders(
+  viewContext: ViewContext,
+  { request, caller }: McpRequestContext,
+  { method, params }: RpcRequest,
+): void {
   const { name } = params;
   if (method !== 'tools/call' || typeof name !== 'string') return;
-  const { view } = desk.surface;
-  const who = callerIn(desk, caller);
+  const { view } = viewContext.dispatcher;
+  const who = callerInView(viewContext, caller);
   const tool = view.findTool(name, who);
   if (tool === undefined || !hasParameterHeaders(tool)) return;
-  // What such a tool wants in headers would tell who may not know it that it is there.
-  if (desk.surface.visibleTool(name, who) === tool)
+  // The headers that a tool requires would reveal it to a caller that may not know it.
+  if (viewContext.dispatcher.visibleTool(name, who) === tool)
     checkParameterHeaders(request.headers, tool, params.arguments);
 }
 
-/** By the header, by the body, or by a method that only one of them has. */
-function isModern({ request }: Visitor, incoming: Incoming): boolean {
-  const told = request.headers['mcp-protocol-version'];
+/** By the header, by the body, or by a method that only one revision has. */
+function isModern({ request }: McpRequestContext, incoming: Incoming): boolean {
+  const version = request.headers['mcp-protocol-version'];
   const inBody = incoming.kind === 'answer' ? undefined : metaOf(incoming.message.params)[META.version];
-  if (told === MODERN_VERSION || inBody !== undefined) return true;
+  if (version === MODERN_REVISION || inBody !== undefined) return true;
   if (incoming.kind === 'request' && incoming.message.method === 'server/discover') return true;
-  if (typeof told === 'string' && !LEGACY_VERSIONS.includes(told)) throw unsupportedVersion(told);
+  if (typeof version === 'string' && !SERVED_REVISIONS.includes(version)) throw unsupportedVersion(version);
   return false;
 }

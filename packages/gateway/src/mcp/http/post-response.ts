@@ -1,42 +1,42 @@
-/** The answer to a POST: JSON, or an event stream from the first message that comes before it. */
+/** The response to a POST: JSON, or an event stream as soon as a message comes before the result. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AnswerText, LARGE_ANSWER, SharedText } from '../http/answer-text.js';
-import type { Place } from '../http/places.js';
-import { EventStream } from './event-stream.js';
-import type { Reply } from './reply.js';
+import { EventStream } from '../../http/event-stream.js';
+import type { RequestUsage } from '../../http/limits/in-flight-requests.js';
+import { LARGE_RESPONSE_BYTES, type ResponseText, SharedText } from '../../http/response-text.js';
+import type { Reply } from '../protocol/reply.js';
 
-/** A call that takes longer shows by a stream that it is alive. */
-const QUIET_MS = 20_000;
+/** A longer call switches to a stream, to show that it is alive. */
+const STREAM_AFTER_MS = 20_000;
 
-/** The request that is answered, and what it holds of what all share. */
-export interface Posted {
+/** The request, and what it holds of shared limits. */
+export interface PostedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly place?: Place | undefined;
+  readonly usage?: RequestUsage | undefined;
 }
 
-export class PostAnswer implements Reply {
+export class PostResponse implements Reply {
   readonly canStream: boolean;
   readonly #response: ServerResponse;
-  readonly #place: Place | undefined;
+  readonly #usage: RequestUsage | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   #timer: NodeJS.Timeout | undefined;
   #stream: EventStream | undefined;
 
-  constructor({ request, response, place }: Posted, headers: Readonly<Record<string, string>> = {}) {
+  constructor({ request, response, usage }: PostedRequest, headers: Readonly<Record<string, string>> = {}) {
     const { accept = '*/*' } = request.headers;
     this.canStream = accept.includes('text/event-stream') || accept.includes('*/*');
     this.#response = response;
-    this.#place = place;
+    this.#usage = usage;
     this.#headers = headers;
-    if (this.canStream) this.#timer = setTimeout(open, QUIET_MS, this);
+    if (this.canStream) this.#timer = setTimeout(openStream, STREAM_AFTER_MS, this);
   }
 
   get isOpen(): boolean {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  /** The stream, from now on. */
+  /** Switches to a stream. */
   stream(): EventStream {
     clearTimeout(this.#timer);
     this.#stream ??= new EventStream(this.#response, this.#headers);
@@ -47,10 +47,10 @@ export class PostAnswer implements Reply {
     if (this.canStream && this.isOpen) this.stream().send(text);
   }
 
-  finish(text: AnswerText, http = 200): void | Promise<void> {
+  finish(text: ResponseText, http = 200): void | Promise<void> {
     clearTimeout(this.#timer);
     if (!this.isOpen) return;
-    const mayWrite = this.#mayWrite(text);
+    const mayWrite = this.#waitToWrite(text);
     if (mayWrite === true) return this.#finish(text, http);
     if (mayWrite === false) return void this.#response.destroy();
     return mayWrite.then((isTurn) => {
@@ -59,15 +59,15 @@ export class PostAnswer implements Reply {
     });
   }
 
-  /** Counted before it is written: what is written is there, whether or not anybody reads it. */
-  #mayWrite(text: AnswerText): boolean | Promise<boolean> {
-    const place = this.#place;
-    if (place === undefined) return true;
-    if (text instanceof SharedText) return place.turnFor(text, () => this.isOpen);
-    return text.length < LARGE_ANSWER || place.mayLeaveUnsent(text.length);
+  /** Counted before it is written: written bytes are in memory until the client reads them. */
+  #waitToWrite(text: ResponseText): boolean | Promise<boolean> {
+    const usage = this.#usage;
+    if (usage === undefined) return true;
+    if (text instanceof SharedText) return usage.waitToWrite(text, () => this.isOpen);
+    return text.length < LARGE_RESPONSE_BYTES || usage.canBufferUnsent(text.length);
   }
 
-  #finish(text: AnswerText, http: number): void {
+  #finish(text: ResponseText, http: number): void {
     if (this.#stream !== undefined) {
       this.#stream.sendAlways(text);
       return this.#stream.end();
@@ -85,7 +85,7 @@ export class PostAnswer implements Reply {
     response.end(text.tail);
   }
 
-  /** Taken, and nothing to say. */
+  /** Accepted, without a body. */
   accept(): void {
     clearTimeout(this.#timer);
     this.#response.writeHead(202, { ...this.#headers, 'content-length': 0 });
@@ -93,6 +93,6 @@ export class PostAnswer implements Reply {
   }
 }
 
-const open = (answer: PostAnswer): void => {
+const openStream = (answer: PostResponse): void => {
   if (answer.isOpen) answer.stream();
 };

@@ -1,25 +1,31 @@
-/** A client of the 2026-07-28 revision: every request stands alone and says who it is from. */
-import { type Caller, type CancelSignal, identityOf, type Respondent, writeInSlices } from 'turnbuckle';
-import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
-import { serveListening } from './listening.js';
-import type { ModernRequest } from './modern-request.js';
+/** A client of the 2026-07-28 revision: every request is independent and identifies its sender. */
+import type { Caller } from 'turnbuckle';
+import {
+  type CancelSignal,
+  type ClientResponder,
+  identityOf,
+  isRecord,
+  MODERN_REVISION,
+  writeInSlices,
+} from 'turnbuckle/host';
+import { type DispatcherRequest, type DispatcherResult, isResponseText } from '../dispatcher-request.js';
 import {
   CODES,
-  idIn,
-  isRecord,
+  exactIdOf,
   META,
-  MODERN_VERSION,
   metaOf,
   noticeText,
   type Params,
   progressText,
   RpcError,
   resultText,
-} from './protocol.js';
-import { isText, type SurfaceRequest, type SurfaceResult } from './surface-request.js';
+} from '../protocol/protocol.js';
+import { serveSubscriptionsListen } from '../subscriptions-listen.js';
+import { callerInView, capabilitiesOf, instructionsOf, type ViewContext } from '../view-context.js';
+import type { ModernRequest } from './modern-request.js';
 
-/** What older revisions have and this one has not. */
-const GONE: ReadonlySet<string> = new Set([
+/** Methods that only older revisions have. */
+const LEGACY_ONLY_METHODS: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
   'logging/setLevel',
@@ -30,76 +36,84 @@ const GONE: ReadonlySet<string> = new Set([
   'elicitation/create',
 ]);
 
-/** Answers one request on its reply. Throws an RpcError or TurnbuckleError when there is no result. */
-export async function serveModern(desk: Desk, request: ModernRequest): Promise<void> {
+/** Responds to one request on its reply. Throws an RpcError or TurnbuckleError if there is no result. */
+export async function serveModern(viewContext: ViewContext, request: ModernRequest): Promise<void> {
   const { message, reply } = request;
   const { id, method } = message;
-  if (GONE.has(method)) throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });
+  if (LEGACY_ONLY_METHODS.has(method))
+    throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });
   if (method === 'subscriptions/listen')
-    return serveListening(desk, { ...request, caller: callerIn(desk, request.caller) });
+    return serveSubscriptionsListen(viewContext, {
+      ...request,
+      caller: callerInView(viewContext, request.caller),
+    });
   const result =
     method === 'server/discover'
-      ? discover(desk, callerIn(desk, request.caller))
-      : await answer(desk, request);
-  const text = isText(result) ? result : await writeInSlices(result);
+      ? discover(viewContext, callerInView(viewContext, request.caller))
+      : await dispatchModern(viewContext, request);
+  const text = isResponseText(result) ? result : await writeInSlices(result);
   await reply.finish(resultText(id, text));
 }
 
-function discover(desk: Desk, caller: Caller): Params {
-  const instructions = instructionsOf(desk, caller);
+function discover(viewContext: ViewContext, caller: Caller): Params {
+  const instructions = instructionsOf(viewContext, caller);
   return {
-    supportedVersions: [MODERN_VERSION],
-    capabilities: capabilitiesOf(desk, caller),
+    supportedVersions: [MODERN_REVISION],
+    capabilities: capabilitiesOf(viewContext, caller),
     ...(instructions !== undefined && { instructions }),
     resultType: 'complete',
     ttlMs: 60_000,
     cacheScope: 'private',
-    _meta: { [META.serverInfo]: desk.serverInfo },
+    _meta: { [META.serverInfo]: viewContext.serverInfo },
   };
 }
 
-function answer(
-  desk: Desk,
+function dispatchModern(
+  viewContext: ViewContext,
   { message, caller, signal, ended, isOwner, reply }: ModernRequest,
-): Promise<SurfaceResult> {
+): Promise<DispatcherResult> {
   const { method, params } = message;
-  const { surface, parked } = desk;
+  const { dispatcher, parked } = viewContext;
   const meta = metaOf(params);
-  const progressToken = idIn(meta, 'progressToken');
-  const request: SurfaceRequest = {
+  const progressToken = exactIdOf(meta, 'progressToken');
+  const request: DispatcherRequest = {
     method,
     params,
-    caller: callerIn(desk, caller),
-    view: surface.view.name,
+    caller: callerInView(viewContext, caller),
+    view: dispatcher.view.name,
     era: 'modern',
     signal,
     ...(progressToken !== undefined && {
       onProgress: (progress) => reply.send(progressText(progressToken, progress)),
     }),
   };
-  if (parked.isOurs(params.requestState)) return parked.resume(request);
-  const told = meta[META.capabilities];
-  const capabilities = isRecord(told) ? told : {};
+  if (parked.isParkedState(params.requestState)) return parked.resume(request);
+  const declared = meta[META.capabilities];
+  const capabilities = isRecord(declared) ? declared : {};
   const onNotice =
     meta[META.logLevel] === undefined
       ? undefined
       : (name: string, about: Params) => reply.send(noticeText(name, about));
   const missing = new Set<string>();
   const onUnanswerable = (kind: string): unknown => missing.add(kind);
-  const perform = async (respondent: Respondent, own: CancelSignal | undefined): Promise<SurfaceResult> => {
+  const perform = async (
+    responder: ClientResponder,
+    own: CancelSignal | undefined,
+  ): Promise<DispatcherResult> => {
     try {
-      const result = await surface.answer({
+      const result = await dispatcher.dispatch({
         ...request,
-        respondent: { ...respondent, session: `caller ${identityOf(caller)}`, onNotice, onUnanswerable },
+        responder: { ...responder, session: `caller ${identityOf(caller)}`, onNotice, onUnanswerable },
         signal: own,
       });
-      if (missing.size > 0 && !isText(result) && result.isError === true) throw missingCapabilities(missing);
+      if (missing.size > 0 && !isResponseText(result) && result.isError === true)
+        throw missingCapabilities(missing);
       return result;
     } catch (thrown) {
       throw missing.size > 0 ? missingCapabilities(missing) : thrown;
     }
   };
-  // A client that can be asked nothing needs nobody to wait for it.
+  // A client that supports no requests from servers needs no parked call.
   if (!canBeAsked(capabilities)) return perform({ capabilities, answers: NO_ANSWERS }, signal);
   return parked.start(request, { capabilities, ended, isOwner }, perform);
 }
@@ -111,9 +125,13 @@ const canBeAsked = (capabilities: Params): boolean =>
   capabilities.sampling !== undefined ||
   capabilities.roots !== undefined;
 
-/** The call failed after its server had asked for what the client did not say that it can be asked. */
+/** The call failed because its server sent a request that the client does not support. */
 const missingCapabilities = (kinds: ReadonlySet<string>): RpcError =>
-  new RpcError(CODES.missingCapability, `The client must declare: ${[...kinds].join(', ')}`, {
-    data: { requiredCapabilities: Object.fromEntries([...kinds].map((kind) => [kind, {}])) },
-    http: 400,
-  });
+  new RpcError(
+    CODES.missingCapability,
+    `The client must declare these capabilities: ${[...kinds].join(', ')}`,
+    {
+      data: { requiredCapabilities: Object.fromEntries([...kinds].map((kind) => [kind, {}])) },
+      http: 400,
+    },
+  );

@@ -1,48 +1,43 @@
 /**
- * A server of an older revision asks in the middle of a call; a client of the newer one is asked by an answer
- * and calls again. Between the two the call waits here, under a name that only its caller can use; and what became of it,
- * if it ended meanwhile.
+ * A server of an older revision sends a request during a call; a client of the newer revision gets it as a result and
+ * calls again. In between, the call is parked here under a name that only its caller can use. If the call ends
+ * meanwhile, its outcome is kept.
  */
 
 import { randomBytes } from 'node:crypto';
-import {
-  Cancellation,
-  type CancelSignal,
-  identityOf,
-  type Respondent,
-  type ServerRequestAnswers,
-} from 'turnbuckle';
-import { SharedText } from '../http/answer-text.js';
-import { mayTake } from '../http/shares.js';
-import { jsonSize } from './json-size.js';
-import { ASKS, CODES, isRecord, type Params, RpcError } from './protocol.js';
-import { type Fingerprint, fingerprintOf } from './request-fingerprint.js';
-import type { SurfaceRequest, SurfaceResult } from './surface-request.js';
+import type { ServerRequestAnswers } from 'turnbuckle';
+import { Cancellation, type CancelSignal, type ClientResponder, identityOf, isRecord } from 'turnbuckle/host';
+import { isWithinFairShare } from '../../http/limits/fair-share.js';
+import { SharedText } from '../../http/response-text.js';
+import type { DispatcherRequest, DispatcherResult } from '../dispatcher-request.js';
+import { estimateJsonBytes } from '../protocol/estimate-json-bytes.js';
+import { CLIENT_REQUEST_METHODS, CODES, type Params, RpcError } from '../protocol/protocol.js';
+import { type Fingerprint, fingerprintOf } from '../sealed/request-fingerprint.js';
 
 const PREFIX = 'turnbuckle:';
-/** How long a caller may take to come back with an answer. */
-const WAIT_MS = 300_000;
-const MOST_CALLS = 1_000;
-const TOGETHER_MS = 20;
-const OVER = 'The call is over';
-const TOO_MANY = 'Too many calls wait for answers';
-/** The most, in characters, that results take which wait for a client that was asked something meanwhile. */
-const MAX_KEPT = 32 * 1_048_576;
-const MAX_KEPT_OF_CALLER = 4 * 1_048_576;
-/** The most, in bytes, that the params of calls take which go on while their client is asked. */
-const MAX_PARAMS = 64 * 1_048_576;
+/** How long a caller may take to come back with the input. */
+const RESUME_TIMEOUT_MS = 300_000;
+const MAX_PARKED_CALLS = 1_000;
+const BATCH_MS = 20;
+const CALL_ENDED = 'The call has ended';
+const TOO_MANY = 'Too many calls are waiting for client input';
+/** The limit, in characters, for results kept for a client that has to come back. */
+const MAX_RESULT_CHARACTERS = 32 * 1_048_576;
+const MAX_RESULT_CHARACTERS_PER_CALLER = 4 * 1_048_576;
+/** The limit, in bytes, for the params of calls that continue while their client is asked. */
+const MAX_PARAMS_BYTES = 64 * 1_048_576;
 
-type Kind = keyof typeof ASKS;
-type Perform = (respondent: Respondent, signal: CancelSignal) => Promise<SurfaceResult>;
+type Kind = keyof typeof CLIENT_REQUEST_METHODS;
+type Perform = (responder: ClientResponder, signal: CancelSignal) => Promise<DispatcherResult>;
 
-/** A question of a server, as the runtime puts it. */
-interface Asked {
+/** A request of a server, as the runtime passes it. */
+interface ServerRequest {
   readonly id?: string | number | undefined;
   readonly params: Params;
   readonly signal: AbortSignal;
 }
 
-interface Question {
+interface PendingServerRequest {
   readonly method: string;
   readonly params: Params;
   readonly answer: (response: Params) => void;
@@ -52,51 +47,51 @@ interface Question {
 export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
 
-  /** How many wait for their client. */
+  /** How many calls wait for their client. */
   get size(): number {
     return this.#calls.size;
   }
 
-  /** Is this a name that was given here? */
-  isOurs(state: unknown): state is string {
+  /** Whether the name was issued here. */
+  isParkedState(state: unknown): state is string {
     return typeof state === 'string' && state.startsWith(PREFIX);
   }
 
-  /** Begins the call; the answer is its result, or the first question of its server. */
-  start(request: SurfaceRequest, client: ParkingClient, perform: Perform): Promise<SurfaceResult> {
+  /** Starts the call; resolves with its result, or with the first request of its server. */
+  start(request: DispatcherRequest, client: ParkingClient, perform: Perform): Promise<DispatcherResult> {
     const { isOwner = false } = client;
     const call: ParkedCall = new ParkedCall(request, {
-      mayPark: (weight) => this.#hasRoom({ identity: call.identity, isOwner, weight }),
+      mayPark: (weight) => this.#hasCapacity({ identity: call.identity, isOwner, weight }),
       mayKeep: (size) => this.#mayKeep(size, call.identity),
       onParked: (id) => this.#calls.set(id, call),
-      onOver: (id) => this.#calls.delete(id),
+      onUnparked: (id) => this.#calls.delete(id),
     });
     call.begin(client, perform);
     return call.next(request.signal);
   }
 
-  /** Goes on with a call that waits. Throws an RpcError where there is none for this caller and request. */
-  async resume(request: SurfaceRequest): Promise<SurfaceResult> {
+  /** Resumes a parked call. Throws an RpcError if there is none for this caller and request. */
+  async resume(request: DispatcherRequest): Promise<DispatcherResult> {
     const { requestState, inputResponses } = request.params;
     const state = String(requestState);
     const isOwn = this.#calls.get(state)?.identity === identityOf(request.caller);
     const print = isOwn ? await fingerprintOf(request) : undefined;
-    // Now: while this request was looked at, another one may have come for it.
+    // Check now: another request may have resumed it while this one was processed.
     const call = this.#calls.get(state);
-    if (print === undefined || call?.isFor(print) !== true)
-      throw new RpcError(CODES.invalidParams, 'The requestState is not one that is waited for');
+    if (print === undefined || call?.matches(print) !== true)
+      throw new RpcError(CODES.invalidParams, 'Unknown or expired requestState');
     call.answer(isRecord(inputResponses) ? inputResponses : {});
     return call.next(request.signal);
   }
 
-  #hasRoom({ identity, isOwner, weight }: Wanted): boolean {
+  #hasCapacity({ identity, isOwner, weight }: ParkRequest): boolean {
     const calls = [...this.#calls.values()];
     const own = calls.filter((call) => call.identity === identity);
     const heldBy = (some: readonly ParkedCall[]): number =>
       some.reduce((sum, call) => sum + call.weight, weight);
     return (
-      mayTake({ own: own.length, taken: calls.length, max: MOST_CALLS, isOwner }) &&
-      mayTake({ own: heldBy(own), taken: heldBy(calls), max: MAX_PARAMS, isOwner })
+      isWithinFairShare({ own: own.length, taken: calls.length, max: MAX_PARKED_CALLS, isOwner }) &&
+      isWithinFairShare({ own: heldBy(own), taken: heldBy(calls), max: MAX_PARAMS_BYTES, isOwner })
     );
   }
 
@@ -106,7 +101,7 @@ export class ParkedCalls {
       all += call.keptSize;
       if (call.identity === identity) own += call.keptSize;
     }
-    return own <= MAX_KEPT_OF_CALLER && all <= MAX_KEPT;
+    return own <= MAX_RESULT_CHARACTERS_PER_CALLER && all <= MAX_RESULT_CHARACTERS;
   }
 
   close(): void {
@@ -115,16 +110,16 @@ export class ParkedCalls {
   }
 }
 
-/** Who is asked, and comes back. */
+/** The caller that is asked and comes back. */
 export interface ParkingClient {
   readonly capabilities: Params;
-  /** Aborts when nobody can come back any more. */
+  /** Aborts when the caller can no longer come back. */
   readonly ended?: CancelSignal | undefined;
   readonly isOwner?: boolean | undefined;
 }
 
-/** A place for a call whose params take so much. */
-interface Wanted {
+/** Reserves a slot for a call whose params take this much memory. */
+interface ParkRequest {
   readonly identity: string;
   readonly isOwner: boolean;
   readonly weight: number;
@@ -134,98 +129,104 @@ interface ParkedCallOptions {
   readonly mayPark: (weight: number) => boolean;
   readonly mayKeep: (size: number) => boolean;
   readonly onParked: (id: string) => void;
-  readonly onOver: (id: string) => void;
+  readonly onUnparked: (id: string) => void;
 }
 
 class ParkedCall {
   readonly identity: string;
-  /** Of the result that waits for its client. */
+  /** The size of the result that waits for its client. */
   keptSize = 0;
-  /** Until its fingerprint is taken: it may be large, and can wait here long after its call has ended. */
-  #request: SurfaceRequest | undefined;
+  /** Kept until its fingerprint is computed: it may be large, and could stay long after its call has ended. */
+  #request: DispatcherRequest | undefined;
   #fingerprint: Fingerprint | undefined;
   readonly #options: ParkedCallOptions;
   readonly #cancellation = new Cancellation();
-  readonly #questions = new Map<string, Question>();
-  /** What it goes by while it waits; another one each time. */
+  readonly #serverRequests = new Map<string, PendingServerRequest>();
+  /** Its name while it is parked; a new one each time. */
   #id: string | undefined;
-  #result: Promise<SurfaceResult> | undefined;
-  #asked: () => void = () => {};
+  #result: Promise<DispatcherResult> | undefined;
+  #notifyAsked: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
-  #count = 0;
-  #isOver = false;
+  #requestCount = 0;
+  #hasEnded = false;
 
-  constructor(request: SurfaceRequest, options: ParkedCallOptions) {
+  constructor(request: DispatcherRequest, options: ParkedCallOptions) {
     this.identity = identityOf(request.caller);
     this.#request = request;
     this.#options = options;
   }
 
-  /** What is held of its params: as long as the call goes on, all of them. */
+  /** The memory of its params, held as long as the call runs. */
   get weight(): number {
-    return this.#isOver ? 0 : (this.#fingerprint?.weight ?? 0);
+    return this.#hasEnded ? 0 : (this.#fingerprint?.weight ?? 0);
   }
 
-  isFor({ mark }: Fingerprint): boolean {
-    return this.#fingerprint?.mark === mark;
+  matches({ hash }: Fingerprint): boolean {
+    return this.#fingerprint?.hash === hash;
   }
 
   begin({ capabilities, ended }: ParkingClient, perform: Perform): void {
-    const kinds = (Object.keys(ASKS) as Kind[]).filter((kind) => capabilities[kind] !== undefined);
-    const answers = Object.fromEntries(
-      kinds.map((kind) => [kind, (asked: Asked) => this.#ask(ASKS[kind], asked)]),
+    const kinds = (Object.keys(CLIENT_REQUEST_METHODS) as Kind[]).filter(
+      (kind) => capabilities[kind] !== undefined,
     );
-    // What a client answers is checked by the runtime before it goes on to the server.
-    const respondent: Respondent = {
+    const answers = Object.fromEntries(
+      kinds.map((kind) => [
+        kind,
+        (asked: ServerRequest) => this.#requestFromClient(CLIENT_REQUEST_METHODS[kind], asked),
+      ]),
+    );
+    // The runtime checks the input of a client before it goes to the server.
+    const responder: ClientResponder = {
       capabilities,
       answers: answers as ServerRequestAnswers,
-      isWaiting: () => this.#questions.size > 0,
+      isWaiting: () => this.#serverRequests.size > 0,
     };
-    const end = (): void => this.#giveUp();
+    const end = (): void => this.#abandon();
     const settle = (): void => {
       ended?.removeEventListener('abort', end);
       this.#finish();
     };
     ended?.addEventListener('abort', end);
-    // Its end was told before anybody here could listen.
+    // The abort event came before there was a listener.
     if (ended?.aborted === true) end();
-    this.#result = perform(respondent, this.#cancellation).then((result) => this.#keepable(result));
+    this.#result = perform(responder, this.#cancellation).then((result) => this.#requireKeepable(result));
     this.#result.then(settle, settle);
   }
 
-  /** Who was asked meanwhile has to come back for it: until then only so much is held. */
-  #keepable(result: SurfaceResult): SurfaceResult {
+  /** A client that was asked has to come back for the result; only a limited amount is kept until then. */
+  #requireKeepable(result: DispatcherResult): DispatcherResult {
     if (this.#id === undefined) return result;
-    // Of a list that many are sent, nothing is kept for this one.
-    const size = result instanceof SharedText ? 0 : jsonSize(result, MAX_KEPT_OF_CALLER);
+    // A shared list is not kept for one client.
+    const size =
+      result instanceof SharedText ? 0 : estimateJsonBytes(result, MAX_RESULT_CHARACTERS_PER_CALLER);
     if (size !== undefined && this.#options.mayKeep(size)) {
       this.keptSize = size;
       return result;
     }
     throw new RpcError(
       CODES.internal,
-      'The call ended while its client was asked, and its result is too large to be kept until it came back',
+      'The call ended while it waited for client input, and its result was too large to keep',
     );
   }
 
-  /** The result, or what is asked, whichever comes first. A client that leaves takes a call with it that is not parked. */
-  async next(signal: CancelSignal | undefined): Promise<SurfaceResult> {
+  /** The result or a request, whichever comes first. A call that is not parked ends when its client disconnects. */
+  async next(signal: CancelSignal | undefined): Promise<DispatcherResult> {
     const leave = (): void => {
-      if (this.#questions.size === 0) this.abort();
+      if (this.#serverRequests.size === 0) this.abort();
     };
     signal?.addEventListener('abort', leave, { once: true });
     try {
       for (;;) {
-        if (this.#questions.size > 0) {
-          // What a server asks at once is asked at once.
-          await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS));
+        if (this.#serverRequests.size > 0) {
+          // Requests that a server sends together are passed on together.
+          await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
           await this.#takeFingerprint();
           if (!this.#options.mayPark(this.weight)) this.#refuse(TOO_MANY);
-          // It may have ended meanwhile, and then it has no questions; or nobody can come back for it any more.
-          if (this.#questions.size > 0 && !this.#cancellation.aborted) return this.#park();
+          // The call may have ended meanwhile and have no requests, or the caller can no longer come back.
+          if (this.#serverRequests.size > 0 && !this.#cancellation.aborted) return this.#park();
         }
         const asked = new Promise<undefined>((resolve) => {
-          this.#asked = () => resolve(undefined);
+          this.#notifyAsked = () => resolve(undefined);
         });
         const result = await Promise.race([this.#result, asked]);
         if (result !== undefined) return result;
@@ -235,13 +236,13 @@ class ParkedCall {
     }
   }
 
-  /** Takes what is answered; what is still missing is asked again. */
+  /** Takes the input that was sent; what is missing is requested again. */
   answer(responses: Params): void {
     this.#unpark();
-    for (const [key, { answer }] of this.#questions) {
+    for (const [key, { answer }] of this.#serverRequests) {
       const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
       if (!isRecord(response)) continue;
-      this.#questions.delete(key);
+      this.#serverRequests.delete(key);
       answer(response);
     }
   }
@@ -250,19 +251,19 @@ class ParkedCall {
     this.#cancellation.cancel();
   }
 
-  #ask(method: string, { id, params, signal }: Asked): Promise<Params> {
-    if (this.#isOver) return Promise.reject(new Error(OVER));
+  #requestFromClient(method: string, { id, params, signal }: ServerRequest): Promise<Params> {
+    if (this.#hasEnded) return Promise.reject(new Error(CALL_ENDED));
     if (!this.#options.mayPark(this.weight)) return Promise.reject(new Error(TOO_MANY));
-    this.#count += 1;
+    this.#requestCount += 1;
     const name = typeof id === 'string' ? id : onlyField(params);
-    const key = name === undefined || this.#questions.has(name) ? `q${this.#count}` : name;
+    const key = name === undefined || this.#serverRequests.has(name) ? `q${this.#requestCount}` : name;
     return new Promise<Params>((resolve, reject) => {
       signal.addEventListener('abort', () => {
-        this.#questions.delete(key);
+        this.#serverRequests.delete(key);
         reject(signal.reason);
       });
-      this.#questions.set(key, { method, params, answer: resolve, refuse: reject });
-      this.#asked();
+      this.#serverRequests.set(key, { method, params, answer: resolve, refuse: reject });
+      this.#notifyAsked();
     });
   }
 
@@ -270,35 +271,35 @@ class ParkedCall {
     const id = `${PREFIX}${randomBytes(24).toString('base64url')}`;
     this.#id = id;
     this.#options.onParked(id);
-    this.#timer = setTimeout(() => this.#giveUp(), WAIT_MS).unref();
+    this.#timer = setTimeout(() => this.#abandon(), RESUME_TIMEOUT_MS).unref();
     const inputRequests = Object.fromEntries(
-      [...this.#questions].map(([key, { method, params }]) => [key, { method, params }]),
+      [...this.#serverRequests].map(([key, { method, params }]) => [key, { method, params }]),
     );
     return { resultType: 'input_required', inputRequests, requestState: id };
   }
 
-  /** Its place is free at once, however long the call takes to end. */
-  #giveUp(): void {
+  /** Frees its slot immediately, however long the call takes to end. */
+  #abandon(): void {
     this.#unpark();
     this.abort();
   }
 
   /**
-   * Nobody waits for the answer to a question of a call that has ended: a server may end one that it still asks about.
-   * Its client does not know that yet: what became of the call is kept for it, in the same place and for the same time.
+   * A server may end a call while one of its requests is open. Nothing waits for that input any more, but the client does
+   * not know it yet: the outcome of the call is kept for it in the same slot and for the same time.
    */
   #finish(): void {
-    this.#isOver = true;
-    this.#refuse(OVER);
+    this.#hasEnded = true;
+    this.#refuse(CALL_ENDED);
   }
 
   #refuse(why: string): void {
-    const left = [...this.#questions.values()];
-    this.#questions.clear();
+    const left = [...this.#serverRequests.values()];
+    this.#serverRequests.clear();
     for (const { refuse } of left) refuse(new Error(why));
   }
 
-  /** Not before somebody has to come back for it: most calls ask nothing. */
+  /** Computed only when a client has to come back: most calls send no requests. */
   async #takeFingerprint(): Promise<void> {
     if (this.#request !== undefined) this.#fingerprint = await fingerprintOf(this.#request);
     this.#request = undefined;
@@ -306,12 +307,12 @@ class ParkedCall {
 
   #unpark(): void {
     clearTimeout(this.#timer);
-    if (this.#id !== undefined) this.#options.onOver(this.#id);
+    if (this.#id !== undefined) this.#options.onUnparked(this.#id);
     this.#id = undefined;
   }
 }
 
-/** Older revisions have no names for questions; a form that asks for one thing is called after it. */
+/** Requests of older revisions have no names; a form with one field is named after it. */
 function onlyField({ requestedSchema }: Params): string | undefined {
   const fields =
     isRecord(requestedSchema) && isRecord(requestedSchema.properties) ? requestedSchema.properties : {};

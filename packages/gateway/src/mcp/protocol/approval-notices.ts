@@ -1,53 +1,51 @@
 /**
- * Tells the client behind a call that a person is asked about it: by progress where the client wants that, by a log
- * message otherwise, and by a form where it can show one. A form can refuse the call; it gives the approval only where
- * the configuration says so, for a program could answer its own question.
+ * Notifies the client behind a call that it waits for approval: by progress if the client wants it, otherwise by a log
+ * message, and by a form if it can show one. A form can deny the call; it can approve it only if the configuration
+ * allows that, since a program could answer its own form.
  */
+import type { ApprovalRequest, Progress, Runtime } from 'turnbuckle';
 import {
-  type ApprovalRequest,
   type CancelSignal,
+  type ClientResponder,
   type DaemonSettings,
-  type Progress,
-  type Respondent,
-  type Runtime,
-  shortened,
   showLine,
-} from 'turnbuckle';
+  truncateValue,
+} from 'turnbuckle/host';
 
 export type ApprovalForms = NonNullable<DaemonSettings['approvalForms']>;
 
-export interface NoticeTo {
+export interface NoticeRecipient {
   readonly callerId: string;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  readonly respondent?: Respondent | undefined;
+  readonly responder?: ClientResponder | undefined;
   readonly signal?: CancelSignal | undefined;
 }
 
-/** Of the arguments; people read no more in a form. */
-const MAX_SENT = 1_000;
-/** Of the line that has them: names of many arguments, and what is spelt out, take more. */
-const MAX_LINE = 4_000;
+/** The limit for the arguments in a form. */
+const MAX_ARGUMENTS_CHARACTERS = 1_000;
+/** The limit for the line with the arguments: argument names and escapes take more. */
+const MAX_LINE_CHARACTERS = 4_000;
 
 export interface NoticeOptions {
   readonly forms: () => ApprovalForms;
-  /** Only the client can be asked: where it cannot show a form that approves, the call fails at once. */
-  readonly isAlone: boolean;
+  /** Only the client can be asked: if it cannot show a form that approves, the call fails immediately. */
+  readonly isSingleClient: boolean;
 }
 
 export class ApprovalNotices {
   readonly #runtime: Runtime;
   readonly #forms: () => ApprovalForms;
-  readonly #isAlone: boolean;
-  /** Questions that a form is shown for. */
+  readonly #isSingleClient: boolean;
+  /** Approvals for which a form is shown. */
   readonly #shown = new Set<string>();
 
-  constructor(runtime: Runtime, { forms, isAlone }: NoticeOptions) {
+  constructor(runtime: Runtime, { forms, isSingleClient }: NoticeOptions) {
     this.#runtime = runtime;
     this.#forms = forms;
-    this.#isAlone = isAlone;
-    if (!isAlone) return;
+    this.#isSingleClient = isSingleClient;
+    if (!isSingleClient) return;
     runtime.on('approval.asked', ({ id }) =>
-      // The client of the call is told in the same turn.
+      // The client of the call is notified in the same tick.
       queueMicrotask(() => {
         if (!this.#shown.has(id)) runtime.approvals.abandon(id);
       }),
@@ -55,30 +53,30 @@ export class ApprovalNotices {
   }
 
   /** Never throws. */
-  tell(asked: ApprovalRequest, { callerId, onProgress, respondent, signal }: NoticeTo): void {
+  notify(asked: ApprovalRequest, { callerId, onProgress, responder, signal }: NoticeRecipient): void {
     try {
-      const { elicitation } = respondent?.answers ?? {};
-      if (this.#isAlone) {
+      const { elicitation } = responder?.answers ?? {};
+      if (this.#isSingleClient) {
         if (elicitation === undefined || this.#forms() !== 'approve') return;
         this.#shown.add(asked.id);
-        void this.#show(asked, { elicitation, callerId, signal }).finally(() => {
+        void this.#showForm(asked, { elicitation, callerId, signal }).finally(() => {
           this.#shown.delete(asked.id);
-          // Neither yes nor no, and there is nobody else.
+          // Neither accepted nor declined, and there is no other way to answer.
           this.#runtime.approvals.abandon(asked.id);
         });
         return;
       }
-      const data = textOf(asked);
+      const data = approvalText(asked);
       if (onProgress !== undefined) onProgress({ progress: 0, message: data });
-      else respondent?.onNotice?.('notifications/message', { level: 'warning', logger: 'turnbuckle', data });
+      else responder?.onNotice?.('notifications/message', { level: 'warning', logger: 'turnbuckle', data });
       if (elicitation !== undefined && this.#forms() !== 'off')
-        void this.#show(asked, { elicitation, callerId, signal });
+        void this.#showForm(asked, { elicitation, callerId, signal });
     } catch {
-      // The call waits whether its client hears of it or not.
+      // The call waits even if its client cannot be notified.
     }
   }
 
-  async #show(asked: ApprovalRequest, { elicitation, callerId, signal }: Showing): Promise<void> {
+  async #showForm(asked: ApprovalRequest, { elicitation, callerId, signal }: FormContext): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
     const stops = [
@@ -100,31 +98,33 @@ export class ApprovalNotices {
       if (action === 'decline') approvals.answer(asked.id, 'deny', callerId);
       if (action === 'accept' && this.#forms() === 'approve') approvals.answer(asked.id, 'once', callerId);
     } catch {
-      // It was answered elsewhere, or the client cannot show it after all.
+      // It was answered elsewhere, or the client cannot show the form after all.
     } finally {
       signal?.removeEventListener('abort', end);
       for (const stop of stops) stop();
     }
   }
 
-  /** Who approves sees what would be sent: arguments without secrets, as one line. */
+  /** The approver sees what would be sent: the redacted arguments, on one line. */
   #messageFor(asked: ApprovalRequest): string {
-    if (this.#forms() !== 'approve') return textOf(asked);
+    if (this.#forms() !== 'approve') return approvalText(asked);
     const { toolName, reason } = asked;
     const { alsoSent } = asked;
     const all = alsoSent === undefined ? asked.arguments : { arguments: asked.arguments, ...alsoSent };
-    const { value, isCut } = shortened(all, MAX_SENT);
-    const line = showLine(JSON.stringify(value), MAX_LINE);
-    const sent = isCut || asked.isCut === true ? `${line} (not all of it is shown here)` : line;
-    const first = this.#isAlone ? `The call of ${toolName} needs an approval (${reason}).` : textOf(asked);
-    return `${first} It would be sent: ${sent} Accepting this approves it, once.`;
+    const { value, isCut } = truncateValue(all, MAX_ARGUMENTS_CHARACTERS);
+    const line = showLine(JSON.stringify(value), MAX_LINE_CHARACTERS);
+    const sent = isCut || asked.isCut === true ? `${line} (truncated)` : line;
+    const first = this.#isSingleClient
+      ? `Calling ${toolName} requires approval (${reason}).`
+      : `${approvalText(asked)}.`;
+    return `${first} Arguments: ${sent}. Accept to approve this call once.`;
   }
 }
 
-interface Showing extends Pick<NoticeTo, 'callerId' | 'signal'> {
-  readonly elicitation: NonNullable<Respondent['answers']['elicitation']>;
+interface FormContext extends Pick<NoticeRecipient, 'callerId' | 'signal'> {
+  readonly elicitation: NonNullable<ClientResponder['answers']['elicitation']>;
 }
 
-/** For the person at the client. The id is ours; the name of the tool is its server's, and is told to the client anyway. */
-const textOf = ({ id, toolName, reason }: ApprovalRequest): string =>
-  `The call of ${toolName} waits for an approval (${reason}). Approve it on the machine of the daemon: turnbuckle approvals answer ${id} once.`;
+/** For the person at the client. The id is ours; the tool name comes from the server, and the client knows it anyway. */
+const approvalText = ({ id, toolName, reason }: ApprovalRequest): string =>
+  `The call to ${toolName} is waiting for approval (${reason}). To approve it, run on the daemon's machine: turnbuckle approvals answer ${id} once`;

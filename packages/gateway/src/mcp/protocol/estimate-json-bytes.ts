@@ -1,23 +1,23 @@
-import { isRecord } from './protocol.js';
+import { isRecord } from 'turnbuckle/host';
 
-/** What a value takes in memory beside its texts, in bytes; measured, for the dearest. */
-const VALUE = 32;
-const MEMBER = 64;
+/** Memory of a value in addition to its text, in bytes; measured for the most expensive kind. */
+const VALUE_BYTES = 32;
+const MEMBER_BYTES = 64;
 
-/** About how many bytes a value takes in memory; undefined for more than `max`, beyond which it does not look. */
-export function jsonSize(value: unknown, max: number): number | undefined {
+/** Estimates the memory of a value in bytes; undefined above `max`, where it stops counting. */
+export function estimateJsonBytes(value: unknown, max: number): number | undefined {
   let left = max;
   const waiting: unknown[] = [value];
   while (waiting.length > 0 && left >= 0) {
     const next = waiting.pop();
-    left -= VALUE;
+    left -= VALUE_BYTES;
     if (typeof next === 'string') left -= next.length;
     else if (Array.isArray(next)) {
-      if (left >= next.length * VALUE) for (const item of next) waiting.push(item);
+      if (left >= next.length * VALUE_BYTES) for (const item of next) waiting.push(item);
       else return undefined;
     } else if (isRecord(next)) {
       for (const key in next) {
-        left -= key.length + MEMBER;
+        left -= key.length + MEMBER_BYTES;
         if (left < 0) return undefined;
         waiting.push(next[key]);
       }

@@ -1,7 +1,7 @@
-/** Which methods that nobody here knows may go on to a server. */
+/** Which unknown methods may be forwarded to a server. */
 
-/** Whoever knows these answers them here, by the rules for what they name. */
-const PROTOCOL = [
+/** Methods that are handled here, with the rules for the items they name. */
+const PROTOCOL_METHODS = [
   'initialize',
   'ping',
   'server/discover',
@@ -26,14 +26,16 @@ const PROTOCOL = [
   'sampling/createMessage',
   'elicitation/create',
 ];
-const PLAIN = /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w$./-]+$/;
+const METHOD_PATTERN = /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w$./-]+$/;
 
-const fold = (method: string): string => method.toLowerCase().replace(/[^a-z\d]+/g, '');
-const FOLDED: ReadonlySet<string> = new Set(PROTOCOL.map(fold));
+const normalizeMethod = (method: string): string => method.toLowerCase().replace(/[^a-z\d]+/g, '');
+const NORMALIZED_PROTOCOL_METHODS: ReadonlySet<string> = new Set(PROTOCOL_METHODS.map(normalizeMethod));
 
 /**
- * False for what a careless server may take for a method of the protocol: it would be decided as a method of that
- * name, and do what a rule denies. And for notices: an id makes no request of them.
+ * False for names that a lenient server could take for a method of the protocol: they would be authorized under one
+ * name and do what a rule denies under another. Also false for notifications, even with an id.
  */
-export const isPassable = (method: string): boolean =>
-  PLAIN.test(method) && !FOLDED.has(fold(method)) && !fold(method).startsWith('notifications');
+export const isForwardable = (method: string): boolean =>
+  METHOD_PATTERN.test(method) &&
+  !NORMALIZED_PROTOCOL_METHODS.has(normalizeMethod(method)) &&
+  !normalizeMethod(method).startsWith('notifications');

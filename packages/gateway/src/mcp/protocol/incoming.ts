@@ -1,48 +1,50 @@
-/** What a client sent, told apart by exact keys: a request, a notice, or the answer to a question of ours. */
-import { exactInteger, parseInSlices, TurnbuckleError } from 'turnbuckle';
+/** Classifies messages of a client by their exact keys: a request, a notification, or a response to our request. */
+import { TurnbuckleError } from 'turnbuckle';
+import { exactInteger, isRecord, parseLosslessInSlices } from 'turnbuckle/host';
 import {
   CODES,
-  isRecord,
   type RequestId,
-  type RpcAnswer,
   RpcError,
   type RpcNotice,
   type RpcRequest,
+  type RpcResponse,
 } from './protocol.js';
 
 export type Incoming =
   | { readonly kind: 'request'; readonly message: RpcRequest }
   | { readonly kind: 'notice'; readonly message: RpcNotice }
-  | { readonly kind: 'answer'; readonly message: RpcAnswer };
+  | { readonly kind: 'answer'; readonly message: RpcResponse };
 
-/** More requests of one batch are not answered one by one. */
-const MAX_REFUSED = 1_000;
+/** Requests of a larger batch do not each get a response. */
+const MAX_REJECTED_IDS = 1_000;
 
 const isId = (value: unknown): value is RequestId =>
   typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value);
 
-/** The message in a text. Throws an RpcError when there is none, or when two readers could see two of them. */
+/** Parses a message. Throws an RpcError if it is invalid, or if two parsers could read it differently. */
 export async function parseMessage(text: string): Promise<Incoming> {
   return readMessage(await parse(text));
 }
 
 async function parse(text: string): Promise<unknown> {
   try {
-    return await parseInSlices(text);
+    return await parseLosslessInSlices(text);
   } catch (thrown) {
     if (thrown instanceof TurnbuckleError) throw invalid(thrown.message);
-    throw new RpcError(CODES.parse, 'This is not JSON', { http: 400 });
+    throw new RpcError(CODES.parse, 'Invalid JSON', { http: 400 });
   }
 }
 
-/** Batches were taken out of the protocol and are not taken in. */
-export class BatchRefused extends RpcError {
-  /** Whom to tell: a client waits for the answer to each request in it. */
+/** The protocol no longer has batches, so they are rejected. */
+export class BatchRejected extends RpcError {
+  /** The ids to respond to: a client waits for a response to each request in the batch. */
   readonly ids: readonly RequestId[];
 
   constructor(batch: readonly unknown[]) {
-    super(CODES.invalidRequest, 'Batches are not supported: send each message by itself', { http: 400 });
-    this.ids = batch.slice(0, MAX_REFUSED).flatMap(requestIdOf);
+    super(CODES.invalidRequest, 'Batch requests are not supported. Send one message at a time', {
+      http: 400,
+    });
+    this.ids = batch.slice(0, MAX_REJECTED_IDS).flatMap(requestIdOf);
   }
 }
 
@@ -54,26 +56,26 @@ function requestIdOf(value: unknown): RequestId[] {
 
 /** Throws an RpcError for everything else. */
 export function readMessage(value: unknown): Incoming {
-  if (Array.isArray(value)) throw new BatchRefused(value);
-  if (!isRecord(value) || value.jsonrpc !== '2.0') throw invalid('This is not a JSON-RPC 2.0 message');
+  if (Array.isArray(value)) throw new BatchRejected(value);
+  if (!isRecord(value) || value.jsonrpc !== '2.0') throw invalid('Not a JSON-RPC 2.0 message');
   const { method, result, error } = value;
-  // Libraries of JSON-RPC 1.0 write null for params that are not there.
+  // JSON-RPC 1.0 libraries send null for missing params.
   const params = value.params ?? {};
   const id = exactInteger(value, 'id') ?? value.id;
   if (method !== undefined) {
-    if (typeof method !== 'string') throw invalid('The method is not a string');
-    if (!isRecord(params)) throw invalid('The params are not an object');
+    if (typeof method !== 'string') throw invalid('method must be a string');
+    if (!isRecord(params)) throw invalid('params must be an object');
     if (id === undefined) return { kind: 'notice', message: { method, params } };
-    if (!isId(id)) throw invalid('The id is neither a string nor a number');
+    if (!isId(id)) throw invalid('id must be a string or a number');
     return { kind: 'request', message: { id, method, params } };
   }
-  if (!isId(id)) throw invalid('There is neither a method nor an id');
+  if (!isId(id)) throw invalid('The message has neither method nor id');
   if (isRecord(error) && typeof error.code === 'number' && typeof error.message === 'string') {
     const { code, message, data } = error;
     return { kind: 'answer', message: { id, error: { code, message, data } } };
   }
   if (isRecord(result)) return { kind: 'answer', message: { id, result } };
-  throw invalid('There is neither a method nor a result');
+  throw invalid('The message has neither method nor result');
 }
 
 const invalid = (message: string): RpcError => new RpcError(CODES.invalidRequest, message, { http: 400 });

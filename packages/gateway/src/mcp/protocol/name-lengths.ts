@@ -1,21 +1,21 @@
 /**
- * Names and addresses that a client sends are bounded where its message is read: they are looked up, told, kept and
- * searched for secrets on the way, and some of them outlive the request.
+ * Limits the length of names and URIs where a message is read: they are looked up, sent, stored and searched for
+ * secrets, and some outlive the request.
  */
-import { MAX_NAME } from 'turnbuckle';
+import { isRecord, MAX_NAME_LENGTH } from 'turnbuckle/host';
 import type { Incoming } from './incoming.js';
-import { CODES, isRecord, metaOf, type Params, RpcError } from './protocol.js';
+import { CODES, metaOf, type Params, RpcError } from './protocol.js';
 
-const MAX_METHOD = 256;
-/** The params of all methods of the protocol that name something. */
-const NAMES = ['name', 'uri', 'cursor', 'level', 'taskId', 'requestId', 'protocolVersion'] as const;
+const MAX_METHOD_CHARACTERS = 256;
+/** The params of protocol methods that name something. */
+const NAME_PARAMS = ['name', 'uri', 'cursor', 'level', 'taskId', 'requestId', 'protocolVersion'] as const;
 
-/** Throws an RpcError for one that is too long to be one. */
+/** Throws an RpcError for a name that is too long. */
 export function checkNameLengths(incoming: Incoming): void {
   if (incoming.kind === 'answer') return;
   const { method, params } = incoming.message;
-  if (method.length > MAX_METHOD) throw tooLong('method', MAX_METHOD);
-  for (const name of NAMES) check(`params.${name}`, params[name]);
+  if (method.length > MAX_METHOD_CHARACTERS) throw tooLong('method', MAX_METHOD_CHARACTERS);
+  for (const name of NAME_PARAMS) check(`params.${name}`, params[name]);
   check('params._meta.progressToken', metaOf(params).progressToken);
   checkCompletion(params);
   checkSubscriptions(params);
@@ -37,7 +37,7 @@ function checkSubscriptions({ notifications }: Params): void {
 }
 
 function check(where: string, value: unknown): void {
-  if (typeof value === 'string' && value.length > MAX_NAME) throw tooLong(where, MAX_NAME);
+  if (typeof value === 'string' && value.length > MAX_NAME_LENGTH) throw tooLong(where, MAX_NAME_LENGTH);
 }
 
 const tooLong = (where: string, max: number): RpcError =>

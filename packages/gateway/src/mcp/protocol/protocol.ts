@@ -1,11 +1,7 @@
-/** The words of the protocol that the endpoints themselves need. */
+/** The protocol constants and messages that the endpoints need. */
 
-import { exactInteger, spelled, writeJson } from 'turnbuckle';
-import { type AnswerText, within } from '../http/answer-text.js';
-
-export const MODERN_VERSION = '2026-07-28';
-/** The newest first; what an older client asks for and we do not know is answered with the first. */
-export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+import { exactInteger, isRecord, withRawText, writeJson } from 'turnbuckle/host';
+import { type ResponseText, wrapText } from '../../http/response-text.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 export const META = {
@@ -18,7 +14,7 @@ export const META = {
 } as const;
 
 export type Params = Readonly<Record<string, unknown>>;
-/** A bigint where the number has more digits than a number of JavaScript holds: it goes back as it came. */
+/** A bigint if the number is beyond the safe integers of JavaScript: it is sent back unchanged. */
 export type RequestId = string | number | bigint;
 export type Era = 'legacy' | 'modern';
 
@@ -33,7 +29,7 @@ export interface RpcNotice {
   readonly params: Params;
 }
 
-export interface RpcAnswer {
+export interface RpcResponse {
   readonly id: RequestId;
   readonly result?: Params;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
@@ -48,18 +44,18 @@ export const CODES = {
   headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022,
-  /** What older revisions say of a session that is not there. */
+  /** The code of older revisions for an unknown session. */
   noSession: -32001,
 } as const;
 
-/** What a server can ask of a client, by the capability that it takes. */
-export const ASKS = {
+/** What a server can request from a client, by the required capability. */
+export const CLIENT_REQUEST_METHODS = {
   elicitation: 'elicitation/create',
   sampling: 'sampling/createMessage',
   roots: 'roots/list',
 } as const;
 
-/** A refusal in the protocol's own terms; `http` where the revision ties it to a status. */
+/** An error in terms of the protocol; `http` if the revision ties it to a status. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -73,29 +69,26 @@ export class RpcError extends Error {
   }
 }
 
-export const isRecord = (value: unknown): value is Params =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export const metaOf = (params: Params): Params => (isRecord(params._meta) ? params._meta : {});
 
-/** The texts of messages, made of the JSON of their parts: a result that is text already is not read again. */
-export const resultText = (id: RequestId, result: AnswerText): AnswerText =>
-  within(`{"jsonrpc":"2.0","id":${idText(id)},"result":`, result, '}');
+/** Message texts, composed from the JSON of their parts: a result that is already text is not parsed again. */
+export const resultText = (id: RequestId, result: ResponseText): ResponseText =>
+  wrapText(`{"jsonrpc":"2.0","id":${idText(id)},"result":`, result, '}');
 
 export function errorText(id: RequestId | null | IdText, { code, message, data }: RpcError): string {
-  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${partsOfError(code, message, data)}}`;
+  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${errorObjectText(code, message, data)}}`;
 }
 
-function partsOfError(code: number, message: string, data: unknown): string {
+function errorObjectText(code: number, message: string, data: unknown): string {
   try {
     return writeJson({ code, message, ...(data !== undefined && { data }) });
   } catch {
-    // What cannot be written is no reason not to answer.
+    // A response is sent even if its data cannot be serialized.
     return JSON.stringify({ code, message });
   }
 }
 
-/** An id that was never read, as it was written. */
+/** The raw text of an id that was never parsed. */
 interface IdText {
   readonly json: string;
 }
@@ -105,12 +98,14 @@ function idText(id: RequestId | null | IdText): string {
   return typeof id === 'bigint' ? String(id) : JSON.stringify(id);
 }
 
-/** A member that names a request or its progress: as exact as an id. */
-export const idIn = (holder: Params, key: string): unknown => exactInteger(holder, key) ?? holder[key];
+/** A member that refers to a request or its progress: as exact as an id. */
+export const exactIdOf = (holder: Params, key: string): unknown => exactInteger(holder, key) ?? holder[key];
 
-/** An object whose only member is an id, to be written anywhere in a message. */
-export const idMember = (key: string, id: RequestId): Params =>
-  typeof id === 'bigint' ? spelled({ [key]: Number(id) }, `{${JSON.stringify(key)}:${id}}`) : { [key]: id };
+/** An object whose only member is an id, to be embedded in a message. */
+export const objectWithId = (key: string, id: RequestId): Params =>
+  typeof id === 'bigint'
+    ? withRawText({ [key]: Number(id) }, `{${JSON.stringify(key)}:${id}}`)
+    : { [key]: id };
 
 export function progressText(token: unknown, progress: object): string {
   if (typeof token !== 'bigint')

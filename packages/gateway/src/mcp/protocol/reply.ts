@@ -1,11 +1,11 @@
-import type { AnswerText } from '../http/answer-text.js';
+import type { ResponseText } from '../../http/response-text.js';
 
-/** The way back to a client for one of its requests: perhaps messages on the way, then the answer. */
+/** The way back to a client for one of its requests: optional messages, then the response. */
 export interface Reply {
-  /** False: nothing but the answer can be sent. */
+  /** False: only the response can be sent. */
   readonly canStream: boolean;
-  /** A message that belongs to the request and comes before its answer. */
+  /** A message that belongs to the request and comes before its response. */
   send(text: string): void;
-  /** The answer; `http` is its status where there is one. What it returns resolves when a large one has had its turn. */
-  finish(text: AnswerText, http?: number): void | Promise<void>;
+  /** The response; `http` is its status, if any. Resolves when a large response has had its turn. */
+  finish(text: ResponseText, http?: number): void | Promise<void>;
 }

@@ -1,24 +1,29 @@
-/** What tells a request from every other, and what its params take in memory: short, however long they are. */
+/** A short fingerprint of a request, and the memory its params take. */
 import { createHash } from 'node:crypto';
-import { identityOf, keepSpelling, weighJson, writeInSlices } from 'turnbuckle';
-import type { SurfaceRequest } from './surface-request.js';
+import { copyRawNumbers, estimateJsonMemory, identityOf, writeInSlices } from 'turnbuckle/host';
+import type { DispatcherRequest } from '../dispatcher-request.js';
 
 export interface Fingerprint {
   /**
-   * Only the same caller has it, for the same request in the same view; answers and states are not part of it. Nor is
-   * `_meta`: nothing of that goes to the server when a call goes on.
+   * Only the same caller has the same fingerprint, for the same request in the same view. Inputs, states and `_meta` are
+   * not part of it: none of these reach the server when a call resumes.
    */
-  readonly mark: string;
-  /** About how many bytes are held as long as the params are. */
+  readonly hash: string;
+  /** Approximate memory of the params in bytes. */
   readonly weight: number;
 }
 
-export async function fingerprintOf({ caller, view, method, params }: SurfaceRequest): Promise<Fingerprint> {
+export async function fingerprintOf({
+  caller,
+  view,
+  method,
+  params,
+}: DispatcherRequest): Promise<Fingerprint> {
   const { _meta, inputResponses, requestState, ...others } = params;
-  // Objects, not lists: what is in those is not written as it was spelled.
-  const same = { identity: identityOf(caller), view, method, params: keepSpelling(params, others) };
+  // Objects, not arrays: raw numbers are not kept inside arrays.
+  const same = { identity: identityOf(caller), view, method, params: copyRawNumbers(params, others) };
   const text = await writeInSlices(same);
   const rest = await writeInSlices({ _meta, inputResponses, requestState });
-  const mark = createHash('sha256').update(text).digest('base64url');
-  return { mark, weight: (await weighJson(text)) + (await weighJson(rest)) };
+  const hash = createHash('sha256').update(text).digest('base64url');
+  return { hash, weight: (await estimateJsonMemory(text)) + (await estimateJsonMemory(rest)) };
 }

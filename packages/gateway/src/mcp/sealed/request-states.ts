@@ -1,14 +1,15 @@
 /**
- * What a server that asks by `input_required` wants to have back with the answers. A client knows its target by a name
- * that may stand for another server's by then: so what it gets is sealed for whom, for what and on which way it was, and
- * nothing of it goes anywhere else. A state is given also where the server gave none: the answers are for its asker only, too.
+ * The `requestState` of a server that responds with `input_required`. A client refers to its target by a name that may
+ * belong to another server by then. So the state is sealed for the caller, the item and the view, and goes nowhere else.
+ * A state is issued even if the server sent none: the inputs too are only for the server that requested them.
  */
-import { type Caller, identityOf, keepSpelling, TurnbuckleError } from 'turnbuckle';
-import { CODES, type Params, RpcError } from './protocol.js';
-import { keyFor, Seal } from './seal.js';
+import { type Caller, TurnbuckleError } from 'turnbuckle';
+import { copyRawNumbers, identityOf } from 'turnbuckle/host';
+import { CODES, type Params, RpcError } from '../protocol/protocol.js';
+import { deriveKey, Sealer } from './sealer.js';
 import { TASK_METHODS } from './task-methods.js';
 
-/** What a request is about: only a request about the same goes on with a state. */
+/** What a request is about: a state is accepted only by a request about the same item. */
 export interface StateTarget {
   readonly server: string;
   /** The tool, prompt or resource at its server. */
@@ -17,27 +18,28 @@ export interface StateTarget {
 
 export interface OpenState extends StateTarget {
   readonly kind: string;
-  /** The server's own; undefined if it gave none. */
+  /** The server's own state; undefined if it sent none. */
   readonly state: unknown;
 }
 
-/** Of a server's own: sealing takes a moment for each of them. */
-const MAX_STATE = 1_048_576;
-/** Every character can take three bytes, and each three bytes four characters; with room for what it is about. */
-const MAX_SEALED = 8 * MAX_STATE;
+/** The limit for a server's own state: sealing costs time. */
+const MAX_STATE_CHARACTERS = 1_048_576;
+/** A character can take three bytes, and three bytes take four characters; plus room for what it is about. */
+const MAX_SEALED_CHARACTERS = 8 * MAX_STATE_CHARACTERS;
 
 export class RequestStates {
-  readonly #seal: Seal;
+  readonly #seal: Sealer;
 
   constructor(key: Buffer) {
-    this.#seal = new Seal(keyFor('request-state', key), MAX_SEALED);
+    this.#seal = new Sealer(deriveKey('request-state', key), MAX_SEALED_CHARACTERS);
   }
 
-  /** The same result with the state as its client gets it. */
+  /** The result with the sealed state for its client. */
   seal(result: Params, { server, item }: StateTarget, by: Requester): Params {
     if (result.resultType !== 'input_required') return result;
     const state = result.requestState ?? undefined;
-    if (state !== undefined && (typeof state !== 'string' || state.length > MAX_STATE)) throw noState(server);
+    if (state !== undefined && (typeof state !== 'string' || state.length > MAX_STATE_CHARACTERS))
+      throw invalidServerState(server);
     const text = JSON.stringify([
       kindOf(by.method),
       by.view,
@@ -45,10 +47,10 @@ export class RequestStates {
       item,
       ...(state === undefined ? [] : [state]),
     ]);
-    return keepSpelling(result, { ...result, requestState: this.#seal.close(text, identityOf(by.caller)) });
+    return copyRawNumbers(result, { ...result, requestState: this.#seal.seal(text, identityOf(by.caller)) });
   }
 
-  /** Throws for what was not sealed here, for somebody else, for another view, or for another kind of request. */
+  /** Throws for a state that was not sealed here, or for another caller, another view or another kind of request. */
   open(sealed: unknown, { method, view, caller }: Requester): OpenState {
     const text = this.#seal.open(sealed, identityOf(caller));
     if (text === undefined) throw unknownState();
@@ -65,24 +67,24 @@ interface Requester {
   readonly view: string;
 }
 
-/** What one request about a task is asked, another one answers. */
+/** Input that one request about a task asks for may be sent with another one. */
 const kindOf = (method: string): string => (TASK_METHODS.has(method) ? 'tasks' : method);
 
-/** Throws where a request has a state that is not for what it is about. */
+/** Throws if a request has a state that was issued for another item. */
 export function checkState(state: OpenState | undefined, { server, item }: StateTarget): void {
   if (state !== undefined && (state.server !== server || state.item !== item)) throw unknownState();
 }
 
-/** The same words whatever it is that does not fit. */
+/** The same message for every mismatch. */
 export const unknownState = (): RpcError =>
   new RpcError(
     CODES.invalidParams,
-    'The requestState is not one that was given for this request. Nothing was sent: make the request again without it',
+    'Invalid requestState for this request. Nothing was sent. Send the request again without requestState',
   );
 
-const noState = (server: string): TurnbuckleError =>
+const invalidServerState = (server: string): TurnbuckleError =>
   new TurnbuckleError(
     'PROTOCOL_VIOLATION',
-    `Server "${server}" asks with a requestState that is not a text of at most ${MAX_STATE} characters.`,
+    `Server "${server}" sent an invalid requestState: expected a string of at most ${MAX_STATE_CHARACTERS} characters.`,
     { server },
   );

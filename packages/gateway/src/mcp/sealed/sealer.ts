@@ -1,11 +1,11 @@
-/** Texts that clients keep for us: sealed, so that nothing has to be remembered, and open only for whose they are. */
+/** Seals texts that clients keep for us, so that nothing has to be stored here; only their owner can open them. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export class Seal {
+export class Sealer {
   readonly #key: Buffer;
   readonly #maxCharacters: number;
 
@@ -14,14 +14,14 @@ export class Seal {
     this.#maxCharacters = maxCharacters;
   }
 
-  close(text: string, identity: string): string {
+  seal(text: string, identity: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, iv).setAAD(Buffer.from(identity));
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
   }
 
-  /** Undefined for what was not sealed with this key, or not for this identity. */
+  /** Undefined for a text that was not sealed with this key, or not for this identity. */
   open(sealed: unknown, identity: string): string | undefined {
     if (typeof sealed !== 'string' || sealed.length > this.#maxCharacters) return undefined;
     const bytes = Buffer.from(sealed, 'base64url');
@@ -40,5 +40,5 @@ export class Seal {
   }
 }
 
-/** A key of its own for each use, so that nothing that was sealed for one opens for another. */
-export const keyFor = (use: string, key: Buffer): Buffer => createHmac('sha256', key).update(use).digest();
+/** A separate key for each purpose, so that a text sealed for one does not open for another. */
+export const deriveKey = (use: string, key: Buffer): Buffer => createHmac('sha256', key).update(use).digest();

@@ -1,84 +1,84 @@
 /**
- * Ids of tasks as clients see them: sealed, so that nothing has to be remembered. One says which tool of which server
- * the task came from, and opens only for whose it is; every other id is none.
+ * Task ids as clients see them: sealed, so that nothing has to be stored. An id holds the server and tool of its task
+ * and opens only for its owner; any other id is unknown.
  */
 import { randomBytes } from 'node:crypto';
-import { keepSpelling, type Permit } from 'turnbuckle';
-import { isRecord, type Params } from './protocol.js';
-import { Seal } from './seal.js';
+import { copyRawNumbers, isRecord, type Permit } from 'turnbuckle/host';
+import type { Params } from '../protocol/protocol.js';
+import { Sealer } from './sealer.js';
 
 export interface Task {
   readonly server: string;
   readonly tool: string;
-  /** Its id at its server. */
+  /** The task's id at its server. */
   readonly id: string;
-  /** Where a person was asked about the call. */
-  readonly approved?: Approved | undefined;
+  /** If the call was approved by a person. */
+  readonly approved?: TaskApproval | undefined;
 }
 
-/** What a person said yes to, and when. */
-export interface Approved {
+/** What a person approved, and when. */
+export interface TaskApproval {
   readonly at: number;
   readonly permit: Permit;
 }
 
 const MAX_CHARACTERS = 8_192;
-/** So long a yes to a call holds for its task: an id can be kept for ever. */
-const APPROVED_MS = 24 * 3_600_000;
-/** Where a result of a task says whose it is. */
-const RELATED = 'io.modelcontextprotocol/related-task';
+/** How long the approval of a call is valid for its task: an id can be kept forever. */
+const APPROVAL_LIFETIME_MS = 24 * 3_600_000;
+/** Where a result holds the id of its task. */
+const RELATED_TASK_KEY = 'io.modelcontextprotocol/related-task';
 
 export const makeTaskKey = (): Buffer => randomBytes(32);
 
 export class TaskIds {
-  readonly #seal: Seal;
+  readonly #sealer: Sealer;
   readonly #now: () => number;
 
   constructor(key: Buffer, now: () => number = Date.now) {
-    this.#seal = new Seal(key, MAX_CHARACTERS);
+    this.#sealer = new Sealer(key, MAX_CHARACTERS);
     this.#now = now;
   }
 
   seal({ server, tool, id, approved }: Task, identity: string): string {
     const text = JSON.stringify([server, tool, id, ...(approved === undefined ? [] : [approved])]);
-    return this.#seal.close(text, identity);
+    return this.#sealer.seal(text, identity);
   }
 
-  /** Undefined for what was not sealed here, or not for this identity. */
+  /** Undefined for an id that was not sealed here, or not for this identity. */
   open(id: unknown, identity: string): Task | undefined {
-    const text = this.#seal.open(id, identity);
+    const text = this.#sealer.open(id, identity);
     if (text === undefined) return undefined;
     const [server, tool, own, approved] = JSON.parse(text);
-    return { server, tool, id: own, approved: this.#stillApproved(approved) };
+    return { server, tool, id: own, approved: this.#unexpiredApproval(approved) };
   }
 
-  /** For what is to be sealed. */
-  approvedNow(permit: Permit | undefined): Approved | undefined {
+  /** The text to seal. */
+  createApproval(permit: Permit | undefined): TaskApproval | undefined {
     return permit && { at: this.#now(), permit };
   }
 
-  /** Ids that were sealed by an earlier release say only that somebody approved, not what: that is not enough. */
-  #stillApproved(approved: unknown): Approved | undefined {
+  /** Ids sealed by an earlier release say only that somebody approved, not what, which is not enough. */
+  #unexpiredApproval(approved: unknown): TaskApproval | undefined {
     if (!isRecord(approved) || typeof approved.at !== 'number' || !isRecord(approved.permit))
       return undefined;
     const age = this.#now() - approved.at;
-    return age >= 0 && age < APPROVED_MS ? (approved as unknown as Approved) : undefined;
+    return age >= 0 && age < APPROVAL_LIFETIME_MS ? (approved as unknown as TaskApproval) : undefined;
   }
 }
 
-/** Whether a result speaks of a task. */
+/** Whether a result refers to a task. */
 export const hasTask = (result: Params): boolean => ownIdOf(result) !== undefined;
 
-/** The same result with the ids of its task as clients see them. */
+/** The result with the sealed ids of its task. */
 export function withTaskIds(result: Params, seal: (id: string) => string): Params {
   const { taskId, task, _meta } = result;
-  const related = isRecord(_meta) ? _meta[RELATED] : undefined;
-  return keepSpelling(result, {
+  const related = isRecord(_meta) ? _meta[RELATED_TASK_KEY] : undefined;
+  return copyRawNumbers(result, {
     ...result,
     ...(typeof taskId === 'string' && { taskId: seal(taskId) }),
     ...(hasId(task) && { task: { ...task, taskId: seal(task.taskId) } }),
     ...(hasId(related) && {
-      _meta: { ...Object(_meta), [RELATED]: { ...related, taskId: seal(related.taskId) } },
+      _meta: { ...Object(_meta), [RELATED_TASK_KEY]: { ...related, taskId: seal(related.taskId) } },
     }),
   });
 }
@@ -86,7 +86,7 @@ export function withTaskIds(result: Params, seal: (id: string) => string): Param
 function ownIdOf({ taskId, task, _meta }: Params): string | undefined {
   if (typeof taskId === 'string') return taskId;
   if (hasId(task)) return task.taskId;
-  const related = isRecord(_meta) ? _meta[RELATED] : undefined;
+  const related = isRecord(_meta) ? _meta[RELATED_TASK_KEY] : undefined;
   return hasId(related) ? related.taskId : undefined;
 }
 

@@ -1,6 +1,8 @@
-/** What the protocol's revisions know to do with a task; each of them has `taskId` for its params. */
-import { CODES, isRecord, META, metaOf, type Params, RpcError } from './protocol.js';
-import { unknownMethod } from './surface-errors.js';
+/** The task methods of the protocol revisions; each has `taskId` in its params. */
+
+import { isRecord } from 'turnbuckle/host';
+import { unknownMethod } from '../dispatcher-errors.js';
+import { CODES, META, metaOf, type Params, RpcError } from '../protocol/protocol.js';
 
 export const TASK_METHODS: ReadonlySet<string> = new Set([
   'tasks/get',
@@ -9,21 +11,21 @@ export const TASK_METHODS: ReadonlySet<string> = new Set([
   'tasks/update',
 ]);
 
-/** What only looks at a task. */
-export const SAFE_ON_TASKS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result']);
+/** Methods that only read a task. */
+export const READ_ONLY_TASK_METHODS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result']);
 
-/** In the newer revision tasks are an extension, without the methods that ask for a result or for a list. */
-const TASKS = 'io.modelcontextprotocol/tasks';
+/** In the newer revision tasks are an extension, without the methods for results and lists. */
+const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** Throws where a client of the newer revision has not said that it knows tasks. */
+/** Throws if a client of the newer revision has not declared the extension. */
 export function checkTaskMethod(method: string, params: Params): void {
   if (!TASK_METHODS.has(method)) return;
   if (method === 'tasks/result') throw unknownMethod(method);
   const declared = metaOf(params)[META.capabilities];
   const extensions = isRecord(declared) ? declared.extensions : undefined;
-  if (isRecord(extensions) && Object.hasOwn(extensions, TASKS)) return;
-  throw new RpcError(CODES.missingCapability, `The client must declare the extension ${TASKS}`, {
-    data: { requiredCapabilities: { extensions: { [TASKS]: {} } } },
+  if (isRecord(extensions) && Object.hasOwn(extensions, TASKS_EXTENSION)) return;
+  throw new RpcError(CODES.missingCapability, `The client must declare the extension ${TASKS_EXTENSION}`, {
+    data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
     http: 400,
   });
 }

@@ -1,136 +1,140 @@
-/** A client of an older revision: it says who it is once, and can be asked and told things from then on. */
+/** A session of a client of an older revision: it identifies itself once, and can then receive requests and notices. */
+import type { Caller, RuntimeEvents, ServerRequestAnswers } from 'turnbuckle';
 import {
-  type Caller,
   Cancellation,
   type CancelSignal,
-  type Respondent,
-  type RuntimeEvents,
-  type ServerRequestAnswers,
+  type ClientResponder,
+  isRecord,
+  SERVED_REVISIONS,
   writeInSlices,
   writeJson,
-} from 'turnbuckle';
-import { callerIn, capabilitiesOf, type Desk, instructionsOf } from './desk.js';
-import type { Incoming } from './incoming.js';
-import { isLoud, type LogLevel, readLevel } from './log-level.js';
+} from 'turnbuckle/host';
+import type { McpDispatcher } from '../dispatcher.js';
+import { type DispatcherResult, isResponseText } from '../dispatcher-request.js';
+import type { Incoming } from '../protocol/incoming.js';
+import { isAtLeast, type LogLevel, readLevel } from '../protocol/log-level.js';
 import {
-  ASKS,
+  CLIENT_REQUEST_METHODS,
   CODES,
   errorText,
-  idIn,
-  isRecord,
-  LEGACY_VERSIONS,
+  exactIdOf,
   metaOf,
   noticeText,
   type Params,
   progressText,
   type RequestId,
-  type RpcAnswer,
   RpcError,
   type RpcRequest,
+  type RpcResponse,
   resultText,
-} from './protocol.js';
-import type { Reply } from './reply.js';
-import { toRpcError } from './rpc-error.js';
-import type { Surface } from './surface.js';
-import { isText, type SurfaceResult } from './surface-request.js';
+} from '../protocol/protocol.js';
+import type { Reply } from '../protocol/reply.js';
+import { toRpcError } from '../protocol/to-rpc-error.js';
+import { callerInView, capabilitiesOf, instructionsOf, type ViewContext } from '../view-context.js';
 
-const KINDS = Object.keys(ASKS) as Array<keyof typeof ASKS>;
+const KINDS = Object.keys(CLIENT_REQUEST_METHODS) as Array<keyof typeof CLIENT_REQUEST_METHODS>;
 const NO_ANSWERS: ServerRequestAnswers = {};
-/** What the newer revision has and the older ones have not. */
-const NOT_YET: ReadonlySet<string> = new Set(['server/discover', 'subscriptions/listen']);
-const MOST_SUBSCRIPTIONS = 1_000;
+/** Methods that only the newer revision has. */
+const MODERN_ONLY_METHODS: ReadonlySet<string> = new Set(['server/discover', 'subscriptions/listen']);
+const MAX_SUBSCRIPTIONS = 1_000;
 
 export interface SessionOptions {
   readonly id: string;
-  readonly desk: Desk;
+  readonly viewContext: ViewContext;
   readonly caller: Caller;
   /** Sends a message that belongs to no request. */
   readonly push: (text: string) => void;
 }
 
-/** A question of a server, as the runtime puts it. */
-interface Asking {
+/** A request of a server, as the runtime passes it. */
+interface ServerRequest {
   readonly params: Params;
   readonly signal: AbortSignal;
 }
 
-interface Running {
+interface RunningRequest {
   readonly id: RequestId;
   readonly cancellation: Cancellation;
 }
 
-interface Asked {
+interface PendingServerRequest {
   readonly resolve: (result: Params) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class Session {
   readonly id: string;
-  readonly #desk: Desk;
+  readonly #viewContext: ViewContext;
   readonly #push: (text: string) => void;
-  /** Not a Map: its tables would keep everything that belonged to a request for long. */
-  readonly #running: Running[] = [];
-  readonly #asked = new Map<RequestId, Asked>();
-  /** Also those that are only about to be watched: asked for twice at once, a resource is watched once. */
-  readonly #watched = new Map<string, Promise<() => Promise<void>>>();
-  readonly #ends: Array<() => unknown>;
-  /** As its last request brought it. */
-  #brought: Caller;
+  /** Not a Map: its tables would keep objects of ended requests alive for long. */
+  readonly #running: RunningRequest[] = [];
+  readonly #pendingServerRequests = new Map<RequestId, PendingServerRequest>();
+  /** Includes pending ones: a resource that is subscribed to twice at the same time is watched once. */
+  readonly #subscriptions = new Map<string, Promise<() => Promise<void>>>();
+  readonly #cleanups: Array<() => unknown>;
+  /** As of its last request. */
+  #lastCaller: Caller;
   #capabilities: Params = {};
-  /** What the client can be asked. */
-  #kinds: ReadonlyArray<keyof typeof ASKS> = [];
+  /** The capabilities of the client. */
+  #kinds: ReadonlyArray<keyof typeof CLIENT_REQUEST_METHODS> = [];
   #level: LogLevel = 'debug';
-  #questions = 0;
-  #isOver = false;
-  #bounded: { readonly surface: Surface; readonly caller: Caller };
+  #serverRequestCount = 0;
+  #isClosed = false;
+  #callerInView: { readonly dispatcher: McpDispatcher; readonly caller: Caller };
 
-  constructor({ id, desk, caller, push }: SessionOptions) {
+  constructor({ id, viewContext, caller, push }: SessionOptions) {
     this.id = id;
-    this.#desk = desk;
-    this.#brought = caller;
-    this.#bounded = { surface: desk.surface, caller: callerIn(desk, caller, id) };
+    this.#viewContext = viewContext;
+    this.#lastCaller = caller;
+    this.#callerInView = {
+      dispatcher: viewContext.dispatcher,
+      caller: callerInView(viewContext, caller, id),
+    };
     this.#push = push;
-    this.#ends = [
-      desk.changes.listen((kind) => push(noticeText(`notifications/${kind}/list_changed`, {}))),
-      desk.runtime.on('server.notice', (notice) => {
+    this.#cleanups = [
+      viewContext.changes.listen((kind) => push(noticeText(`notifications/${kind}/list_changed`, {}))),
+      viewContext.runtime.on('server.notice', (notice) => {
         const { server, level, told } = notice;
-        if (told || !isLoud(level, this.#level) || !desk.surface.view.hasServer(server)) return;
-        if (desk.surface.mayKnow(server, this.caller)) push(serverNoticeText(notice));
+        if (told || !isAtLeast(level, this.#level) || !viewContext.dispatcher.view.hasServer(server)) return;
+        if (viewContext.dispatcher.mayKnow(server, this.caller)) push(serverNoticeText(notice));
       }),
     ];
   }
 
-  /** Who it is, within what the view gives now. */
+  /** Its caller, within the current limits of the view. */
   get caller(): Caller {
-    const { surface } = this.#desk;
-    if (this.#bounded.surface !== surface)
-      this.#bounded = { surface, caller: callerIn(this.#desk, this.#brought, this.id) };
-    return this.#bounded.caller;
+    const { dispatcher } = this.#viewContext;
+    if (this.#callerInView.dispatcher !== dispatcher)
+      this.#callerInView = { dispatcher, caller: callerInView(this.#viewContext, this.#lastCaller, this.id) };
+    return this.#callerInView.caller;
   }
 
-  /** A request of the same identity came, perhaps with another token: what that one may counts from now on. */
-  renew(caller: Caller): void {
-    if (caller === this.#brought) return;
-    this.#brought = caller;
-    this.#bounded = { surface: this.#desk.surface, caller: callerIn(this.#desk, caller, this.id) };
+  /** A request of the same identity arrived, perhaps with another token: the rights of that token apply from now on. */
+  updateCaller(caller: Caller): void {
+    if (caller === this.#lastCaller) return;
+    this.#lastCaller = caller;
+    this.#callerInView = {
+      dispatcher: this.#viewContext.dispatcher,
+      caller: callerInView(this.#viewContext, caller, this.id),
+    };
   }
 
   get isBusy(): boolean {
     return this.#running.length > 0;
   }
 
-  /** Takes a message; a request is answered on the reply. Never rejects. `onTaken` is given what ends the request early. */
-  async take(incoming: Incoming, reply: Reply, onTaken?: (leave: () => void) => void): Promise<void> {
-    if (incoming.kind === 'answer') return this.#answered(incoming.message);
-    if (incoming.kind === 'notice') return this.#noticed(incoming.message.method, incoming.message.params);
+  /** Handles a message; a request gets its response on the reply. Never rejects. `onTaken` gets a function that cancels it. */
+  async handle(incoming: Incoming, reply: Reply, onTaken?: (leave: () => void) => void): Promise<void> {
+    if (incoming.kind === 'answer') return this.#onResponse(incoming.message);
+    if (incoming.kind === 'notice') return this.#onNotice(incoming.message.method, incoming.message.params);
     const { message } = incoming;
     const cancellation = new Cancellation();
     onTaken?.(() => cancellation.cancel());
     const running = { id: message.id, cancellation };
     this.#running.push(running);
     try {
-      const result = await this.#answer(message, reply, cancellation);
-      const text = isText(result) ? result : writeInSlices(result);
+      const result = await this.#dispatch(message, reply, cancellation);
+      const text = isResponseText(result) ? result : writeInSlices(result);
       const finishing = reply.finish(resultText(message.id, text instanceof Promise ? await text : text));
       if (finishing !== undefined) await finishing;
     } catch (thrown) {
@@ -141,16 +145,16 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    this.#isOver = true;
-    for (const end of this.#ends) end();
+    this.#isClosed = true;
+    for (const end of this.#cleanups) end();
     for (const { cancellation } of [...this.#running]) cancellation.cancel();
-    for (const { reject } of this.#asked.values()) reject(new Error('The session is over'));
-    this.#asked.clear();
-    await Promise.all([...this.#watched.values()].map(endWatch));
-    await this.#desk.runtime.endRun(this.caller);
+    for (const { reject } of this.#pendingServerRequests.values()) reject(new Error('The session has ended'));
+    this.#pendingServerRequests.clear();
+    await Promise.all([...this.#subscriptions.values()].map(endSubscription));
+    await this.#viewContext.runtime.endRun(this.caller);
   }
 
-  async #answer(message: RpcRequest, reply: Reply, signal: CancelSignal): Promise<SurfaceResult> {
+  async #dispatch(message: RpcRequest, reply: Reply, signal: CancelSignal): Promise<DispatcherResult> {
     const { method, params } = message;
     switch (method) {
       case 'initialize':
@@ -161,11 +165,12 @@ export class Session {
         this.#level = readLevel(params.level);
         return {};
       case 'resources/subscribe':
-        return this.#watch(params.uri);
+        return this.#subscribe(params.uri);
       case 'resources/unsubscribe':
-        return this.#unwatch(params.uri);
+        return this.#unsubscribe(params.uri);
       default:
-        if (NOT_YET.has(method)) throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`);
+        if (MODERN_ONLY_METHODS.has(method))
+          throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`);
         return this.#call(message, reply, signal);
     }
   }
@@ -175,27 +180,27 @@ export class Session {
     this.#capabilities = capabilities;
     this.#kinds = KINDS.filter((kind) => capabilities[kind] !== undefined);
     const wanted = String(params.protocolVersion);
-    const instructions = instructionsOf(this.#desk, this.caller);
+    const instructions = instructionsOf(this.#viewContext, this.caller);
     return {
-      protocolVersion: LEGACY_VERSIONS.includes(wanted) ? wanted : LEGACY_VERSIONS[0],
-      capabilities: capabilitiesOf(this.#desk, this.caller),
-      serverInfo: this.#desk.serverInfo,
+      protocolVersion: SERVED_REVISIONS.includes(wanted) ? wanted : SERVED_REVISIONS[0],
+      capabilities: capabilitiesOf(this.#viewContext, this.caller),
+      serverInfo: this.#viewContext.serverInfo,
       ...(instructions !== undefined && { instructions }),
     };
   }
 
-  #call({ method, params }: RpcRequest, reply: Reply, signal: CancelSignal): Promise<SurfaceResult> {
-    const progressToken = idIn(metaOf(params), 'progressToken');
-    const { surface } = this.#desk;
-    return surface.answer({
+  #call({ method, params }: RpcRequest, reply: Reply, signal: CancelSignal): Promise<DispatcherResult> {
+    const progressToken = exactIdOf(metaOf(params), 'progressToken');
+    const { dispatcher } = this.#viewContext;
+    return dispatcher.dispatch({
       method,
       params,
       logLevel: this.#level,
       caller: this.caller,
-      view: surface.view.name,
+      view: dispatcher.view.name,
       era: 'legacy',
       signal,
-      respondent: new SessionRespondent(this, reply),
+      responder: new SessionResponder(this, reply),
       onProgress:
         progressToken === undefined
           ? undefined
@@ -207,88 +212,91 @@ export class Session {
     return this.#capabilities;
   }
 
-  /** What a client answers is checked by the runtime before it goes on to the server. */
-  answersOn(reply: Reply): ServerRequestAnswers {
+  /** The runtime checks the input of a client before it goes to the server. */
+  answersFor(reply: Reply): ServerRequestAnswers {
     if (this.#kinds.length === 0) return NO_ANSWERS;
-    const answers = this.#kinds.map((kind) => [kind, (asked: Asking) => this.#ask(ASKS[kind], asked, reply)]);
+    const answers = this.#kinds.map((kind) => [
+      kind,
+      (asked: ServerRequest) => this.#requestFromClient(CLIENT_REQUEST_METHODS[kind], asked, reply),
+    ]);
     return Object.fromEntries(answers) as ServerRequestAnswers;
   }
 
-  #ask(method: string, { params, signal }: Asking, reply: Reply): Promise<Params> {
-    this.#questions += 1;
-    const id = `turnbuckle-${this.#questions}`;
+  #requestFromClient(method: string, { params, signal }: ServerRequest, reply: Reply): Promise<Params> {
+    this.#serverRequestCount += 1;
+    const id = `turnbuckle-${this.#serverRequestCount}`;
     return new Promise<Params>((resolve, reject) => {
-      this.#asked.set(id, { resolve, reject });
+      this.#pendingServerRequests.set(id, { resolve, reject });
       signal.addEventListener('abort', () => {
-        if (!this.#asked.delete(id)) return;
+        if (!this.#pendingServerRequests.delete(id)) return;
         this.send(noticeText('notifications/cancelled', { requestId: id }), reply);
-        reject(new Error('Nobody waits for the answer any longer'));
+        reject(new Error('The request was cancelled'));
       });
       this.send(writeJson({ jsonrpc: '2.0', id, method, params }), reply);
     });
   }
 
-  #answered({ id, result, error }: RpcAnswer): void {
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
+  #onResponse({ id, result, error }: RpcResponse): void {
+    const asked = this.#pendingServerRequests.get(id);
+    this.#pendingServerRequests.delete(id);
     if (result !== undefined) asked?.resolve(result);
     else asked?.reject(new Error(error?.message ?? 'The client refused'));
   }
 
-  #noticed(method: string, params: Params): void {
+  #onNotice(method: string, params: Params): void {
     if (method !== 'notifications/cancelled') return;
-    const requestId = idIn(params, 'requestId');
+    const requestId = exactIdOf(params, 'requestId');
     this.#running.find(({ id }) => id === requestId)?.cancellation.cancel();
   }
 
   log(params: Params, reply?: Reply): void {
-    if (isLoud(params.level, this.#level)) this.send(noticeText('notifications/message', params), reply);
+    if (isAtLeast(params.level, this.#level)) this.send(noticeText('notifications/message', params), reply);
   }
 
-  /** On the way of the request that it belongs to, if that can carry more than its answer. */
+  /** On the stream of the request that it belongs to, if that can carry more than the response. */
   send(text: string, reply: Reply | undefined): void {
     if (reply?.canStream === true) reply.send(text);
     else this.#push(text);
   }
 
-  /** Who it is, for what is begun now: finding out whose a resource is takes a while. */
+  /** The caller as of now: finding the server of a resource takes a while. */
   #callerNow(): Caller {
-    if (this.#isOver) throw new RpcError(CODES.noSession, 'The session is over');
+    if (this.#isClosed) throw new RpcError(CODES.noSession, 'The session has ended');
     return this.caller;
   }
 
-  async #watch(uri: unknown): Promise<Params> {
-    if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'The resource has no uri');
-    const known = this.#watched.get(uri);
-    if (known === undefined && this.#watched.size >= MOST_SUBSCRIPTIONS)
-      throw new RpcError(CODES.invalidParams, 'There are too many subscriptions in this session');
+  async #subscribe(uri: unknown): Promise<Params> {
+    if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'params.uri must be a string');
+    const known = this.#subscriptions.get(uri);
+    if (known === undefined && this.#subscriptions.size >= MAX_SUBSCRIPTIONS)
+      throw new RpcError(CODES.invalidParams, 'Too many subscriptions in this session');
     const updated = (): void => this.#push(noticeText('notifications/resources/updated', { uri }));
-    const watching = known ?? this.#desk.surface.subscribe(uri, () => this.#callerNow(), updated);
-    this.#watched.set(uri, watching);
+    const watching = known ?? this.#viewContext.dispatcher.subscribe(uri, () => this.#callerNow(), updated);
+    this.#subscriptions.set(uri, watching);
     try {
       await watching;
     } catch (error) {
-      if (this.#watched.get(uri) === watching) this.#watched.delete(uri);
+      if (this.#subscriptions.get(uri) === watching) this.#subscriptions.delete(uri);
       throw error;
     }
     return {};
   }
 
-  async #unwatch(uri: unknown): Promise<Params> {
-    const watching = typeof uri === 'string' ? this.#watched.get(uri) : undefined;
-    this.#watched.delete(String(uri));
-    if (watching !== undefined) await endWatch(watching);
+  async #unsubscribe(uri: unknown): Promise<Params> {
+    const watching = typeof uri === 'string' ? this.#subscriptions.get(uri) : undefined;
+    this.#subscriptions.delete(String(uri));
+    if (watching !== undefined) await endSubscription(watching);
     return {};
   }
 }
 
-/** A server that is gone need not be told that nobody listens. */
-const endWatch = (watching: Promise<() => Promise<void>>): Promise<void> =>
+/** A server that is gone needs no unsubscribe. */
+const endSubscription = (watching: Promise<() => Promise<void>>): Promise<void> =>
   watching.then((end) => end()).catch(() => {});
 
 type ServerNotice = RuntimeEvents['server.notice'];
 
-/** The same words for all sessions, however many there are. */
+/** Shared by all sessions. */
 const noticeTexts = new WeakMap<ServerNotice, string>();
 
 function serverNoticeText(notice: ServerNotice): string {
@@ -300,8 +308,8 @@ function serverNoticeText(notice: ServerNotice): string {
   return text;
 }
 
-/** Who is behind a call of a session. A class, so that a call makes one object and no functions. */
-class SessionRespondent implements Respondent {
+/** The caller behind a call of a session. A class, so that a call creates one object and no functions. */
+class SessionResponder implements ClientResponder {
   readonly capabilities: Params;
   readonly answers: ServerRequestAnswers;
   readonly session: Session;
@@ -309,7 +317,7 @@ class SessionRespondent implements Respondent {
 
   constructor(session: Session, reply: Reply) {
     this.capabilities = session.capabilities;
-    this.answers = session.answersOn(reply);
+    this.answers = session.answersFor(reply);
     this.session = session;
     this.#reply = reply;
   }

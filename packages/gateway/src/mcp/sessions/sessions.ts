@@ -1,14 +1,14 @@
-/** The sessions of older clients over HTTP: bounded, each usable only by whose it is, ended when nobody uses it. */
+/** Sessions of older clients over HTTP: limited in number, usable only by their owner, ended when idle. */
 import { randomBytes } from 'node:crypto';
-import { identityOf } from 'turnbuckle';
-import { mayTake } from '../http/shares.js';
-import type { Visit } from '../http/visit.js';
-import { requireGood } from '../http/visitor-end.js';
-import type { Desk } from './desk.js';
-import { EventStream } from './event-stream.js';
-import type { Incoming } from './incoming.js';
-import { PostAnswer } from './post-answer.js';
-import { CODES, RpcError } from './protocol.js';
+import { identityOf } from 'turnbuckle/host';
+import { EventStream } from '../../http/event-stream.js';
+import { isWithinFairShare } from '../../http/limits/fair-share.js';
+import type { RequestContext } from '../../http/request-context.js';
+import { requireActiveToken } from '../../identity/identity-end.js';
+import { PostResponse } from '../http/post-response.js';
+import type { Incoming } from '../protocol/incoming.js';
+import { CODES, RpcError } from '../protocol/protocol.js';
+import type { ViewContext } from '../view-context.js';
 import { Session } from './session.js';
 
 export interface SessionLimits {
@@ -23,35 +23,36 @@ export const DEFAULT_SESSION_LIMITS: SessionLimits = {
   idleMs: 30 * 60_000,
 };
 
-/** Messages for a client that has no stream open now. */
-const MOST_KEPT = 100;
-const MOST_KEPT_CHARACTERS = 256 * 1_024;
+/** Messages for a client that has no open stream. */
+const MAX_QUEUED_MESSAGES = 100;
+const MAX_QUEUED_CHARACTERS = 256 * 1_024;
 const SWEEP_MS = 30_000;
 
-interface Open {
+interface OpenSession {
   readonly session: Session;
-  /** Whose it is: a new token of the same name is somebody else. */
+  /** Its owner: a new token of the same name is another identity. */
   readonly identity: string;
   /** Stops waiting for the end of its owner. */
   readonly forget: () => void;
   readonly view: string;
-  readonly kept: string[];
+  readonly queued: string[];
   stream: EventStream | undefined;
   usedAt: number;
 }
 
-/** What the endpoints need of a request over HTTP. */
-export interface Visitor extends Pick<Visit, 'request' | 'response' | 'caller' | 'signal'> {
-  readonly place?: Visit['place'] | undefined;
-  readonly visitor?: Pick<Visit['visitor'], 'ended' | 'isOwner' | 'expiresAt'> | undefined;
-  /** Aborts when a stream has to end; absent: as `signal` does. */
-  readonly streamSignal?: Visit['signal'] | undefined;
+/** What the endpoints need of an HTTP request. */
+export interface McpRequestContext
+  extends Pick<RequestContext, 'request' | 'response' | 'caller' | 'signal'> {
+  readonly usage?: RequestContext['usage'] | undefined;
+  readonly identity?: Pick<RequestContext['identity'], 'ended' | 'isOwner' | 'expiresAt'> | undefined;
+  /** Aborts when a stream has to end; absent: `signal` is used. */
+  readonly streamSignal?: RequestContext['signal'] | undefined;
 }
 
 export class Sessions {
   readonly #limits: SessionLimits;
   readonly #now: () => number;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenSession>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(limits: SessionLimits, now: () => number) {
@@ -64,48 +65,48 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** A message of an older client: of its session, or the one that begins one. */
-  async post(desk: Desk, visitor: Visitor, incoming: Incoming): Promise<void> {
-    const { response } = visitor;
+  /** Handles a message of an older client: in its session, or the one that starts a session. */
+  async post(viewContext: ViewContext, context: McpRequestContext, incoming: Incoming): Promise<void> {
+    const { response } = context;
     const isFirst = incoming.kind === 'request' && incoming.message.method === 'initialize';
-    const open = isFirst ? this.#begin(desk, visitor) : this.#find(desk, visitor);
+    const open = isFirst ? this.#begin(viewContext, context) : this.#find(viewContext, context);
     open.usedAt = this.#now();
-    const answer = new PostAnswer(visitor, { 'mcp-session-id': open.session.id });
+    const answer = new PostResponse(context, { 'mcp-session-id': open.session.id });
     if (incoming.kind === 'request') {
-      await open.session.take(incoming, answer, (leave) => {
-        // It may have left while its message was read.
+      await open.session.handle(incoming, answer, (leave) => {
+        // It may have disconnected while its message was read.
         if (response.destroyed) leave();
         response.once('close', () => {
           if (!response.writableFinished) leave();
         });
       });
-      // A long call is use until its end.
+      // A running call counts as use until it ends.
       open.usedAt = this.#now();
       return;
     }
-    await open.session.take(incoming, answer);
+    await open.session.handle(incoming, answer);
     answer.accept();
   }
 
-  /** The stream for what belongs to no request. A new one takes the place of the old one. */
-  listen(desk: Desk, visitor: Visitor): void {
-    const { response, signal, streamSignal = signal } = visitor;
-    const open = this.#find(desk, visitor);
+  /** Opens the stream for messages that belong to no request. A new one replaces the old one. */
+  listen(viewContext: ViewContext, context: McpRequestContext): void {
+    const { response, signal, streamSignal = signal } = context;
+    const open = this.#find(viewContext, context);
     open.stream?.end();
     const stream = new EventStream(response, { 'mcp-session-id': open.session.id });
     open.stream = stream;
-    // The session may go on with another token; a stream is as good as the one that it was asked for with.
+    // The session may continue with another token; a stream ends with the token that opened it.
     streamSignal.addEventListener('abort', () => stream.end(), { once: true });
     if (streamSignal.aborted) stream.end();
-    for (const text of open.kept.splice(0)) stream.send(text);
+    for (const text of open.queued.splice(0)) stream.send(text);
   }
 
-  /** Throws at once when there is no such session. */
-  end(desk: Desk, visitor: Visitor): Promise<void> {
-    return this.#drop(this.#find(desk, visitor));
+  /** Throws immediately if there is no such session. */
+  end(viewContext: ViewContext, context: McpRequestContext): Promise<void> {
+    return this.#drop(this.#find(viewContext, context));
   }
 
-  /** Ends those that nobody has used for a while. */
+  /** Ends idle sessions. */
   sweep(): void {
     const before = this.#now() - this.#limits.idleMs;
     for (const open of this.#open.values()) if (open.usedAt < before && isIdle(open)) void this.#drop(open);
@@ -120,24 +121,27 @@ export class Sessions {
     await Promise.all([...this.#open.values()].map((open) => this.#drop(open)));
   }
 
-  #begin(desk: Desk, { caller, visitor: { ended, isOwner = false } = {} }: Visitor): Open {
-    // Its end was told before anybody here could listen.
-    requireGood({ ended });
+  #begin(
+    viewContext: ViewContext,
+    { caller, identity: { ended, isOwner = false } = {} }: McpRequestContext,
+  ): OpenSession {
+    // The abort event came before there was a listener.
+    requireActiveToken({ ended });
     const { maxSessions, maxSessionsPerCaller } = this.#limits;
     this.sweep();
     const identity = identityOf(caller);
     const own = [...this.#open.values()].filter((open) => open.identity === identity);
-    const isFree = mayTake({ own: own.length, taken: this.#open.size, max: maxSessions, isOwner });
-    if (!isFree || own.length >= maxSessionsPerCaller) this.#giveWay(own);
+    const isFree = isWithinFairShare({ own: own.length, taken: this.#open.size, max: maxSessions, isOwner });
+    if (!isFree || own.length >= maxSessionsPerCaller) this.#evictIdle(own);
     const id = randomBytes(24).toString('base64url');
     const end = (): void => void this.#drop(open);
     ended?.addEventListener('abort', end);
-    const open: Open = {
-      session: new Session({ id, desk, caller, push: (text) => push(open, text) }),
+    const open: OpenSession = {
+      session: new Session({ id, viewContext, caller, push: (text) => push(open, text) }),
       identity,
       forget: () => ended?.removeEventListener('abort', end),
-      view: desk.surface.view.name,
-      kept: [],
+      view: viewContext.dispatcher.view.name,
+      queued: [],
       stream: undefined,
       usedAt: this.#now(),
     };
@@ -146,28 +150,32 @@ export class Sessions {
   }
 
   /**
-   * A client that comes back without having ended its session finds a place: that of its own which nobody has used for the
-   * longest time. Never one that is in use, and never another's.
+   * A client that reconnects without ending its session gets a slot: that of its own session that has been idle longest.
+   * Never one that is in use, and never another client's.
    */
-  #giveWay(own: readonly Open[]): void {
+  #evictIdle(own: readonly OpenSession[]): void {
     const [first, ...others] = own.filter(isIdle);
-    if (first === undefined) throw new RpcError(CODES.internal, 'Too many sessions are open', { http: 429 });
+    if (first === undefined) throw new RpcError(CODES.internal, 'Too many open sessions', { http: 429 });
     void this.#drop(others.reduce((oldest, open) => (open.usedAt < oldest.usedAt ? open : oldest), first));
   }
 
-  /** The same words for a session that is over, that never was, and that is somebody else's. */
-  #find(desk: Desk, { request, caller }: Visitor): Open {
+  /** The same message for a session that has ended, never existed, or belongs to another identity. */
+  #find(viewContext: ViewContext, { request, caller }: McpRequestContext): OpenSession {
     const id = request.headers['mcp-session-id'];
     if (typeof id !== 'string')
-      throw new RpcError(CODES.invalidRequest, 'The header Mcp-Session-Id is missing', { http: 400 });
+      throw new RpcError(CODES.invalidRequest, 'Missing header Mcp-Session-Id', { http: 400 });
     const open = this.#open.get(id);
-    if (open === undefined || open.identity !== identityOf(caller) || open.view !== desk.surface.view.name)
-      throw new RpcError(CODES.noSession, 'There is no such session', { http: 404 });
-    open.session.renew(caller);
+    if (
+      open === undefined ||
+      open.identity !== identityOf(caller) ||
+      open.view !== viewContext.dispatcher.view.name
+    )
+      throw new RpcError(CODES.noSession, 'Session not found', { http: 404 });
+    open.session.updateCaller(caller);
     return open;
   }
 
-  async #drop(open: Open): Promise<void> {
+  async #drop(open: OpenSession): Promise<void> {
     this.#open.delete(open.session.id);
     open.forget();
     open.stream?.end();
@@ -175,13 +183,13 @@ export class Sessions {
   }
 }
 
-/** Nobody listens to it, and nobody waits for an answer of it. */
-const isIdle = ({ stream, session }: Open): boolean => stream?.isOpen !== true && !session.isBusy;
+/** It has no open stream and no request in progress. */
+const isIdle = ({ stream, session }: OpenSession): boolean => stream?.isOpen !== true && !session.isBusy;
 
-function push({ stream, kept }: Open, text: string): void {
+function push({ stream, queued }: OpenSession, text: string): void {
   if (stream?.isOpen === true) return stream.send(text);
-  kept.push(text);
-  let characters = kept.reduce((sum, one) => sum + one.length, 0);
-  while (kept.length > MOST_KEPT || characters > MOST_KEPT_CHARACTERS)
-    characters -= kept.shift()?.length ?? 0;
+  queued.push(text);
+  let characters = queued.reduce((sum, one) => sum + one.length, 0);
+  while (queued.length > MAX_QUEUED_MESSAGES || characters > MAX_QUEUED_CHARACTERS)
+    characters -= queued.shift()?.length ?? 0;
 }

@@ -1,39 +1,39 @@
-/** The lines that come on a stream, each held while it comes: one that there is no room for is not kept. */
+/** Reads the lines of a stream. Memory for each is reserved while it arrives; a line without room is discarded. */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { LineGate } from '../http/line-gate.js';
-import { nextTurn } from '../http/line-turns.js';
+import type { LineLimiter } from '../../http/server/line-limiter.js';
+import { yieldIfSliceUsed } from '../../http/server/yield-slices.js';
 
 export interface WholeLine {
   readonly text: string;
-  /** What it takes in memory when it is read. */
+  /** Its memory once parsed. */
   readonly weight: number;
 }
 
-/** What is kept of a line that there was no room for, or that is too long for anybody. */
-export interface Dropped {
-  /** The JSON of the id of its request, where it can be told; else null. */
+/** What is kept of a line that was too long or had no room. */
+export interface DroppedLine {
+  /** The JSON of the id of its request, if it can be found; otherwise null. */
   readonly id: string;
   readonly isTooLong: boolean;
 }
 
-/** Of a line that is not kept, so much of either end is: the id is first or last in what clients write. */
-const KEPT = 1_024;
-const ID = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)`;
-/** Next to the outermost brackets, so that it cannot be the id of something inside. */
-const FIRST = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?${ID}\s*,`);
-const LAST = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
+/** How much of both ends of a discarded line is kept: clients write the id first or last. */
+const KEPT_CHARACTERS = 1_024;
+const ID_PATTERN = String.raw`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)`;
+/** Next to the outermost braces, so that it cannot be the id of a nested object. */
+const LEADING_ID = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?${ID_PATTERN}\s*,`);
+const TRAILING_ID = new RegExp(String.raw`,\s*${ID_PATTERN}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
 
 /**
- * Those that have something in them. What has come of one is joined once, when its end is there. The client is no worse off
- * for a line that is too long: the next one is read.
+ * Yields non-empty lines. The parts of a line are joined once, when it is complete. After a line that is too long, the
+ * next one is read normally.
  */
-export async function* linesOf(
+export async function* readLines(
   input: Readable,
   maxBytes: number,
-  gate: LineGate,
-): AsyncGenerator<WholeLine | Dropped> {
-  // By hand: the socket of an HTTP server does not take an encoding.
+  gate: LineLimiter,
+): AsyncGenerator<WholeLine | DroppedLine> {
+  // Decoded here: the socket of an HTTP server does not support an encoding.
   const decoder = new StringDecoder('utf8');
   let line = new Line(gate, maxBytes);
   for await (const bytes of input as AsyncIterable<Buffer>) {
@@ -42,8 +42,8 @@ export async function* linesOf(
     for (const next of others) {
       const whole = await line.end();
       if (whole !== undefined) yield whole;
-      gate.clear();
-      const turn = nextTurn();
+      gate.releaseLine();
+      const turn = yieldIfSliceUsed();
       if (turn !== undefined) await turn;
       line = new Line(gate, maxBytes);
       line.add(next);
@@ -52,40 +52,40 @@ export async function* linesOf(
 }
 
 class Line {
-  readonly #gate: LineGate;
+  readonly #limiter: LineLimiter;
   readonly #maxLength: number;
   #length = 0;
   #parts: string[] = [];
-  /** Either end of a line that is not kept. */
+  /** Both ends of a discarded line. */
   #ends: { readonly head: string; tail: string } | undefined;
 
-  constructor(gate: LineGate, maxLength: number) {
-    this.#gate = gate;
+  constructor(limiter: LineLimiter, maxLength: number) {
+    this.#limiter = limiter;
     this.#maxLength = maxLength;
   }
 
   add(part: string): void {
     this.#length += part.length;
     if (this.#ends !== undefined) {
-      this.#ends.tail = (this.#ends.tail + part).slice(-KEPT);
+      this.#ends.tail = (this.#ends.tail + part).slice(-KEPT_CHARACTERS);
       return;
     }
     this.#parts.push(part);
-    if (!this.#isTooLong && this.#gate.grow(this.#length)) return;
+    if (!this.#isTooLong && this.#limiter.reserveLine(this.#length)) return;
     this.#drop(this.#parts.join(''));
   }
 
-  /** Undefined when there is nothing in it. */
-  async end(): Promise<WholeLine | Dropped | undefined> {
+  /** Undefined if it is empty. */
+  async end(): Promise<WholeLine | DroppedLine | undefined> {
     if (this.#ends === undefined) {
       const text = this.#parts.join('');
       if (text.trim() === '') return undefined;
-      const weight = await this.#gate.weigh(text);
+      const weight = await this.#limiter.reserveParsedLine(text);
       if (weight !== undefined) return { text, weight };
       this.#drop(text);
     }
     const { head = '', tail = '' } = this.#ends ?? {};
-    const id = FIRST.exec(head)?.[1] ?? LAST.exec(tail)?.[1] ?? 'null';
+    const id = LEADING_ID.exec(head)?.[1] ?? TRAILING_ID.exec(tail)?.[1] ?? 'null';
     return { id, isTooLong: this.#isTooLong };
   }
 
@@ -95,7 +95,7 @@ class Line {
 
   #drop(text: string): void {
     this.#parts = [];
-    this.#gate.clear();
-    this.#ends = { head: text.slice(0, KEPT), tail: text.slice(-KEPT) };
+    this.#limiter.releaseLine();
+    this.#ends = { head: text.slice(0, KEPT_CHARACTERS), tail: text.slice(-KEPT_CHARACTERS) };
   }
 }

@@ -1,56 +1,56 @@
-/** Whom an agent over stdin and stdout is taken for. It is never the owner, who may have started it all the same. */
+/** The caller behind stdin and stdout. It is never the owner, even if the owner started it. */
 import { type Caller, TurnbuckleError } from 'turnbuckle';
-import type { Visitor } from '../http/visitor.js';
-import { OWNER } from '../tokens/token-store.js';
-import { lesser } from './desk.js';
+import type { Identity } from '../../identity/identity.js';
+import { OWNER } from '../../identity/owner.js';
+import { intersectCapabilities } from '../view-context.js';
 
 export interface StdioCallerOptions {
-  /** The token that it is to act as, without having it; absent: `stdio:` and what the client calls itself. */
+  /** The name of the token that it acts as, without having it; absent: `stdio:` and the name that the client reports. */
   readonly name?: string | undefined;
-  /** It has no more than these; absent: those of the token of that name, or all without a name. */
+  /** The maximum of its capabilities; absent: those of the token of that name, or all without a name. */
   readonly capabilities?: readonly string[] | undefined;
 }
 
 export interface StdioCaller {
-  /** By what the client calls itself, which is a stranger's text. */
+  /** From the name that the client reports, which is untrusted text. */
   readonly callerOf: (clientName: string) => Caller;
-  /** The token that it acts as, whose end is the end of the client too. */
-  readonly visitor: Visitor | undefined;
+  /** The token that it acts as; when that ends, the client ends too. */
+  readonly identity: Identity | undefined;
 }
 
-const ALL: readonly string[] = ['mcp_integration'];
+const ALL_CAPABILITIES: readonly string[] = ['mcp_integration'];
 const NAME = /^[A-Za-z0-9][\w.@-]{0,63}$/;
 const CAPABILITY = /^mcp[_:]\S{1,250}$/;
-/** Names that mean the user in person, here and in rules. */
-const PERSONS: ReadonlySet<string> = new Set([OWNER, 'host']);
+/** Names that mean the user, here and in rules. */
+const RESERVED_NAMES: ReadonlySet<string> = new Set([OWNER, 'host']);
 const MAX_CLIENT_NAME = 64;
 
-/** Throws ARGUMENTS_INVALID, or ACCESS_DENIED when there is no such token: else revoking one would give all rights. */
-export function stdioCaller(
+/** Throws ARGUMENTS_INVALID, or ACCESS_DENIED if there is no such token: otherwise revoking it would grant all rights. */
+export function createStdioCaller(
   { name, capabilities }: StdioCallerOptions,
-  tokenNamed: (name: string) => Visitor | undefined,
+  tokenNamed: (name: string) => Identity | undefined,
 ): StdioCaller {
-  if (name !== undefined && (!NAME.test(name) || PERSONS.has(name))) throw notAName(name);
+  if (name !== undefined && (!NAME.test(name) || RESERVED_NAMES.has(name))) throw notAName(name);
   const odd = capabilities?.find((word) => !CAPABILITY.test(word));
   if (odd !== undefined) throw notACapability(odd);
   const bound = (held: readonly string[]): readonly string[] =>
-    capabilities === undefined ? held : lesser(held, capabilities);
+    capabilities === undefined ? held : intersectCapabilities(held, capabilities);
   if (name === undefined)
     return {
-      visitor: undefined,
+      identity: undefined,
       callerOf: (clientName) => {
-        const id = `stdio:${plain(clientName)}`;
-        return { id, identity: `stdio ${id}`, capabilities: bound(ALL) };
+        const id = `stdio:${sanitizeName(clientName)}`;
+        return { id, identity: `stdio ${id}`, capabilities: bound(ALL_CAPABILITIES) };
       },
     };
-  const visitor = tokenNamed(name);
-  if (visitor === undefined) throw noToken(name);
-  if (!visitor.access.has('call')) throw notForCalls(name);
-  const caller = { ...visitor.caller, capabilities: bound(visitor.caller.capabilities) };
-  return { visitor, callerOf: () => caller };
+  const identity = tokenNamed(name);
+  if (identity === undefined) throw noToken(name);
+  if (!identity.access.has('call')) throw notForCalls(name);
+  const caller = { ...identity.caller, capabilities: bound(identity.caller.capabilities) };
+  return { identity, callerOf: () => caller };
 }
 
-const plain = (name: string): string =>
+const sanitizeName = (name: string): string =>
   name
     .slice(0, 4 * MAX_CLIENT_NAME)
     .replace(/[^\w.@-]+/g, '-')
@@ -58,25 +58,21 @@ const plain = (name: string): string =>
     .slice(0, MAX_CLIENT_NAME) || 'client';
 
 const notAName = (name: string): TurnbuckleError =>
-  new TurnbuckleError('ARGUMENTS_INVALID', `An agent cannot be called "${name.slice(0, 140)}".`, {
-    hint: 'A name has letters, digits and . _ @ -, at most 64, and is neither "owner" nor "host".',
+  new TurnbuckleError('ARGUMENTS_INVALID', `Invalid agent name "${name.slice(0, 140)}".`, {
+    hint: 'Use at most 64 letters, digits and the characters . _ @ -. The names "owner" and "host" are reserved.',
   });
 
 const notACapability = (word: string): TurnbuckleError =>
-  new TurnbuckleError('ARGUMENTS_INVALID', `"${word.slice(0, 140)}" is not a capability.`, {
-    hint: 'One is mcp_integration (everything), mcp:server or mcp:server/tool.',
+  new TurnbuckleError('ARGUMENTS_INVALID', `Invalid capability "${word.slice(0, 140)}".`, {
+    hint: 'Use mcp_integration (everything), mcp:<server> or mcp:<server>/<tool>.',
   });
 
 const noToken = (name: string): TurnbuckleError =>
-  new TurnbuckleError(
-    'ACCESS_DENIED',
-    `There is no token named "${name}": it was never made, or is revoked or expired.`,
-    {
-      hint: `A client acts as a token that says what it may do. Make it: turnbuckle token create ${name} --can mcp_integration. Or leave --as out: then the client has the name that it gives itself.`,
-    },
-  );
+  new TurnbuckleError('ACCESS_DENIED', `There is no active token named "${name}".`, {
+    hint: `Create it: turnbuckle token create ${name} --capability mcp_integration. Or omit --as to use the name that the client reports.`,
+  });
 
 const notForCalls = (name: string): TurnbuckleError =>
-  new TurnbuckleError('ACCESS_DENIED', `The token "${name}" is not for calls.`, {
-    hint: `Name another one, or make it anew with --access call: turnbuckle token revoke ${name}, then turnbuckle token create ${name}`,
+  new TurnbuckleError('ACCESS_DENIED', `Token "${name}" does not have "call" access.`, {
+    hint: `Use another token, or replace this one: turnbuckle token revoke ${name}, then turnbuckle token create ${name} --access call`,
   });

@@ -1,80 +1,81 @@
-/** The MCP endpoint over stdin and stdout, for one client of either revision: its first message says which. */
+/** The MCP endpoint over stdin and stdout, for one client of either revision: its first message shows which. */
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { type Caller, Cancellation, type CancelSignal, TurnbuckleError } from 'turnbuckle';
-import { type AnswerText, within, writeText } from '../http/answer-text.js';
-import { LineGate, tooMuch } from '../http/line-gate.js';
-import type { Desk } from './desk.js';
-import { BatchRefused, type Incoming, parseMessage } from './incoming.js';
-import { type Dropped, linesOf, type WholeLine } from './lines.js';
-import { serveModern } from './modern.js';
-import { checkNameLengths } from './name-lengths.js';
-import { errorText, idIn, isRecord, META, metaOf, type RequestId, type RpcRequest } from './protocol.js';
-import type { Reply } from './reply.js';
-import { checkEnvelope } from './request-headers.js';
-import { toRpcError } from './rpc-error.js';
-import { Session } from './session.js';
+import { type Caller, TurnbuckleError } from 'turnbuckle';
+import { Cancellation, type CancelSignal, isRecord } from 'turnbuckle/host';
+import { type ResponseText, wrapText, writeText } from '../../http/response-text.js';
+import { LineLimiter, lineMemoryExceeded } from '../../http/server/line-limiter.js';
+import { checkEnvelope } from '../http/request-headers.js';
+import { serveModern } from '../modern/modern.js';
+import { BatchRejected, type Incoming, parseMessage } from '../protocol/incoming.js';
+import { checkNameLengths } from '../protocol/name-lengths.js';
+import { errorText, exactIdOf, META, metaOf, type RequestId, type RpcRequest } from '../protocol/protocol.js';
+import type { Reply } from '../protocol/reply.js';
+import { toRpcError } from '../protocol/to-rpc-error.js';
+import { Session } from '../sessions/session.js';
+import type { ViewContext } from '../view-context.js';
+import { type DroppedLine, readLines, type WholeLine } from './read-lines.js';
 
 export interface StdioEndpointOptions {
-  readonly desk: Desk;
-  /** Who the client is, or whom it is taken for by what it calls itself in its first message. */
+  readonly viewContext: ViewContext;
+  /** The caller, or a function that derives it from the name in the client's first message. */
   readonly caller: Caller | ((clientName: string) => Caller);
   readonly input: Readable;
   readonly output: Writable;
   readonly maxBytes: number;
-  /** Aborted: nothing more is taken in, and what is on its way is still answered. */
-  readonly ends?: CancelSignal | undefined;
-  /** Aborted: nothing of the client takes effect any more, and what it began ends. */
+  /** Aborted: no more input is accepted, but requests in progress still get a response. */
+  readonly closing?: CancelSignal | undefined;
+  /** Aborted: nothing of the client takes effect any more, and what it started ends. */
   readonly ended?: CancelSignal | undefined;
-  /** What its requests take of what all share; absent: there is nobody else. */
-  readonly gate?: LineGate | undefined;
+  /** What its requests hold of shared limits; absent: there are no other clients. */
+  readonly limiter?: LineLimiter | undefined;
 }
 
-/** Serves until the input ends; then everything that belongs to the client has ended too. */
+/** Serves until the input ends and everything that belongs to the client has ended. */
 export async function serveStdio(options: StdioEndpointOptions): Promise<void> {
-  const { input, maxBytes, ends, ended, gate = LineGate.alone(options.output) } = options;
-  const client = new StdioClient({ ...options, gate });
+  const { input, maxBytes, closing, ended, limiter = LineLimiter.forSingleClient(options.output) } = options;
+  const client = new StdioClient({ ...options, limiter });
   const leave = (): void => void client.drain().then(() => options.output.end());
   const finish = (): void => void client.close();
-  ends?.addEventListener('abort', leave, { once: true });
+  closing?.addEventListener('abort', leave, { once: true });
   ended?.addEventListener('abort', finish, { once: true });
   if (ended?.aborted === true) finish();
   try {
-    for await (const line of linesOf(input, maxBytes, gate)) {
-      if (client.isOver) break;
-      await client.take(line);
+    for await (const line of readLines(input, maxBytes, limiter)) {
+      if (client.isClosed) break;
+      await client.handle(line);
     }
   } finally {
-    ends?.removeEventListener('abort', leave);
+    closing?.removeEventListener('abort', leave);
     ended?.removeEventListener('abort', finish);
     await client.close();
   }
 }
 
 class StdioClient {
-  readonly #options: StdioEndpointOptions & { readonly gate: LineGate };
+  readonly #options: StdioEndpointOptions & { readonly limiter: LineLimiter };
   readonly #running = new Map<RequestId, Cancellation>();
-  readonly #served = new Set<Promise<void>>();
+  readonly #pending = new Set<Promise<void>>();
   readonly #reply: Reply;
-  /** Calls that wait for their client wait for nobody once it is over. */
-  readonly #over = new Cancellation();
+  /** Calls parked for this client are dropped when it ends. */
+  readonly #ended = new Cancellation();
   #closed: Promise<void> | undefined;
-  #began: { readonly caller: Caller; readonly session: Session } | undefined;
+  #client: { readonly caller: Caller; readonly session: Session } | undefined;
   #isModern = false;
 
-  constructor(options: StdioEndpointOptions & { readonly gate: LineGate }) {
+  constructor(options: StdioEndpointOptions & { readonly limiter: LineLimiter }) {
     this.#options = options;
-    const { output, maxBytes, gate } = options;
-    // An answer always passes, however large; who has left too much of the others unread is cut off.
-    const write = (text: AnswerText, may: boolean): void => {
-      if (may) gate.watch(writeText(output, within('', text, '\n')));
+    const { output, maxBytes, limiter } = options;
+    // A response is always sent, however large; a client that has left too much unread is cut off.
+    const write = (text: ResponseText, may: boolean): void => {
+      if (may) limiter.watchSlowReader(writeText(output, wrapText('', text, '\n')));
       else output.destroy();
     };
-    const finish = (text: AnswerText): void | Promise<void> => {
-      const may = gate.mayAnswer(text);
+    const finish = (text: ResponseText): void | Promise<void> => {
+      const may = limiter.canRespond(text);
       return may instanceof Promise ? may.then((isTurn) => write(text, isTurn)) : write(text, may);
     };
-    // News are not for who is far behind.
+    // Notices are skipped for a client that is too far behind.
     const send = (text: string): void => {
       const unsent = output.writableLength;
       if (unsent === 0 || unsent + text.length <= maxBytes) void finish(text);
@@ -82,43 +83,43 @@ class StdioClient {
     this.#reply = { canStream: true, send, finish };
   }
 
-  get isOver(): boolean {
-    return this.#over.aborted;
+  get isClosed(): boolean {
+    return this.#ended.aborted;
   }
 
-  /** Resolves when it is taken, not when it is answered. Never rejects. */
-  async take(line: WholeLine | Dropped): Promise<void> {
-    if (!this.#takesMore) return;
-    if ('text' in line) return this.#takeLine(line);
-    const error = line.isTooLong ? tooLong(this.#options.maxBytes) : tooMuch();
+  /** Resolves when the message is accepted, not when it has a response. Never rejects. */
+  async handle(line: WholeLine | DroppedLine): Promise<void> {
+    if (!this.#acceptsMore) return;
+    if ('text' in line) return this.#handleLine(line);
+    const error = line.isTooLong ? tooLong(this.#options.maxBytes) : lineMemoryExceeded();
     this.#reply.finish(errorText({ json: line.id }, toRpcError(error)));
   }
 
-  async #takeLine({ text, weight }: WholeLine): Promise<void> {
+  async #handleLine({ text, weight }: WholeLine): Promise<void> {
     let id: RequestId | null = null;
     try {
       const incoming = await parseMessage(text);
-      // Reading a long one takes a while.
-      if (!this.#takesMore) return;
+      // Parsing a long line takes a while.
+      if (!this.#acceptsMore) return;
       if (incoming.kind === 'request') id = incoming.message.id;
       checkNameLengths(incoming);
       const { session } = this.#begin(incoming);
-      const leave = incoming.kind === 'request' ? this.#options.gate.enter(weight) : () => {};
-      this.#serve(this.#take(incoming, session).finally(leave));
+      const leave = incoming.kind === 'request' ? this.#options.limiter.startRequest(weight) : () => {};
+      this.#track(this.#handleMessage(incoming, session).finally(leave));
     } catch (thrown) {
       const error = toRpcError(thrown);
-      const ids = thrown instanceof BatchRefused && thrown.ids.length > 0 ? thrown.ids : [id];
+      const ids = thrown instanceof BatchRejected && thrown.ids.length > 0 ? thrown.ids : [id];
       for (const one of ids) this.#reply.finish(errorText(one, error));
     }
   }
 
-  get #takesMore(): boolean {
-    return !this.isOver && this.#options.ends?.aborted !== true;
+  get #acceptsMore(): boolean {
+    return !this.isClosed && this.#options.closing?.aborted !== true;
   }
 
-  /** Resolves when what was taken in is answered. */
+  /** Resolves when all accepted requests have a response. */
   async drain(): Promise<void> {
-    await Promise.allSettled(this.#served);
+    await Promise.allSettled(this.#pending);
   }
 
   close(): Promise<void> {
@@ -127,56 +128,56 @@ class StdioClient {
   }
 
   async #close(): Promise<void> {
-    this.#over.cancel();
+    this.#ended.cancel();
     for (const cancellation of this.#running.values()) cancellation.cancel();
-    await this.#began?.session.close();
+    await this.#client?.session.close();
   }
 
-  /** Who it is is said once, by the first message. */
+  /** The first message decides who the client is. */
   #begin(incoming: Incoming): { readonly caller: Caller; readonly session: Session } {
-    if (this.#began !== undefined) return this.#began;
-    const { desk, caller: known } = this.#options;
+    if (this.#client !== undefined) return this.#client;
+    const { viewContext, caller: known } = this.#options;
     const caller = typeof known === 'function' ? known(clientNameOf(incoming)) : known;
     const id = `stdio-${randomBytes(9).toString('base64url')}`;
-    this.#options.gate.actAs(caller);
-    const session = new Session({ id, desk, caller, push: (text) => this.#push(text) });
-    this.#began = { caller, session };
-    return this.#began;
+    this.#options.limiter.setCaller(caller);
+    const session = new Session({ id, viewContext, caller, push: (text) => this.#push(text) });
+    this.#client = { caller, session };
+    return this.#client;
   }
 
-  #take(incoming: Incoming, session: Session): Promise<void> {
+  #handleMessage(incoming: Incoming, session: Session): Promise<void> {
     const isNew = isModern(incoming) || (this.#isModern && incoming.kind === 'notice');
-    return isNew ? this.#takeModern(incoming) : session.take(incoming, this.#reply);
+    return isNew ? this.#handleModern(incoming) : session.handle(incoming, this.#reply);
   }
 
-  #serve(served: Promise<void>): void {
-    this.#served.add(served);
-    void served.catch(() => {}).finally(() => this.#served.delete(served));
+  #track(served: Promise<void>): void {
+    this.#pending.add(served);
+    void served.catch(() => {}).finally(() => this.#pending.delete(served));
   }
 
-  /** News that nobody asked for are for clients that know them. */
+  /** Unrequested notices are only for clients that know them. */
   #push(text: string): void {
     if (!this.#isModern) this.#reply.send(text);
   }
 
-  async #takeModern(incoming: Incoming): Promise<void> {
+  async #handleModern(incoming: Incoming): Promise<void> {
     this.#isModern = true;
-    if (incoming.kind === 'request') return this.#answer(incoming.message);
+    if (incoming.kind === 'request') return this.#dispatch(incoming.message);
     if (incoming.kind !== 'notice' || incoming.message.method !== 'notifications/cancelled') return;
-    const requestId = idIn(incoming.message.params, 'requestId');
+    const requestId = exactIdOf(incoming.message.params, 'requestId');
     for (const [id, cancellation] of this.#running) if (id === requestId) cancellation.cancel();
   }
 
-  async #answer(message: RpcRequest): Promise<void> {
-    const { desk } = this.#options;
-    const caller = this.#began?.caller;
+  async #dispatch(message: RpcRequest): Promise<void> {
+    const { viewContext } = this.#options;
+    const caller = this.#client?.caller;
     if (caller === undefined) return;
     const cancellation = new Cancellation();
     this.#running.set(message.id, cancellation);
     try {
       checkEnvelope(message);
-      const ended = this.#over;
-      await serveModern(desk, { message, caller, signal: cancellation, ended, reply: this.#reply });
+      const ended = this.#ended;
+      await serveModern(viewContext, { message, caller, signal: cancellation, ended, reply: this.#reply });
     } catch (thrown) {
       if (!cancellation.aborted) this.#reply.finish(errorText(message.id, toRpcError(thrown)));
     } finally {
@@ -185,15 +186,15 @@ class StdioClient {
   }
 }
 
-/** What the client calls itself; a stranger's text. */
+/** The name that the client reports; untrusted text. */
 function clientNameOf(incoming: Incoming): string {
   if (incoming.kind === 'answer') return '';
   const { method, params } = incoming.message;
-  const told = method === 'initialize' ? params.clientInfo : metaOf(params)[META.clientInfo];
-  return isRecord(told) && typeof told.name === 'string' ? told.name : '';
+  const info = method === 'initialize' ? params.clientInfo : metaOf(params)[META.clientInfo];
+  return isRecord(info) && typeof info.name === 'string' ? info.name : '';
 }
 
-/** A notice of cancellation looks the same in both; then the id tells whose it is. */
+/** A cancellation looks the same in both revisions; then the id tells which one it belongs to. */
 function isModern(incoming: Incoming): boolean {
   if (incoming.kind === 'answer') return false;
   const { method, params } = incoming.message;
@@ -201,7 +202,7 @@ function isModern(incoming: Incoming): boolean {
 }
 
 const tooLong = (maxBytes: number): TurnbuckleError =>
-  new TurnbuckleError('REQUEST_TOO_LARGE', `The message has more than ${maxBytes} characters.`, {
-    hint: 'Nothing was done. Send less at once.',
+  new TurnbuckleError('REQUEST_TOO_LARGE', `The message is longer than ${maxBytes} characters.`, {
+    hint: 'Nothing was done. Send a smaller message.',
     data: { maxBytes },
   });

@@ -1,0 +1,39 @@
+/** A client follows a resource, for as long as its caller may read it. */
+import type { Caller, Decision, Runtime } from 'turnbuckle';
+import { hostOrCaller } from '../identity/host-or-caller.js';
+import { isMissingResource, subscriptionRefused, unknownResource } from './dispatcher-errors.js';
+
+interface ResourceSubscription {
+  readonly uri: string;
+  /** Its capabilities can change while the subscription lasts. */
+  readonly callerNow: () => Caller;
+  readonly updated: () => void;
+}
+
+interface SubscriptionParts {
+  readonly runtime: Runtime;
+  readonly ownerOf: (
+    uri: string,
+    caller: Caller,
+  ) => Promise<{ readonly server: string; readonly uri: string }>;
+  readonly decide: (server: string, uri: string) => Decision;
+}
+
+export async function subscribeResource(
+  { uri, callerNow, updated }: ResourceSubscription,
+  { runtime, ownerOf, decide }: SubscriptionParts,
+): Promise<() => Promise<void>> {
+  const owner = await ownerOf(uri, callerNow());
+  const { action, hidden, reason } = decide(owner.server, owner.uri);
+  if (hidden) throw unknownResource(uri);
+  if (action !== 'allow') throw subscriptionRefused(uri, action, reason);
+  // The caller may be allowed less by the time the resource changes.
+  const listener = (): void => {
+    if (decide(owner.server, owner.uri).action === 'allow') updated();
+  };
+  return runtime.subscribeResource(owner.server, owner.uri, listener).catch((thrown) => {
+    throw hostOrCaller(callerNow()) !== undefined && isMissingResource(thrown)
+      ? unknownResource(uri)
+      : thrown;
+  });
+}
