@@ -47,8 +47,7 @@ const plainAssert = {
 
 /** @type {import('rolldown').BuildOptions} */
 const options = {
-  // The thread of the log is a file of its own, beside the rest.
-  input: { bin: at('src/bin.ts'), 'log-worker': at('../store/src/log-worker.ts') },
+  input: { bin: at('src/bin.ts') },
   platform: 'node',
   preserveEntrySignatures: false,
   // jsonc-parser's main entry is a form that bundlers cannot follow.
@@ -63,28 +62,25 @@ const options = {
   checks: { ineffectiveDynamicImport: false },
 };
 
-/**
- * The modules that a run loads which starts with this one: found in a bundle that is split as far as it goes.
- * Of a chunk that has one of the modules `alone`, only that one is meant.
- */
-function loadedWith(root, { output }, alone = []) {
+/** The modules that loading this one loads: with a chunk for each module, what a chunk imports is what its module uses. */
+function loadedWith(root, { output }) {
   const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
-  const has = ({ moduleIds = [] }, modules) => modules.some((id) => moduleIds.includes(id));
-  const found = new Set([output.find((chunk) => has(chunk, [root])).fileName]);
-  for (const name of found)
-    for (const next of chunks.get(name)?.imports ?? [])
-      if (!has(chunks.get(next) ?? {}, alone)) found.add(next);
-  return new Set([...alone, ...[...found].flatMap((name) => chunks.get(name)?.moduleIds ?? [])]);
+  const found = new Set([output.find(({ moduleIds = [] }) => moduleIds.includes(root)).fileName]);
+  for (const name of found) for (const next of chunks.get(name)?.imports ?? []) found.add(next);
+  return new Set([...found].flatMap((name) => chunks.get(name)?.moduleIds ?? []));
 }
 
 // Three chunks for what nearly every run needs: the table of commands, what it takes to have the daemon make a call,
 // and what it takes to make one without it.
-const split = await build({ ...options, write: false });
+const split = await build({ ...options, write: false, output: { preserveModules: true } });
 const table = loadedWith(at('src/bin.ts'), split);
-const attached = loadedWith(at('src/commands/call.ts'), split, [at('../core/src/state-directory.ts')]);
-const calls = loadedWith(at('src/own-call.ts'), split);
+const attached = loadedWith(at('src/commands/call.ts'), split);
+const calls = loadedWith(at('src/calls/local-call.ts'), split);
 const groupOf = (id) =>
   table.has(id) ? 'table' : attached.has(id) ? 'attached' : calls.has(id) ? 'calls' : null;
+
+// Names of classes stand in errors and traces.
+const minify = { compress: true, mangle: { keepNames: { class: true, function: false } } };
 
 // Built beside and swapped in, so that a command that is running meanwhile never finds half of it.
 await rm(at('dist.new'), { recursive: true, force: true });
@@ -93,14 +89,25 @@ await build({
   output: {
     dir: at('dist.new'),
     format: 'cjs',
-    // Names of classes stand in errors and traces.
-    minify: { compress: true, mangle: { keepNames: { class: true, function: false } } },
+    minify,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [{ debugName: 'everyday', name: groupOf }],
     },
+  },
+});
+// The thread of the log has a bundle of its own: a chunk that it shared with the command would load the command.
+await build({
+  ...options,
+  input: { 'log-worker': at('../store/src/log-worker.ts') },
+  output: {
+    dir: at('dist.new'),
+    format: 'cjs',
+    minify,
+    entryFileNames: '[name].js',
+    codeSplitting: false,
   },
 });
 await writeFile(at('dist.new/package.json'), '{ "type": "commonjs" }\n');

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 import { main } from './main.js';
 
-const UNWRITTEN_EXIT = 74;
+const IO_ERROR_EXIT = 74;
 
 const abort = new AbortController();
-let stopped: number | undefined;
+let forcedExitCode: number | undefined;
 let signalled = false;
 
 /** The command cleans up, its servers end, and the exit code says why. */
 function stop(code: number, reason: string): void {
-  stopped ??= code;
+  forcedExitCode ??= code;
   abort.abort(new Error(reason));
 }
 
@@ -22,31 +22,31 @@ function onSignal(code: number, reason: string): void {
 
 process.on('SIGINT', () => onSignal(130, 'Interrupted'));
 process.on('SIGTERM', () => onSignal(143, 'Terminated'));
-process.on('SIGHUP', () => onSignal(129, 'The terminal is gone'));
-process.stdout.on('error', stopWriting);
+process.on('SIGHUP', () => onSignal(129, 'The terminal was closed'));
+process.stdout.on('error', onStdoutError);
 // The result is worth having where nobody reads the notes.
 process.stderr.on('error', () => {});
 
 /** A reader that has seen enough (head, less) is no error; a full disk is one, or the result would be missed. */
-function stopWriting(error: NodeJS.ErrnoException): void {
+function onStdoutError(error: NodeJS.ErrnoException): void {
   const isEnough = error.code === 'EPIPE';
-  if (!isEnough && stopped === undefined)
-    process.stderr.write(`error The output cannot be written: ${error.message}\n`);
-  stop(isEnough ? 0 : UNWRITTEN_EXIT, 'Nobody gets the output');
+  if (!isEnough && forcedExitCode === undefined)
+    process.stderr.write(`error Cannot write output: ${error.message}\n`);
+  stop(isEnough ? 0 : IO_ERROR_EXIT, 'stdout was closed');
 }
 
 const run = main({
-  words: process.argv.slice(2),
+  args: process.argv.slice(2),
   environment: process.env,
   signal: abort.signal,
-  onOrderlyEnd: () => {
-    if (signalled) stopped = undefined;
+  onCleanExit: () => {
+    if (signalled) forcedExitCode = undefined;
   },
 });
 void run.then((code) => {
   // What is still open (sockets kept alive, timers) must not keep a finished command.
   process.stdout.write('', (error) => {
-    if (error) stopWriting(error);
-    process.exit(stopped ?? code);
+    if (error) onStdoutError(error);
+    process.exit(forcedExitCode ?? code);
   });
 });

@@ -7,6 +7,8 @@ export interface OptionSpec {
   /** How the value is called in help. */
   readonly value?: string;
   readonly summary: string;
+  /** Its name in earlier releases: still accepted, with a warning, and left out of help. */
+  readonly deprecatedName?: string;
 }
 
 export interface Example {
@@ -17,13 +19,15 @@ export interface Example {
 export interface Command {
   readonly name: string;
   readonly aliases?: readonly string[];
+  /** Its name in earlier releases: still accepted, with a warning, and left out of help. */
+  readonly deprecatedName?: string;
   /** Its arguments, as they are written in help: `<server> [tool]`. */
   readonly arguments: string;
   readonly summary: string;
   /** More than one sentence, where one does not do. */
   readonly description?: string;
-  /** How many words it takes; absent: any number. */
-  readonly mostWords?: number;
+  /** Maximum number of positional arguments; absent: any number. */
+  readonly maxPositionals?: number;
   /** A signal is how it is meant to end: then it ends with its own exit code. */
   readonly endsBySignal?: boolean;
   readonly options: Readonly<Record<string, OptionSpec>>;
@@ -35,16 +39,16 @@ export type RunCommand = (context: CommandContext) => Promise<number | undefined
 
 export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** What a command gets: its words and flags, a way to print, and the moment to stop. */
+/** What a command receives: arguments and flags, the output, and a signal to stop. */
 export interface CommandContext {
   readonly command: Command;
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   /** Which of them is the first behind a `--`; absent: none is. */
-  readonly foreignFrom?: number | undefined;
+  readonly passthroughIndex?: number | undefined;
   /** The table of all commands, for those that speak about the others. */
   readonly commands: readonly Command[];
   readonly flags: Flags;
-  readonly output: import('./output.js').Output;
+  readonly output: import('./terminal/output.js').Output;
   /** Ends with Ctrl-C. */
   readonly signal: AbortSignal;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -58,15 +62,15 @@ export const GLOBAL_OPTIONS: Readonly<Record<string, OptionSpec>> = {
     type: 'string',
     multiple: true,
     value: 'file',
-    summary: 'A configuration file above the others; may be given more than once',
+    summary: 'Additional config file with the highest priority; may be given more than once',
   },
   'mcp-server': {
     type: 'string',
     multiple: true,
     value: 'name=command|url',
-    summary: 'A server for this run only: name=npx -y pkg, or name=https://…',
+    summary: 'Add a server for this run only, such as "name=npx -y pkg" or "name=https://…"',
   },
-  'trust-project': { type: 'boolean', summary: "Agree to the project's servers for this run (for CI)" },
-  'no-daemon': { type: 'boolean', summary: 'Connect servers for this run, also when a daemon runs' },
-  verbose: { type: 'boolean', short: 'v', summary: 'Say more about what happens' },
+  'trust-project': { type: 'boolean', summary: "Trust the project's servers for this run (for CI)" },
+  'no-daemon': { type: 'boolean', summary: 'Connect to servers directly, even if a daemon is running' },
+  verbose: { type: 'boolean', short: 'v', summary: 'Print more details' },
 };

@@ -1,24 +1,24 @@
 /** Help, made from the command table: the same text on the terminal and in the reference page. */
 import { type Command, GLOBAL_OPTIONS, type OptionSpec } from './command.js';
-import { wrapText } from './wrap-text.js';
+import { wrapText } from './terminal/wrap-text.js';
 
 export function helpForAll(commands: readonly Command[], width = Number.POSITIVE_INFINITY): string {
   return [
-    'Every MCP server from the command line.',
+    'Call the tools of any MCP server from the command line.',
     '',
     'usage: turnbuckle <command> [arguments] [options]',
-    '       (tbk is the same command, where it is installed)',
+    '       (short: tbk)',
     '',
     ...columns(
       commands.map(({ name, summary }) => [`  ${name}`, summary]),
       { width },
     ),
     '',
-    'Options of every command:',
+    'Global options:',
     ...optionLines(GLOBAL_OPTIONS, width),
     '',
     ...wrapText(
-      'turnbuckle <command> --help shows examples. turnbuckle --version says which this is.',
+      'Run turnbuckle <command> --help for details and examples, or turnbuckle --version for the version.',
       width,
     ),
   ].join('\n');
@@ -37,11 +37,11 @@ export function helpFor(command: Command, width = Number.POSITIVE_INFINITY): str
     ...(description === undefined ? [] : ['', ...wrapText(description, width)]),
     ...(Object.keys(options).length === 0 ? [] : ['', 'Options:', ...optionLines(options, width)]),
     '',
-    'Options of every command:',
+    'Global options:',
     ...optionLines(GLOBAL_OPTIONS, width),
     '',
     'Examples:',
-    // Each on a line of its own, so that it can be copied however wide the terminal is.
+    // One line each, so that it can be copied at any terminal width.
     ...examples.flatMap(({ line, what }) => [`  # ${what}`, `  ${line}`]),
   ].join('\n');
 }
@@ -59,16 +59,16 @@ function optionLines(options: Readonly<Record<string, OptionSpec>>, width: numbe
 }
 
 /** Less room than this makes a column of single words. */
-const LEAST = 30;
-const NARROW = 24;
+const MIN_COLUMN_WIDTH = 30;
+const NARROW_LABEL_WIDTH = 24;
 
-/** Two columns; the second one goes on below itself where the terminal ends, and a long first one stands alone. */
+/** Two columns; the second wraps within its column, and a long label gets a separate line. */
 function columns(
   rows: ReadonlyArray<readonly [left: string, right: string]>,
   { width, gap = 2 }: { readonly width: number; readonly gap?: number },
 ): string[] {
   const longest = Math.max(...rows.map(([left]) => left.length)) + gap;
-  const start = width - longest < LEAST ? Math.min(longest, NARROW) : longest;
+  const start = width - longest < MIN_COLUMN_WIDTH ? Math.min(longest, NARROW_LABEL_WIDTH) : longest;
   return rows.flatMap(([left, right]) => {
     const [first = '', ...rest] = wrapText(right, width - start).map((line) => ' '.repeat(start) + line);
     return left.length + gap > start ? [left, first, ...rest] : [left + first.slice(left.length), ...rest];

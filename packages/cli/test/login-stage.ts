@@ -1,4 +1,4 @@
-/** A home with a server that wants a sign-in, and a browser that really goes to the page. */
+/** A home with a server that requires sign-in, and an opener script that really visits the page. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, readFile } from 'node:fs/promises';
 import { delimiter } from 'node:path';
@@ -22,7 +22,7 @@ import {
   programsOf,
 } from './commands/turnbuckle.js';
 
-const VISIT = fileURLToPath(new URL('../../../testing/dist/authorization-server/visit.js', import.meta.url));
+const VISIT = fileURLToPath(new URL('../../../testing/dist/authorization-server/browse.js', import.meta.url));
 
 export interface LoginStage {
   readonly home: Home;
@@ -31,13 +31,13 @@ export interface LoginStage {
   run(...words: string[]): Promise<Finished>;
   /** The running command, with its stdin open. */
   begin(...words: string[]): Running;
-  /** What the browser was started with, one list of words for each time. */
+  /** The arguments of each start of the browser. */
   opened(): Promise<string[][]>;
 }
 
 export interface Running {
   readonly process: ChildProcess;
-  /** The page that it asks the person to open. */
+  /** The sign-in page that the command prints. */
   page(): Promise<string>;
   readonly ended: Promise<Finished>;
 }
@@ -58,11 +58,11 @@ export async function setLoginStage(
     await home.remove();
   });
   const log = home.file('opened');
-  // Node for the script itself, and the opener; where there is no browser, no opener of this machine either.
+  // PATH has the opener script; without a browser, it excludes the opener of this machine too.
   const script = `#!${process.execPath}
 const { appendFileSync } = require('node:fs');
 appendFileSync(${JSON.stringify(log)}, JSON.stringify(process.argv.slice(2)) + '\\n');
-import(${JSON.stringify(VISIT)}).then(({ visit }) => visit(process.argv[2]));
+import(${JSON.stringify(VISIT)}).then(({ browse }) => browse(process.argv[2]));
 `;
   const opener = await home.write('bin/xdg-open', options.browser === false ? '' : script);
   if (options.browser !== false) await chmod(opener, 0o755);
@@ -78,11 +78,11 @@ import(${JSON.stringify(VISIT)}).then(({ visit }) => visit(process.argv[2]));
       stdio: 'pipe',
     });
     child.stdin.on('error', () => {});
-    let said = '';
+    let output = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      output += text;
     });
-    const find = (): string | undefined => /^ {2}(http:\S+)$/m.exec(said)?.[1];
+    const find = (): string | undefined => /^ {2}(http:\S+)$/m.exec(output)?.[1];
     const page = async (): Promise<string> => {
       await waitUntil(() => find() !== undefined || child.exitCode !== null, 30_000);
       return find() ?? '';

@@ -1,7 +1,7 @@
 import { startFixture } from '@turnbuckle/testing';
 import { altered, visit } from '@turnbuckle/testing/authorization-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createHome, turnbuckle } from './commands/turnbuckle.js';
+import { createHome, QUIET, turnbuckle } from './commands/turnbuckle.js';
 import { daemonForTest } from './daemon/running-daemon.js';
 import { type LoginStage, setLoginStage } from './login-stage.js';
 
@@ -10,27 +10,27 @@ const AUTH_EXIT = 16;
 const call = (stage: LoginStage, ...more: string[]) => stage.run('call', 'web', 'echo', 'text=hi', ...more);
 
 describe('turnbuckle login', () => {
-  it('opens the page in a browser, waits for the way back, and calls work from then on', async () => {
+  it('opens the page in a browser, waits for the redirect, and calls work from then on', async () => {
     const stage = await setLoginStage();
     const before = await call(stage);
     expect(before).toMatchObject({ code: AUTH_EXIT, stdout: '' });
     expect(before.stderr).toContain('turnbuckle login web');
     const { code, stdout, stderr } = await stage.run('login', 'web');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in to web (tools:read)\n' });
     const opened = await stage.opened();
     expect(opened).toEqual([[expect.stringContaining(`${stage.authorization.issuer}/authorize?`)]]);
-    expect(stderr).toContain('To sign in to web, this page is being opened');
+    expect(stderr).toContain('Opening this page to sign in to web');
     expect(await call(stage)).toMatchObject({ code: 0, stdout: 'hi\n' });
     expect(await stage.run('login', 'web')).toMatchObject({
       code: 0,
-      stdout: 'You are signed in at web already; --force signs in again\n',
+      stdout: 'Already signed in to web; use --force to sign in again\n',
     });
     expect((await stage.opened()).length).toBe(1);
-    expect((await stage.run('login', 'web', '--force')).stdout).toBe('Signed in at web (tools:read)\n');
+    expect((await stage.run('login', 'web', '--force')).stdout).toBe('Signed in to web (tools:read)\n');
     expect((await stage.opened()).length).toBe(2);
   });
 
-  it('says with --json how it is now, and no token', async () => {
+  it('prints the status with --json, without a token', async () => {
     const stage = await setLoginStage();
     const { code, stdout } = await stage.run('login', 'web', '--json');
     expect(code).toBe(0);
@@ -43,37 +43,37 @@ describe('turnbuckle login', () => {
       renewable: true,
     });
     await call(stage);
-    for (const token of stage.server.wall.admitted) expect(stdout).not.toContain(token);
+    for (const token of stage.server.guard.admitted) expect(stdout).not.toContain(token);
   });
 
   it('only prints the page with --no-browser, and waits for it to be visited', async () => {
     const stage = await setLoginStage();
     const login = stage.begin('login', 'web', '--no-browser');
     await visit(await login.page());
-    expect(await login.ended).toMatchObject({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
+    expect(await login.ended).toMatchObject({ code: 0, stdout: 'Signed in to web (tools:read)\n' });
     expect(await stage.opened()).toEqual([]);
   });
 
-  it('also waits where no browser can be started', async () => {
+  it('also waits when no browser can be started', async () => {
     const stage = await setLoginStage({ browser: false });
     const login = stage.begin('login', 'web');
     await visit(await login.page());
     const { code, stderr } = await login.ended;
     expect(code).toBe(0);
-    expect(stderr).toContain('No browser could be opened here');
+    expect(stderr).toContain('Could not open a browser');
   });
 
-  it('takes the address that a browser elsewhere ended at from a pipe with --paste', async () => {
+  it('--paste reads the final URL of a browser on another machine from stdin', async () => {
     const stage = await setLoginStage();
     const login = stage.begin('login', 'web', '--paste');
     const page = await login.page();
     const back = new URL(page).searchParams.get('redirect_uri') ?? '';
     login.process.stdin?.write(`${(await visit(page, { until: back })).url}\n`);
-    expect(await login.ended).toMatchObject({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
+    expect(await login.ended).toMatchObject({ code: 0, stdout: 'Signed in to web (tools:read)\n' });
     expect(await stage.opened()).toEqual([]);
   });
 
-  it('does not take another address with --paste', async () => {
+  it('--paste refuses a URL of another sign-in', async () => {
     const stage = await setLoginStage();
     const login = stage.begin('login', 'web', '--paste');
     await login.page();
@@ -92,7 +92,7 @@ describe('turnbuckle login', () => {
     const login = stage.begin('login', 'web', '--device');
     await visit(await login.page());
     const { code, stdout, stderr } = await login.ended;
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in at web (tools:read)\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in to web (tools:read)\n' });
     expect(stderr).toMatch(/enter the code {2}[A-Z]{4}-[A-Z]{4}/);
     expect(await stage.opened()).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe('turnbuckle login', () => {
     expect((await stage.run('call', 'web', 'add', 'a=2', 'b=3')).stdout).toContain('5');
   });
 
-  it('ends with 16 when the person says no', async () => {
+  it('exits with 16 when the user denies access', async () => {
     const stage = await setLoginStage();
     stage.authorization.person.consents = false;
     const { code, stdout, stderr } = await stage.run('login', 'web');
@@ -116,7 +116,7 @@ describe('turnbuckle login', () => {
     expect(stderr).toContain('AUTH_FAILED');
   });
 
-  it('ends at once when it is interrupted', async () => {
+  it('stops immediately when it is interrupted', async () => {
     const stage = await setLoginStage();
     const login = stage.begin('login', 'web', '--no-browser');
     await login.page();
@@ -124,7 +124,7 @@ describe('turnbuckle login', () => {
     expect((await login.ended).code).toBe(130);
   });
 
-  it('says what does not go together, and what it does not know', async () => {
+  it('refuses conflicting options, an unknown server and a missing name', async () => {
     const stage = await setLoginStage();
     expect((await stage.run('login', 'web', '--device', '--paste')).code).toBe(13);
     expect((await stage.run('login', 'other')).code).toBe(11);
@@ -132,16 +132,18 @@ describe('turnbuckle login', () => {
   });
 });
 
-describe('a server that wants a token and offers no sign-in', () => {
+describe('a server that requires a token and offers no sign-in', () => {
   it.each([[[]], [['--device']], [['--paste']]])(
-    'login %j says so, and how to give it one',
+    'login %j says so, and how to configure a token',
     async (flags) => {
       const wall = await startFixture('auth-wall', { transport: 'http', flags: ['--status', '401'] });
       onTestFinished(() => wall.stop());
       const home = await createHome({ h: { url: wall.url } });
       const { code, stderr } = await turnbuckle(['login', 'h', ...flags], { home });
       expect(code).toBe(AUTH_EXIT);
-      expect(stderr).toContain('Server "h" offers no sign-in: it names no authorization server.');
+      expect(stderr).toContain(
+        'Server "h" does not support sign-in because it names no authorization server.',
+      );
       expect(stderr).toContain('"auth": { "type": "bearer", "token": "${secret:h}" }');
       expect(stderr).toContain('turnbuckle secrets set h');
       expect(stderr).not.toContain('Try again');
@@ -154,16 +156,16 @@ describe('turnbuckle logout', () => {
     const stage = await setLoginStage();
     await stage.run('login', 'web');
     await call(stage);
-    const [token = ''] = stage.server.wall.admitted;
-    expect(await stage.run('logout', 'web')).toMatchObject({ code: 0, stdout: 'Signed out at web\n' });
+    const [token = ''] = stage.server.guard.admitted;
+    expect(await stage.run('logout', 'web')).toMatchObject({ code: 0, stdout: 'Signed out of web\n' });
     expect(await stage.authorization.inspect(token)).toBeUndefined();
     expect((await call(stage)).code).toBe(AUTH_EXIT);
-    expect((await stage.run('logout', 'web')).stdout).toBe('You were not signed in at web\n');
+    expect((await stage.run('logout', 'web')).stdout).toBe('Not signed in to web\n');
     const again = await stage.run('logout', 'web', '--json');
     expect(JSON.parse(again.stdout)).toEqual([{ server: 'web', found: false, revoked: false }]);
   });
 
-  it('ends the connections of the daemon, which are not told of by --no-connect', async () => {
+  it('ends the connections of the daemon, which list --no-connect does not show', async () => {
     const stage = await setLoginStage();
     await stage.run('login', 'web');
     const daemon = await daemonForTest([], { home: stage.home });
@@ -177,12 +179,12 @@ describe('turnbuckle logout', () => {
     expect((await stage.run('list')).stdout).toContain('connected');
     expect((await stage.run('list', '--no-connect')).stdout).toContain('pending');
     expect(await stateOfWeb()).toBe('connected');
-    expect(await stage.run('logout', 'web')).toMatchObject({ code: 0, stderr: '' });
+    expect(await stage.run('logout', 'web')).toMatchObject({ code: 0, stderr: QUIET });
     expect(await stateOfWeb()).not.toBe('connected');
     expect((await stage.run('list')).stdout).toContain('needs-auth');
   });
 
-  it('says nothing of a daemon that does not have the server', async () => {
+  it('prints nothing about a daemon that does not have the server', async () => {
     const stage = await setLoginStage();
     await stage.run('login', 'web');
     await daemonForTest([], { home: stage.home });
@@ -195,26 +197,26 @@ describe('turnbuckle logout', () => {
 });
 
 describe('turnbuckle whoami', () => {
-  it('says who each server takes us for, without asking anybody', async () => {
+  it('prints the sign-in of each server, without any request', async () => {
     const stage = await setLoginStage();
     const before = await stage.run('whoami');
     expect(before.stdout).toMatch(/^web {2}not signed in\s*$/);
-    expect(before.stderr).toContain('Not every server needs a sign-in.');
+    expect(before.stderr).toContain('Not every server requires sign-in.');
     await stage.run('login', 'web');
-    const knocks = stage.server.wall.knocks.length;
-    const asked = stage.authorization.tally.requests.length;
+    const serverRequests = stage.server.guard.requests.length;
+    const authorizationRequests = stage.authorization.requestLog.requests.length;
     const { stdout } = await stage.run('whoami', 'web');
-    expect(stdout).toContain('signed in, renewed by itself');
+    expect(stdout).toContain('signed in, token renewed automatically');
     expect(stdout).toContain(stage.authorization.issuer);
     const [status] = JSON.parse((await stage.run('whoami', '--json')).stdout) as unknown[];
     expect(status).toMatchObject({ server: 'web', signedIn: true, account: 'default' });
-    expect(stage.server.wall.knocks.length).toBe(knocks);
-    expect(stage.authorization.tally.requests.length).toBe(asked);
+    expect(stage.server.guard.requests.length).toBe(serverRequests);
+    expect(stage.authorization.requestLog.requests.length).toBe(authorizationRequests);
   });
 });
 
 describe('other commands', () => {
-  it('say that a server wants a sign-in', async () => {
+  it('report that a server requires sign-in', async () => {
     const stage = await setLoginStage();
     const listed = await stage.run('list');
     expect(listed.stdout).toContain('needs-auth');

@@ -3,8 +3,8 @@
  * stands behind a bar that it cannot leave, in lines that fit the screen.
  */
 import type { ApprovalAnswer, ApprovalRequest } from 'turnbuckle';
-import { displayWidth } from './display-width.js';
-import { showLine, showText } from './untrusted-text.js';
+import { displayWidth } from '../terminal/display-width.js';
+import { showLine, showText } from '../terminal/untrusted-text.js';
 
 const BAR = '  │ ';
 /** A text of several lines: each begins like this, so that none of them can pass for another argument. */
@@ -21,57 +21,57 @@ export function factLines(asked: ApprovalRequest, width: number): string[] {
   const { server, trusted, reason } = asked;
   return [
     ...fact('server', `${showLine(server, 60)}${trusted ? '' : ' (untrusted)'}`, width),
-    ...fact('reason', `${showLine(reason, 300)}${askingPlace(asked)}`, width),
+    ...fact('reason', `${showLine(reason, 300)}${askingRuleLocation(asked)}`, width),
   ];
 }
 
 /** Where the rule stands that asks, in brackets. One that allows is not why somebody is asked. */
-export function askingPlace({ rule }: Pick<ApprovalRequest, 'rule'>): string {
+export function askingRuleLocation({ rule }: Pick<ApprovalRequest, 'rule'>): string {
   if (rule?.action !== 'ask' || rule.file === undefined) return '';
   return ` (${showLine(`${rule.file}:${rule.line ?? 1}`, 200)})`;
 }
 
-const LABEL_COLUMNS = 13;
+const LABEL_COLUMNS = 15;
 
 const fact = (label: string, text: string, width: number): string[] =>
-  indented(`  ${label}`.padEnd(LABEL_COLUMNS) + text, width, LABEL_COLUMNS);
+  wrapIndented(`  ${label}`.padEnd(LABEL_COLUMNS) + text, width, LABEL_COLUMNS);
 
 /** In lines that fit, all but the first indented: names are foreign too, and none may begin a line of its own. */
-export function indented(text: string, width: number, indent: number): string[] {
-  const [first = '', ...rest] = wrapped(text, width);
-  const others = rest.length === 0 ? [] : wrapped(rest.join(''), width - indent);
+export function wrapIndented(text: string, width: number, indent: number): string[] {
+  const [first = '', ...rest] = hardWrap(text, width);
+  const others = rest.length === 0 ? [] : hardWrap(rest.join(''), width - indent);
   return [first, ...others.map((line) => ' '.repeat(indent) + line)];
 }
 
-const WORDS: Readonly<Record<Exclude<ApprovalAnswer, 'session'>, string>> = {
-  once: 'Allowed, this time.',
+const ANSWER_TEXTS: Readonly<Record<Exclude<ApprovalAnswer, 'session'>, string>> = {
+  once: 'Allowed once.',
   always: 'Allowed from now on.',
-  deny: 'Not allowed.',
+  deny: 'Denied.',
 };
 
 /** What an answer did. `session`: what ends with the session that was answered for. */
-export const answerWords = (answer: ApprovalAnswer, session: string): string =>
-  answer === 'session' ? `Allowed until ${session} ends.` : WORDS[answer];
+export const answerText = (answer: ApprovalAnswer, session: string): string =>
+  answer === 'session' ? `Allowed until ${session} ends.` : ANSWER_TEXTS[answer];
 
-const CLAIMS: ReadonlyArray<readonly [hint: string, yes: string, no: string]> = [
-  ['readOnlyHint', 'only reads', 'writes'],
-  ['destructiveHint', 'may destroy', 'destroys nothing'],
-  ['idempotentHint', 'may be repeated', 'repeating adds up'],
-  ['openWorldHint', 'reaches the network', 'does not reach the network'],
+const ANNOTATION_TEXTS: ReadonlyArray<readonly [hint: string, yes: string, no: string]> = [
+  ['readOnlyHint', 'read-only', 'not read-only'],
+  ['destructiveHint', 'destructive', 'not destructive'],
+  ['idempotentHint', 'idempotent', 'not idempotent'],
+  ['openWorldHint', 'network access', 'no network access'],
 ];
 
-/** What the tool says about itself, or that it says nothing. */
-export function claimLine({ annotations = {}, kind }: ApprovalRequest): string[] {
+/** The annotations of the tool. */
+export function annotationLine({ annotations = {}, kind }: ApprovalRequest): string[] {
   if (kind !== 'tool') return [];
-  const said = CLAIMS.flatMap(([hint, yes, no]) =>
+  const said = ANNOTATION_TEXTS.flatMap(([hint, yes, no]) =>
     typeof annotations[hint] === 'boolean' ? [annotations[hint] ? yes : no] : [],
   );
-  return [`  it says    ${said.length === 0 ? 'nothing about itself' : said.join(', ')}`];
+  return [`${'  annotations'.padEnd(LABEL_COLUMNS)}${said.length === 0 ? 'none' : said.join(', ')}`];
 }
 
 /** What changed since it was approved. */
 export const changeLines = ({ change = [] }: ApprovalRequest, width: number): string[] =>
-  change.flatMap((line) => barred(line, width));
+  change.flatMap((line) => withBar(line, width));
 
 /** The arguments. */
 export const argumentLines = ({ arguments: args }: ApprovalRequest, width: number): string[] =>
@@ -85,36 +85,36 @@ function memberLines(members: ApprovalRequest['arguments'], width: number): stri
   return Object.entries(members).flatMap(([key, value]) => {
     const name = showLine(key, 100);
     if (typeof value !== 'string' || !value.includes('\n'))
-      return barred(`${name}: ${JSON.stringify(value, null, 2) ?? 'undefined'}`, width);
+      return withBar(`${name}: ${JSON.stringify(value, null, 2) ?? 'undefined'}`, width);
     const lines = showText(value).split('\n');
     return [
-      ...barred(`${name}: ${lines.length} lines`, width),
+      ...withBar(`${name}: ${lines.length} lines`, width),
       ...lines
-        .flatMap((line) => wrapped(line, width - displayWidth(TEXT_LINE) - 4))
+        .flatMap((line) => hardWrap(line, width - displayWidth(TEXT_LINE) - 4))
         .map((line) => `${BAR}${TEXT_LINE}${line}`),
     ];
   });
 }
 
 /** That not all of it can be shown, and how much is missing. */
-export function cutLines({ isCut = false, notShown }: ApprovalRequest, width: number): string[] {
+export function truncationLines({ isCut = false, notShown }: ApprovalRequest, width: number): string[] {
   if (!isCut) return [];
   const { characters = 0, members = 0 } = notShown ?? {};
   const parts = [
     ...(characters > 0 ? [`${characters} characters`] : []),
-    ...(members > 0 ? [`${members} ${members === 1 ? 'part' : 'parts'}`] : []),
+    ...(members > 0 ? [`${members} ${members === 1 ? 'value' : 'values'}`] : []),
   ];
-  return fact('not shown', `${parts.join(' and ')}; it can be allowed only once`, width);
+  return fact('not shown', `${parts.join(' and ')}; this call can only be allowed once`, width);
 }
 
-const barred = (text: string, width: number): string[] =>
+const withBar = (text: string, width: number): string[] =>
   showText(text)
     .split('\n')
-    .flatMap((line) => wrapped(line, width - displayWidth(BAR)))
+    .flatMap((line) => hardWrap(line, width - displayWidth(BAR)))
     .map((line) => `${BAR}${line}`);
 
 /** A line cut into pieces that fit: nothing runs out of sight. */
-function wrapped(line: string, width: number): string[] {
+function hardWrap(line: string, width: number): string[] {
   const room = Math.max(width, 20);
   const pieces: string[] = [];
   let piece = '';

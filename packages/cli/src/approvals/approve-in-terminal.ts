@@ -1,26 +1,27 @@
 /** Asks the person at the terminal whether a call may be made: one question after the other, no is the default. */
 import type { ApprovalAnswer, ApprovalRequest, Approve } from 'turnbuckle';
+import { createSerialQueue } from 'turnbuckle/host';
+import type { CommandContext } from '../command.js';
+import { CTRL_C, CTRL_D, ENTER, ESCAPE, type Keyboard, openKeyboard } from '../terminal/keyboard.js';
+import type { Output } from '../terminal/output.js';
 import {
   alsoSentLines,
-  answerWords,
+  annotationLine,
+  answerText,
   argumentLines,
   changeLines,
-  claimLine,
-  cutLines,
   factLines,
-  indented,
   titleOf,
+  truncationLines,
+  wrapIndented,
 } from './approval-lines.js';
-import type { CommandContext } from './command.js';
-import type { Output } from './output.js';
-import { CTRL_C, CTRL_D, ENTER, ESCAPE, type Keyboard, openKeyboard } from './read-key.js';
 
 /** So many lines of each part are shown at once; the rest on demand. */
-const SHOWN_LINES = 20;
+const MAX_LINES_SHOWN = 20;
 /** Keys that were typed before the question was there are no answer to it. */
-const SETTLE_MS = 300;
-const USUAL_COLUMNS = 80;
-const USUAL_ROWS = 24;
+const INPUT_SETTLE_MS = 300;
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
 
 /**
  * For `RuntimeOptions.approve`. `session` is what ends with the session that can be answered for, `host` whose call it
@@ -31,16 +32,12 @@ export function createTerminalApprover(
   session = 'this command',
   host = 'This command',
 ): Approve {
-  let last: Promise<unknown> = Promise.resolve();
-  return (request, signal) => {
-    const asked: Asked = { request, signal, output, session, host };
-    const answer = last.then(() => output.ask(() => approveInTerminal(asked)));
-    last = answer.catch(() => {});
-    return answer;
-  };
+  const enqueue = createSerialQueue();
+  return (request, signal) =>
+    enqueue(() => output.ask(() => approveInTerminal({ request, signal, output, session, host })));
 }
 
-interface Asked {
+interface ApprovalPrompt {
   readonly request: ApprovalRequest;
   readonly signal: AbortSignal;
   readonly output: Output;
@@ -48,46 +45,52 @@ interface Asked {
   readonly host: string;
 }
 
-async function approveInTerminal({ request, signal, output, session, host }: Asked): Promise<ApprovalAnswer> {
+async function approveInTerminal({
+  request,
+  signal,
+  output,
+  session,
+  host,
+}: ApprovalPrompt): Promise<ApprovalAnswer> {
   if (signal.aborted) return 'deny';
-  const width = (process.stderr.columns || USUAL_COLUMNS) - 1;
+  const width = (process.stderr.columns || DEFAULT_COLUMNS) - 1;
   const change = changeLines(request, width);
   const args = argumentLines(request, width);
   output.note('');
-  for (const line of indented(titleOf(request, host), width, 4)) output.note(output.color.bold(line));
-  for (const line of [...factLines(request, width), ...claimLine(request)]) output.note(line);
-  if (change.length > 0) showPart('changed since it was approved', change, output);
-  showPart(args.length === 0 ? 'without arguments' : 'arguments', args, output);
+  for (const line of wrapIndented(titleOf(request, host), width, 4)) output.note(output.color.bold(line));
+  for (const line of [...factLines(request, width), ...annotationLine(request)]) output.note(line);
+  if (change.length > 0) showPart('changed since the tool was approved', change, output);
+  showPart(args.length === 0 ? 'no arguments' : 'arguments', args, output);
   const also = alsoSentLines(request, width);
   if (also.length > 0) showPart('also sent', also, output);
-  for (const line of cutLines(request, width)) output.note(output.color.yellow(line));
+  for (const line of truncationLines(request, width)) output.note(output.color.yellow(line));
   const keyboard = openKeyboard();
   let answer: ApprovalAnswer;
   try {
-    await keyboard.forget(SETTLE_MS, signal);
-    answer = await question({ request, signal, keyboard, output, all: [...change, ...args, ...also] });
+    await keyboard.discardInput(INPUT_SETTLE_MS, signal);
+    answer = await readAnswer({ request, signal, keyboard, output, all: [...change, ...args, ...also] });
   } finally {
     keyboard.close();
   }
   // Only now: who reads it may press Ctrl-C at once, and no key may be lost then.
-  output.note(signal.aborted ? whyOver(signal) : answerWords(answer, session));
+  output.note(signal.aborted ? abortReason(signal) : answerText(answer, session));
   return answer;
 }
 
-const whyOver = ({ reason }: AbortSignal): string =>
-  typeof reason === 'string' ? reason : 'Nobody answered in time.';
+const abortReason = ({ reason }: AbortSignal): string =>
+  typeof reason === 'string' ? reason : 'Approval timed out.';
 
 function showPart(title: string, lines: readonly string[], output: Output): void {
   output.note(`  ${title}`);
-  for (const line of lines.slice(0, SHOWN_LINES)) output.note(paint(line, output));
-  const more = lines.length - SHOWN_LINES;
+  for (const line of lines.slice(0, MAX_LINES_SHOWN)) output.note(paint(line, output));
+  const more = lines.length - MAX_LINES_SHOWN;
   if (more > 0) output.note(output.color.yellow(`  … ${more} more lines, press v to view all`));
 }
 
 const paint = (line: string, { color }: Output): string =>
   line.startsWith('  │ - ') ? color.red(line) : line.startsWith('  │ + ') ? color.green(line) : line;
 
-interface Question {
+interface KeyPrompt {
   readonly request: ApprovalRequest;
   readonly signal: AbortSignal;
   readonly keyboard: Keyboard;
@@ -95,7 +98,7 @@ interface Question {
   readonly all: readonly string[];
 }
 
-async function question(asked: Question): Promise<ApprovalAnswer> {
+async function readAnswer(asked: KeyPrompt): Promise<ApprovalAnswer> {
   const { request, signal, keyboard, output, all } = asked;
   const canKeep = request.answers.includes('always');
   const canStay = request.answers.includes('session');
@@ -122,21 +125,21 @@ async function question(asked: Question): Promise<ApprovalAnswer> {
     const answer = Object.hasOwn(keys, key) ? keys[key] : undefined;
     if (answer !== undefined) return answer;
     if (key !== 'v') continue;
-    await view(asked);
+    await pageThrough(asked);
     ask();
   }
 }
 
 /** Page by page, forwards and back; ends at the question again. */
-async function view({ all, signal, keyboard, output }: Question): Promise<void> {
-  const size = Math.max((process.stderr.rows || USUAL_ROWS) - 2, 5);
+async function pageThrough({ all, signal, keyboard, output }: KeyPrompt): Promise<void> {
+  const size = Math.max((process.stderr.rows || DEFAULT_ROWS) - 2, 5);
   let start = 0;
   for (;;) {
     for (const line of all.slice(start, start + size)) output.note(paint(line, output));
     const end = Math.min(start + size, all.length);
     if (end === all.length && start === 0) return;
     const where = `lines ${start + 1} to ${end} of ${all.length}`;
-    output.note(output.color.dim(`${where} · space next · b back · q to the question`));
+    output.note(output.color.dim(`${where} · space next · b back · q quit`));
     const key = await keyboard.next(signal);
     if (key === 'b') start = Math.max(start - size, 0);
     else if (key === ' ' && end < all.length) start = end;

@@ -1,29 +1,28 @@
 /** Questions about calls of agents, in the terminal of a daemon in the foreground: asked where somebody can answer, shown elsewhere. */
 import type { Daemon } from '@turnbuckle/gateway';
 import type { ApprovalRequest, Approve } from 'turnbuckle';
-import { factLines, indented, titleOf } from '../approval-lines.js';
+import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
-import { shellWord } from '../shell-word.js';
+import { factLines, titleOf, wrapIndented } from './approval-lines.js';
 
 const HOST = 'The owner';
 const WIDTH = 100;
 
 /** Returns the function that ends it. */
-export function showApprovals(context: CommandContext, daemon: Daemon): () => void {
+export function handleApprovalsInTerminal(context: CommandContext, daemon: Daemon): () => void {
   const { runtime } = daemon.configured;
   const { output } = context;
   if (output.json) return () => {};
   const ended = new AbortController();
   let approver: Promise<Approve> | undefined;
   const ask = async (asked: ApprovalRequest): Promise<void> => {
-    approver ??= import('../approve-in-terminal.js').then(({ createTerminalApprover }) =>
+    approver ??= import('./approve-in-terminal.js').then(({ createTerminalApprover }) =>
       createTerminalApprover(context, 'the daemon', HOST),
     );
     const approve = await approver;
     const over = new AbortController();
     const stop = runtime.on('approval.answered', ({ id, by }) => {
-      if (id === asked.id)
-        over.abort(by === 'expiry' ? 'Nobody answered in time.' : 'It was answered elsewhere.');
+      if (id === asked.id) over.abort(by === 'expiry' ? 'Approval timed out.' : 'Answered elsewhere.');
     });
     try {
       const answer = await approve(asked, AbortSignal.any([over.signal, ended.signal]));
@@ -35,17 +34,17 @@ export function showApprovals(context: CommandContext, daemon: Daemon): () => vo
   };
   const stop = runtime.on('approval.asked', (asked) => {
     if (output.interactive) void ask(asked).catch(() => {});
-    else show(context, asked);
+    else printRequest(context, asked);
   });
   return () => {
     stop();
-    ended.abort('The daemon ends.');
+    ended.abort('The daemon is stopping.');
   };
 }
 
-function show({ output }: CommandContext, asked: ApprovalRequest): void {
-  const [title = '', ...rest] = [...indented(titleOf(asked, HOST), WIDTH, 4), ...factLines(asked, WIDTH)];
+function printRequest({ output }: CommandContext, asked: ApprovalRequest): void {
+  const [title = '', ...rest] = [...wrapIndented(titleOf(asked, HOST), WIDTH, 4), ...factLines(asked, WIDTH)];
   output.note(output.color.bold(title));
   for (const line of rest) output.note(line);
-  output.note(`  answer it  turnbuckle approvals answer ${shellWord(asked.id)} once`);
+  output.note(`  to allow     turnbuckle approvals answer ${shellQuote(asked.id)} once`);
 }

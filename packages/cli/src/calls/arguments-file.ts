@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
-import { parseStrictly, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { parseLossless } from 'turnbuckle/host';
+import { isRecord } from 'turnbuckle/light';
 
 /** A JSON object with arguments, from a file or, by `-`, from stdin. */
 export async function readArgumentsFile(file: string): Promise<Record<string, unknown>> {
@@ -8,20 +10,19 @@ export async function readArgumentsFile(file: string): Promise<Record<string, un
     file === '-'
       ? await readStream(process.stdin)
       : await readFile(file, 'utf8').catch((cause: unknown) => {
-          throw new TurnbuckleError('ARGUMENTS_INVALID', `The file of arguments ${file} cannot be read.`, {
+          throw new TurnbuckleError('ARGUMENTS_INVALID', `Cannot read the arguments file ${file}.`, {
             cause,
-            hint: 'Name a file with a JSON object, or - for stdin.',
+            hint: 'Pass a file that contains a JSON object, or - for stdin.',
           });
         });
   try {
-    const value: unknown = parseStrictly(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
+    const value: unknown = parseLossless(text);
+    if (isRecord(value)) return value;
   } catch {
     // told below
   }
-  const name = file === '-' ? 'What came from stdin' : file;
+  const name = file === '-' ? 'stdin' : file;
   throw new TurnbuckleError('ARGUMENTS_INVALID', `${name} is not a JSON object.`, {
-    hint: 'Give an object with the arguments by name: {"a": 1}',
+    hint: 'Pass the arguments as a JSON object: {"a": 1}',
   });
 }

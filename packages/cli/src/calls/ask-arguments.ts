@@ -1,6 +1,6 @@
-/** Arguments that are missing, asked for one by one: with what the schema says about each. */
-import { askOneOf, askText } from './ask.js';
-import { argumentOf } from './tool-arguments.js';
+/** Prompts for missing arguments one by one, with their description from the schema. */
+import { askOneOf, askText } from '../terminal/ask.js';
+import { describeArgument } from './tool-arguments.js';
 
 /** The values by name, read as the schema says. */
 export async function askArguments(
@@ -9,14 +9,14 @@ export async function askArguments(
 ): Promise<Record<string, unknown>> {
   const values: Array<[key: string, value: unknown]> = [];
   for (const key of keys) {
-    const { types, description, choices, read, fits } = argumentOf(key, schema);
+    const { types, description, choices, parse, fits } = describeArgument(key, schema);
     const kind = choices === undefined && types.length > 0 ? ` (${types.join(' or ')})` : '';
     const message = `${key}${kind}${description === undefined ? '' : `: ${description}`}`;
-    const refuse = (answer: string): string | undefined =>
-      fits(read(answer)) ? undefined : `It must be ${types.map(withArticle).join(' or ')}.`;
+    const validate = (answer: string): string | undefined =>
+      fits(parse(answer)) ? undefined : `The value must be ${types.map(withArticle).join(' or ')}.`;
     const answer =
-      choices === undefined ? await askText(message, { refuse }) : await askOneOf(message, choices);
-    values.push([key, read(answer)]);
+      choices === undefined ? await askText(message, { validate }) : await askOneOf(message, choices);
+    values.push([key, parse(answer)]);
   }
   return Object.fromEntries(values);
 }

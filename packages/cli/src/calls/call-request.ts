@@ -1,11 +1,12 @@
 /** What a call takes, whether it is made here or by the daemon: its arguments, its time, its hints, its result. */
 import type { CallOptions, CatalogTool, Progress, Runtime } from 'turnbuckle';
-import { keepSpelling, TurnbuckleError } from 'turnbuckle';
-import type { CommandContext } from './command.js';
-import { shellWord } from './shell-word.js';
-import { showContent } from './show-content.js';
-import { missingArguments, readArguments } from './tool-arguments.js';
-import { showLine, showText } from './untrusted-text.js';
+import { TurnbuckleError } from 'turnbuckle';
+import { copyRawNumbers } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
+import type { CommandContext } from '../command.js';
+import { showContent } from '../terminal/show-content.js';
+import { showLine, showText } from '../terminal/untrusted-text.js';
+import { missingArguments, parseArguments } from './tool-arguments.js';
 
 /** What has to be known of a tool to call it. */
 export type CallableTool = Pick<CatalogTool, 'server' | 'tool' | 'displayName' | 'inputSchema'>;
@@ -13,7 +14,7 @@ export type CallableTool = Pick<CatalogTool, 'server' | 'tool' | 'displayName' |
 type Result = Awaited<ReturnType<Runtime['call']>>;
 
 const TOOL_FAILED_EXIT = 1;
-const PERSON_MS = 600_000;
+const INTERACTIVE_TIMEOUT_MS = 600_000;
 
 /** Those of the file and of the words; required ones that are missing are asked for on a terminal. */
 export async function completeArguments(
@@ -21,8 +22,8 @@ export async function completeArguments(
   tool: CallableTool,
   words: readonly string[],
 ): Promise<Record<string, unknown>> {
-  const [ofFile, typed] = [await argumentsFile(context), readArguments(words, tool.inputSchema)];
-  const args = keepSpelling(words.length === 0 ? ofFile : typed, { ...ofFile, ...typed });
+  const [ofFile, typed] = [await argumentsFile(context), parseArguments(words, tool.inputSchema)];
+  const args = copyRawNumbers(words.length === 0 ? ofFile : typed, { ...ofFile, ...typed });
   const missing = missingArguments(args, tool.inputSchema);
   if (missing.length === 0) return args;
   if (context.output.interactive) {
@@ -30,7 +31,7 @@ export async function completeArguments(
     return { ...args, ...(await askArguments(missing, tool.inputSchema)) };
   }
   const names = missing.map((key) => showLine(key, 60)).join(', ');
-  throw new TurnbuckleError('ARGUMENTS_INVALID', `The tool "${tool.tool}" needs ${names}.`, {
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `Tool "${tool.tool}" requires ${names}.`, {
     server: tool.server,
     tool: tool.tool,
     hint: schemaHint(tool),
@@ -45,19 +46,19 @@ async function argumentsFile({ flags }: CommandContext): Promise<Record<string, 
 }
 
 /** More than a day of silence is for ever. */
-const LONGEST_MS = 24 * 3_600_000;
+const MAX_TIMEOUT_MS = 24 * 3_600_000;
 
 /** What --timeout says; longer where a person may have to read something meanwhile. */
 export function timeoutOf({ flags }: CommandContext, forPerson: boolean): Pick<CallOptions, 'timeoutMs'> {
-  if (flags.timeout === undefined) return forPerson ? { timeoutMs: PERSON_MS } : {};
+  if (flags.timeout === undefined) return forPerson ? { timeoutMs: INTERACTIVE_TIMEOUT_MS } : {};
   const seconds = Number(flags.timeout);
   if (!Number.isFinite(seconds) || seconds <= 0)
     throw new TurnbuckleError(
       'ARGUMENTS_INVALID',
-      `--timeout "${String(flags.timeout)}" is not a number of seconds.`,
+      `Invalid --timeout "${String(flags.timeout)}": expected a number of seconds.`,
       { hint: 'For example --timeout 30' },
     );
-  return { timeoutMs: Math.min(Math.ceil(seconds * 1_000), LONGEST_MS) };
+  return { timeoutMs: Math.min(Math.ceil(seconds * 1_000), MAX_TIMEOUT_MS) };
 }
 
 export function describeProgress({ progress, total, message = '' }: Progress): string {
@@ -67,32 +68,35 @@ export function describeProgress({ progress, total, message = '' }: Progress): s
 
 /** The error with what to do next on a command line. */
 export function withCallHints(error: unknown, tool: CallableTool, context: CommandContext): unknown {
-  return withTimeHint(withPersonHint(withSchemaHint(error, tool), context));
+  return withTimeoutHint(withInteractiveHint(withSchemaHint(error, tool), context));
 }
 
 /** Here it is the option that says how long, or what stands for it: what the configuration says is not asked. */
-function withTimeHint(error: unknown): unknown {
+function withTimeoutHint(error: unknown): unknown {
   if (!(error instanceof TurnbuckleError) || error.code !== 'CALL_TIMEOUT') return error;
   const { code, message, server, tool, data, cause } = error;
-  const hint = 'Raise --timeout, or maxCallMs for this server, if the work needs longer.';
+  const hint = 'If the call needs more time, increase --timeout or the setting maxCallMs of this server.';
   return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
 
 /** Nobody is asked in a pipe: where somebody would be. */
-function withPersonHint(error: unknown, { output }: CommandContext): unknown {
+function withInteractiveHint(error: unknown, { output }: CommandContext): unknown {
   if (!(error instanceof TurnbuckleError) || output.interactive) return error;
   if (error.code !== 'INPUT_REQUIRED' && error.code !== 'APPROVAL_NEEDED') return error;
   if (error.hint?.includes('mayAsk') === true) return error;
   const { code, message, server, tool, data, cause } = error;
-  const rule = code === 'APPROVAL_NEEDED' ? ` Or allow it by a rule: turnbuckle rules${askedBy(data)}` : '';
-  const hint = `Run it on a terminal, without --json: it asks a person.${rule}`;
+  const rule =
+    code === 'APPROVAL_NEEDED'
+      ? ` Or add a rule that allows the call: turnbuckle rules${askingRule(data)}`
+      : '';
+  const hint = `Run the command in a terminal without --json to be prompted.${rule}`;
   return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
 
 /** Where the rule stands that asks for the approval: it may be one that was mistyped. */
-function askedBy(data: TurnbuckleError['data']): string {
+function askingRule(data: TurnbuckleError['data']): string {
   const { file, line } = Object(data?.rule);
-  return typeof file === 'string' ? `. The rule at ${file}:${String(line ?? 1)} requires it` : '';
+  return typeof file === 'string' ? `. Approval is required by the rule at ${file}:${String(line ?? 1)}` : '';
 }
 
 /** Where the arguments are described, for somebody who does not know them. */
@@ -104,7 +108,7 @@ function withSchemaHint(error: unknown, found: CallableTool): unknown {
 }
 
 const schemaHint = ({ server, tool }: CallableTool): string =>
-  `Nothing was sent. Its arguments: turnbuckle tools ${shellWord(server)} ${shellWord(tool)} --schema`;
+  `Nothing was sent. Show the arguments of the tool: turnbuckle tools ${shellQuote(server)} ${shellQuote(tool)} --schema`;
 
 /** Shows what came of it; answers the exit code. */
 export async function showResult(

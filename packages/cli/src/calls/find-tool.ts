@@ -1,12 +1,12 @@
-/** The tool that a command line names. Connects the server it needs and, as far as it can be told, no other. */
+/** Finds the tool named on the command line. Connects only its server, where the name tells which it is. */
 import { type CatalogTool, TurnbuckleError } from 'turnbuckle';
-import type { CommandContext } from './command.js';
-import { connectOneOrAll } from './connect-servers.js';
-import { nearestWord } from './nearest-word.js';
-import type { ToolShelf } from './servers.js';
-import { shellWord } from './shell-word.js';
-import { unknownServer } from './unknown-server.js';
-import { needWord } from './words.js';
+import { shellQuote } from 'turnbuckle/light';
+import type { CommandContext } from '../command.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { requirePositional } from '../command-line/positionals.js';
+import { connectOneOrAll } from '../session/connect-servers.js';
+import type { ToolLookup } from '../session/servers.js';
+import { unknownServer } from '../session/unknown-server.js';
 
 interface FoundTool {
   readonly tool: CatalogTool;
@@ -15,26 +15,29 @@ interface FoundTool {
 }
 
 /** By server and tool, or by the one name an agent sees; SERVER_UNKNOWN or TOOL_UNKNOWN with what is near. */
-export async function findTool(context: CommandContext, runtime: ToolShelf): Promise<FoundTool> {
-  const { words } = context;
-  const first = needWord(context, 0, 'server');
+export async function findTool(context: CommandContext, runtime: ToolLookup): Promise<FoundTool> {
+  const { positionals } = context;
+  const first = requirePositional(context, 0, 'server');
   const servers = runtime.serverNames();
   if (servers.includes(first)) {
-    const name = needWord(context, 1, 'tool');
+    const name = requirePositional(context, 1, 'tool');
     await connectOneOrAll(context, runtime, first);
     const tool = runtime.catalog.find(first, name);
     if (tool === undefined) throw unknownTool(name, runtime, first);
-    return { tool, rest: words.slice(2) };
+    return { tool, rest: positionals.slice(2) };
   }
   const owners = ownersOf(first, servers);
   // A server and a tool were meant: no reason to start every server because of a misspelt name.
-  const second = words[1];
+  const second = positionals[1];
   const isServer = second !== undefined && !second.includes('=');
   if (owners.length === 0 && (isServer || servers.length === 0)) throw unknownServer(first, servers);
-  return { tool: await findByFullName(context, runtime, { name: first, owners }), rest: words.slice(1) };
+  return {
+    tool: await findByFullName(context, runtime, { name: first, owners }),
+    rest: positionals.slice(1),
+  };
 }
 
-/** The servers whose name stands in the tool's, the longest first. */
+/** The servers whose name is part of the tool name, longest first. */
 function ownersOf(name: string, servers: readonly string[]): string[] {
   return servers
     .filter((server) => ['mcp__', 'mcp_', ''].some((prefix) => name.startsWith(`${prefix}${server}_`)))
@@ -43,7 +46,7 @@ function ownersOf(name: string, servers: readonly string[]): string[] {
 
 async function findByFullName(
   context: CommandContext,
-  runtime: ToolShelf,
+  runtime: ToolLookup,
   { name, owners }: { name: string; owners: readonly string[] },
 ): Promise<CatalogTool> {
   let failure: unknown;
@@ -61,18 +64,18 @@ async function findByFullName(
   throw unknownTool(name, runtime);
 }
 
-function unknownTool(name: string, runtime: ToolShelf, server?: string): TurnbuckleError {
+function unknownTool(name: string, runtime: ToolLookup, server?: string): TurnbuckleError {
   const names =
     server === undefined
       ? runtime.tools().map((tool) => tool.name)
       : runtime.catalog.listByServer(server).map(({ tool }) => tool);
   const close = nearestWord(name, names);
-  const at = server === undefined ? '' : ` at server "${server}"`;
-  const all = `turnbuckle tools${server === undefined ? '' : ` ${shellWord(server)}`} lists what there is.`;
+  const at = server === undefined ? '' : ` on server "${server}"`;
+  const all = `List the tools: turnbuckle tools${server === undefined ? '' : ` ${shellQuote(server)}`}`;
   const owner = server === undefined ? runtime.tools().find(({ tool }) => tool === name)?.server : undefined;
   const meant =
     owner !== undefined
-      ? `Its server is missing: turnbuckle call ${shellWord(owner)} ${shellWord(name)}. `
+      ? `Server "${owner}" has a tool with this name. Call it: turnbuckle call ${shellQuote(owner)} ${shellQuote(name)}. `
       : close !== undefined
         ? `Did you mean "${close}"? `
         : '';

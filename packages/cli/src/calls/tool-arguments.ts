@@ -1,15 +1,17 @@
 /** Tool arguments as people type them: `key=value` read by the schema, `key:=json` as JSON. */
-import { parseStrictly, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { parseLossless } from 'turnbuckle/host';
+import { isRecord } from 'turnbuckle/light';
 import { resolveReference } from './resolve-reference.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The arguments; a word that fits neither form, or JSON that is none, is an error that names it. */
-export function readArguments(words: readonly string[], schema: Schema): Record<string, unknown> {
+/** Parses arguments; throws for a word in neither form and for invalid JSON. */
+export function parseArguments(words: readonly string[], schema: Schema): Record<string, unknown> {
   const parts = new Map<string, string>();
   for (const word of words) {
     const [, key = '', colon = '', value = ''] = /^([^=]+?)(:?)=([\s\S]*)$/.exec(word) ?? [];
-    if (key === '') throw invalid(`"${word}" is neither key=value nor key:=json.`);
+    if (key === '') throw invalid(`Invalid argument "${word}": expected key=value or key:=json.`);
     const text =
       colon === ':'
         ? checkJson(key, value)
@@ -17,7 +19,7 @@ export function readArguments(words: readonly string[], schema: Schema): Record<
     parts.set(key, `${JSON.stringify(key)}:${text}`);
   }
   // Read as one text: a number that JavaScript cannot hold is sent as it was typed.
-  return parseStrictly(`{${[...parts.values()].join(',')}}`) as Record<string, unknown>;
+  return parseLossless(`{${[...parts.values()].join(',')}}`) as Record<string, unknown>;
 }
 
 /** The required arguments that are not there. */
@@ -27,20 +29,20 @@ export function missingArguments(args: Readonly<Record<string, unknown>>, { requ
     : [];
 }
 
-export interface Argument {
+export interface ArgumentInfo {
   /** What it may be, in the words of JSON Schema; none when the schema does not say. */
   readonly types: readonly string[];
   readonly description?: string | undefined;
   /** The only values there are. */
   readonly choices?: readonly string[] | undefined;
-  read(text: string): unknown;
+  parse(text: string): unknown;
   /** Is it one of the types? The whole check is made before the call. */
   fits(value: unknown): boolean;
 }
 
-/** What is known about an argument, for somebody who is asked for it. */
-export function argumentOf(key: string, root: Schema): Argument {
-  const schema = followed(propertyOf(root, key), root);
+/** What is known about an argument, for a prompt. */
+export function describeArgument(key: string, root: Schema): ArgumentInfo {
+  const schema = resolveReferences(propertyOf(root, key), root);
   const types = [...typesOf(schema, root)];
   const { description, enum: values } = schema;
   const isChoice =
@@ -49,7 +51,7 @@ export function argumentOf(key: string, root: Schema): Argument {
     types,
     description: typeof description === 'string' ? description : undefined,
     choices: isChoice ? values : undefined,
-    read: (text) => coerce(text, schema, root),
+    parse: (text) => coerce(text, schema, root),
     fits: (value) => types.length === 0 || types.some((type) => isOfType(value, type)),
   };
 }
@@ -60,9 +62,9 @@ function isOfType(value: unknown, type: string): boolean {
   return type === 'object' ? isSchema(value) : typeof value === type;
 }
 
-/** A text as the type that the schema asks for; as it is when it cannot be that, so that the check can say why. */
+/** Converts a text to the type in the schema; returns it unchanged if that fails, so that validation reports it. */
 export function coerce(text: string, property: Schema, root: Schema = property): unknown {
-  const schema = followed(property, root);
+  const schema = resolveReferences(property, root);
   const types = typesOf(schema, root);
   if (types.has('string')) return text;
   if ((types.has('integer') || types.has('number')) && isExactNumber(text.trim())) return Number(text);
@@ -70,7 +72,7 @@ export function coerce(text: string, property: Schema, root: Schema = property):
     return /^(true|yes|on)$/i.test(text);
   if (types.has('null') && text === 'null') return null;
   if (types.has('array') || types.has('object')) return coerceCompound(text, { schema, root, types });
-  return types.size === 0 ? looseValue(text) : text;
+  return types.size === 0 ? parseLoosely(text) : text;
 }
 
 /** Written as a number, and one that does not become another by being one. */
@@ -100,8 +102,8 @@ function coerceCompound(text: string, { schema, root, types }: Expected): unknow
   return text === '' ? [] : text.split(',').map((item) => coerce(item.trim(), items, root));
 }
 
-/** Nothing is said about the type: JSON if it is JSON, else the text. */
-function looseValue(text: string): unknown {
+/** No type in the schema: JSON if it parses, else the text. */
+function parseLoosely(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -111,7 +113,7 @@ function looseValue(text: string): unknown {
 
 const MAX_REFERENCES = 10;
 
-function followed(schema: Schema, root: Schema): Schema {
+function resolveReferences(schema: Schema, root: Schema): Schema {
   let result = schema;
   for (let count = 0; count < MAX_REFERENCES && typeof result.$ref === 'string'; count += 1) {
     const target = resolveReference(result.$ref, root);
@@ -122,7 +124,7 @@ function followed(schema: Schema, root: Schema): Schema {
 }
 
 function typesOf(written: Schema, root: Schema, depth = 0): Set<string> {
-  const schema = followed(written, root);
+  const schema = resolveReferences(written, root);
   const own =
     typeof schema.type === 'string'
       ? [schema.type]
@@ -155,11 +157,10 @@ function checkJson(key: string, text: string): string {
   }
 }
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is Schema => isRecord(value);
 
 const invalid = (message: string, cause?: unknown): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', message, {
     cause,
-    hint: 'Write key=value, or key:=json for lists and objects.',
+    hint: 'Use key=value, or key:=json for lists and objects.',
   });

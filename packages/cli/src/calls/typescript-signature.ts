@@ -1,7 +1,8 @@
 /** A tool as a TypeScript signature, for people and models that read those best. */
 import type { CatalogTool } from 'turnbuckle';
+import { isRecord } from 'turnbuckle/light';
+import { escapeHidden, showLine } from '../terminal/untrusted-text.js';
 import { resolveReference } from './resolve-reference.js';
-import { escapeHidden, showLine } from './untrusted-text.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -29,10 +30,15 @@ function toType(schema: unknown, root: Schema, depth: number): string {
     if (Array.isArray(branches)) return branches.map((branch) => toType(branch, root, depth + 1)).join(join);
   }
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
-  return types.map((type) => ofType(type, schema, root, depth)).join(' | ');
+  return types.map((type) => ofType(type, schema, { root, depth })).join(' | ');
 }
 
-function ofType(type: unknown, schema: Schema, root: Schema, depth: number): string {
+interface SchemaPlace {
+  readonly root: Schema;
+  readonly depth: number;
+}
+
+function ofType(type: unknown, schema: Schema, { root, depth }: SchemaPlace): string {
   switch (type) {
     case 'string':
     case 'boolean':
@@ -67,5 +73,4 @@ function toObject(schema: Schema, root: Schema, depth: number): string {
 }
 
 const toKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key));
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is Schema => isRecord(value);

@@ -1,4 +1,4 @@
-/** The word that somebody probably meant, or undefined when none is near enough to be it. */
+/** The closest candidate; undefined when none is close enough. */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const most = Math.max(1, Math.floor(word.length / 3));
   const ranked = candidates
@@ -10,7 +10,7 @@ export function nearestWord(word: string, candidates: readonly string[]): string
     : undefined;
 }
 
-/** How many letters have to be put in, taken out or replaced; two that changed places count once. */
+/** Edit distance; a transposition counts once. */
 function distance(left: string, right: string): number {
   const rows: number[][] = [Array.from({ length: right.length + 1 }, (_, index) => index)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;

@@ -1,33 +1,33 @@
 /** Hints for servers that only this command line knows: the next command needs the same option, or finds no such server. */
 import { TurnbuckleError } from 'turnbuckle';
-import type { Flags } from './command.js';
-import { shellWord } from './shell-word.js';
+import { shellQuote } from 'turnbuckle/light';
+import type { Flags } from '../command.js';
 
-/** What --config and --mcp-server say. */
-export interface NamedForRun {
+/** The values of --config and --mcp-server. */
+export interface RunServerFlags {
   readonly config?: Flags[string];
   readonly servers?: Flags[string];
 }
 
 /** The error, its commands with the options of this run; any other as it is. */
-export function withNamed(thrown: unknown, named: NamedForRun | undefined): unknown {
+export function withRunFlagHints(thrown: unknown, named: RunServerFlags | undefined): unknown {
   if (!(thrown instanceof TurnbuckleError) || thrown.hint === undefined || named === undefined) return thrown;
   const { code, message, server, tool, data, cause } = thrown;
-  const hint = namedHint(thrown.hint, server, named);
+  const hint = addRunFlags(thrown.hint, server, named);
   if (hint === thrown.hint) return thrown;
   return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
 
 /** `turnbuckle login j` as `turnbuckle login j --mcp-server 'j=…'`. */
-function namedHint(hint: string, server: string | undefined, { config, servers }: NamedForRun): string {
+function addRunFlags(hint: string, server: string | undefined, { config, servers }: RunServerFlags): string {
   if (server === undefined) return hint;
   const isOwn = listed(servers).some((text) => text.startsWith(`${server}=`));
   // Not all of it: there may be a secret in the command.
   const options = isOwn
     ? [`--mcp-server '${server}=…'`]
-    : listed(config).map((file) => `--config ${shellWord(file)}`);
+    : listed(config).map((file) => `--config ${shellQuote(file)}`);
   if (options.length === 0) return hint;
-  const said = [server, shellWord(server)];
+  const said = [server, shellQuote(server)];
   return hint.replace(
     /\bturnbuckle (?:login|logout|logs|config|tools|call|ping|doctor) (\S+?)(?=[\s.,;)]|$)/g,
     (command, word) =>

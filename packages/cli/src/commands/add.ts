@@ -1,32 +1,34 @@
 import { existsSync } from 'node:fs';
-import { editServers, type LoadedConfig, redactConfig, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { editServers, type LoadedConfig, redactConfig } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
-import { fileOfFlag, fileOfScope } from '../config-file.js';
-import { createLeadsHere } from '../daemon/leads-here.js';
-import { emptyCredentials } from '../empty-credentials.js';
-import { jsonFault } from '../json-fault.js';
-import { misreadAddress } from '../misread-address.js';
-import { loadCommandConfig } from '../open.js';
-import { placeEntry } from '../placed-entry.js';
-import { shellWord } from '../shell-word.js';
-import { showLine } from '../untrusted-text.js';
-import { warnOfSecrets } from '../warn-of-secrets.js';
-import { needWord, readPairs } from '../words.js';
+import { parseKeyValuePairs, requirePositional } from '../command-line/positionals.js';
+import { loadCommandConfig } from '../session/command-runtime.js';
+import { completeAddress } from '../session/complete-address.js';
+import { fileOfFlag, fileOfScope } from '../session/config-file.js';
+import { emptyCredentials } from '../session/empty-credentials.js';
+import { resolveEntryDirectory } from '../session/entry-directory.js';
+import { warnOfSecrets } from '../session/warn-of-secrets.js';
+import { createSelfReferenceCheck } from '../setup/self-reference.js';
+import { findJsonError } from '../terminal/json-error.js';
+import { showLine } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
-  const { output, flags, words } = context;
-  const name = needWord(context, 0, 'name of the server');
-  const typed = toEntry(words.slice(1), context);
+  const { output, flags, positionals } = context;
+  const name = requirePositional(context, 0, 'server name');
+  const typed = toEntry(positionals.slice(1), context);
   const config = await loadCommandConfig(context);
   const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
   await checkEntry(name, typed);
   const isProject = flags.scope === 'project' || flags.scope === 'local';
-  const { entry, told } = placeEntry(typed, file, isProject);
-  const itself = createLeadsHere(context, config)(entry);
-  const warnings = itself === undefined ? [] : [`${name} is no other server: ${itself}.`];
+  const { entry, notice } = resolveEntryDirectory(typed, file, isProject);
+  const itself = createSelfReferenceCheck(context, config)(entry);
+  const warnings =
+    itself === undefined ? [] : [`Server "${name}" points back to Turnbuckle because ${itself}.`];
   for (const warning of [...warnings, ...emptyCredentials(entry)])
     output.warn(`${output.color.yellow('warning')} ${showLine(warning, 300)}`);
-  warnOfSecrets(output, { name, config: entry, done: 'written' });
+  warnOfSecrets(output, { name, config: entry, action: 'written' });
   await editServers(file, [{ action: flags.force === true ? 'set' : 'add', name, config: entry }]).catch(
     (error: unknown) => {
       throw withForceHint(error);
@@ -34,7 +36,7 @@ export async function run(context: CommandContext): Promise<void> {
   );
   if (output.json) output.data({ added: name, file, config: redactConfig(entry) });
   else output.line(`Added ${output.color.bold(name)} to ${file}`);
-  if (told !== undefined) output.note(showLine(told, 1_000));
+  if (notice !== undefined) output.note(showLine(notice, 1_000));
   output.note(output.color.dim(nextStep(context, name, config)));
 }
 
@@ -42,19 +44,19 @@ function nextStep({ flags }: CommandContext, name: string, { servers }: LoadedCo
   const scope = flags.scope ?? 'user';
   const other = servers.get(name)?.origin;
   if (scope === 'user' && other !== undefined && other.scope !== 'user')
-    return `Not in effect here: ${other.file} has a server of that name, which stands above yours.`;
-  // Whoever opens the project later is asked, and so is its author, who sees what the others will see.
-  const word = shellWord(name);
-  return scope === 'user' ? `Try it: turnbuckle tools ${word}` : `Agree to it: turnbuckle trust ${word}`;
+    return `The new server is not used in this directory, because ${other.file} defines a server with the same name and takes precedence.`;
+  // Every user of the project has to trust it, its author included.
+  const word = shellQuote(name);
+  return scope === 'user' ? `Try it: turnbuckle tools ${word}` : `Trust it: turnbuckle trust ${word}`;
 }
 
 function toEntry(
   words: readonly string[],
-  { flags, foreignFrom = Number.POSITIVE_INFINITY }: CommandContext,
+  { flags, passthroughIndex = Number.POSITIVE_INFINITY }: CommandContext,
 ): Record<string, unknown> {
   const [first, ...rest] = words;
-  if (first === undefined) throw invalid('What to run or contact is missing.');
-  const env = readPairs((flags.env as readonly string[] | undefined) ?? []);
+  if (first === undefined) throw invalid('Missing command or URL.');
+  const env = parseKeyValuePairs((flags.env as readonly string[] | undefined) ?? []);
   const headers = readHeaders((flags.header as readonly string[] | undefined) ?? []);
   const json = first.trimStart().startsWith('{') ? readJson(first) : undefined;
   const extras = {
@@ -63,34 +65,34 @@ function toEntry(
   };
   const isAddress = /^(https?|wss?):\/\//i.test(first);
   if ((json !== undefined || isAddress) && rest[0] !== undefined)
-    throw invalid(`"${rest[0]}" is one word too many.`);
+    throw invalid(`Unexpected argument "${rest[0]}".`);
   if (json !== undefined) return { ...json, ...extras };
   const type = typeof flags.transport === 'string' ? { type: flags.transport } : {};
   if (isAddress) return { ...type, url: first, ...extras };
   checkCommand(first, rest);
   // Behind `--` it is a command, whatever it looks like.
-  if (foreignFrom > 1) refuseAddress(first, rest);
+  if (passthroughIndex > 1) refuseAddress(first, rest);
   return { ...type, command: first, ...(rest.length > 0 && { args: rest }), ...extras };
 }
 
-/** What is easily mistyped, and would only be told as a program that is not there. */
+/** Common mistakes that would otherwise fail as unknown commands. */
 function checkCommand(command: string, args: readonly string[]): void {
   if (/^[a-z][\w+.-]*:\/\//i.test(command))
-    throw invalid(`"${command}" is not an address of a server.`, {
-      hint: 'An address begins with https://, http://, wss:// or ws://.',
+    throw invalid(`"${command}" is not a server URL.`, {
+      hint: 'A URL starts with https://, http://, wss:// or ws://.',
     });
   if (args.length === 0 && /\s/.test(command.trim()) && !existsSync(command))
-    throw invalid(`"${command}" is one word, and there is no program of that name.`, {
-      hint: `Leave the quotes out: turnbuckle add <name> -- ${command}`,
+    throw invalid(`"${command}" is quoted as one word, and no program has that name.`, {
+      hint: `Remove the quotes: turnbuckle add <name> -- ${command}`,
     });
 }
 
 /** What lacks only the beginning of an address. */
 function refuseAddress(word: string, more: readonly string[]): void {
-  const address = more.length === 0 && !existsSync(word) ? misreadAddress(word) : undefined;
+  const address = more.length === 0 && !existsSync(word) ? completeAddress(word) : undefined;
   if (address === undefined) return;
-  throw invalid(`"${word}" looks like an address, and lacks what an address begins with.`, {
-    hint: `Write it in full: turnbuckle add <name> ${address}. If it is a program: turnbuckle add <name> -- ${word}`,
+  throw invalid(`"${word}" looks like a URL without a scheme.`, {
+    hint: `For a URL, include the scheme: turnbuckle add <name> ${address}. For a program, write: turnbuckle add <name> -- ${word}`,
   });
 }
 
@@ -109,7 +111,7 @@ function withForceHint(error: unknown): unknown {
   return new TurnbuckleError(code, message, {
     server,
     data,
-    hint: 'Choose another name, or replace it: --force',
+    hint: 'Choose another name, or replace the existing server with --force.',
   });
 }
 
@@ -117,7 +119,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const cut = line.indexOf(':');
-      if (cut <= 0) throw invalid(`The header "${line}" is not of the form "Name: value".`);
+      if (cut <= 0) throw invalid(`Invalid header "${line}": expected "Name: value".`);
       return [line.slice(0, cut).trim(), line.slice(cut + 1).trim()];
     }),
   );
@@ -127,8 +129,8 @@ function readJson(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (cause) {
-    const where = jsonFault(text) ?? 'it is not JSON';
-    throw invalid(`The JSON of the server cannot be read: ${where}.`, { cause });
+    const where = findJsonError(text);
+    throw invalid(`Invalid server JSON${where === undefined ? '' : ` at ${where}`}.`, { cause });
   }
 }
 
@@ -136,6 +138,6 @@ const asRecord = (value: unknown): object => (typeof value === 'object' && value
 
 const invalid = (message: string, more: { cause?: unknown; hint?: string } = {}): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', message, {
-    hint: 'turnbuckle add --help shows how to write it.',
+    hint: 'Run turnbuckle add --help for usage.',
     ...more,
   });

@@ -1,8 +1,8 @@
 import type { CommandContext } from '../command.js';
 
-const PORT = 3_001;
+const DEFAULT_BRIDGE_PORT = 3_001;
 
 export async function run(context: CommandContext): Promise<number> {
-  const { serveHere } = await import('../daemon/serve-here.js');
-  return serveHere(context, PORT);
+  const { serveInForeground } = await import('../serve/serve-foreground.js');
+  return serveInForeground(context, DEFAULT_BRIDGE_PORT);
 }

@@ -1,11 +1,12 @@
+import { makeCall } from '../calls/make-call.js';
 import type { CommandContext } from '../command.js';
-import { callAttached } from '../daemon/attached-call.js';
-import { throughDaemon } from '../daemon/attachment.js';
+import { throughDaemon } from '../daemon/daemon-endpoint.js';
+import { remoteTarget } from '../daemon/remote-call.js';
 
-/** Through the daemon if one runs; what a call of its own takes is loaded only if not. */
+/** Through the daemon if one runs; what a call by this process needs is loaded only if not. */
 export async function run(context: CommandContext): Promise<number> {
-  const done = await throughDaemon(context, (client) => callAttached(context, client));
+  const done = await throughDaemon(context, (client) => makeCall(context, remoteTarget(context, client)));
   if (done?.result !== undefined) return done.result;
-  const { callDirectly } = await import('../own-call.js');
-  return callDirectly(context);
+  const { callLocally } = await import('../calls/local-call.js');
+  return callLocally(context);
 }

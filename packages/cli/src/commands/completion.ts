@@ -1,6 +1,6 @@
 import { TurnbuckleError } from 'turnbuckle';
 import type { Command, CommandContext } from '../command.js';
-import { needWord } from '../words.js';
+import { requirePositional } from '../command-line/positionals.js';
 
 const namesOf = (commands: readonly Command[]): string =>
   commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]).join(' ');
@@ -9,7 +9,7 @@ const namesOf = (commands: readonly Command[]): string =>
 const byServer = (commands: readonly Command[]): string =>
   namesOf(commands.filter((command) => /^[<[]server/.test(command.arguments)));
 
-// bash expands the words it is given: a name with anything but plain letters could be a command of its own.
+// bash expands these words: a name with other characters could run a command.
 const SERVER_NAMES = `turnbuckle config --json 2>/dev/null | sed -n 's/^      "name": "\\([A-Za-z0-9._-]*\\)",$/\\1/p'`;
 
 const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
@@ -22,7 +22,7 @@ const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>
   fi
 }
 complete -o default -F _turnbuckle turnbuckle tbk`,
-  // Sourced, it tells zsh about itself; as a file in $fpath it is the function, and has to run at once.
+  // When sourced, it registers itself; as a file in $fpath it is the function itself and has to run.
   zsh: (commands) => `#compdef turnbuckle tbk
 _turnbuckle() {
   if (( CURRENT == 2 )); then
@@ -55,11 +55,11 @@ fi`,
 };
 
 export async function run(context: CommandContext): Promise<void> {
-  const shell = needWord(context, 0, 'name of the shell');
+  const shell = requirePositional(context, 0, 'shell');
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell]?.(context.commands) : undefined;
   if (script === undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no completion for "${shell}".`, {
-      hint: 'There is for bash, zsh and fish.',
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `Unsupported shell "${shell}".`, {
+      hint: 'Supported shells: bash, zsh and fish.',
     });
   if (context.output.json) context.output.data({ shell, script });
   else context.output.line(script);

@@ -1,4 +1,4 @@
 import type { CommandContext } from '../command.js';
-import { switchServers } from '../switch-servers.js';
+import { switchServers } from '../session/switch-servers.js';
 
 export const run = (context: CommandContext): Promise<void> => switchServers(context, 'disable');

@@ -1,18 +1,19 @@
-import type { ConfiguredRuntime, LoadedConfig, Runtime, ServerStatus } from 'turnbuckle';
-import type { Check } from '../check.js';
+import type { ConfiguredRuntime, Runtime, ServerStatus } from 'turnbuckle';
+import type { LoadedConfig } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
+import { describeFlags } from '../calls/describe-flags.js';
 import type { CommandContext } from '../command.js';
-import { connectServers, statusOf } from '../connect-servers.js';
-import { checkBoth, viewDaemon } from '../daemon/compare-daemon.js';
-import { flagText } from '../flag-text.js';
-import { leftOutHint, leftOutText } from '../left-out.js';
-import { withRuntime } from '../open.js';
-import { checkRelative } from '../relative-checks.js';
-import { addressOf } from '../report-error.js';
-import { checkConfinement, checkMachine } from '../sandbox-checks.js';
-import { shellWord } from '../shell-word.js';
-import { textTable } from '../text-table.js';
-import { showLine } from '../untrusted-text.js';
-import { fitLines } from '../wrap-text.js';
+import { addressSuffix } from '../command-line/report-error.js';
+import { compareServerStatus, inspectDaemon } from '../daemon/inspect-daemon.js';
+import type { Check } from '../session/check.js';
+import { withRuntime } from '../session/command-runtime.js';
+import { connectServers, statusOf } from '../session/connect-servers.js';
+import { leftOutHint, leftOutText } from '../session/left-out.js';
+import { checkRelativePaths } from '../session/relative-checks.js';
+import { checkSandboxSupport, checkServerSandbox } from '../session/sandbox-checks.js';
+import { textTable } from '../terminal/text-table.js';
+import { showLine } from '../terminal/untrusted-text.js';
+import { wrapLines } from '../terminal/wrap-text.js';
 
 interface ServerCheck extends Check {
   /** What to look at in its texts. */
@@ -20,7 +21,7 @@ interface ServerCheck extends Check {
 }
 
 interface Finding {
-  /** A tool of it; absent: what it says about itself. */
+  /** A tool of it; absent: its instructions. */
   readonly tool?: string;
   readonly flags: readonly string[];
   readonly what: string;
@@ -30,32 +31,36 @@ const EXITS = { config: 10, server: 11, auth: 12 } as const;
 const CONFIG_CODES = new Set(['CONFIG_INVALID', 'TRUST_REQUIRED', 'VARIABLE_MISSING', 'SERVER_LIMIT']);
 
 export async function run(context: CommandContext): Promise<number> {
-  const { output, words } = context;
+  const { output, positionals } = context;
   const check = async ({ runtime, config }: ConfiguredRuntime): Promise<number> => {
-    await connectServers(context, runtime, words);
-    const servers = statusOf(runtime, words);
+    await connectServers(context, runtime, positionals);
+    const servers = statusOf(runtime, positionals);
     const { problems } = config();
-    const daemon = await viewDaemon(context, config());
+    const daemon = await inspectDaemon(context, config());
     const differing = servers.flatMap((server) =>
-      checkBoth(server, daemon).some(({ ok }) => !ok)
+      compareServerStatus(server, daemon).some(({ ok }) => !ok)
         ? daemon.statuses.filter(({ name }) => name === server.name)
         : [],
     );
     const checks: ServerCheck[] = [
       checkNode(),
-      ...(await checkMachine(servers, words.length === 0)),
+      ...(await checkSandboxSupport(servers, positionals.length === 0)),
       ...checkConfiguration(config()),
       ...daemon.checks,
       ...servers.flatMap((server) => [
         { ...checkServer(server), ...findFlags(server, runtime) },
-        ...checkConfinement(server),
-        ...checkBoth(server, daemon),
-        ...checkRelative(config().servers.get(server.name), daemon.directory),
+        ...checkServerSandbox(server),
+        ...compareServerStatus(server, daemon),
+        ...checkRelativePaths(config().servers.get(server.name), daemon.directory),
       ]),
     ];
     if (output.json) output.data({ checks });
     else show(context, checks);
-    return exitCode(problems.length > 0 || daemon.hasProblems, [...servers, ...differing], daemon.isSilent);
+    return exitCode(
+      problems.length > 0 || daemon.hasProblems,
+      [...servers, ...differing],
+      daemon.isUnresponsive,
+    );
   };
   // The problems of the files are among what it shows.
   return withRuntime(context, check, { warn: false });
@@ -79,7 +84,9 @@ function checkConfiguration({ problems, servers, layers }: LoadedConfig): Check[
       ok: true,
       what: `${count(servers.size, 'server')} in ${count(files, 'file')}`,
       next:
-        servers.size === 0 ? 'Add one: turnbuckle add <name> -- <command>, or turnbuckle import' : undefined,
+        servers.size === 0
+          ? 'Add a server: turnbuckle add <name> -- <command>, or turnbuckle import'
+          : undefined,
     },
   ];
 }
@@ -90,15 +97,15 @@ function checkServer(server: ServerStatus): Check {
     return {
       name,
       ok: true,
-      what: 'switched off',
-      next: `turnbuckle enable ${shellWord(name)} switches it on`,
+      what: 'disabled',
+      next: `Enable the server: turnbuckle enable ${shellQuote(name)}`,
     };
   if (status !== 'connected') {
     return {
       name,
       ok: false,
-      what: `${error?.code ?? status}: ${showLine(error?.message ?? 'not connected', 200)}${error === undefined ? '' : addressOf(error)}`,
-      next: error?.hint ?? `turnbuckle logs ${shellWord(name)}`,
+      what: `${error?.code ?? status}: ${showLine(error?.message ?? 'not connected', 200)}${error === undefined ? '' : addressSuffix(error)}`,
+      next: error?.hint ?? `turnbuckle logs ${shellQuote(name)}`,
     };
   }
   const count = `${tools.length} tool${tools.length === 1 ? '' : 's'}`;
@@ -106,12 +113,12 @@ function checkServer(server: ServerStatus): Check {
   const leftOut = leftOutText(server);
   const next =
     tools.length === 0
-      ? 'It is up but offers no tools. Is it the right server, or does it want a sign-in?'
+      ? 'The server is connected but has no tools. Check that it is the right server, or sign in.'
       : undefined;
   return {
     name,
     ok: true,
-    what: `reached by ${transport}, speaks ${protocolVersion}, ${count}${leftOut === '' ? '' : `; ${leftOut}`}`,
+    what: `connected over ${transport}, protocol ${protocolVersion}, ${count}${leftOut === '' ? '' : `; ${leftOut}`}`,
     next: leftOut === '' ? next : leftOutHint(name),
   };
 }
@@ -119,16 +126,16 @@ function checkServer(server: ServerStatus): Check {
 function findFlags({ name, flags, instructions }: ServerStatus, runtime: Runtime): { flagged?: Finding[] } {
   const others = otherNames(name, runtime);
   const about = { flags, definition: { instructions } };
-  const own = flags.length === 0 ? [] : [{ flags, what: flagText(about, others) }];
+  const own = flags.length === 0 ? [] : [{ flags, what: describeFlags(about, others) }];
   const tools = runtime.catalog.listByServer(name).filter((tool) => tool.flags.length > 0);
   const flagged = [
     ...own,
-    ...tools.map((tool) => ({ tool: tool.tool, flags: tool.flags, what: flagText(tool, others) })),
+    ...tools.map((tool) => ({ tool: tool.tool, flags: tool.flags, what: describeFlags(tool, others) })),
   ];
   return flagged.length === 0 ? {} : { flagged };
 }
 
-/** Of the other servers and their tools; the longest first, which say the most. */
+/** Names of the other servers and their tools, longest first. */
 const otherNames = (name: string, runtime: Runtime): string[] =>
   runtime
     .serverNames()
@@ -139,19 +146,21 @@ const otherNames = (name: string, runtime: Runtime): string[] =>
     ])
     .sort((a, b) => b.length - a.length);
 
-const MOST_FINDINGS = 5;
+const MAX_FINDINGS_SHOWN = 5;
 
 function showFindings({ output }: CommandContext, { name, flagged = [] }: ServerCheck): void {
-  for (const { tool, what } of flagged.slice(0, MOST_FINDINGS))
+  for (const { tool, what } of flagged.slice(0, MAX_FINDINGS_SHOWN))
     writeWrapped(
       output,
-      `  ${output.color.yellow('⚠')} ${tool === undefined ? 'its description of itself' : showLine(tool, 60)} ${what}`,
+      `  ${output.color.yellow('⚠')} ${tool === undefined ? 'server instructions' : showLine(tool, 60)} ${what}`,
       '    ',
     );
-  const rest = flagged.length - MOST_FINDINGS;
+  const rest = flagged.length - MAX_FINDINGS_SHOWN;
   if (rest > 0)
     output.line(
-      output.spell(`  ${output.color.yellow(`⚠ and ${rest} more`)}: turnbuckle tools ${shellWord(name)}`),
+      output.rewriteCommands(
+        `  ${output.color.yellow(`⚠ and ${rest} more warnings`)}: turnbuckle tools ${shellQuote(name)}`,
+      ),
     );
 }
 
@@ -173,7 +182,7 @@ function show(context: CommandContext, checks: readonly ServerCheck[]): void {
 
 /** Whole, in as many lines as that takes: what is wrong, and what to do, is not cut off. */
 function writeWrapped(output: CommandContext['output'], text: string, indent: string): void {
-  output.line(fitLines(output.spell(text), output.width, indent));
+  output.line(wrapLines(output.rewriteCommands(text), output.width, indent));
 }
 
 function exitCode(configProblems: boolean, servers: readonly ServerStatus[], isSilent: boolean): number {

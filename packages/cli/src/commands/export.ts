@@ -1,42 +1,43 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { makeDirectory, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import { placeOf } from '../daemon/agent-clients.js';
 import { CLIENTS, clientById, discover, writeClientConfig } from '../imports/index.js';
-import { loadCommandConfig } from '../open.js';
-import { confirmChange } from '../preview.js';
-import { currentText, rememberChange, undoChange } from '../undo.js';
-import { unknownClient } from '../unknown-client.js';
-import { unknownServer } from '../unknown-server.js';
-import { showLine, showText } from '../untrusted-text.js';
+import { unknownClient } from '../imports/unknown-client.js';
+import { loadCommandConfig } from '../session/command-runtime.js';
+import { unknownServer } from '../session/unknown-server.js';
+import { currentMachine } from '../setup/agent-clients.js';
+import { showLine, showText } from '../terminal/untrusted-text.js';
+import { confirmChange } from '../undo/confirm-change.js';
+import { readCurrentText, rememberChange, undoChange } from '../undo/undo.js';
 
 export async function run(context: CommandContext): Promise<void> {
-  const { output, flags, words } = context;
+  const { output, flags, positionals } = context;
   if (flags.undo === true) {
     const file = await undoChange(context, 'export');
     if (output.json) return output.data({ undone: file });
-    return output.line(`${file} is as it was before.`);
+    return output.line(`${file} restored.`);
   }
   const client = clientOf(context);
   const config = await loadCommandConfig(context);
-  const unknown = words.find((name) => !config.servers.has(name));
+  const unknown = positionals.find((name) => !config.servers.has(name));
   if (unknown !== undefined) throw unknownServer(unknown, [...config.servers.keys()]);
   const wanted = [...config.servers.values()].filter(
-    ({ name }) => words.length === 0 || words.includes(name),
+    ({ name }) => positionals.length === 0 || positionals.includes(name),
   );
-  // What nobody agreed to here must not start there.
+  // A server that is not trusted here must not start there.
   const servers = wanted
     .filter(({ problem }) => problem === undefined)
     .map(({ name, entry }) => ({ name, config: entry }));
   for (const { name, problem } of wanted)
     if (problem !== undefined) skip(context, name, `${problem.message} ${problem.hint ?? ''}`);
   if (servers.length === 0)
-    throw new TurnbuckleError('SERVER_UNKNOWN', 'There is no server to write.', {
-      hint: 'turnbuckle config shows what there is, and why a server cannot be used.',
+    throw new TurnbuckleError('SERVER_UNKNOWN', 'No servers to export.', {
+      hint: 'Show all servers and their problems: turnbuckle config',
     });
   const file = flags.file === '-' ? undefined : targetFile(context, client);
-  const before = file === undefined ? undefined : await currentText(file);
+  const before = file === undefined ? undefined : await readCurrentText(file);
   const inputs = (config.settings.inputs ?? []).map(({ id, description, password }) => ({
     id,
     password,
@@ -52,7 +53,7 @@ export async function run(context: CommandContext): Promise<void> {
   for (const { name, reason } of result.skipped) skip(context, name, reason);
   if (result.text === undefined)
     throw new TurnbuckleError('CONFIG_INVALID', `${file ?? client}: ${result.problems.join('; ')}`, {
-      hint: 'Correct it there, or write to another file: --file <file>, --file - prints it.',
+      hint: 'Fix the file, write to another file with --file <file>, or print to stdout with --file -.',
     });
   if (file === undefined) {
     if (output.json) return output.data({ client, text: result.text });
@@ -60,24 +61,43 @@ export async function run(context: CommandContext): Promise<void> {
   }
   if (result.text === before) {
     if (output.json) return output.data({ exported: [], file });
-    return output.note(`${file} says all that already.`);
+    return output.note(`${file} is already up to date.`);
   }
+  await confirmAndWrite(context, { file, before, servers, text: result.text, skipped: result.skipped });
+}
+
+interface ExportedFile {
+  readonly file: string;
+  readonly before: string | undefined;
+  readonly text: string;
+  readonly servers: ReadonlyArray<{
+    readonly name: string;
+    readonly config: Readonly<Record<string, unknown>>;
+  }>;
+  readonly skipped: ReadonlyArray<{ readonly name: string }>;
+}
+
+async function confirmAndWrite(
+  context: CommandContext,
+  { file, before, text, servers, skipped }: ExportedFile,
+): Promise<void> {
+  const { output } = context;
   const entries = servers.map(({ config: entry }) => entry);
-  if (!(await confirmChange(context, { file, before, after: result.text }, entries)))
+  if (!(await confirmChange(context, { file, before, after: text }, entries)))
     return output.note('Nothing was written.');
-  if ((await currentText(file)) !== before)
-    throw new TurnbuckleError('CONFIG_INVALID', `${file} was changed in the meantime; it is left as it is.`, {
-      hint: 'Run it again to see the difference to what it is now.',
+  if ((await readCurrentText(file)) !== before)
+    throw new TurnbuckleError('CONFIG_INVALID', `${file} changed in the meantime and was not overwritten.`, {
+      hint: 'Run the command again to see the current difference.',
     });
   const made = makeDirectory(dirname(file), 0o777);
   // It may hold tokens; one that is there keeps the rights it has.
-  await writeFile(file, result.text, { mode: 0o600 });
-  await rememberChange(context, 'export', { file, before, after: result.text, made });
-  const left = new Set(result.skipped.map(({ name }) => name));
+  await writeFile(file, text, { mode: 0o600 });
+  await rememberChange(context, 'export', { file, before, after: text, made });
+  const left = new Set(skipped.map(({ name }) => name));
   const written = servers.map(({ name }) => name).filter((name) => !left.has(name));
   if (output.json) output.data({ exported: written, file });
   else output.line(`Wrote ${written.length} server${written.length === 1 ? '' : 's'} to ${file}`);
-  output.note(output.color.dim('Take it back: turnbuckle export --undo'));
+  output.note(output.color.dim('Undo: turnbuckle export --undo'));
 }
 
 function skip({ output }: CommandContext, name: string, reason: string): void {
@@ -86,21 +106,21 @@ function skip({ output }: CommandContext, name: string, reason: string): void {
 
 function clientOf({ flags }: CommandContext): string {
   if (typeof flags.to !== 'string')
-    throw new TurnbuckleError('ARGUMENTS_INVALID', 'Which tool to write for is missing: --to <client>.', {
-      hint: `There are: ${CLIENTS.map(({ id }) => id).join(', ')}`,
+    throw new TurnbuckleError('ARGUMENTS_INVALID', 'Missing option: --to <client>.', {
+      hint: `Available clients: ${CLIENTS.map(({ id }) => id).join(', ')}`,
     });
-  if (clientById(flags.to) === undefined) throw unknownClient(flags.to, 'write for');
+  if (clientById(flags.to) === undefined) throw unknownClient(flags.to);
   return flags.to;
 }
 
 /** The file named, the one the tool has, or the first of those it would look for. */
 function targetFile({ flags, environment }: CommandContext, client: string): string {
   if (typeof flags.file === 'string') return resolve(flags.file);
-  const existing = discover(placeOf({ environment })).find(
+  const existing = discover(currentMachine({ environment })).find(
     (file) => file.client === client && file.scope === 'user',
   );
   if (existing !== undefined) return existing.path;
-  throw new TurnbuckleError('CONFIG_INVALID', `No configuration of ${client} was found.`, {
-    hint: 'Name the file: --file <path>, or print it: --file -',
+  throw new TurnbuckleError('CONFIG_INVALID', `No configuration file for ${client} was found.`, {
+    hint: 'Specify the file with --file <path>, or print to stdout with --file -.',
   });
 }

@@ -1,15 +1,16 @@
-import { editConfig, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { editConfig } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import { fileOfFlag, fileOfScope } from '../config-file.js';
-import { loadCommandConfig } from '../open.js';
+import { loadCommandConfig } from '../session/command-runtime.js';
+import { fileOfFlag, fileOfScope } from '../session/config-file.js';
 
-const FIRST = `{
-  // The servers, by the names that you give them. turnbuckle add, import and list work on this file too.
+const INITIAL_CONFIG = `{
+  // Servers by name. The commands turnbuckle add, import and list use this file too.
   "servers": {
-    // A local server is a command:
+    // A local server has a command:
     // "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/path/to/a/directory"] },
 
-    // A remote one is an address. \${VAR} is filled in from the environment when it is connected:
+    // A remote server has a URL. \${VAR} is replaced with the value of the environment variable VAR when the server is connected:
     // "docs": { "url": "https://example.com/mcp", "headers": { "authorization": "Bearer \${DOCS_TOKEN}" } },
   },
 }
@@ -20,16 +21,16 @@ export async function run(context: CommandContext): Promise<void> {
   const config = await loadCommandConfig(context);
   const file = fileOfFlag(context, config) ?? fileOfScope('user', config);
   await editConfig(file, (text) => {
-    if (text.trim() === '') return FIRST;
-    throw new TurnbuckleError('NAME_TAKEN', `${file} is there already.`, {
-      hint: 'turnbuckle config shows what is in it.',
+    if (text.trim() === '') return INITIAL_CONFIG;
+    throw new TurnbuckleError('NAME_TAKEN', `${file} already exists.`, {
+      hint: 'Show the configuration: turnbuckle config',
     });
   });
   if (output.json) output.data({ file });
   else output.line(`Wrote ${file}`);
   output.note(
     output.color.dim(
-      'Next: turnbuckle import takes over the servers of your other tools; turnbuckle add adds one.',
+      'Next, import servers from other applications with turnbuckle import, or add a server with turnbuckle add.',
     ),
   );
 }

@@ -1,30 +1,30 @@
 import type { ServerStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { connectServers, requireServers, statusOf } from '../connect-servers.js';
-import { leftOutHint, leftOutText } from '../left-out.js';
-import { sandboxWord } from '../sandbox-checks.js';
-import { textTable } from '../text-table.js';
-import { showLine } from '../untrusted-text.js';
-import { withServers } from '../with-servers.js';
+import { withServers } from '../daemon/with-servers.js';
+import { connectServers, requireServers, statusOf } from '../session/connect-servers.js';
+import { leftOutHint, leftOutText } from '../session/left-out.js';
+import { sandboxLabel } from '../session/sandbox-checks.js';
+import { textTable } from '../terminal/text-table.js';
+import { showLine } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
-  const { output, words, flags } = context;
+  const { output, positionals, flags } = context;
   const readsOnly = flags['no-connect'] === true;
   // What a daemon has connected is not what the files say.
   const asked = readsOnly ? { ...context, flags: { ...flags, 'no-daemon': true } } : context;
   await withServers(asked, async (servers) => {
-    requireServers(servers, words);
-    if (!readsOnly) await connectServers(context, servers, words);
-    const found = statusOf(servers, words);
+    requireServers(servers, positionals);
+    if (!readsOnly) await connectServers(context, servers, positionals);
+    const found = statusOf(servers, positionals);
     if (output.json) return output.data(found.map(toJson));
     if (found.length === 0)
       return output.note(
-        'There are no servers yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
+        'No servers configured. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
       );
     const rows = found.map((server) => row(server, context));
     for (const line of textTable(rows, output)) output.line(line);
-    for (const { name, error } of found) if (error !== undefined) tell(context, name, error);
-    for (const server of found) tellLeftOut(context, server);
+    for (const { name, error } of found) if (error !== undefined) printError(context, name, error);
+    for (const server of found) printLeftOut(context, server);
   });
 }
 
@@ -50,12 +50,12 @@ function row(server: ServerStatus, { output }: CommandContext): string[] {
     transport ?? '',
     protocolVersion ?? '',
     count,
-    [scope ?? '', sandboxWord(server)].filter((word) => word !== '').join(', '),
+    [scope ?? '', sandboxLabel(server)].filter((word) => word !== '').join(', '),
     output.color.dim(what),
   ];
 }
 
-function tell(
+function printError(
   { output }: CommandContext,
   name: string,
   { code, message, hint }: NonNullable<ServerStatus['error']>,
@@ -66,7 +66,7 @@ function tell(
   if (hint !== undefined) output.note(`  ${showLine(hint, 600)}`);
 }
 
-function tellLeftOut({ output }: CommandContext, server: ServerStatus): void {
+function printLeftOut({ output }: CommandContext, server: ServerStatus): void {
   const text = leftOutText(server);
   if (text === '') return;
   output.note(`\n${output.color.yellow(showLine(server.name, 60))} ${text}`);

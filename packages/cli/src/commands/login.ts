@@ -1,14 +1,15 @@
-import { openBrowser, type SignInPage, type SignInPrompts, TurnbuckleError } from 'turnbuckle';
+import { type SignInPrompts, TurnbuckleError } from 'turnbuckle';
+import { openBrowser, type SignInPage } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import { withRuntime } from '../open.js';
-import { showLine, showWhole } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { requirePositional } from '../command-line/positionals.js';
+import { withRuntime } from '../session/command-runtime.js';
+import { showFullLine, showLine } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags, signal } = context;
-  const server = needWord(context, 0, 'server');
+  const server = requirePositional(context, 0, 'server');
   if (flags.device === true && flags.paste === true)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', '--device and --paste are two ways; choose one.');
+    throw new TurnbuckleError('ARGUMENTS_INVALID', '--device and --paste cannot be combined.');
   const method = flags.device === true ? 'device' : flags.paste === true ? 'paste' : 'browser';
   const scopes = typeof flags.scope === 'string' ? flags.scope.split(/[\s,]+/).filter(Boolean) : undefined;
   await withRuntime(context, async ({ runtime }) => {
@@ -23,29 +24,29 @@ export async function run(context: CommandContext): Promise<void> {
     if (output.json) return output.data(status);
     const name = output.color.bold(showLine(server, 60));
     if (done)
-      output.line(`Signed in at ${name}${status.scope === undefined ? '' : ` (${showLine(status.scope)})`}`);
-    else if (status.signedIn) output.line(`You are signed in at ${name} already; --force signs in again`);
-    else output.line(`${name} needs no sign-in`);
+      output.line(`Signed in to ${name}${status.scope === undefined ? '' : ` (${showLine(status.scope)})`}`);
+    else if (status.signedIn) output.line(`Already signed in to ${name}; use --force to sign in again`);
+    else output.line(`${name} does not require sign-in`);
   });
 }
 
 function prompts({ output, flags }: CommandContext): SignInPrompts {
   const show = ({ server, url }: SignInPage, what: string): void => {
-    output.warn(`${what.replace('<server>', () => showLine(server, 60))}:\n\n  ${showWhole(url)}\n`);
+    output.warn(`${what.replace('<server>', () => showLine(server, 60))}:\n\n  ${showFullLine(url)}\n`);
   };
   return {
     async open(page) {
       if (flags.paste === true || flags['no-browser'] === true)
         return show(page, 'To sign in to <server>, open this page');
-      show(page, 'To sign in to <server>, this page is being opened');
+      show(page, 'Opening this page to sign in to <server>');
       await openBrowser(page.url).catch(() => {
-        output.note('No browser could be opened here. Open the page yourself, or use --paste or --device.');
+        output.note('Could not open a browser. Open the page yourself, or use --paste or --device.');
       });
     },
     async paste() {
       if (!output.interactive) return readLine();
-      const { askText } = await import('../ask.js');
-      return askText('Paste the address that the browser ended at');
+      const { askText } = await import('../terminal/ask.js');
+      return askText('Paste the URL that the browser was redirected to');
     },
     showCode(page) {
       show(page, 'To sign in to <server>, open this page on any device');

@@ -1,47 +1,45 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Runtime, TurnbuckleError } from 'turnbuckle';
+import { timerDelay } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import { requireUsable } from '../connect-servers.js';
-import { throughDaemon } from '../daemon/attachment.js';
-import { withRuntime } from '../open.js';
-import { escapeHidden, showLine, showMessage } from '../untrusted-text.js';
-import { needWord } from '../words.js';
-
-/** As long as a timer can be. */
-const FOREVER_MS = 2 ** 31 - 1;
+import { requirePositional } from '../command-line/positionals.js';
+import { throughDaemon } from '../daemon/daemon-endpoint.js';
+import { withRuntime } from '../session/command-runtime.js';
+import { requireUsable } from '../session/connect-servers.js';
+import { escapeHidden, showLine, showMessage } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags, signal } = context;
-  const server = needWord(context, 0, 'server');
+  const server = requirePositional(context, 0, 'server');
   const seconds = flags.seconds === undefined ? Number.POSITIVE_INFINITY : Number(flags.seconds);
   if (!(seconds > 0))
     throw new TurnbuckleError(
       'ARGUMENTS_INVALID',
-      `--seconds "${String(flags.seconds)}" is not a number of seconds.`,
+      `Invalid --seconds "${String(flags.seconds)}": expected a number.`,
       { hint: 'For example --seconds 5' },
     );
-  const tell = (kind: string, text: string): void => {
+  const print = (kind: string, text: string): void => {
     const time = new Date().toISOString();
     if (output.json) output.line(escapeHidden(JSON.stringify({ time, server, kind, text })));
     else output.line(`${output.color.dim(kind.padEnd(8))} ${showMessage(text)}`);
   };
-  const forMs = Math.min(seconds * 1_000, FOREVER_MS);
+  const durationMs = timerDelay(seconds * 1_000);
   const done = await throughDaemon(context, async (client) => {
-    const { followDaemon } = await import('../daemon/daemon-events.js');
-    const listenTo = (source: Pick<Runtime, 'on'>): void => listen(source, server, tell);
-    await followDaemon(context, client, { server, forMs, tell, listenTo });
+    const { followServerOutput } = await import('../daemon/daemon-events.js');
+    const subscribe = (source: Pick<Runtime, 'on'>): void => printEvents(source, server, print);
+    await followServerOutput(context, client, { server, durationMs, print, subscribe });
   });
   if (done !== undefined) return;
   await withRuntime(context, async ({ runtime }) => {
     requireUsable(runtime, server);
-    listen(runtime, server, tell);
+    printEvents(runtime, server, print);
     const failure = await runtime.connect(server).then(
       () => undefined,
       (error: unknown) => error,
     );
     // Nothing more will come from a server that waits for a person, not for its next try.
     if (failure instanceof TurnbuckleError && !failure.retryable) throw failure;
-    await delay(forMs, undefined, { signal });
+    await delay(durationMs, undefined, { signal });
     if (failure !== undefined && runtime.serverStatus(server).status !== 'connected') throw failure;
   });
 }
@@ -56,14 +54,14 @@ const changeWords = (changes: Readonly<Record<string, readonly string[]>>): stri
 /** The levels of the protocol. */
 const LEVELS = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']);
 
-type Tell = (kind: string, text: string) => void;
+type PrintLine = (kind: string, text: string) => void;
 
-function listen(runtime: Pick<Runtime, 'on'>, server: string, tell: Tell): void {
+function printEvents(runtime: Pick<Runtime, 'on'>, server: string, tell: PrintLine): void {
   const mine = (event: { readonly server: string }): boolean => event.server === server;
   runtime.on('server.stderr', (event) => {
     const { text, dropped } = event;
     if (!mine(event)) return;
-    if (dropped !== undefined) tell('skipped', `${dropped} lines that came too fast`);
+    if (dropped !== undefined) tell('skipped', `${dropped} lines because the output was too fast`);
     if (text.trim() !== '') tell('stderr', text);
   });
   runtime.on('server.notice', (event) => {

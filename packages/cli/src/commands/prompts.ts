@@ -1,17 +1,17 @@
 import type { CommandContext } from '../command.js';
-import { connectOneOrAll } from '../connect-servers.js';
-import { textTable } from '../text-table.js';
-import { showLine } from '../untrusted-text.js';
-import { withServers } from '../with-servers.js';
+import { withServers } from '../daemon/with-servers.js';
+import { connectOneOrAll } from '../session/connect-servers.js';
+import { textTable } from '../terminal/text-table.js';
+import { showLine } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
-  const { output, words } = context;
+  const { output, positionals } = context;
   await withServers(context, async (servers) => {
-    const [server] = words;
+    const [server] = positionals;
     await connectOneOrAll(context, servers, server);
     const prompts = await servers.listPrompts(server);
     if (output.json) return output.data(prompts);
-    if (prompts.length === 0) return output.note('There are no prompts.');
+    if (prompts.length === 0) return output.note('No prompts.');
     const rows = prompts.map(({ server: owner, name, arguments: args = [], description }) => [
       showLine(owner, 60),
       showLine(name, 60),

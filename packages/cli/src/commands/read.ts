@@ -1,22 +1,25 @@
 import { TurnbuckleError } from 'turnbuckle';
+import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
-import { connectForUse, unlessKnown } from '../connect-servers.js';
-import { shellWord } from '../shell-word.js';
-import { showResource } from '../show-content.js';
-import { showLine } from '../untrusted-text.js';
-import { withServers } from '../with-servers.js';
-import { needWord } from '../words.js';
+import { requirePositional } from '../command-line/positionals.js';
+import { withServers } from '../daemon/with-servers.js';
+import { connectForUse, preferKnownError } from '../session/connect-servers.js';
+import { showResource } from '../terminal/show-content.js';
+import { showLine } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags, signal } = context;
-  const server = needWord(context, 0, 'server');
-  const uri = needWord(context, 1, "resource's URI");
+  const server = requirePositional(context, 0, 'server');
+  const uri = requirePositional(context, 1, 'resource URI');
   await withServers(context, async (servers) => {
     const unknown = await connectForUse(context, servers, server);
     const reading = servers.readResource(server, uri, { signal }).catch((error: unknown) => {
       throw withListHint(error, server);
     });
-    const result = await output.during(`Reading ${showLine(uri)}`, reading.catch(unlessKnown(unknown)));
+    const result = await output.withSpinner(
+      `Reading ${showLine(uri)}`,
+      reading.catch(preferKnownError(unknown)),
+    );
     if (output.json) return output.data(result);
     const directory = typeof flags.output === 'string' ? flags.output : '.';
     for (const [index, contents] of result.contents.entries())
@@ -28,6 +31,6 @@ export async function run(context: CommandContext): Promise<void> {
 function withListHint(error: unknown, server: string): unknown {
   if (!(error instanceof TurnbuckleError) || error.code !== 'RESOURCE_UNKNOWN') return error;
   const { code, message, data, cause } = error;
-  const hint = `turnbuckle resources ${shellWord(server)} lists what there is.`;
+  const hint = `List the resources: turnbuckle resources ${shellQuote(server)}`;
   return new TurnbuckleError(code, message, { server, data, cause, hint });
 }

@@ -1,11 +1,11 @@
-import { editServers, type LoadedConfig } from 'turnbuckle';
+import { editServers, type LoadedConfig } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import { fileOfFlag, fileOfServer } from '../config-file.js';
-import { loadCommandConfig } from '../open.js';
-import { showLine } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { requirePositional } from '../command-line/positionals.js';
+import { loadCommandConfig } from '../session/command-runtime.js';
+import { fileOfFlag, fileOfServer } from '../session/config-file.js';
+import { showLine } from '../terminal/untrusted-text.js';
 
-/** The files that say what to run or contact, the strongest first. */
+/** The files that define what to run or contact, highest priority first. */
 const definitionsOf = (name: string, { layers }: LoadedConfig): string[] =>
   layers
     .filter(({ servers }) => servers.some((one) => one.name === name && !isAdjustment(one.entry)))
@@ -17,7 +17,7 @@ const isAdjustment = (entry: unknown): boolean =>
   entry !== null &&
   !['command', 'url', 'type', 'baseUrl'].some((key) => key in entry);
 
-/** What other files of the user say about a server that is gone would be a fault in them. */
+/** Settings for a removed server in the user's other files would be invalid. */
 async function removeAdjustments(
   { output }: CommandContext,
   { name, file, config }: { readonly name: string; readonly file: string; readonly config: LoadedConfig },
@@ -26,19 +26,21 @@ async function removeAdjustments(
     const isThere = layer.file !== file && servers.some((one) => one.name === name);
     if (!isThere || layer.scope === 'managed') continue;
     if (layer.scope === 'project') {
-      output.note(`  ${layer.file} still adjusts it; that file is the project's.`);
+      output.note(
+        `  ${layer.file} belongs to the project and was not changed; it still has settings for this server.`,
+      );
       continue;
     }
     await editServers(layer.file, [{ action: 'remove', name }]);
-    output.note(`  What ${layer.file} said about it is removed, too.`);
+    output.note(`  Also removed the settings of this server from ${layer.file}.`);
   }
 }
 
 export async function run(context: CommandContext): Promise<void> {
-  const { output, words } = context;
-  needWord(context, 0, 'name of the server');
+  const { output, positionals } = context;
+  requirePositional(context, 0, 'server name');
   const config = await loadCommandConfig(context);
-  const targets = [...new Set(words)].map((name) => ({
+  const targets = [...new Set(positionals)].map((name) => ({
     name,
     file: fileOfFlag(context, config) ?? fileOfServer(name, config),
   }));
@@ -47,7 +49,7 @@ export async function run(context: CommandContext): Promise<void> {
     if (!output.json) output.line(`Removed ${output.color.bold(showLine(name, 60))} from ${file}`);
     const rest = definitionsOf(name, config).filter((other) => other !== file);
     if (rest[0] !== undefined)
-      output.note(`  ${rest[0]} has a server of that name too, which is now in effect.`);
+      output.note(`  ${rest[0]} also defines a server with this name. That definition is used now.`);
     else await removeAdjustments(context, { name, file, config });
   }
   if (output.json) output.data({ removed: targets });

@@ -1,21 +1,21 @@
 import type { CommandContext } from '../command.js';
-import { connectOneOrAll } from '../connect-servers.js';
-import { textTable } from '../text-table.js';
-import { showLine } from '../untrusted-text.js';
-import { withServers } from '../with-servers.js';
+import { withServers } from '../daemon/with-servers.js';
+import { connectOneOrAll } from '../session/connect-servers.js';
+import { textTable } from '../terminal/text-table.js';
+import { showLine } from '../terminal/untrusted-text.js';
 
 /** It is there to be copied. */
-const LONGEST_URI = 2_000;
+const MAX_URI_WIDTH = 2_000;
 
 export async function run(context: CommandContext): Promise<void> {
-  const { output, words } = context;
+  const { output, positionals } = context;
   await withServers(context, async (servers) => {
-    const [server] = words;
+    const [server] = positionals;
     await connectOneOrAll(context, servers, server);
     const resources = await servers.listResources(server);
     const templates = await servers.listResourceTemplates(server);
     if (output.json) return output.data({ resources, templates });
-    if (resources.length + templates.length === 0) return output.note('There are no resources.');
+    if (resources.length + templates.length === 0) return output.note('No resources.');
     const all = [
       ...resources,
       ...templates.map(({ uriTemplate, ...template }) => ({ ...template, uri: uriTemplate })),
@@ -26,7 +26,7 @@ export async function run(context: CommandContext): Promise<void> {
       .flatMap((owner) => all.filter((one) => one.server === owner))
       .map(({ server: owner, uri, name }) => [
         showLine(owner, 60),
-        showLine(uri, LONGEST_URI),
+        showLine(uri, MAX_URI_WIDTH),
         output.color.dim(showLine(name ?? '', 400)),
       ]);
     for (const line of textTable(rows, output)) output.line(line);

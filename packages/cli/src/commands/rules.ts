@@ -1,18 +1,19 @@
-import { type CatalogTool, type ConfiguredRuntime, type PinStatus, TurnbuckleError } from 'turnbuckle';
-import { callerOf } from '../caller-of.js';
+import { type CatalogTool, type ConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import type { PinStatus } from 'turnbuckle/host';
+import { callerFromFlags } from '../calls/caller-from-flags.js';
+import { parseArguments } from '../calls/tool-arguments.js';
 import type { CommandContext } from '../command.js';
-import { connectOneOrAll } from '../connect-servers.js';
-import { makeRule, removeRule, undoRules } from '../edit-rules.js';
-import { nearestWord } from '../nearest-word.js';
-import { withRuntime } from '../open.js';
-import { doubtsAbout, knownTokens, refuseOwner } from '../rule-caller.js';
-import { conditionsOf, idOf, kindOf, placeOf, ruleLine } from '../rule-text.js';
-import { textTable } from '../text-table.js';
-import { showMoment } from '../time-words.js';
-import { readArguments } from '../tool-arguments.js';
-import { unknownServer } from '../unknown-server.js';
-import { showLine, showMessage, showText } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { requirePositional } from '../command-line/positionals.js';
+import { addRule, removeRule, undoRules } from '../rules/edit-rules.js';
+import { callerWarnings, knownTokens, rejectOwner } from '../rules/rule-caller.js';
+import { describeConditions, parseKind, ruleId, ruleLine, ruleLocation } from '../rules/rule-text.js';
+import { withRuntime } from '../session/command-runtime.js';
+import { connectOneOrAll } from '../session/connect-servers.js';
+import { unknownServer } from '../session/unknown-server.js';
+import { textTable } from '../terminal/text-table.js';
+import { formatTimestamp } from '../terminal/time-format.js';
+import { showLine, showMessage, showText } from '../terminal/untrusted-text.js';
 
 type Action = (context: CommandContext, configured: ConfiguredRuntime) => Promise<void>;
 
@@ -22,19 +23,19 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   pins: listPins,
   pin: pinTools,
   unpin: unpinTools,
-  allow: makeRule,
-  ask: makeRule,
-  deny: makeRule,
+  allow: addRule,
+  ask: addRule,
+  deny: addRule,
   remove: removeRule,
 };
 
 export async function run(context: CommandContext): Promise<void> {
   if (context.flags.undo === true) return undoRules(context);
-  const [word = 'list'] = context.words;
+  const [word = 'list'] = context.positionals;
   const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
   if (action === undefined) {
     const close = nearestWord(word, Object.keys(ACTIONS));
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is not something to do with rules.`, {
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `Unknown subcommand "${word}".`, {
       hint:
         close === undefined
           ? `usage: turnbuckle rules ${context.command.arguments}`
@@ -51,7 +52,7 @@ async function listRules(context: CommandContext, { runtime, config }: Configure
   const { toolApprovalRequired = true, pins = 'approved', flows = 'ask' } = config().settings;
   if (output.json)
     return output.data({
-      rules: runtime.rules.map((placed) => ({ id: idOf(placed), ...placed })),
+      rules: runtime.rules.map((placed) => ({ id: ruleId(placed), ...placed })),
       toolApprovalRequired,
       pins,
       flows,
@@ -59,44 +60,48 @@ async function listRules(context: CommandContext, { runtime, config }: Configure
   const rows = runtime.rules.map((placed, index) => [
     output.color.dim(String(index)),
     paint(placed.rule.action, output),
-    showLine(conditionsOf(placed.rule), 200),
-    output.color.dim(endOf(placeOf(placed), output)),
+    showLine(describeConditions(placed.rule), 200),
+    output.color.dim(truncateStart(ruleLocation(placed), output)),
   ]);
-  for (const line of textTable(rows, { width: output.width, shrink: [[2, 24]], room: PLACE_COLUMNS }))
+  for (const line of textTable(rows, {
+    width: output.width,
+    shrink: [[2, 24]],
+    minLastColumnWidth: PLACE_COLUMNS,
+  }))
     output.line(line);
   const tokens = knownTokens(context);
   for (const [index, { rule }] of runtime.rules.entries())
-    for (const doubt of doubtsAbout(rule, tokens))
+    for (const doubt of callerWarnings(rule, tokens))
       output.warn(`${output.color.yellow('warning')} Rule ${index}: ${doubt}`);
   if (rows.length === 0)
-    output.note('There are no rules. Make one: turnbuckle rules allow|ask|deny <caller> [server] [tool]');
+    output.note('No rules. Add one: turnbuckle rules allow|ask|deny <caller> [server] [tool]');
   output.note(
     output.color.dim(
       [
-        `Where no rule fits, your own calls are allowed and agent calls ${toolApprovalRequired ? 'require approval, unless they only read from a trusted server' : 'are allowed'}.`,
-        PIN_WORDS[pins],
-        FLOW_WORDS[flows],
+        `By default, your own calls are allowed. Agent calls ${toolApprovalRequired ? 'require approval, unless they only read from a trusted server' : 'are allowed too'}.`,
+        PIN_TEXTS[pins],
+        FLOW_TEXTS[flows],
       ].join(' '),
     ),
   );
 }
 
-const PIN_WORDS = {
+const PIN_TEXTS = {
   off: 'Tools are not pinned.',
-  approved: 'A tool that changed after it was approved needs approval again.',
-  all: 'A tool that is new or has changed needs approval.',
+  approved: 'A tool that changed after it was approved requires approval again.',
+  all: 'A tool that is new or has changed requires approval.',
 } as const;
 
-const FLOW_WORDS = {
-  off: 'Flows of private data are not watched.',
-  ask: 'A call that could send out private data an agent has read needs approval.',
-  deny: 'A call that could send out private data an agent has read is denied.',
+const FLOW_TEXTS = {
+  off: 'Calls that could send out private data are not checked.',
+  ask: 'If an agent has read private data, calls that could send the data out require approval.',
+  deny: 'If an agent has read private data, calls that could send the data out are denied.',
 } as const;
 
 const PLACE_COLUMNS = 34;
 
-/** Of a path that is too long for the terminal the end says more: the file and the line. */
-const endOf = (place: string, { width }: CommandContext['output']): string =>
+/** Keeps the end of a long path: the file and the line. */
+const truncateStart = (place: string, { width }: CommandContext['output']): string =>
   Number.isFinite(width) && place.length > PLACE_COLUMNS ? `…${place.slice(1 - PLACE_COLUMNS)}` : place;
 
 const paint = (action: string, { color }: CommandContext['output']): string =>
@@ -105,47 +110,47 @@ const paint = (action: string, { color }: CommandContext['output']): string =>
 // --- test --------------------------------------------------------------------------------------------
 
 async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime): Promise<void> {
-  const { output, flags, words } = context;
-  const server = needWord(context, 1, 'server');
-  const tool = needWord(context, 2, 'tool');
+  const { output, flags, positionals } = context;
+  const server = requirePositional(context, 1, 'server');
+  const tool = requirePositional(context, 2, 'tool');
   const known = runtime.serverNames();
   if (!known.includes(server) && server !== 'native') throw unknownServer(server, known);
-  const kind = kindOf(flags) ?? 'tool';
+  const kind = parseKind(flags) ?? 'tool';
   if (flags.connect === true) await connectOneOrAll(context, runtime, server);
   const found = runtime.catalog.find(server, tool);
-  if (typeof flags.caller === 'string') refuseOwner(flags.caller, 'Leave --caller out, or: --caller host');
-  const isHost = flags.caller === 'host' && flags.can === undefined;
-  const caller = isHost ? undefined : callerOf(context, 'caller');
-  const args = readArguments(words.slice(3), found?.inputSchema ?? {});
+  if (typeof flags.caller === 'string') rejectOwner(flags.caller, 'Omit --caller, or use --caller host.');
+  const isHost = flags.caller === 'host' && flags.capability === undefined;
+  const caller = isHost ? undefined : callerFromFlags(context, 'caller');
+  const args = parseArguments(positionals.slice(3), found?.inputSchema ?? {});
   const explanation = runtime.explain({ server, tool, kind, arguments: args, caller });
   if (output.json)
     return output.data({ server, tool, kind, caller: caller ?? null, arguments: args, ...explanation });
   const { decision, passed, unsure, labels } = explanation;
   const who = caller === undefined ? 'The host' : showLine(caller.id, 60);
-  const shown = decision.hidden ? 'deny, as if it did not exist' : decision.action;
-  output.line(`${who}, ${showLine(tool, 80)} of ${showLine(server, 60)}: ${paint(shown, output)}`);
+  const shown = decision.hidden ? `deny, as if the ${kind} did not exist` : decision.action;
+  output.line(`${who}, ${showLine(tool, 80)} on ${showLine(server, 60)}: ${paint(shown, output)}`);
   output.line(`  because ${showLine(decision.reason, 400)}`);
   const deciding = decision.rule === undefined ? undefined : runtime.rules[decision.rule.index];
   if (deciding !== undefined) output.line(`  ${ruleLine(deciding, decision.rule?.index ?? 0)}`);
-  if (passed.length > 0) output.line('  rules for it that did not fit:');
+  if (passed.length > 0) output.line('  rules that do not match:');
   for (const { index, placed, because } of passed)
     output.line(
-      `    ${ruleLine(placed, index)}  (${because} ${SEVERAL.has(because) ? 'do' : 'does'} not fit)`,
+      `    ${ruleLine(placed, index)}  (${because} ${PLURAL_CONDITIONS.has(because) ? 'do' : 'does'} not match)`,
     );
   if (labels.length > 0) output.line(`  labels ${labels.join(', ')}`);
   if (unsure)
     output.note(
-      'The server was not started, so what the tool says about itself, and whether it changed, is not known and may change the answer. Ask it: --connect',
+      'The server was not started, so the annotations of the tool and any changes to the tool are unknown. They may affect the decision. To include them, use --connect.',
     );
 }
 
-const SEVERAL: ReadonlySet<string> = new Set(['arguments', 'annotations', 'flags', 'secrets']);
+const PLURAL_CONDITIONS: ReadonlySet<string> = new Set(['arguments', 'annotations', 'flags', 'secrets']);
 
 // --- pins --------------------------------------------------------------------------------------------
 
 async function listPins(context: CommandContext, { runtime }: ConfiguredRuntime): Promise<void> {
-  const { output, flags, words } = context;
-  const [, server] = words;
+  const { output, flags, positionals } = context;
+  const [, server] = positionals;
   const isMeant = (pin: PinStatus): boolean => server === undefined || pin.server === server;
   if (flags.connect === true) {
     const configured = new Set(runtime.serverNames());
@@ -165,7 +170,7 @@ async function listPins(context: CommandContext, { runtime }: ConfiguredRuntime)
   if (output.json) return output.data(pins);
   if (pins.length === 0)
     return output.note(
-      'No tool is pinned. Answer "always" to an approval, or: turnbuckle rules pin <server>',
+      'No pinned tools. To pin a tool, answer "always" to an approval, or run turnbuckle rules pin <server>',
     );
   const head = Number.isFinite(output.width) ? [PIN_HEAD.map((word) => output.color.dim(word))] : [];
   const rows = [...head, ...pins.map((pin) => pinRow(pin, output))];
@@ -179,7 +184,9 @@ async function listPins(context: CommandContext, { runtime }: ConfiguredRuntime)
     output.line(line);
   for (const { server: name, tool, diff = [] } of pins) {
     if (diff.length === 0) continue;
-    output.line(`\n${output.color.bold(showLine(`${name} ${tool}`, 120))} is not what was approved:`);
+    output.line(
+      `\n${output.color.bold(showLine(`${name} ${tool}`, 120))} differs from the approved definition:`,
+    );
     for (const line of diff) output.line(`  ${showLine(line, 600)}`);
   }
 }
@@ -201,19 +208,19 @@ function pinRow(
     showLine(tool, 80),
     states[state],
     by,
-    showMoment(Date.parse(pinnedAt)).slice(0, 10),
+    formatTimestamp(Date.parse(pinnedAt)).slice(0, 10),
     color.dim(hash.slice(0, 12)),
   ];
 }
 
 async function pinTools(context: CommandContext, { runtime }: ConfiguredRuntime): Promise<void> {
-  const { output, flags, words } = context;
-  const server = needWord(context, 1, 'server');
-  const tool = words[2];
+  const { output, flags, positionals } = context;
+  const server = requirePositional(context, 1, 'server');
+  const tool = positionals[2];
   await connectOneOrAll(context, runtime, server);
   const meant = runtime.catalog.listByServer(server).filter((one) => tool === undefined || one.tool === tool);
   for (const one of meant) showDefinition(one, context);
-  if (flags.yes !== true && meant.length > 0 && !(await agreed(context, meant.length))) return;
+  if (flags.yes !== true && meant.length > 0 && !(await confirmPins(context, meant.length))) return;
   const pinned = await runtime.pins.pin(server, tool);
   if (output.json) return output.data({ pinned });
   output.line(`Pinned ${pinned.length} ${pinned.length === 1 ? 'tool' : 'tools'} of ${showLine(server, 60)}`);
@@ -228,26 +235,22 @@ function showDefinition(
   if (annotations !== undefined) output.note(`  ${showText(JSON.stringify(annotations))}`);
 }
 
-async function agreed({ output }: CommandContext, count: number): Promise<boolean> {
+async function confirmPins({ output }: CommandContext, count: number): Promise<boolean> {
   if (output.interactive)
-    return (await import('../ask.js')).askYes(
-      `Are these the ${count === 1 ? 'definition' : `${count} definitions`} that you approve?`,
+    return (await import('../terminal/ask.js')).askYesNo(
+      `Do you approve ${count === 1 ? 'this definition' : `these ${count} definitions`}?`,
     );
-  throw new TurnbuckleError(
-    'APPROVAL_NEEDED',
-    'What is pinned has to be approved, and there is nobody to ask.',
-    {
-      hint: 'Run it in a terminal, or with --yes after you have looked at the tools.',
-    },
-  );
+  throw new TurnbuckleError('APPROVAL_NEEDED', 'Pinning requires confirmation, and this is not a terminal.', {
+    hint: 'Run the command in a terminal, or review the tools and use --yes.',
+  });
 }
 
 async function unpinTools(context: CommandContext, { runtime }: ConfiguredRuntime): Promise<void> {
-  const { output, words } = context;
-  const server = needWord(context, 1, 'server');
-  const removed = await runtime.pins.unpin(server, words[2]);
+  const { output, positionals } = context;
+  const server = requirePositional(context, 1, 'server');
+  const removed = await runtime.pins.unpin(server, positionals[2]);
   if (output.json) return output.data({ unpinned: removed });
-  if (removed.length === 0) return output.note(`Nothing of ${showLine(server, 60)} was pinned.`);
+  if (removed.length === 0) return output.note(`${showLine(server, 60)} has no pinned tools.`);
   output.line(
     `${removed.map((name) => showLine(name, 60)).join(', ')} ${removed.length === 1 ? 'is' : 'are'} no longer pinned`,
   );

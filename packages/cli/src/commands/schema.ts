@@ -1,4 +1,4 @@
-import { jsonSchema } from 'turnbuckle';
+import { jsonSchema } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 
 export async function run({ output }: CommandContext): Promise<void> {

@@ -1,12 +1,12 @@
 import { text } from 'node:stream/consumers';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { commandVault } from '../command-vault.js';
-import { nearestWord } from '../nearest-word.js';
-import { textTable } from '../text-table.js';
-import { showMoment } from '../time-words.js';
-import { showLine } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { requirePositional } from '../command-line/positionals.js';
+import { commandVault } from '../session/command-vault.js';
+import { textTable } from '../terminal/text-table.js';
+import { formatTimestamp } from '../terminal/time-format.js';
+import { showLine } from '../terminal/untrusted-text.js';
 
 const ACTIONS: Readonly<Record<string, (context: CommandContext) => Promise<void>>> = {
   set: setSecret,
@@ -15,71 +15,67 @@ const ACTIONS: Readonly<Record<string, (context: CommandContext) => Promise<void
   rm: removeSecret,
   rotate: rotateKey,
 };
-/** What somebody writes who wants to see one: near to another word, and meant otherwise. */
-const READING: ReadonlySet<string> = new Set(['get', 'show', 'read', 'view', 'print', 'cat', 'reveal']);
-const PREFIX = 'secret/';
-const SOURCES = ['keychain', 'file', 'passphrase'] as const;
-const PLACES = {
+/** Words of users who want to read a secret; close to other subcommands. */
+const READ_WORDS: ReadonlySet<string> = new Set(['get', 'show', 'read', 'view', 'print', 'cat', 'reveal']);
+const VAULT_PREFIX = 'secret/';
+const KEY_SOURCES = ['keychain', 'file', 'passphrase'] as const;
+const KEY_LOCATIONS = {
   keychain: 'in the keychain',
-  file: 'in a file beside it',
-  passphrase: 'made of your passphrase',
+  file: 'in a file next to the vault',
+  passphrase: 'derived from your passphrase',
 } as const;
 
 export async function run(context: CommandContext): Promise<void> {
-  const word = needWord(context, 0, 'action (set, list, rm or rotate)');
+  const word = requirePositional(context, 0, 'subcommand (set, list, rm or rotate)');
   const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
   if (action !== undefined) return action(context);
-  if (READING.has(word))
-    throw new TurnbuckleError('ARGUMENTS_INVALID', 'A secret is never shown again once it is kept.', {
-      hint: 'turnbuckle secrets list shows the names. A server gets the value by ${secret:name} in its configuration.',
+  if (READ_WORDS.has(word))
+    throw new TurnbuckleError('ARGUMENTS_INVALID', 'Stored secrets cannot be shown.', {
+      hint: 'List the names: turnbuckle secrets list. Use a secret as ${secret:name} in the configuration of a server.',
     });
   const close = nearestWord(word, Object.keys(ACTIONS));
-  throw new TurnbuckleError(
-    'ARGUMENTS_INVALID',
-    `Secrets can be set, listed, removed and rotated, not that.`,
-    {
-      hint: close === undefined ? usage(context) : `Did you mean "turnbuckle secrets ${close}"?`,
-    },
-  );
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `Unknown subcommand: expected set, list, rm or rotate.`, {
+    hint: close === undefined ? usage(context) : `Did you mean "turnbuckle secrets ${close}"?`,
+  });
 }
 
 async function setSecret(context: CommandContext): Promise<void> {
   const { output } = context;
   const name = nameOf(context);
   const value = await readValue(context, name);
-  await commandVault(context).set(`${PREFIX}${name}`, value);
+  await commandVault(context).set(`${VAULT_PREFIX}${name}`, value);
   if (output.json) return output.data({ set: name });
-  output.line(`Kept. Write \${secret:${showLine(name, 128)}} where it belongs.`);
+  output.line(`Secret stored. Use it as \${secret:${showLine(name, 128)}} in the configuration.`);
 }
 
 async function listSecrets({ output, ...context }: CommandContext): Promise<void> {
   const vault = commandVault({ output, ...context });
   const secrets = (await vault.list())
-    .filter(({ name }) => name.startsWith(PREFIX))
-    .map(({ name, updatedAt }) => ({ name: name.slice(PREFIX.length), updatedAt }));
+    .filter(({ name }) => name.startsWith(VAULT_PREFIX))
+    .map(({ name, updatedAt }) => ({ name: name.slice(VAULT_PREFIX.length), updatedAt }));
   const key = await vault.keySource();
   if (output.json) return output.data({ file: vault.file, key, secrets });
-  if (secrets.length === 0)
-    return output.note('There are no secrets yet. Add one: turnbuckle secrets set <name>');
+  if (secrets.length === 0) return output.note('No secrets. Add one: turnbuckle secrets set <name>');
   for (const line of textTable(
     secrets.map(({ name, updatedAt }) => [
       showLine(name, 60),
-      showMoment(Date.parse(updatedAt)).slice(0, 16),
+      formatTimestamp(Date.parse(updatedAt)).slice(0, 16),
     ]),
   ))
     output.line(line);
-  if (key !== undefined) output.note(output.color.dim(`In ${vault.file}; its key is ${PLACES[key]}.`));
+  if (key !== undefined)
+    output.note(output.color.dim(`Stored in ${vault.file}. The encryption key is ${KEY_LOCATIONS[key]}.`));
 }
 
 async function removeSecret(context: CommandContext): Promise<void> {
   const { output } = context;
   const name = nameOf(context);
   const vault = commandVault(context);
-  if (!(await vault.delete(`${PREFIX}${name}`))) {
-    const names = (await vault.list()).map((one) => one.name).filter((one) => one.startsWith(PREFIX));
-    const close = nearestWord(`${PREFIX}${name}`, names)?.slice(PREFIX.length);
+  if (!(await vault.delete(`${VAULT_PREFIX}${name}`))) {
+    const names = (await vault.list()).map((one) => one.name).filter((one) => one.startsWith(VAULT_PREFIX));
+    const close = nearestWord(`${VAULT_PREFIX}${name}`, names)?.slice(VAULT_PREFIX.length);
     throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no secret "${name}".`, {
-      hint: close === undefined ? 'turnbuckle secrets list shows what there is.' : `Did you mean "${close}"?`,
+      hint: close === undefined ? 'List the names: turnbuckle secrets list' : `Did you mean "${close}"?`,
     });
   }
   if (output.json) return output.data({ removed: name });
@@ -87,36 +83,36 @@ async function removeSecret(context: CommandContext): Promise<void> {
 }
 
 async function rotateKey(context: CommandContext): Promise<void> {
-  const { output, flags, words } = context;
-  if (words.length > 1) throw tooMany(context);
-  const to = SOURCES.find((source) => source === flags.to);
+  const { output, flags, positionals } = context;
+  if (positionals.length > 1) throw tooManyArguments(context);
+  const to = KEY_SOURCES.find((source) => source === flags.to);
   if (flags.to !== undefined && to === undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `--to "${String(flags.to)}" is no place for a key.`, {
-      hint: `Choose one of: ${SOURCES.join(', ')}`,
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `Invalid --to "${String(flags.to)}".`, {
+      hint: `Choose one of: ${KEY_SOURCES.join(', ')}`,
     });
   const current = await commandVault(context).keySource();
   const vault = commandVault(context, { newPassphrase: (to ?? current) === 'passphrase' });
   const rotated = await vault.rotate(to);
   if (output.json) return output.data({ rotated });
-  output.line(`The vault has a new key, ${PLACES[rotated.to]}. The old one is gone.`);
+  output.line(`The vault has a new key, which is ${KEY_LOCATIONS[rotated.to]}. The old key is deleted.`);
 }
 
-/** What stands in `${secret:name}`. */
+/** The name in `${secret:name}`. */
 function nameOf(context: CommandContext): string {
-  const name = needWord(context, 1, 'name of the secret');
-  if (context.words.length > 2 || name.includes('=')) throw tooMany(context);
+  const name = requirePositional(context, 1, 'secret name');
+  if (context.positionals.length > 2 || name.includes('=')) throw tooManyArguments(context);
   if (/^[^\p{C}\s{}:][^\p{C}{}]{0,127}$/u.test(name) && name === name.trim()) return name;
-  throw new TurnbuckleError('ARGUMENTS_INVALID', 'That cannot be the name of a secret.', {
-    hint: 'Up to 128 characters, without braces and control characters.',
+  throw new TurnbuckleError('ARGUMENTS_INVALID', 'Invalid secret name.', {
+    hint: 'Use at most 128 characters, without braces or control characters.',
   });
 }
 
-/** Says nothing of the words: one of them may be the secret. */
-function tooMany(context: CommandContext): TurnbuckleError {
-  if (context.words[0] !== 'set')
-    return new TurnbuckleError('ARGUMENTS_INVALID', 'There is one word too many.', { hint: usage(context) });
-  return new TurnbuckleError('ARGUMENTS_INVALID', 'A secret is not taken from the command line.', {
-    hint: 'There every process of this machine can read it, and your shell remembers it. Leave it out to be asked, or pipe it in: turnbuckle secrets set <name> < file',
+/** Does not repeat the arguments: one of them may be the secret. */
+function tooManyArguments(context: CommandContext): TurnbuckleError {
+  if (context.positionals[0] !== 'set')
+    return new TurnbuckleError('ARGUMENTS_INVALID', 'Unexpected argument.', { hint: usage(context) });
+  return new TurnbuckleError('ARGUMENTS_INVALID', 'Secrets cannot be passed as arguments.', {
+    hint: 'The value would be visible to other processes and in your shell history. Omit the value to be prompted, or pipe it in: turnbuckle secrets set <name> < file',
   });
 }
 
@@ -126,14 +122,14 @@ const usage = ({ command }: CommandContext): string =>
 /** Typed unseen on a terminal, else all of stdin without the line break at its end. */
 async function readValue({ output }: CommandContext, name: string): Promise<string> {
   if (output.interactive) {
-    const { askHidden } = await import('../ask.js');
+    const { askHidden } = await import('../terminal/ask.js');
     return askHidden(`Value of ${showLine(name, 128)}`, (answer) =>
       answer === '' ? 'It is empty' : undefined,
     );
   }
   const value = process.stdin.isTTY ? '' : (await text(process.stdin)).replace(/\r?\n$/, '');
   if (value !== '') return value;
-  throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no value for the secret "${name}".`, {
-    hint: 'Run it in a terminal to be asked, or pipe the value in: turnbuckle secrets set <name> < file',
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `No value for secret "${name}".`, {
+    hint: 'Run the command in a terminal to be prompted, or pipe the value in: turnbuckle secrets set <name> < file',
   });
 }

@@ -1,46 +1,53 @@
 import { open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DEFAULT_PORT, TokenStore } from '@turnbuckle/gateway';
-import { makeDirectory, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
-import { AGENTS, agentAt, agentsHere, placeOf } from '../daemon/agent-clients.js';
-import { agentDecisions } from '../daemon/agent-decisions.js';
-import { byAddress, byCommand, ENTRY_NAME, takesAddresses } from '../daemon/agent-entry.js';
-import { findDaemon, reachable } from '../daemon/find-daemon.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { requirePositional } from '../command-line/positionals.js';
+import { findDaemon, toReachableUrl } from '../daemon/find-daemon.js';
 import type { Client } from '../imports/client.js';
 import { type ServerDraft, writeClientConfig } from '../imports/index.js';
-import { nearestWord } from '../nearest-word.js';
-import { loadCommandConfig } from '../open.js';
-import { confirmChange } from '../preview.js';
-import { shellWord } from '../shell-word.js';
-import { stateDirectoryOf } from '../state-directory-of.js';
-import { textTable } from '../text-table.js';
-import { type Change, currentText, rememberChange, rememberedChange, removeMade } from '../undo.js';
-import { setupOf, undoSetup } from '../undo-setup.js';
-import { showLine } from '../untrusted-text.js';
-import { needWord } from '../words.js';
+import { describeAgentPolicy } from '../serve/agent-policy.js';
+import { loadCommandConfig } from '../session/command-runtime.js';
+import { stateDirectoryOf } from '../session/state-directory.js';
+import { AGENT_CLIENTS, currentMachine, detectAgent, detectAgents } from '../setup/agent-clients.js';
+import { ENTRY_NAME, httpEntry, stdioEntry, supportsHttp } from '../setup/agent-entry.js';
+import { setupUndoKey, undoSetup } from '../setup/undo-setup.js';
+import { textTable } from '../terminal/text-table.js';
+import { showLine } from '../terminal/untrusted-text.js';
+import { confirmChange } from '../undo/confirm-change.js';
+import {
+  type Change,
+  lastChange,
+  readCurrentText,
+  rememberChange,
+  removeCreatedDirectories,
+} from '../undo/undo.js';
 
 export async function run(context: CommandContext): Promise<void> {
-  const [id] = context.words;
-  if (id === undefined && context.flags.undo === true) needWord(context, 0, 'client to disconnect');
+  const [id] = context.positionals;
+  if (id === undefined && context.flags.undo === true) requirePositional(context, 0, 'client');
   if (id === undefined) return listAgents(context);
-  const client = AGENTS.find((one) => one.id === id);
+  const client = AGENT_CLIENTS.find((one) => one.id === id);
   if (client === undefined) throw unknownAgent(id);
-  return context.flags.undo === true ? takeBack(context, client) : connect(context, client);
+  return context.flags.undo === true ? disconnect(context, client) : connect(context, client);
 }
 
 function listAgents(context: CommandContext): void {
   const { output } = context;
-  const here = agentsHere(placeOf(context));
+  const here = detectAgents(currentMachine(context));
   if (output.json)
     return output.data(
       here.map(({ client: { id, label }, file, hasFile }) => ({ id, label, file, hasFile })),
     );
   if (here.length === 0)
-    return output.note(`No agents were found here. There are: ${AGENTS.map(({ id }) => id).join(', ')}`);
+    return output.note(`No agents found. Supported: ${AGENT_CLIENTS.map(({ id }) => id).join(', ')}`);
   const rows = here.map(({ client, file }) => [client.id, client.label, output.color.dim(file)]);
   for (const line of textTable(rows, output)) output.line(line);
-  output.note(`Connect one: turnbuckle setup ${here[0]?.client.id}`);
+  output.note(`Connect an agent: turnbuckle setup ${here[0]?.client.id}`);
 }
 
 interface Target {
@@ -51,35 +58,36 @@ interface Target {
 
 async function connect(context: CommandContext, client: Client): Promise<void> {
   const { output, flags } = context;
-  const file = typeof flags.file === 'string' ? resolve(flags.file) : agentAt(client, placeOf(context)).file;
-  const target: Target = { client, file, before: await currentText(file) };
-  const isByAddress = flags.stdio !== true && takesAddresses(client);
+  const file =
+    typeof flags.file === 'string' ? resolve(flags.file) : detectAgent(client, currentMachine(context)).file;
+  const target: Target = { client, file, before: await readCurrentText(file) };
+  const isByAddress = flags.stdio !== true && supportsHttp(client);
   if (!isByAddress && flags.stdio !== true)
-    output.note(`${client.label} takes servers by command only: it gets one, as with --stdio.`);
+    output.note(`${client.label} supports only local commands; using --stdio.`);
   const make = isByAddress
-    ? await addressMaker(context)
-    : () => byCommand({ id: client.id, view: viewOf(context), path: context.environment.PATH });
+    ? await createHttpEntryMaker(context)
+    : () => stdioEntry({ id: client.id, view: viewOf(context), path: context.environment.PATH });
   await checkView(context);
-  if (isByAddress) await tellReplaced(context, client);
+  if (isByAddress) await noteReplacedToken(context, client);
   // Shown before a token is made: it would be hidden anyway.
   const preview = make('tbk_made-when-this-is-written');
-  const after = write(context, target, preview);
+  const after = renderFile(context, target, preview);
   if (!(await confirmChange(context, { ...target, after }, [{ ...preview }])))
     return output.note('Nothing was written.');
-  if ((await currentText(file)) !== target.before)
-    throw new TurnbuckleError('CONFIG_INVALID', `${file} was changed in the meantime; it is left as it is.`, {
-      hint: 'Run it again to see the difference to what it is now.',
+  if ((await readCurrentText(file)) !== target.before)
+    throw new TurnbuckleError('CONFIG_INVALID', `${file} changed in the meantime and was not overwritten.`, {
+      hint: 'Run the command again to see the current difference.',
     });
   // Before the token that works is replaced.
   const made = await checkWritable(file);
-  const text = isByAddress ? write(context, target, make(await makeToken(context, client))) : after;
-  if (!isByAddress) await needToken(context, client);
-  await keep(context, target, { after: text, made });
+  const text = isByAddress ? renderFile(context, target, make(await makeToken(context, client))) : after;
+  if (!isByAddress) await ensureToken(context, client);
+  await writeAndRemember(context, target, { after: text, made });
   if (output.json) output.data({ client: client.id, file, type: preview.type });
   else output.line(`${client.label} is connected: ${file}`);
-  if (isByAddress) await tellReaders(context, file);
-  output.note(agentDecisions(await loadCommandConfig(context, { warn: false })));
-  tellNext(context, client, isByAddress);
+  if (isByAddress) await warnOfReadableToken(context, file);
+  output.note(describeAgentPolicy(await loadCommandConfig(context, { warn: false })));
+  printNextSteps(context, client, isByAddress);
 }
 
 /** Throws unless the file can be written; makes it, and the directories above it: answers the uppermost of these. */
@@ -90,11 +98,11 @@ async function checkWritable(file: string): Promise<string | undefined> {
     await (await open(file, 'a', 0o600)).close();
     return made;
   } catch (cause) {
-    await removeMade({ file, made });
+    await removeCreatedDirectories({ file, made });
     const why = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
     throw new TurnbuckleError('CONFIG_INVALID', `${file} cannot be written${why}.`, {
       cause,
-      hint: 'Nothing was changed. Write to another file: --file <file>',
+      hint: 'Nothing was changed. Write to another file with --file <file>.',
     });
   }
 }
@@ -109,41 +117,39 @@ async function checkView(context: CommandContext): Promise<void> {
   throw new TurnbuckleError('CONFIG_INVALID', `There is no view named "${view}".`, {
     hint:
       close === undefined
-        ? 'Views are in daemon.views of your configuration.'
-        : `Did you mean "${close}"? Views are in daemon.views of your configuration.`,
+        ? 'Views are defined under daemon.views in your configuration.'
+        : `Did you mean "${close}"? Views are defined under daemon.views in your configuration.`,
   });
 }
 
-async function tellReplaced(context: CommandContext, { id }: Client): Promise<void> {
+async function noteReplacedToken(context: CommandContext, { id }: Client): Promise<void> {
   const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
   if (store.list().some(({ name }) => name === id))
-    context.output.note(
-      `There is a token "${id}" already. It will be replaced; the old token stops working.`,
-    );
+    context.output.note(`Token "${id}" already exists. It will be replaced and stop working.`);
 }
 
-async function tellReaders({ output }: CommandContext, file: string): Promise<void> {
+async function warnOfReadableToken({ output }: CommandContext, file: string): Promise<void> {
   if (process.platform === 'win32' || ((await stat(file)).mode & 0o077) === 0) return;
   output.note(
-    `${output.color.yellow('warning')} Others on this machine can read the token in it: chmod 600 ${shellWord(file)}`,
+    `${output.color.yellow('warning')} Other users can read the token in this file. Run: chmod 600 ${shellQuote(file)}`,
   );
 }
 
-async function addressMaker(context: CommandContext): Promise<(token: string) => ServerDraft> {
+async function createHttpEntryMaker(context: CommandContext): Promise<(token: string) => ServerDraft> {
   const view = viewOf(context);
   const running = findDaemon(stateDirectoryOf(context))?.url;
   const { host = '127.0.0.1', port = DEFAULT_PORT } =
     (await loadCommandConfig(context)).settings.daemon ?? {};
-  const url = running ?? reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
-  tellPort(context, new URL(url).port, port);
-  return (token) => byAddress({ url, token, view });
+  const url = running ?? toReachableUrl(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  warnOfPort(context, new URL(url).port, port);
+  return (token) => httpEntry({ url, token, view });
 }
 
 /** An agent would lose the daemon as soon as it is started the usual way. */
-function tellPort({ output }: CommandContext, current: string, configured: number): void {
+function warnOfPort({ output }: CommandContext, current: string, configured: number): void {
   if (current === String(configured)) return;
   output.warn(
-    `${output.color.yellow('warning')} The daemon runs at port ${current}, which is kept by turnbuckle serve restart only: turnbuckle serve start takes port ${configured}. To keep it, write "daemon": { "port": ${current} } into your configuration.`,
+    `${output.color.yellow('warning')} The daemon is running on port ${current}, but turnbuckle serve start uses port ${configured}. To keep port ${current}, add "daemon": { "port": ${current} } to your configuration.`,
   );
 }
 
@@ -151,17 +157,21 @@ const viewOf = ({ flags }: CommandContext): string | undefined =>
   typeof flags.view === 'string' ? flags.view : undefined;
 
 /** The file's new text. */
-function write({ output }: CommandContext, { client, file, before }: Target, config: ServerDraft): string {
+function renderFile(
+  { output }: CommandContext,
+  { client, file, before }: Target,
+  config: ServerDraft,
+): string {
   const result = writeClientConfig({ client: client.id, file }, before ?? '', [{ name: ENTRY_NAME, config }]);
   const [left] = result.skipped;
   if (result.text !== undefined && left === undefined) return result.text;
   for (const { note } of result.notes) output.note(output.color.dim(showLine(note, 200)));
   throw new TurnbuckleError('CONFIG_INVALID', `${file}: ${left?.reason ?? result.problems.join('; ')}`, {
-    hint: 'Correct it there, or write to another file: --file <file>',
+    hint: 'Fix the file, or write to another file with --file <file>.',
   });
 }
 
-/** The one from last time is replaced: nobody else has it. */
+/** Replaces the token of the previous setup: no one else has it. */
 async function makeToken(context: CommandContext, { id }: Pick<Client, 'id'>): Promise<string> {
   const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
   await store.revoke(id);
@@ -170,12 +180,12 @@ async function makeToken(context: CommandContext, { id }: Pick<Client, 'id'>): P
 }
 
 /** As a command it acts as the token of its name: nobody has to have it, and one that is there says what it may do. */
-async function needToken(context: CommandContext, { id }: Client): Promise<void> {
+async function ensureToken(context: CommandContext, { id }: Client): Promise<void> {
   const store = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
-  if (store.named(id) === undefined) await makeToken(context, { id });
+  if (store.findByName(id) === undefined) await makeToken(context, { id });
 }
 
-async function keep(
+async function writeAndRemember(
   context: CommandContext,
   { client, file, before }: Target,
   { after, made }: Pick<Change, 'after' | 'made'>,
@@ -183,12 +193,17 @@ async function keep(
   // It may hold a token; one that is there keeps the rights it has.
   await writeFile(file, after, { mode: 0o600 });
   // Done twice, it is still the file from before the first time that is wanted back.
-  const last = await rememberedChange(context, setupOf(client));
+  const last = await lastChange(context, setupUndoKey(client));
   const first = last?.file === file && last.after === before ? last : { before, made };
-  await rememberChange(context, setupOf(client), { file, before: first.before, after, made: first.made });
+  await rememberChange(context, setupUndoKey(client), {
+    file,
+    before: first.before,
+    after,
+    made: first.made,
+  });
 }
 
-async function takeBack(context: CommandContext, client: Client): Promise<void> {
+async function disconnect(context: CommandContext, client: Client): Promise<void> {
   const { output } = context;
   const undone = await undoSetup(context, client);
   if (undone === undefined) return output.note('Nothing was written.');
@@ -198,18 +213,18 @@ async function takeBack(context: CommandContext, client: Client): Promise<void> 
   output.line(undone.what);
 }
 
-function tellNext(context: CommandContext, client: Client, isByAddress: boolean): void {
+function printNextSteps(context: CommandContext, client: Client, isByAddress: boolean): void {
   const { output } = context;
   const isRunning = findDaemon(stateDirectoryOf(context)) !== undefined;
   const start = isByAddress && !isRunning ? 'Start the daemon: turnbuckle serve start. ' : '';
-  output.note(`${start}Restart ${client.label}, or have it read its servers again.`);
-  output.note(output.color.dim(`Take it back: turnbuckle setup ${client.id} --undo`));
+  output.note(`${start}Restart ${client.label}, or reload its servers.`);
+  output.note(output.color.dim(`Undo: turnbuckle setup ${client.id} --undo`));
 }
 
 function unknownAgent(id: string): TurnbuckleError {
-  const known = AGENTS.map((one) => one.id);
+  const known = AGENT_CLIENTS.map((one) => one.id);
   const close = nearestWord(id, known);
-  return new TurnbuckleError('ARGUMENTS_INVALID', `There is no agent "${id}" to connect.`, {
+  return new TurnbuckleError('ARGUMENTS_INVALID', `Unknown client "${id}".`, {
     hint: close === undefined ? `There are: ${known.join(', ')}` : `Did you mean "${close}"?`,
   });
 }

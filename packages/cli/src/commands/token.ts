@@ -1,30 +1,28 @@
 import { OWNER, type TokenFacts, TokenStore } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
+import { ACCESS, replacementForAccess, type TokenAccess } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import { findAttachment } from '../daemon/attachment.js';
-import { nearestWord } from '../nearest-word.js';
-import { loadCommandConfig } from '../open.js';
-import { readUntil } from '../read-until.js';
-import { stateDirectoryOf } from '../state-directory-of.js';
-import { textTable } from '../text-table.js';
-import { showMoment } from '../time-words.js';
-import { showLine, showMessage } from '../untrusted-text.js';
-import { meantWord, needWord, refuseSurplus } from '../words.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { parseExpiry } from '../command-line/parse-expiry.js';
+import { rejectExtraPositionals, requirePositional, suggestWord } from '../command-line/positionals.js';
+import { findDaemonEndpoint } from '../daemon/daemon-endpoint.js';
+import { loadCommandConfig } from '../session/command-runtime.js';
+import { stateDirectoryOf } from '../session/state-directory.js';
+import { textTable } from '../terminal/text-table.js';
+import { formatTimestamp } from '../terminal/time-format.js';
+import { showLine, showMessage } from '../terminal/untrusted-text.js';
 
-type Access = TokenFacts['access'][number];
-
-const ACCESS: readonly string[] = ['call', 'look', 'manage'] satisfies Access[];
-const isAccess = (word: string): word is Access => ACCESS.includes(word);
+const isAccess = (word: string): word is TokenAccess => ACCESS.some((access) => access === word);
 
 export async function run(context: CommandContext): Promise<void> {
   const { output } = context;
-  const word = needWord(context, 0, 'word for what to do');
+  const word = requirePositional(context, 0, 'subcommand (create, list or revoke)');
   const work = { create, list, revoke }[word];
   if (work === undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `"${word}" is nothing that token can do.`, {
-      hint: meantWord(context, word, ['create', 'list', 'revoke']),
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `Unknown subcommand "${word}".`, {
+      hint: suggestWord(context, word, ['create', 'list', 'revoke']),
     });
-  refuseSurplus(context, word === 'list' ? 1 : 2);
+  rejectExtraPositionals(context, word === 'list' ? 1 : 2);
   const store = await TokenStore.open({
     stateDir: stateDirectoryOf(context),
     onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`),
@@ -34,48 +32,48 @@ export async function run(context: CommandContext): Promise<void> {
 
 async function create(context: CommandContext, store: TokenStore): Promise<void> {
   const { flags, output } = context;
-  const name = needWord(context, 1, 'name of the token');
-  const can = (flags.can as readonly string[] | undefined) ?? ['mcp_integration'];
-  if (flags.can !== undefined) await warnOfUnknownServers(context, can);
+  const name = requirePositional(context, 1, 'token name');
+  const can = (flags.capability as readonly string[] | undefined) ?? ['mcp_integration'];
+  if (flags.capability !== undefined) await warnOfUnknownServers(context, can);
   const request = {
     name,
     can,
-    access: accessOf(flags.access),
-    expiresAt: typeof flags.expires === 'string' ? readUntil(flags.expires, Date.now()) : undefined,
+    access: parseAccess(context),
+    expiresAt: typeof flags.expires === 'string' ? parseExpiry(flags.expires, Date.now()) : undefined,
   };
   const { token, facts } = await store.create(request).catch((error: unknown) => {
-    throw asTyped(error, { name, can });
+    throw toArgumentError(error, { name, can });
   });
   if (output.json) return output.data({ token, ...facts });
   // Alone, so that it can be put into a variable or a pipe.
   output.line(token);
   output.note(
     output.color.dim(
-      `It is not shown again. Good for: ${facts.access.join(', ')}${untilOf(facts)}. Take it back: turnbuckle token revoke ${name}`,
+      `The token is not shown again. Access: ${facts.access.join(', ')}${untilOf(facts)}. Revoke the token: turnbuckle token revoke ${name}`,
     ),
   );
 }
 
-/** A word for a server that there is not grants nothing, and nothing else would say so. */
+/** A capability for an unknown server grants nothing, so warn about it. */
 async function warnOfUnknownServers(context: CommandContext, can: readonly string[]): Promise<void> {
   const { servers } = await loadCommandConfig(context, { refuse: false, warn: false });
   const known = [...servers.keys(), ...(await serversOfDaemon(context)), 'native'];
   for (const word of can) {
-    const named = serverOfWord(word);
-    if (named === undefined || known.some((server) => mayMean(named, server))) continue;
+    const named = serverInCapability(word);
+    if (named === undefined || known.some((server) => couldReferTo(named, server))) continue;
     const close = nearestWord(named.text, known);
     const meant =
-      close === undefined ? 'turnbuckle list shows them.' : `Did you mean "${named.sign}${close}"?`;
+      close === undefined ? 'List the servers: turnbuckle list' : `Did you mean "${named.prefix}${close}"?`;
     const warning = context.output.color.yellow('warning');
     context.output.warn(
-      `${warning} --can ${showLine(word, 80)}: there is no server named "${showLine(named.text, 60)}" now. ${meant}`,
+      `${warning} --capability ${showLine(word, 80)}: no server named "${showLine(named.text, 60)}" is configured. ${meant}`,
     );
   }
 }
 
 /** It may have some that no file has: those of --demo and --mcp-server. */
 async function serversOfDaemon(context: CommandContext): Promise<string[]> {
-  const found = findAttachment(context);
+  const found = findDaemonEndpoint(context);
   const { servers } = await Promise.resolve(
     found?.client.get<{ servers: readonly { name: string }[] }>('/servers'),
   )
@@ -85,24 +83,24 @@ async function serversOfDaemon(context: CommandContext): Promise<string[]> {
 }
 
 interface NamedServer {
-  readonly sign: 'mcp:' | 'mcp_';
+  readonly prefix: 'mcp:' | 'mcp_';
   readonly text: string;
 }
 
-/** What a word says of a server; undefined when it is about none. */
-function serverOfWord(word: string): NamedServer | undefined {
-  if (word.startsWith('mcp:')) return { sign: 'mcp:', text: word.slice(4).split('/', 1)[0] ?? '' };
+/** The server in a capability; undefined if it names none. */
+function serverInCapability(word: string): NamedServer | undefined {
+  if (word.startsWith('mcp:')) return { prefix: 'mcp:', text: word.slice(4).split('/', 1)[0] ?? '' };
   return word.startsWith('mcp_') && word !== 'mcp_integration'
-    ? { sign: 'mcp_', text: word.slice(4) }
+    ? { prefix: 'mcp_', text: word.slice(4) }
     : undefined;
 }
 
 /** `mcp_a_b` is the server `a_b`, or the tool `b` of `a`. */
-const mayMean = ({ sign, text }: NamedServer, server: string): boolean =>
-  text === server || (sign === 'mcp_' && text.startsWith(`${server}_`));
+const couldReferTo = ({ prefix, text }: NamedServer, server: string): boolean =>
+  text === server || (prefix === 'mcp_' && text.startsWith(`${server}_`));
 
-/** What the store found wrong, in the words of the command line. */
-function asTyped(
+/** Translates validation errors of the store to command-line options. */
+function toArgumentError(
   error: unknown,
   { name, can }: { readonly name: string; readonly can: readonly string[] },
 ): unknown {
@@ -111,27 +109,38 @@ function asTyped(
   const [key, index] = String(Object(fault).path).split('.');
   const typed =
     key === 'can'
-      ? `--can "${[...new Set(can)][Number(index)]}"`
+      ? `--capability "${[...new Set(can)][Number(index)]}"`
       : key === 'name'
-        ? `The name "${name}"`
+        ? `token name "${name}"`
         : undefined;
   if (typed === undefined) return error;
-  return new TurnbuckleError('ARGUMENTS_INVALID', `${typed} cannot be used: ${Object(fault).message}.`, {
+  return new TurnbuckleError('ARGUMENTS_INVALID', `Invalid ${typed}: ${Object(fault).message}.`, {
     hint:
       key === 'can'
-        ? 'turnbuckle token create --help shows an example.'
+        ? 'Run turnbuckle token create --help for an example.'
         : 'For example: turnbuckle token create ci',
   });
 }
 
-function accessOf(given: unknown): readonly Access[] {
-  if (typeof given !== 'string') return ['call'];
-  const words = given.split(',').map((word) => word.trim());
+function parseAccess({ flags, output }: CommandContext): readonly TokenAccess[] {
+  if (typeof flags.access !== 'string') return ['call'];
+  const words = flags.access.split(',').map((word) => {
+    const replacement = replacementForAccess(word.trim());
+    if (replacement !== undefined)
+      output.warn(
+        `${output.color.yellow('warning')} "${word.trim()}" access is deprecated. Use "${replacement}" instead.`,
+      );
+    return replacement ?? word.trim();
+  });
   const wrong = words.find((word) => !isAccess(word));
   if (wrong === undefined) return words.filter(isAccess);
-  throw new TurnbuckleError('ARGUMENTS_INVALID', `--access "${wrong}" is not one of ${ACCESS.join(', ')}.`, {
-    hint: 'call: use tools; look: see servers, calls and approvals; manage: change and answer.',
-  });
+  throw new TurnbuckleError(
+    'ARGUMENTS_INVALID',
+    `Invalid --access "${wrong}": expected "call", "read" or "admin".`,
+    {
+      hint: '"call" is for calling tools, "read" for seeing servers, calls and approvals, and "admin" for changing servers and rules and for answering approvals. Combine several with commas: call,read',
+    },
+  );
 }
 
 async function list({ output }: CommandContext, store: TokenStore): Promise<void> {
@@ -148,7 +157,8 @@ async function list({ output }: CommandContext, store: TokenStore): Promise<void
     [2, 12],
     [0, 12],
   ] as const;
-  for (const line of textTable(rows, { width: output.width, shrink, room: 21 })) output.line(line);
+  for (const line of textTable(rows, { width: output.width, shrink, minLastColumnWidth: 21 }))
+    output.line(line);
 }
 
 function stateOf({ expiresAt, root }: TokenFacts): string {
@@ -159,20 +169,20 @@ function stateOf({ expiresAt, root }: TokenFacts): string {
 }
 
 const untilOf = ({ expiresAt }: TokenFacts): string =>
-  expiresAt === undefined ? '' : `, until ${minuteOf(expiresAt)}`;
+  expiresAt === undefined ? '' : `. Valid until ${minuteOf(expiresAt)}`;
 
-const minuteOf = (time: string): string => showMoment(Date.parse(time)).slice(0, 16);
+const minuteOf = (time: string): string => formatTimestamp(Date.parse(time)).slice(0, 16);
 
 async function revoke(context: CommandContext, store: TokenStore): Promise<void> {
   const { output } = context;
-  const name = needWord(context, 1, 'name of the token');
+  const name = requirePositional(context, 1, 'token name');
   if (!(await store.revoke(name))) {
     const close = nearestWord(
       name,
       store.list().map((one) => one.name),
     );
     throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no token "${name}".`, {
-      hint: close === undefined ? 'turnbuckle token list shows which there are.' : `Did you mean "${close}"?`,
+      hint: close === undefined ? 'List the tokens: turnbuckle token list' : `Did you mean "${close}"?`,
     });
   }
   if (output.json) return output.data({ revoked: name });

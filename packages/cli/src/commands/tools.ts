@@ -1,14 +1,14 @@
 import type { CatalogTool } from 'turnbuckle';
+import { shellQuote } from 'turnbuckle/light';
+import { describeFlags } from '../calls/describe-flags.js';
+import { toSignature } from '../calls/typescript-signature.js';
 import type { CommandContext } from '../command.js';
-import { connectOneOrAll } from '../connect-servers.js';
-import { flagText } from '../flag-text.js';
-import { nearestWord } from '../nearest-word.js';
-import type { Servers } from '../servers.js';
-import { shellWord } from '../shell-word.js';
-import { textTable } from '../text-table.js';
-import { toSignature } from '../typescript-signature.js';
-import { showLine, showText } from '../untrusted-text.js';
-import { withServers } from '../with-servers.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { withServers } from '../daemon/with-servers.js';
+import { connectOneOrAll } from '../session/connect-servers.js';
+import type { Servers } from '../session/servers.js';
+import { textTable } from '../terminal/text-table.js';
+import { showLine, showText } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags } = context;
@@ -32,27 +32,27 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** Why the list is empty, and what to do about it. */
-function nothingFound({ words }: CommandContext, servers: Servers): string {
+function nothingFound({ positionals }: CommandContext, servers: Servers): string {
   const names = servers.serverNames();
   if (names.length === 0)
-    return 'There are no servers yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import';
-  const [first = ''] = words;
+    return 'No servers configured. Add one: turnbuckle add <name> -- <command>, or turnbuckle import';
+  const [first = ''] = positionals;
   const named = names.includes(first);
-  const search = words.slice(named ? 1 : 0);
-  if (search.length === 0) return 'There are no tools. turnbuckle doctor checks the servers.';
-  const nothing = `No tool has to do with "${showLine(search.join(' '))}".`;
+  const search = positionals.slice(named ? 1 : 0);
+  if (search.length === 0) return 'No tools. Check the servers: turnbuckle doctor';
+  const nothing = `No tool matches "${showLine(search.join(' '))}".`;
   const meant = named ? undefined : nearestWord(first, names);
   return meant === undefined
-    ? `${nothing} All of them: turnbuckle tools${named ? ` ${shellWord(first)}` : ''}`
-    : `${nothing} Did you mean the server? turnbuckle tools ${shellWord(meant)}`;
+    ? `${nothing} List all tools: turnbuckle tools${named ? ` ${shellQuote(first)}` : ''}`
+    : `${nothing} Did you mean "turnbuckle tools ${shellQuote(meant)}"?`;
 }
 
 /** The first word may be a server; then only that one is connected. The rest are search words. */
 async function findTools(context: CommandContext, servers: Servers): Promise<readonly CatalogTool[]> {
-  const { words } = context;
-  const server = servers.serverNames().find((name) => name === words[0]);
+  const { positionals } = context;
+  const server = servers.serverNames().find((name) => name === positionals[0]);
   await connectOneOrAll(context, servers, server);
-  const search = words.slice(server === undefined ? 0 : 1).map((word) => word.toLowerCase());
+  const search = positionals.slice(server === undefined ? 0 : 1).map((word) => word.toLowerCase());
   const all = server === undefined ? servers.tools() : servers.catalog.listByServer(server);
   return all.filter((tool) => {
     const haystack = `${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`.toLowerCase();
@@ -60,14 +60,14 @@ async function findTools(context: CommandContext, servers: Servers): Promise<rea
   });
 }
 
-/** Why to look at it, before its own words; nothing when there is no reason to. */
+/** Flags, shown before the description; empty when there are none. */
 function warning({ output }: CommandContext, tool: CatalogTool, end: string): string {
-  const text = flagText(tool);
+  const text = describeFlags(tool);
   return text === '' ? '' : `${output.color.yellow(`⚠ ${text}`)}${end}`;
 }
 
 function showSignature(context: CommandContext, tool: CatalogTool): void {
-  const text = flagText(tool);
+  const text = describeFlags(tool);
   context.output.line(`${text === '' ? '' : `// ⚠ ${text}\n`}${toSignature(tool)}\n`);
 }
 

@@ -1,18 +1,17 @@
+import { createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import {
   type ConfiguredServer,
-  createConfiguredRuntime,
   dangersOf,
   ERRORS,
   type TrustStore,
-  TurnbuckleError,
   toTurnbuckleError,
-} from 'turnbuckle';
+} from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import { configurationOptions, warnOfProblems } from '../open.js';
-import { showLine, showMessage, showText, showWhole } from '../untrusted-text.js';
+import { configurationOptions, warnOfProblems } from '../session/command-runtime.js';
+import { showFullLine, showLine, showMessage, showText } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<number | undefined> {
-  const { output, words, flags } = context;
+  const { output, positionals, flags } = context;
   const { config, trust, runtime } = await createConfiguredRuntime({
     ...configurationOptions(context),
     trustProject: false,
@@ -22,34 +21,34 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   const fromProject = [...config().servers.values()].filter(
     ({ origin }) => origin.scope === 'project' || origin.scope === 'local',
   );
-  const wanted = fromProject.filter(({ name }) => words.length === 0 || words.includes(name));
-  const unknown = words.find((word) => !wanted.some(({ name }) => name === word));
+  const wanted = fromProject.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const unknown = positionals.find((word) => !wanted.some(({ name }) => name === word));
   if (unknown !== undefined)
     throw new TurnbuckleError('SERVER_UNKNOWN', `The project has no server named "${unknown}".`, {
       server: unknown,
-      hint: `It has: ${fromProject.map(({ name }) => showLine(name, 60)).join(', ') || 'none'}`,
+      hint: `Servers in the project: ${fromProject.map(({ name }) => showLine(name, 60)).join(', ') || 'none'}`,
     });
   if (flags.revoke === true) {
     const revoked = (await trust.withdraw(wanted)).map(({ name }) => name);
     if (output.json) output.data({ revoked });
     else
       for (const { name } of wanted)
-        if (revoked.includes(name)) output.line(`The agreement to ${showLine(name, 60)} is taken back`);
-        else output.note(`There is no agreement to ${showLine(name, 60)}.`);
+        if (revoked.includes(name)) output.line(`${showLine(name, 60)} is no longer trusted`);
+        else output.note(`${showLine(name, 60)} was not trusted.`);
     return undefined;
   }
   const open: ConfiguredServer[] = [];
-  const refused = wanted.flatMap(refusalOf);
+  const refused = wanted.flatMap(rejectionOf);
   for (const server of wanted) {
     if (server.problem?.code !== 'TRUST_REQUIRED' && !(await hasChanged(server, trust))) continue;
     const unclear = await trust.namedFiles(server).then(() => undefined, toTurnbuckleError);
     if (unclear === undefined) open.push(server);
     else refused.push({ name: server.name, error: unclear });
   }
-  for (const refusal of refused) tell(context, refusal);
+  for (const refusal of refused) printRejection(context, refusal);
   if (open.length === 0 && refused.length === 0)
     output.note(
-      wanted.length === 0 ? 'The project brings no servers along.' : 'There is nothing left to agree to.',
+      wanted.length === 0 ? 'The project has no servers.' : 'All servers of the project are already trusted.',
     );
   const agreed: ConfiguredServer[] = [];
   for (const server of open) if (await agree(context, server, trust)) agreed.push(server);
@@ -59,23 +58,23 @@ export async function run(context: CommandContext): Promise<number | undefined> 
       agreed: agreed.map(({ name }) => name),
       ...(refused.length > 0 && { refused: refused.map(({ name, error }) => ({ name, ...error.toJSON() })) }),
     });
-  else for (const { name } of agreed) output.line(`Agreed to ${showLine(name, 60)}`);
+  else for (const { name } of agreed) output.line(`Trusted ${showLine(name, 60)}`);
   const [first] = refused;
   return first && ERRORS[first.error.code].exit;
 }
 
-interface Refused {
+interface RejectedServer {
   readonly name: string;
   readonly error: TurnbuckleError;
 }
 
-/** A server that no agreement would start, and why. One that goes on as it was before is none. */
-const refusalOf = ({ name, problem, kept }: ConfiguredServer): Refused[] =>
+/** A server that cannot be trusted, and why. Not one that keeps its previous configuration. */
+const rejectionOf = ({ name, problem, kept }: ConfiguredServer): RejectedServer[] =>
   problem === undefined || problem.code === 'TRUST_REQUIRED' || kept ? [] : [{ name, error: problem }];
 
-function tell({ output }: CommandContext, { name, error }: Refused): void {
+function printRejection({ output }: CommandContext, { name, error }: RejectedServer): void {
   const { color } = output;
-  output.warn(`${color.red(`${showWhole(name)} is refused`)}, whoever agrees: ${showMessage(error.message)}`);
+  output.warn(`${color.red(`${showFullLine(name)} cannot be trusted`)}: ${showMessage(error.message)}`);
   if (error.hint !== undefined) output.warn(`      ${showMessage(error.hint)}`);
 }
 
@@ -86,35 +85,44 @@ async function agree(
   trust: TrustStore,
 ): Promise<boolean> {
   const { name, entry, origin } = server;
-  output.note(`\n${output.color.bold(showWhole(name))} from ${showWhole(origin.file)}:${origin.line}`);
+  output.note(`\n${output.color.bold(showFullLine(name))} from ${showFullLine(origin.file)}:${origin.line}`);
   output.note(showText(JSON.stringify(entry, null, 2)));
   const defaults = defaultsOf(server);
-  if (defaults.length > 0) output.note('Inputs that it uses, unless you give them another value:');
-  for (const [id, value] of defaults) output.note(showWhole(`  ${id} = ${JSON.stringify(value)}`));
+  if (defaults.length > 0) output.note('Default values of the inputs of this server:');
+  for (const [id, value] of defaults) output.note(showFullLine(`  ${id} = ${JSON.stringify(value)}`));
   const keys = await trust.changedKeys(server);
   if (keys !== undefined)
-    output.note(output.color.red(`Changed since you agreed: ${showWhole(keys.join(', ') || 'the entry')}`));
+    output.note(
+      output.color.red(
+        `Changed since you trusted this server: ${showFullLine(keys.join(', ') || 'the entry')}`,
+      ),
+    );
   const files = Object.keys(await trust.namedFiles(server));
   const changed = (await trust.changedFiles(server)) ?? [];
-  if (files.length > 0) output.note('Files of the project that it names; a change of one asks again:');
+  if (files.length > 0)
+    output.note(
+      'The server uses these project files. If one of them changes, you must trust the server again:',
+    );
   for (const file of changed.filter((one) => !files.includes(one)))
-    output.note(showWhole(`  ${file}  (removed since you agreed)`));
+    output.note(showFullLine(`  ${file}  (removed since you trusted the server)`));
   for (const file of files)
-    output.note(showWhole(`  ${file}${changed.includes(file) ? '  (changed since you agreed)' : ''}`));
-  for (const danger of dangersOf(entry)) output.note(output.color.red(showWhole(`! ${danger}`)));
+    output.note(
+      showFullLine(`  ${file}${changed.includes(file) ? '  (changed since you trusted the server)' : ''}`),
+    );
+  for (const danger of dangersOf(entry)) output.note(output.color.red(showFullLine(`! ${danger}`)));
   if (flags.yes === true) return true;
   if (!output.interactive) {
     throw new TurnbuckleError(
       'TRUST_REQUIRED',
-      `Server "${name}" has to be agreed to, and there is nobody to ask.`,
+      `Cannot ask whether to trust server "${name}" because there is no terminal.`,
       {
         server: name,
-        hint: 'Run it in a terminal, or with --yes after you have looked at the server.',
+        hint: 'Run the command in a terminal, or review the server and use --yes.',
       },
     );
   }
-  const { askYes } = await import('../ask.js');
-  return askYes(`May "${showWhole(name)}" be started with exactly this?`);
+  const { askYesNo } = await import('../terminal/ask.js');
+  return askYesNo(`Trust "${showFullLine(name)}" with exactly this configuration?`);
 }
 
 /** Used as it is, since its user wants no more than to be told. */

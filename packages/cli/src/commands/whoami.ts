@@ -1,17 +1,18 @@
-import { type SignInStatus, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import type { SignInStatus } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import { withRuntime } from '../open.js';
-import { textTable } from '../text-table.js';
-import { showMoment } from '../time-words.js';
-import { showLine, showMessage } from '../untrusted-text.js';
+import { withRuntime } from '../session/command-runtime.js';
+import { textTable } from '../terminal/text-table.js';
+import { formatTimestamp } from '../terminal/time-format.js';
+import { showLine, showMessage } from '../terminal/untrusted-text.js';
 
-/** Who each remote server takes us for, from what is kept here; nobody is asked. */
+/** Shows the stored sign-in status of each remote server; sends no requests. */
 export async function run(context: CommandContext): Promise<void> {
-  const { output, words } = context;
+  const { output, positionals } = context;
   await withRuntime(context, async ({ runtime }) => {
     const names =
-      words.length > 0
-        ? words
+      positionals.length > 0
+        ? positionals
         : runtime
             .status()
             .filter(({ transport }) => transport !== 'stdio' && transport !== 'in-process')
@@ -21,7 +22,7 @@ export async function run(context: CommandContext): Promise<void> {
         [...new Set(names)].map((name) =>
           runtime.signInStatus(name).catch((error: unknown) => {
             // One that cannot be used takes nothing from the others, unless it is asked for.
-            if (words.length > 0 || !(error instanceof TurnbuckleError)) throw error;
+            if (positionals.length > 0 || !(error instanceof TurnbuckleError)) throw error;
             output.warn(`${output.color.yellow('warning')} ${showMessage(error.message)}`);
             return [];
           }),
@@ -29,7 +30,7 @@ export async function run(context: CommandContext): Promise<void> {
       )
     ).flat();
     if (output.json) return output.data(found);
-    if (found.length === 0) return output.note('There are no remote servers.');
+    if (found.length === 0) return output.note('No remote servers.');
     const { color } = output;
     const rows = found.map((status) => [
       color.bold(showLine(status.server, 40)),
@@ -40,9 +41,7 @@ export async function run(context: CommandContext): Promise<void> {
     for (const line of textTable(rows)) output.line(line);
     if (found.some((status) => describe(status) === NOT_SIGNED_IN))
       output.note(
-        output.color.dim(
-          'Not every server needs a sign-in. Find out, and sign in: turnbuckle login <server>',
-        ),
+        output.color.dim('Not every server requires sign-in. To sign in: turnbuckle login <server>'),
       );
   });
 }
@@ -51,10 +50,10 @@ const NOT_SIGNED_IN = 'not signed in';
 
 function describe({ type, signedIn, expiresAt, renewable, account }: SignInStatus): string {
   if (type !== 'oauth')
-    return signedIn ? type : type === 'none' ? 'no credential' : `${type}, not asked for yet`;
+    return signedIn ? type : type === 'none' ? 'no credential' : `${type}, no token requested yet`;
   if (!signedIn) return NOT_SIGNED_IN;
   const who =
     account === undefined || account === 'default' ? 'signed in' : `signed in as ${showLine(account, 40)}`;
-  if (renewable === true) return `${who}, renewed by itself`;
-  return expiresAt === undefined ? who : `${who} until ${showMoment(expiresAt.getTime()).slice(0, 16)}`;
+  if (renewable === true) return `${who}, token renewed automatically`;
+  return expiresAt === undefined ? who : `${who} until ${formatTimestamp(expiresAt.getTime()).slice(0, 16)}`;
 }

@@ -1,65 +1,68 @@
-/** The approval that a call through the daemon waits for, put to the person who makes the call. */
+/** Shows the approval that a call through the daemon waits for to the user who makes the call. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApprovalRequest } from 'turnbuckle';
 import { TurnbuckleError } from 'turnbuckle';
-import { askingPlace } from '../approval-lines.js';
-import type { CallableTool } from '../call-request.js';
+import { shellQuote } from 'turnbuckle/light';
+import { askingRuleLocation } from '../approvals/approval-lines.js';
+import type { CallableTool } from '../calls/call-request.js';
 import type { CommandContext } from '../command.js';
-import { shellWord } from '../shell-word.js';
-import { showMoment } from '../time-words.js';
-import { showLine } from '../untrusted-text.js';
+import { formatTimestamp } from '../terminal/time-format.js';
+import { showLine } from '../terminal/untrusted-text.js';
 import type { DaemonClient } from './daemon-client.js';
-import { leaveWhenSettled, pendingApprovals, whySettled } from './leave-when-settled.js';
+import { abortWhenSettled, fetchPendingApprovals, settledReason } from './pending-approvals.js';
 
-export interface WaitingCall {
+export interface PendingCall {
   readonly client: DaemonClient;
-  readonly tool: CallableTool;
+  readonly tool: Pick<CallableTool, 'server' | 'tool'>;
   /** Aborted: the call has ended. */
   readonly signal: AbortSignal;
 }
 
 const POLL_MS = 300;
 
-/** Asks on a terminal; elsewhere says once how it can be answered. Never rejects. */
-export async function answerForCall(context: CommandContext, call: WaitingCall): Promise<void> {
+/** Prompts on a terminal; elsewhere prints once how to answer. Never rejects. */
+export async function promptForCallApproval(context: CommandContext, call: PendingCall): Promise<void> {
   try {
     for (const answered = new Set<string>(); !call.signal.aborted; await delay(POLL_MS, undefined, call)) {
-      const approvals = await pendingApprovals(call.client, call.signal);
-      const waiting = approvals.find((one) => isOf(one, call.tool) && !answered.has(one.id));
+      const approvals = await fetchPendingApprovals(call.client, call.signal);
+      const waiting = approvals.find((one) => isForCall(one, call.tool) && !answered.has(one.id));
       if (waiting === undefined) continue;
       answered.add(waiting.id);
-      if (!context.output.interactive) return tell(context, waiting);
-      await ask(context, waiting, call);
+      if (!context.output.interactive) return printPending(context, waiting);
+      await promptForApproval(context, waiting, call);
     }
   } catch {
-    // The call has ended, or its token is not good for looking at approvals: then others answer, or nobody.
+    // The call has ended, or the token has no read access.
   }
 }
 
-/** Those of agents are for whoever watches them. */
-const isOf = ({ callerId, server, tool }: ApprovalRequest, called: CallableTool): boolean =>
+/** Approvals of agents are answered with `approvals watch`. */
+const isForCall = ({ callerId, server, tool }: ApprovalRequest, called: PendingCall['tool']): boolean =>
   callerId === undefined && server === called.server && tool === called.tool;
 
-function tell({ output, flags }: CommandContext, asked: ApprovalRequest): void {
+function printPending({ output, flags }: CommandContext, asked: ApprovalRequest): void {
   const { id, tool, reason, expiresAt } = asked;
-  const until = flags.timeout === undefined ? `until ${showMoment(Date.parse(expiresAt))}` : 'for --timeout';
+  const until =
+    flags.timeout === undefined
+      ? `until ${formatTimestamp(Date.parse(expiresAt))}`
+      : 'until --timeout expires';
   output.warn(
-    `The call of ${showLine(tool)} waits for an approval, ${until}: ${showLine(reason, 200)}${askingPlace(asked)}`,
+    `The call to ${showLine(tool)} is waiting for approval ${until}. Reason: ${showLine(reason, 200)}${askingRuleLocation(asked)}`,
   );
-  output.warn(`Answer it: turnbuckle approvals answer ${showLine(shellWord(id))} once`);
+  output.warn(`Approve it: turnbuckle approvals answer ${showLine(shellQuote(id))} once`);
 }
 
-async function ask(
+async function promptForApproval(
   context: CommandContext,
   waiting: ApprovalRequest,
-  { client, signal }: WaitingCall,
+  { client, signal }: PendingCall,
 ): Promise<void> {
-  const { createTerminalApprover } = await import('../approve-in-terminal.js');
+  const { createTerminalApprover } = await import('../approvals/approve-in-terminal.js');
   const over = new AbortController();
-  const leave = (): void => over.abort(whySettled(waiting));
+  const leave = (): void => over.abort(settledReason(waiting));
   signal.addEventListener('abort', leave, { once: true });
   if (signal.aborted) leave();
-  const looking = leaveWhenSettled(client, waiting, over);
+  const looking = abortWhenSettled(client, waiting, over);
   const answer = await createTerminalApprover(context, 'the daemon')(waiting, over.signal);
   const isOpen = !over.signal.aborted;
   over.abort();
@@ -69,7 +72,7 @@ async function ask(
   await client
     .post(`/api/approvals/${encodeURIComponent(waiting.id)}`, { answer })
     .catch((error: unknown) => {
-      // Somebody else was faster.
+      // Already answered elsewhere.
       if (!(error instanceof TurnbuckleError)) throw error;
     });
 }

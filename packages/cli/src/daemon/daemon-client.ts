@@ -1,23 +1,30 @@
 /** Requests to a daemon or bridge: JSON in, JSON out, and its refusals as our own errors. */
-import type { CancelSignal } from 'turnbuckle';
-import { ERRORS, type ErrorCode, TurnbuckleError } from 'turnbuckle';
-import { type Answered, type ExchangeOptions, exchange } from './exchange.js';
-import { createEventReader } from './server-sent-events.js';
-import { isMisread, MAX_ANSWER_BYTES, tooLong, unusable } from './unusable-answer.js';
+
+import { type ErrorCode, TurnbuckleError } from 'turnbuckle';
+import type { CancelSignal } from 'turnbuckle/host';
+import { ERRORS, isRecord } from 'turnbuckle/host';
+import { type HttpRequestOptions, type HttpResponse, sendRequest } from './http/send-request.js';
+import { createEventReader } from './http/server-sent-events.js';
+import {
+  isUnexpectedShape,
+  MAX_RESPONSE_BYTES,
+  responseTooLarge,
+  unusableResponse,
+} from './unusable-response.js';
 
 /** Where it is, and the token for it. */
-export interface DaemonPlace {
+export interface DaemonAddress {
   readonly url: string;
   readonly token?: string | undefined;
 }
 
 export interface RequestOptions {
   readonly signal?: CancelSignal | undefined;
-  /** Nothing came for so long: it does not answer. */
-  readonly silenceMs?: number | undefined;
+  /** Idle timeout: no data for this long means no response. */
+  readonly idleTimeoutMs?: number | undefined;
 }
 
-export interface Refusal {
+export interface DaemonErrorBody {
   readonly error?: unknown;
   readonly code?: unknown;
   readonly hint?: unknown;
@@ -26,86 +33,95 @@ export interface Refusal {
   readonly data?: unknown;
 }
 
-/** A daemon that lives answers small things at once. */
-const SILENCE_MS = 5_000;
+/** A running daemon answers small requests immediately. */
+const DEFAULT_IDLE_TIMEOUT_MS = 5_000;
 
 export class DaemonClient {
   readonly url: string;
   /** How much was wrong with its configuration when it answered last. */
-  problems = 0;
+  problemCount = 0;
   readonly token: string | undefined;
 
-  constructor({ url, token }: DaemonPlace) {
+  constructor({ url, token }: DaemonAddress) {
     this.url = url.replace(/\/+$/, '');
     this.token = token;
   }
 
   /** Rejects with the daemon's refusal as a TurnbuckleError, or with NoAnswer. */
-  async get<T>(path: string, { silenceMs = SILENCE_MS, signal }: RequestOptions = {}): Promise<T> {
-    return this.#read(await this.#exchange(path, { silenceMs, signal }));
+  async get<T>(
+    path: string,
+    { idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS, signal }: RequestOptions = {},
+  ): Promise<T> {
+    return this.#read(await this.#send(path, { idleTimeoutMs, signal }));
   }
 
-  /** The same. Waits as long as it takes unless told otherwise. */
-  async post<T>(path: string, body: unknown, { silenceMs, signal }: RequestOptions = {}): Promise<T> {
-    return this.#read(await this.#exchange(path, { method: 'POST', body, silenceMs, signal }));
+  /** The same. No timeout by default. */
+  async post<T>(path: string, body: unknown, { idleTimeoutMs, signal }: RequestOptions = {}): Promise<T> {
+    return this.#read(await this.#send(path, { method: 'POST', body, idleTimeoutMs, signal }));
   }
 
   /** The same for a DELETE. */
-  async delete<T>(path: string, { silenceMs, signal }: RequestOptions = {}): Promise<T> {
-    return this.#read(await this.#exchange(path, { method: 'DELETE', silenceMs, signal }));
+  async delete<T>(path: string, { idleTimeoutMs, signal }: RequestOptions = {}): Promise<T> {
+    return this.#read(await this.#send(path, { method: 'DELETE', idleTimeoutMs, signal }));
   }
 
-  /** Tells the events of a stream as they come, until it ends. */
+  /** Passes on the events of a stream until it ends. */
   async follow(
     path: string,
     { signal, onEvent }: RequestOptions & { onEvent: (name: string, data: unknown) => void },
   ): Promise<void> {
-    const onText = this.#events((name, data) => onEvent(name, this.#parse(data)));
+    const onText = this.#createEventReader((name, data) => onEvent(name, this.#parse(data)));
     const accept = 'text/event-stream, application/json';
-    const answered = await this.#exchange(path, { accept, signal, onText });
+    const answered = await this.#send(path, { accept, signal, onText });
     if (answered.status >= 300) this.#read(answered);
   }
 
-  /** Posts and answers the data of the event `result`; the other events are told as they come. */
+  /** Posts and returns the data of the event `result`; passes on the other events. */
   async stream<T>(
     path: string,
     body: unknown,
     { signal, onEvent }: RequestOptions & { onEvent: (name: string, data: unknown) => void },
   ): Promise<T | undefined> {
     let result: T | undefined;
-    const onText = this.#events((name, data) => {
+    const onText = this.#createEventReader((name, data) => {
       if (name === 'result') result = this.#parse(data) as T;
       else onEvent(name, this.#parse(data));
     });
     const accept = 'text/event-stream, application/json';
-    const answered = await this.#exchange(path, { method: 'POST', body, accept, signal, onText });
+    const answered = await this.#send(path, { method: 'POST', body, accept, signal, onText });
     if (answered.status >= 300) this.#read(answered);
     return result;
   }
 
-  async #exchange(path: string, options: Omit<ExchangeOptions, 'url' | 'token'>): Promise<Answered> {
-    const answered = await exchange({ ...options, url: this.url + path, token: this.token });
-    this.problems = answered.problems;
+  async #send(path: string, options: Omit<HttpRequestOptions, 'url' | 'token'>): Promise<HttpResponse> {
+    const answered = await sendRequest({ ...options, url: this.url + path, token: this.token });
+    this.problemCount = answered.problemCount;
     return answered;
   }
 
-  /** Throws what its answers were not understood with as an error that says so; any other as it is. */
-  misread(error: unknown): never {
-    if (!isMisread(error)) throw error;
-    const what = 'answers with what this command does not understand';
-    throw unusable(this.url, what, { cause: error });
+  /** Rethrows parse errors of its responses as UnusableResponse errors, and all others unchanged. */
+  rethrowAsUnusable(error: unknown): never {
+    if (!isUnexpectedShape(error)) throw error;
+    const what = 'sent a response that this command does not understand';
+    throw unusableResponse(this.url, what, { cause: error });
   }
 
-  #events(onEvent: (name: string, data: string) => void): (text: string) => void {
-    return createEventReader(onEvent, { max: MAX_ANSWER_BYTES, tooLong: () => tooLong(this.url) });
+  #createEventReader(onEvent: (name: string, data: string) => void): (text: string) => void {
+    return createEventReader(onEvent, {
+      maxCharacters: MAX_RESPONSE_BYTES,
+      createError: () => responseTooLarge(this.url),
+    });
   }
 
-  #read<T>({ status, text }: Answered): T {
+  #read<T>({ status, text }: HttpResponse): T {
     if (status >= 300 && status < 400)
-      throw unusable(this.url, `sends this command elsewhere (status ${status}), where it does not go`);
-    if (text === '') throw unusable(this.url, `answers with status ${status} and nothing else`);
+      throw unusableResponse(
+        this.url,
+        `sent a redirect (status ${status}), which Turnbuckle does not follow`,
+      );
+    if (text === '') throw unusableResponse(this.url, `responded with status ${status} and an empty body`);
     const value = this.#parse(text, status);
-    if (status >= 400) throw refusalOf(value);
+    if (status >= 400) throw errorFromBody(value);
     return value as T;
   }
 
@@ -114,25 +130,29 @@ export class DaemonClient {
     try {
       value = JSON.parse(text);
     } catch (cause) {
-      throw unusable(this.url, `answers with status ${status}, and not in JSON`, { cause });
+      throw unusableResponse(this.url, `responded with status ${status} and a body that is not JSON`, {
+        cause,
+      });
     }
     if (isRecord(value)) return value;
-    throw unusable(this.url, `answers with status ${status}, and with JSON that is no object`);
+    throw unusableResponse(this.url, `responded with status ${status} and JSON that is not an object`);
   }
 }
 
-/** What the daemon says is wrong, as if it had happened here. */
-export function refusalOf({ error, code, hint, server, tool, data }: Refusal): TurnbuckleError {
+/** The error of a response of the daemon. */
+export function errorFromBody({ error, code, hint, server, tool, data }: DaemonErrorBody): TurnbuckleError {
   const known = typeof code === 'string' && isCode(code) ? code : 'SERVER_ERROR';
-  return new TurnbuckleError(known, textOf(error) ?? 'The daemon refuses without a reason.', {
-    hint: textOf(hint),
-    server: textOf(server),
-    tool: textOf(tool),
-    ...(isRecord(data) && { data }),
-  });
+  return new TurnbuckleError(
+    known,
+    textOf(error) ?? 'The daemon rejected the request without giving a reason.',
+    {
+      hint: textOf(hint),
+      server: textOf(server),
+      tool: textOf(tool),
+      ...(isRecord(data) && { data }),
+    },
+  );
 }
 
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

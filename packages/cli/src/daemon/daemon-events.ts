@@ -2,18 +2,18 @@
 import type { Runtime, RuntimeEvents } from 'turnbuckle';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { requireUsable } from '../connect-servers.js';
-import { AttachedServers } from './attached-servers.js';
+import { requireUsable } from '../session/connect-servers.js';
 import type { DaemonClient } from './daemon-client.js';
+import { RemoteRuntime } from './remote-runtime.js';
 
-type Name = keyof RuntimeEvents;
-type Take = (event: never) => void;
+type EventName = keyof RuntimeEvents;
+type Listener = (event: never) => void;
 
-/** Passes events on to whoever listens, as a runtime does. */
+/** Emits events to listeners, as a runtime does. */
 class DaemonEvents {
-  readonly #listeners = new Map<string, Set<Take>>();
+  readonly #listeners = new Map<string, Set<Listener>>();
 
-  readonly on: Runtime['on'] = (name: Name, listener: Take) => {
+  readonly on: Runtime['on'] = (name: EventName, listener: Listener) => {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));
     return () => void listeners.delete(listener);
@@ -23,34 +23,34 @@ class DaemonEvents {
     return [...this.#listeners.keys()];
   }
 
-  tell(name: string, event: unknown): void {
+  emit(name: string, event: unknown): void {
     for (const listener of this.#listeners.get(name) ?? []) listener(event as never);
   }
 }
 
-export interface Following {
+export interface FollowOptions {
   readonly server: string;
-  readonly forMs: number;
-  readonly tell: (kind: string, text: string) => void;
-  readonly listenTo: (source: Pick<Runtime, 'on'>) => void;
+  readonly durationMs: number;
+  readonly print: (kind: string, text: string) => void;
+  readonly subscribe: (source: Pick<Runtime, 'on'>) => void;
 }
 
 /** What the server has written last, then what comes. Ends after the time, or with the signal. */
-export async function followDaemon(
+export async function followServerOutput(
   { signal }: CommandContext,
   client: DaemonClient,
-  { server, forMs, tell, listenTo }: Following,
+  { server, durationMs, print, subscribe }: FollowOptions,
 ): Promise<void> {
-  const servers = await AttachedServers.open(client, signal);
+  const servers = await new RemoteRuntime(client, signal).load();
   requireUsable(servers, server);
   const { stderr = '' } = servers.serverStatus(server);
-  for (const line of stderr.split('\n')) if (line.trim() !== '') tell('stderr', line);
+  for (const line of stderr.split('\n')) if (line.trim() !== '') print('stderr', line);
   const events = new DaemonEvents();
-  listenTo(events);
-  const over = AbortSignal.timeout(forMs);
+  subscribe(events);
+  const over = AbortSignal.timeout(durationMs);
   const following = client.follow(`/api/events?types=${events.names.join(',')}`, {
     signal: AbortSignal.any([signal, over]),
-    onEvent: (name, sent) => events.tell(name, dataOf(sent)),
+    onEvent: (name, sent) => events.emit(name, dataOf(sent)),
   });
   const failure = await Promise.race([
     following.catch(() => undefined),
@@ -65,8 +65,8 @@ export async function followDaemon(
   });
   signal.throwIfAborted();
   if (!over.aborted)
-    throw new TurnbuckleError('CONNECTION_LOST', 'The daemon has ended.', {
-      hint: 'Without it, the server is started for this command: run it again.',
+    throw new TurnbuckleError('CONNECTION_LOST', 'The daemon stopped.', {
+      hint: 'Run the command again to start the server without the daemon.',
     });
 }
 

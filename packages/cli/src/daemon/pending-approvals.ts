@@ -5,30 +5,30 @@ import type { DaemonClient } from './daemon-client.js';
 
 const POLL_MS = 500;
 
-export const pendingApprovals = async (
+export const fetchPendingApprovals = async (
   client: DaemonClient,
   signal: AbortSignal,
 ): Promise<readonly ApprovalRequest[]> =>
   (await client.get<{ approvals: readonly ApprovalRequest[] }>('/api/approvals', { signal })).approvals;
 
-/** Why a question that was not answered here is over, in words. */
-export const whySettled = ({ expiresAt }: ApprovalRequest): string =>
+/** Why a prompt that was not answered here has ended. */
+export const settledReason = ({ expiresAt }: ApprovalRequest): string =>
   Date.now() < Date.parse(expiresAt)
-    ? 'Somebody else answered, or nobody waits any more.'
-    : 'Nobody answered in time.';
+    ? 'The request was answered elsewhere, or the call was cancelled.'
+    : 'Approval timed out.';
 
-/** Aborts `over`, with the reason in words, as soon as an answer would be of no use. Never rejects. */
-export async function leaveWhenSettled(
+/** Aborts `over` with a reason as soon as the approval is settled elsewhere. Never rejects. */
+export async function abortWhenSettled(
   client: DaemonClient,
   asked: ApprovalRequest,
   over: AbortController,
 ): Promise<void> {
   try {
-    while ((await pendingApprovals(client, over.signal)).some(({ id }) => id === asked.id))
+    while ((await fetchPendingApprovals(client, over.signal)).some(({ id }) => id === asked.id))
       await delay(POLL_MS, undefined, { signal: over.signal });
-    over.abort(whySettled(asked));
+    over.abort(settledReason(asked));
   } catch {
-    // Where it was answered here, this says nothing. What is wrong with the daemon, the next look tells.
-    over.abort('The daemon does not answer any more.');
+    // Has no effect if it was answered here. The next poll reports problems of the daemon.
+    over.abort('The daemon stopped responding.');
   }
 }

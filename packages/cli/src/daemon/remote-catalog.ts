@@ -8,7 +8,7 @@ export interface SchemaTool {
   readonly output_schema?: CatalogTool['outputSchema'];
 }
 
-export class DaemonCatalog {
+export class RemoteCatalog {
   readonly #byName = new Map<string, CatalogTool>();
 
   /** Takes over tools; the schemas come from the other list. */

@@ -1,39 +1,51 @@
-/** The servers of a daemon, looked at and used through its API. What is known of them is as of the last request. */
-import type { CallOptions, CatalogTool, Runtime, ServerStatus } from 'turnbuckle';
-import type { Servers } from '../servers.js';
-import { unknownServer } from '../unknown-server.js';
-import { DaemonCatalog, type SchemaTool } from './daemon-catalog.js';
-import { type DaemonClient, type Refusal, refusalOf } from './daemon-client.js';
-import { type SentStatus, toStatus } from './sent-status.js';
+/** The runtime of a daemon, through its API. What it knows about servers is as of the last request. */
+import type { CallOptions, CatalogTool, Progress, Runtime, ServerStatus } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import type { Servers } from '../session/servers.js';
+import { unknownServer } from '../session/unknown-server.js';
+import { type DaemonClient, type DaemonErrorBody, errorFromBody } from './daemon-client.js';
+import { NoResponseError } from './http/send-request.js';
+import { RemoteCatalog, type SchemaTool } from './remote-catalog.js';
+import { type ServerStatusResponse, toServerStatus } from './server-status-response.js';
 
 type Listed<Method extends 'listResources' | 'listResourceTemplates' | 'listPrompts'> = Awaited<
   ReturnType<Runtime[Method]>
 >;
 type Options = Pick<CallOptions, 'signal'>;
+type RemoteCallOptions = Pick<CallOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'approvalWaitMs'>;
 
-const PATIENCE_MS = 60_000;
+interface CallResponse extends DaemonErrorBody {
+  readonly result?: Awaited<ReturnType<Runtime['callTool']>>;
+}
 
-export class AttachedServers implements Servers {
-  readonly areElsewhere = true;
-  readonly catalog = new DaemonCatalog();
+const LIST_TIMEOUT_MS = 60_000;
+/** The default of a runtime too. */
+const CALL_TIMEOUT_MS = 60_000;
+
+export class RemoteRuntime implements Servers, Pick<Runtime, 'callTool'> {
+  readonly isRemote = true;
+  readonly catalog = new RemoteCatalog();
   readonly #client: DaemonClient;
   readonly #signal: AbortSignal;
   readonly #statuses = new Map<string, ServerStatus>();
 
-  private constructor(client: DaemonClient, signal: AbortSignal) {
+  constructor(client: DaemonClient, signal: AbortSignal) {
     this.#client = client;
     this.#signal = signal;
   }
 
-  /** Knows all servers and their tools, as far as they are up. */
-  static async open(client: DaemonClient, signal: AbortSignal): Promise<AttachedServers> {
-    const attached = new AttachedServers(client, signal);
-    const { servers } = await client.get<{ servers: readonly { readonly name: string }[] }>('/api/servers');
-    const statuses = await Promise.all(servers.map(({ name }) => client.get<SentStatus>(pathOf(name))));
-    for (const status of statuses) attached.#statuses.set(status.name, toStatus(status));
-    // Afterwards, so that the tools of every server that is up are among them.
-    await attached.#readTools();
-    return attached;
+  /** Reads all servers, and the tools of those that are connected. */
+  async load(): Promise<this> {
+    const { servers } = await this.#client.get<{ servers: readonly { readonly name: string }[] }>(
+      '/api/servers',
+    );
+    const statuses = await Promise.all(
+      servers.map(({ name }) => this.#client.get<ServerStatusResponse>(pathOf(name))),
+    );
+    for (const status of statuses) this.#statuses.set(status.name, toServerStatus(status));
+    // Afterwards, so that the tools of every connected server are among them.
+    await this.#readTools();
+    return this;
   }
 
   serverNames(): string[] {
@@ -57,7 +69,7 @@ export class AttachedServers implements Servers {
       await this.#client.post(`${pathOf(server)}/connect`, {}, { signal: this.#signal });
       await this.#readTools(server);
     } finally {
-      await this.#look(server);
+      await this.#refreshStatus(server);
     }
   }
 
@@ -67,7 +79,7 @@ export class AttachedServers implements Servers {
       {},
       this.#options(),
     );
-    await this.#look(server);
+    await this.#refreshStatus(server);
     return alive;
   }
 
@@ -76,11 +88,11 @@ export class AttachedServers implements Servers {
   }
 
   async listResources(server?: string): Promise<Listed<'listResources'>> {
-    return (await this.#offers(server)).resources;
+    return (await this.#fetchResources(server)).resources;
   }
 
   async listResourceTemplates(server?: string): Promise<Listed<'listResourceTemplates'>> {
-    return (await this.#offers(server)).templates;
+    return (await this.#fetchResources(server)).templates;
   }
 
   async listPrompts(server?: string): Promise<Listed<'listPrompts'>> {
@@ -92,25 +104,68 @@ export class AttachedServers implements Servers {
   }
 
   readResource(server: string, uri: string, options?: Options): ReturnType<Runtime['readResource']> {
-    return this.#use('/resources/read', { server, uri }, options);
+    return this.#request('/resources/read', { server, uri }, options);
   }
 
+  // biome-ignore lint/complexity/useMaxParams: the same method as that of the runtime.
   getPrompt(
     server: string,
     name: string,
     args?: Readonly<Record<string, string>>,
     options?: Options,
   ): ReturnType<Runtime['getPrompt']> {
-    return this.#use('/prompts/get', { server, name, arguments: args }, options);
+    return this.#request('/prompts/get', { server, name, arguments: args }, options);
   }
 
-  async #use<T>(path: string, body: object, { signal = this.#signal }: Options = {}): Promise<T> {
-    const answer = await this.#client.post<Refusal & { readonly result?: T }>(path, body, { signal });
-    if (answer.result === undefined) throw refusalOf(answer);
+  // biome-ignore lint/complexity/useMaxParams: the same method as that of the runtime.
+  async callTool(
+    server: string,
+    tool: string,
+    args: Readonly<Record<string, unknown>> = {},
+    {
+      signal = this.#signal,
+      onProgress,
+      timeoutMs = CALL_TIMEOUT_MS,
+      approvalWaitMs,
+    }: RemoteCallOptions = {},
+  ): ReturnType<Runtime['callTool']> {
+    const body = {
+      server,
+      tool_name: tool,
+      arguments: args,
+      timeout_ms: timeoutMs,
+      ...(approvalWaitMs !== undefined && { approval_wait_ms: approvalWaitMs }),
+    };
+    try {
+      const response = await this.#postCall(body, { signal, onProgress });
+      if (response?.result === undefined) throw errorFromBody(response ?? {});
+      return response.result;
+    } catch (error) {
+      if (!(error instanceof NoResponseError && error.mayHaveActed)) throw error;
+      throw outcomeUnknown(error);
+    }
+  }
+
+  #postCall(
+    body: object,
+    { signal, onProgress }: Pick<RemoteCallOptions, 'signal' | 'onProgress'>,
+  ): Promise<CallResponse | undefined> {
+    if (onProgress === undefined) return this.#client.post<CallResponse>('/mcp/call', body, { signal });
+    return this.#client.stream<CallResponse>('/mcp/call', body, {
+      signal,
+      onEvent: (name, data) => {
+        if (name === 'progress') onProgress(data as Progress);
+      },
+    });
+  }
+
+  async #request<T>(path: string, body: object, { signal = this.#signal }: Options = {}): Promise<T> {
+    const answer = await this.#client.post<DaemonErrorBody & { readonly result?: T }>(path, body, { signal });
+    if (answer.result === undefined) throw errorFromBody(answer);
     return answer.result;
   }
 
-  #offers(server: string | undefined): Promise<{
+  #fetchResources(server: string | undefined): Promise<{
     readonly resources: Listed<'listResources'>;
     readonly templates: Listed<'listResourceTemplates'>;
   }> {
@@ -118,12 +173,12 @@ export class AttachedServers implements Servers {
   }
 
   /** Servers may take their time to say what they have. */
-  #options(): { readonly signal: AbortSignal; readonly silenceMs: number } {
-    return { signal: this.#signal, silenceMs: PATIENCE_MS };
+  #options(): { readonly signal: AbortSignal; readonly idleTimeoutMs: number } {
+    return { signal: this.#signal, idleTimeoutMs: LIST_TIMEOUT_MS };
   }
 
-  async #look(server: string): Promise<void> {
-    this.#statuses.set(server, toStatus(await this.#client.get<SentStatus>(pathOf(server))));
+  async #refreshStatus(server: string): Promise<void> {
+    this.#statuses.set(server, toServerStatus(await this.#client.get<ServerStatusResponse>(pathOf(server))));
   }
 
   /** The list says what there is; the schemas stand in the one for programs that call. */
@@ -139,3 +194,9 @@ export class AttachedServers implements Servers {
 const pathOf = (server: string): string => `/api/servers/${encodeURIComponent(server)}`;
 const queryOf = (server: string | undefined): string =>
   server === undefined ? '' : `?server=${encodeURIComponent(server)}`;
+
+const outcomeUnknown = (cause: NoResponseError): TurnbuckleError =>
+  new TurnbuckleError('CALL_OUTCOME_UNKNOWN', `The daemon stopped during the call: ${cause.message}.`, {
+    cause,
+    hint: 'The call may or may not have been made. Check the daemon: turnbuckle serve status',
+  });

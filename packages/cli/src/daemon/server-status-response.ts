@@ -1,20 +1,20 @@
-/** How a server is, as the daemon's API sends it, and as the library says it. */
+/** The status of a server, from the API's JSON to the type of the library. */
 import type { ServerStatus } from 'turnbuckle';
-import { type Refusal, refusalOf } from './daemon-client.js';
+import { type DaemonErrorBody, errorFromBody } from './daemon-client.js';
 
-type Fault = Refusal & { readonly message?: unknown };
+type SentError = DaemonErrorBody & { readonly message?: unknown };
 
 /** What has no value is not sent. */
-export type SentStatus = Omit<ServerStatus, 'error' | 'problem'> & {
-  readonly error?: Fault;
-  readonly problem?: Fault;
+export type ServerStatusResponse = Omit<ServerStatus, 'error' | 'problem'> & {
+  readonly error?: SentError;
+  readonly problem?: SentError;
 } & Partial<Record<'description' | 'entry' | 'origin' | 'shadowed' | 'toolCount', unknown>>;
 
 /** Without what the API adds. */
-export function toStatus(sent: SentStatus): ServerStatus {
+export function toServerStatus(sent: ServerStatusResponse): ServerStatus {
   const { error, problem, description, entry, origin, shadowed, toolCount, ...status } = sent;
   return { ...status, error: error && toError(error), problem: problem && toError(problem) };
 }
 
-const toError = (fault: Fault): NonNullable<ServerStatus['error']> =>
-  refusalOf({ ...fault, error: fault.message });
+const toError = (fault: SentError): NonNullable<ServerStatus['error']> =>
+  errorFromBody({ ...fault, error: fault.message });

@@ -3,17 +3,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Flags } from '../command.js';
 
-export interface StartedWith {
+export interface DaemonStartOptions {
   readonly directory: string;
   /** Those that a daemon takes. Files are named by their whole paths. */
   readonly flags: Flags;
 }
 
-const NAMES = ['port', 'host', 'demo', 'config', 'mcp-server', 'trust-project', 'verbose'];
+const DAEMON_FLAGS = ['port', 'host', 'demo', 'config', 'mcp-server', 'trust-project', 'verbose'];
 
 /** The flags of a command line that make a daemon what it is, as they were meant here. */
-export function flagsForDaemon(flags: Flags): Flags {
-  const given = NAMES.flatMap((name): Array<[string, Flags[string]]> => {
+export function pickDaemonFlags(flags: Flags): Flags {
+  const given = DAEMON_FLAGS.flatMap((name): Array<[string, Flags[string]]> => {
     const value = flags[name];
     if (value === undefined || value === false) return [];
     return [[name, name === 'config' ? [value].flat().map((file) => resolve(String(file))) : value]];
@@ -21,15 +21,15 @@ export function flagsForDaemon(flags: Flags): Flags {
   return Object.fromEntries(given);
 }
 
-/** The same as words of a command line. */
-export function toWords(flags: Flags): string[] {
+/** The same as command-line arguments. */
+export function toCommandLine(flags: Flags): string[] {
   return Object.entries(flags).flatMap(([name, value]) =>
     value === true ? [`--${name}`] : [value].flat().map((one) => `--${name}=${one}`),
   );
 }
 
-/** Of the daemon that wrote the record there; undefined when it does not say. To be asked while it runs. */
-export function readStartedWith(stateDir: string): StartedWith | undefined {
+/** Start options of the running daemon; undefined when its record has none. */
+export function readStartOptions(stateDir: string): DaemonStartOptions | undefined {
   try {
     const { directory, flags } = JSON.parse(readFileSync(join(stateDir, 'daemon.json'), 'utf8')).startedWith;
     if (typeof directory !== 'string' || !isFlags(flags)) return undefined;
@@ -44,7 +44,7 @@ function isFlags(value: unknown): value is Flags {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).every(
     ([name, one]) =>
-      NAMES.includes(name) &&
+      DAEMON_FLAGS.includes(name) &&
       (one === true || [one].flat().every((part: unknown) => typeof part === 'string')),
   );
 }

@@ -2,23 +2,23 @@
 import { type ErrorCode, TurnbuckleError } from 'turnbuckle';
 
 /** More than any list of a daemon. */
-export const MAX_ANSWER_BYTES = 64 * 1_024 * 1_024;
+export const MAX_RESPONSE_BYTES = 64 * 1_024 * 1_024;
 
-/** `what` goes on from "The address … ". */
-export function unusable(
+/** `what` follows the URL in the sentence. */
+export function unusableResponse(
   url: string,
   what: string,
   { code = 'PROTOCOL_VIOLATION', cause }: { code?: ErrorCode; cause?: unknown } = {},
 ): TurnbuckleError {
   const { origin } = new URL(url);
-  return new TurnbuckleError(code, `The address ${origin} ${what}.`, {
+  return new TurnbuckleError(code, `${origin} ${what}.`, {
     cause,
-    hint: 'See whether a Turnbuckle daemon of this release is there: MCP_BRIDGE_URL names another address, --no-daemon does without.',
+    hint: 'Check that a Turnbuckle daemon of the same version is running at this URL. To use another URL, set MCP_BRIDGE_URL. To run without a daemon, use --no-daemon.',
   });
 }
 
-export const tooLong = (url: string): TurnbuckleError =>
-  unusable(url, `answers with more than ${MAX_ANSWER_BYTES} bytes, and was not listened to any further`, {
+export const responseTooLarge = (url: string): TurnbuckleError =>
+  unusableResponse(url, `sent more than ${MAX_RESPONSE_BYTES} bytes and was disconnected`, {
     code: 'RESPONSE_TOO_LARGE',
   });
 
@@ -26,5 +26,5 @@ export const tooLong = (url: string): TurnbuckleError =>
  * What went wrong while something was made of its answers. Each field is not looked at before it is used: where one is
  * not what a daemon sends, the use of it fails with one of these.
  */
-export const isMisread = (error: unknown): error is Error =>
+export const isUnexpectedShape = (error: unknown): error is Error =>
   error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;

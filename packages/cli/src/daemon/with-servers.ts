@@ -1,20 +1,20 @@
-import type { CommandContext } from './command.js';
-import { throughDaemon } from './daemon/attachment.js';
-import type { Servers } from './servers.js';
+import type { CommandContext } from '../command.js';
+import type { Servers } from '../session/servers.js';
+import { throughDaemon } from './daemon-endpoint.js';
 
-/** Runs the work with the servers of the daemon, if one runs that has them, or with connections of its own. */
+/** Runs the work with the servers of a running daemon, or with separate connections. */
 export async function withServers<T>(
   context: CommandContext,
   work: (servers: Servers) => Promise<T>,
 ): Promise<T> {
   const done = await throughDaemon(context, async (client) => {
-    const { AttachedServers } = await import('./daemon/attached-servers.js');
-    return work(await AttachedServers.open(client, context.signal));
+    const { RemoteRuntime } = await import('./remote-runtime.js');
+    return work(await new RemoteRuntime(client, context.signal).load());
   });
   if (done !== undefined) return done.result;
-  const [{ withRuntime }, { withoutSecrets }] = await Promise.all([
-    import('./open.js'),
-    import('./without-secrets.js'),
+  const [{ withRuntime }, { redactedServers }] = await Promise.all([
+    import('../session/command-runtime.js'),
+    import('../session/redacted-servers.js'),
   ]);
-  return withRuntime(context, ({ runtime }) => work(withoutSecrets(runtime)));
+  return withRuntime(context, ({ runtime }) => work(redactedServers(runtime)));
 }

@@ -1,9 +1,11 @@
 /** Calls of the log on the terminal. What servers and callers wrote is shown, never obeyed. */
+
+import { CALL_COLUMN_LIST, CALL_COLUMNS, type CallColumnName, CONTENT_COLUMNS } from '@turnbuckle/store';
+import type { Output } from '../terminal/output.js';
+import { type TableOptions, textTable } from '../terminal/text-table.js';
+import { formatDuration, formatTimestamp, formatTimestampShort } from '../terminal/time-format.js';
+import { showLine, showText } from '../terminal/untrusted-text.js';
 import type { LoggedCall } from './logged-call.js';
-import type { Output } from './output.js';
-import { type TableOptions, textTable } from './text-table.js';
-import { showDuration, showMoment, showMomentShort } from './time-words.js';
-import { showLine, showText } from './untrusted-text.js';
 
 const MARKS = { ok: ['✓', 'green'], 'tool-error': ['!', 'yellow'], failed: ['✕', 'red'] } as const;
 
@@ -11,10 +13,18 @@ const MARKS = { ok: ['✓', 'green'], 'tool-error': ['!', 'yellow'], failed: ['�
 const HOST = 'host';
 
 /** The names of the columns, for people. */
-export const LOG_HEAD: readonly string[] = ['time', '', 'call', 'took', 'caller', 'id', 'error or arguments'];
+export const LOG_HEADER: readonly string[] = [
+  'time',
+  '',
+  'call',
+  'took',
+  'caller',
+  'id',
+  'error or arguments',
+];
 
 /** On a narrow screen names give way, then callers: why a call failed says more. An id is there to be copied. */
-export const logTable = ({ width }: Pick<Output, 'width'>): TableOptions => ({
+export const logTableOptions = ({ width }: Pick<Output, 'width'>): TableOptions => ({
   width,
   shrink: [
     [2, 18],
@@ -22,8 +32,8 @@ export const logTable = ({ width }: Pick<Output, 'width'>): TableOptions => ({
     [5, 10],
     [2, 10],
   ],
-  whole: [5],
-  room: 16,
+  uncutColumns: [5],
+  minLastColumnWidth: 16,
 });
 
 /** The cells of a line: when, how it ended, what, by whom, how long, its id, and what it was about. */
@@ -32,13 +42,13 @@ export function logRow(call: LoggedCall, { color, width }: Pick<Output, 'color' 
   const [mark, paint] = markOf(call);
   const time = Date.parse(startedAt);
   return [
-    color.dim(Number.isFinite(width) ? showMomentShort(time, Date.now()) : showMoment(time)),
+    color.dim(Number.isFinite(width) ? formatTimestampShort(time, Date.now()) : formatTimestamp(time)),
     color[paint](mark),
     nameOf(call),
-    showDuration(durationMs),
+    formatDuration(durationMs),
     color.dim(showLine(caller ?? HOST, 30)),
     color.dim(showLine(id, 40)),
-    aboutOf(call),
+    summaryOf(call),
   ];
 }
 
@@ -50,42 +60,78 @@ function markOf({ outcome }: LoggedCall): (typeof MARKS)[keyof typeof MARKS] {
 const nameOf = ({ server, tool }: LoggedCall): string =>
   server === '' ? showLine(tool, 40) : `${showLine(server, 30)} ${showLine(tool, 40)}`;
 
-function aboutOf({ code, error, arguments: args, decision, reason }: LoggedCall): string {
+function summaryOf({ code, error, arguments: args, decision, reason }: LoggedCall): string {
   // What a caller is told of a tool that is hidden from it is not why.
   if (decision === 'deny') return showLine(`${code ?? ''} denied: ${reason ?? ''}`.trim(), 200);
   if (error !== null) return showLine(`${code ?? ''} ${error}`.trim(), 200);
   return args === null || args === '{}' ? '' : showLine(args, 200);
 }
 
+/** Columns that come first, in this order. All others follow in the order of the table. */
+const LEADING: readonly CallColumnName[] = [
+  'id',
+  'startedAt',
+  'tool',
+  'outcome',
+  'error',
+  'durationMs',
+  'attempts',
+  'caller',
+];
+/** Columns that are a part of another line. */
+const FOLDED: ReadonlySet<CallColumnName> = new Set([
+  'server',
+  'toolName',
+  'kind',
+  'code',
+  'reason',
+  'argumentsBytes',
+  'resultBytes',
+]);
+const CONTENT: ReadonlySet<CallColumnName> = new Set(CONTENT_COLUMNS);
+const DETAILS: readonly CallColumnName[] = [
+  ...LEADING,
+  ...CALL_COLUMN_LIST.map(({ name }) => name).filter(
+    (name) => !LEADING.includes(name) && !FOLDED.has(name) && !CONTENT.has(name),
+  ),
+];
+
+/** How a column is shown if not as it is; null: not at all. */
+const FORMATS: Partial<Record<CallColumnName, (call: LoggedCall) => string | null>> = {
+  startedAt: ({ startedAt }) => formatTimestamp(Date.parse(startedAt)),
+  tool: ({ server, tool }) => `${server} ${tool}`.trim(),
+  outcome: (call) =>
+    `${markOf(call)[0]} ${[call.outcome, call.code].filter((word) => word !== null).join(' ')}`,
+  durationMs: ({ durationMs }) => formatDuration(durationMs),
+  attempts: ({ attempts }) => (attempts > 1 ? String(attempts) : null),
+  caller: ({ caller }) => caller ?? `${HOST} (you)`,
+  decision: ({ decision, reason }) => (decision === null ? null : `${decision}: ${reason ?? ''}`),
+};
+
 /** Everything that is kept of a call. */
 export function showLoggedCall(call: LoggedCall, output: Output): void {
   const { color } = output;
-  const [mark, paint] = markOf(call);
-  const facts: ReadonlyArray<readonly [string, string | null]> = [
-    ['call', call.id],
-    ['time', showMoment(Date.parse(call.startedAt))],
-    [call.kind, `${call.server} ${call.tool}`.trim()],
-    ['outcome', `${mark} ${[call.outcome, call.code].filter((word) => word !== null).join(' ')}`],
-    ['error', call.error],
-    ['took', showDuration(call.durationMs)],
-    ['attempts', call.attempts > 1 ? String(call.attempts) : null],
-    ['caller', call.caller ?? `${HOST} (you)`],
-    ['conversation', call.conversation],
-    ['decision', call.decision === null ? null : `${call.decision}: ${call.reason ?? ''}`],
-    ['approval', call.approval],
-    ['era', call.era],
-    ['energy', call.energy === null ? null : String(call.energy)],
-  ];
-  const rows = facts.flatMap(([name, value]) =>
-    value === null
-      ? []
-      : [[color.dim(name), name === 'outcome' ? color[paint](showLine(value)) : showLine(value, 2_000)]],
-  );
+  const [, paint] = markOf(call);
+  const rows = DETAILS.flatMap((name) => {
+    const value = formatColumn(call, name);
+    if (value === null) return [];
+    const label = name === 'tool' ? call.kind : CALL_COLUMNS[name].label;
+    return [[color.dim(label), name === 'outcome' ? color[paint](showLine(value)) : showLine(value, 2_000)]];
+  });
   for (const line of textTable(rows)) output.line(line);
-  showJson('arguments', { text: call.arguments, bytes: call.argumentsBytes }, output);
-  showJson('also sent', { text: call.alsoSent, bytes: 0 }, output);
-  showJson('result', { text: call.result, bytes: call.resultBytes }, output);
+  for (const name of CONTENT_COLUMNS)
+    showJson(CALL_COLUMNS[name].label, { text: call[name], bytes: sizeOf(call, name) }, output);
 }
+
+function formatColumn(call: LoggedCall, name: CallColumnName): string | null {
+  const format = FORMATS[name];
+  if (format !== undefined) return format(call);
+  const value = call[name];
+  return value === null ? null : String(value);
+}
+
+const sizeOf = (call: LoggedCall, name: CallColumnName): number =>
+  name === 'arguments' ? call.argumentsBytes : name === 'result' ? call.resultBytes : 0;
 
 function showJson(
   name: string,
@@ -96,9 +142,9 @@ function showJson(
   const isCut = text?.endsWith('…') === true;
   const size =
     text === null
-      ? `not kept, about ${bytes} characters`
+      ? `not recorded, about ${bytes} characters`
       : isCut
-        ? `the beginning of about ${bytes} characters`
+        ? `only the beginning, about ${bytes} characters in total`
         : '';
   output.line(`\n${output.color.dim(size === '' ? name : `${name} (${size})`)}`);
   if (text !== null) output.line(showText(pretty(text)));

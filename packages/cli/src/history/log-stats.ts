@@ -1,6 +1,6 @@
 /** The numbers that stats shows, collected from the log. */
 import type { AnalyticsOrder, LogReader, Row } from '@turnbuckle/store';
-import { toSpans } from './plot.js';
+import { toBuckets } from '../terminal/plot.js';
 
 export interface ToolStats {
   readonly server: string;
@@ -44,7 +44,7 @@ export interface Stats {
   readonly unused: readonly string[];
 }
 
-const SPANS = 48;
+const BUCKET_COUNT = 48;
 
 export function collectStats(
   log: LogReader,
@@ -56,7 +56,7 @@ export function collectStats(
   }: { now: number; since: number; order: AnalyticsOrder; server: string | undefined },
 ): Stats {
   const isMine = (name: unknown): boolean => server === undefined || name === server;
-  const spanMs = Math.max((now - since) / SPANS, 1_000);
+  const spanMs = Math.max((now - since) / BUCKET_COUNT, 1_000);
   const used = log.serverAnalytics(since).filter((row) => isMine(row.server));
   const points = log
     .callsOverTime(since, spanMs, { server })
@@ -66,7 +66,7 @@ export function collectStats(
     until: iso(now) ?? '',
     calls: sum(used, 'calls'),
     failures: sum(used, 'failures'),
-    overTime: toSpans(points, { from: since, spanMs, count: SPANS }),
+    overTime: toBuckets(points, { from: since, spanMs, count: BUCKET_COUNT }),
     tools: log
       .toolAnalytics(since, order)
       .filter((row) => isMine(row.server))

@@ -1,8 +1,8 @@
-/** The log of calls in the directory of state, read without a daemon. What that takes is loaded here only. */
+/** Reads the call history from the state directory, without a daemon. Loads the store only when needed. */
 import type { LogReader } from '@turnbuckle/store';
 import { TurnbuckleError } from 'turnbuckle';
-import type { CommandContext } from './command.js';
-import { stateDirectoryOf } from './state-directory-of.js';
+import type { CommandContext } from '../command.js';
+import { stateDirectoryOf } from '../session/state-directory.js';
 
 /** Does the work with the log, undefined when nothing was ever logged, and closes it. */
 export async function withLog<T>(
@@ -22,12 +22,12 @@ async function openLog(context: CommandContext): Promise<LogReader | undefined> 
   const directory = logDirectory(stateDirectoryOf(context));
   return LogReader.open(directory).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new TurnbuckleError('INTERNAL', `The log in ${directory} cannot be read: ${why}`, {
+    throw new TurnbuckleError('INTERNAL', `Cannot read the call history in ${directory}: ${why}`, {
       cause,
-      hint: 'A newer log needs a newer Turnbuckle. If it is damaged, move log.db away: a new one is begun.',
+      hint: 'If a newer version of Turnbuckle wrote the call history, update Turnbuckle. If log.db is damaged, move it to another directory, and Turnbuckle will create a new one.',
     });
   });
 }
 
 export const NOTHING_LOGGED =
-  'Nothing is in the log yet. The daemon and serve --stdio keep it; calls that turnbuckle call makes by itself are not in it.';
+  'The call history is empty. It records calls made through the daemon or "turnbuckle serve --stdio", but not calls that "turnbuckle call" makes without a daemon.';

@@ -1,10 +1,10 @@
 /** Where clients keep their files on each platform. Pure: the machine comes in as a value. */
 import { posix, win32 } from 'node:path';
-import type { Scope } from './imported-server.js';
-import type { FileFormat } from './parse-text.js';
+import type { Scope } from './entries/imported-server.js';
+import type { FileFormat } from './formats/parse-text.js';
 
 /** The machine and the folder that paths are worked out for. */
-export interface Place {
+export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,8 +22,8 @@ export interface Candidate {
   readonly each?: { readonly ending: string } | { readonly file: string };
 }
 
-export interface Lookout {
-  readonly place: Place;
+export interface PathBuilder {
+  readonly machine: Machine;
   join(...parts: readonly string[]): string;
   /** Below the user's home. */
   home(...parts: readonly string[]): Candidate;
@@ -33,7 +33,7 @@ export interface Lookout {
   appData(...parts: readonly string[]): Candidate;
   project(...parts: readonly string[]): Candidate;
   /** Below the folder that a variable names; none when it is not set. */
-  given(variable: string, ...parts: readonly string[]): Candidate[];
+  fromEnvironment(variable: string, ...parts: readonly string[]): Candidate[];
   /** Below the folder where administrators keep files. */
   managed(
     folders: Readonly<Record<'darwin' | 'win32' | 'linux', string>>,
@@ -42,8 +42,8 @@ export interface Lookout {
 }
 
 /** Ways to name places on one machine. */
-export function lookAround(place: Place): Lookout {
-  const { platform, home, env, cwd } = place;
+export function createPathBuilder(machine: Machine): PathBuilder {
+  const { platform, home, env, cwd } = machine;
   const { join, dirname } = platform === 'win32' ? win32 : posix;
   const under = (scope: Scope, within: string, parts: readonly string[]): Candidate => ({
     scope,
@@ -52,14 +52,14 @@ export function lookAround(place: Place): Lookout {
   });
   const configFolder = absoluteOnly(env.XDG_CONFIG_HOME, platform) ?? join(home, '.config');
   return {
-    place,
+    machine,
     join,
     home: (...parts) => under('user', home, parts),
     config: (...parts) => under('user', configFolder, parts),
-    appData: (...parts) => under('user', appDataFolder(place, join, configFolder), parts),
+    appData: (...parts) => under('user', appDataFolder(machine, join, configFolder), parts),
     project: (...parts) => under('project', cwd, parts),
-    given(variable, ...parts) {
-      const folder = filled(env[variable]);
+    fromEnvironment(variable, ...parts) {
+      const folder = nonEmpty(env[variable]);
       if (folder === undefined) return [];
       return parts.length > 0
         ? [under('user', folder, parts)]
@@ -74,9 +74,13 @@ export function lookAround(place: Place): Lookout {
 const absoluteOnly = (path: string | undefined, platform: NodeJS.Platform): string | undefined =>
   path !== undefined && (platform === 'win32' ? win32 : posix).isAbsolute(path) ? path : undefined;
 
-const filled = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
+const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
-function appDataFolder({ platform, home, env }: Place, join: Lookout['join'], configFolder: string): string {
+function appDataFolder(
+  { platform, home, env }: Machine,
+  join: PathBuilder['join'],
+  configFolder: string,
+): string {
   if (platform === 'darwin') return join(home, 'Library', 'Application Support');
   if (platform === 'win32') return absoluteOnly(env.APPDATA, platform) ?? join(home, 'AppData', 'Roaming');
   return configFolder;

@@ -1,9 +1,10 @@
 /** A row of the table of clients. */
+
+import type { Candidate, PathBuilder } from './client-paths.js';
 import type { Dialect } from './dialect.js';
-import type { FileEdit } from './file-edit.js';
-import type { Approvals, ImportedInput, Scope } from './imported-server.js';
-import type { Candidate, Lookout } from './lookout.js';
-import type { FileFormat } from './parse-text.js';
+import type { Approvals, ImportedInput, Scope } from './entries/imported-server.js';
+import type { FileEdit } from './formats/file-edit.js';
+import type { FileFormat } from './formats/parse-text.js';
 
 export interface LocatedEntry {
   readonly name: string;
@@ -42,7 +43,7 @@ export interface Client {
   readonly id: string;
   readonly label: string;
   readonly format: FileFormat;
-  candidates(at: Lookout): readonly Candidate[];
+  candidates(at: PathBuilder): readonly Candidate[];
   readonly dialect: Dialect;
   /** When files of one client come in several dialects. */
   dialectOf?(root: unknown): Dialect;
@@ -53,7 +54,7 @@ export interface Client {
   /** What a writer changes outside the entries. */
   settings?(root: unknown, context: SettingsContext): FileEdit['settings'];
   /** True when those settings say which servers are off. */
-  readonly switchesInSettings?: boolean;
+  readonly hasSwitchesInSettings?: boolean;
   /** Where servers of one folder are written. */
   projectContainer?(project: string): readonly string[];
 }

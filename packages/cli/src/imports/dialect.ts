@@ -1,11 +1,11 @@
 /** How one client writes a server down: everything that the shared reader and writer must know about it. */
-import type { Fields } from './fields.js';
-import type { DraftTransport, ServerDraft } from './imported-server.js';
-import type { PlaceholderStyle } from './placeholders.js';
-import type { Entry } from './plain-value.js';
+import type { FieldReader } from './entries/field-reader.js';
+import type { DraftTransport, ServerDraft } from './entries/imported-server.js';
+import type { PlaceholderStyle } from './entries/placeholders.js';
+import type { Entry } from './formats/plain-value.js';
 
 /** A draft while it is being put together. */
-export type LooseDraft = { -readonly [Key in keyof ServerDraft]: ServerDraft[Key] };
+export type MutableDraft = { -readonly [Key in keyof ServerDraft]: ServerDraft[Key] };
 
 /** A client's duration: `unit` is what its number counts. */
 export interface TimeoutKey {
@@ -18,7 +18,7 @@ export interface Dialect {
   /** Keys that lead to the servers; the writer uses this one. */
   readonly container: readonly string[];
   /** Other places where they are found. */
-  readonly alsoIn?: readonly (readonly string[])[];
+  readonly alternativeContainers?: readonly (readonly string[])[];
   /** True: a list whose entries have a `name`. */
   readonly list?: boolean;
   /** True: entries of a map repeat their name inside. */
@@ -43,19 +43,19 @@ export interface Dialect {
   /** The key that switches a server; absent when an entry cannot say it. */
   readonly switchKey?: 'enabled' | 'disabled';
   /** Keys beyond the shared ones that the writer owns, and so may remove. */
-  readonly owns?: readonly string[];
+  readonly ownedKeys?: readonly string[];
   /** Turns the client's peculiar shape into the usual one; a text says why the entry is left out. */
-  before?(entry: Entry, notes: string[]): Entry | string;
+  normalizeEntry?(entry: Entry, notes: string[]): Entry | string;
   /** Adds what the client says in keys of its own, already in our placeholders. */
-  finish?(draft: LooseDraft, fields: Fields, notes: string[]): void;
+  readExtras?(draft: MutableDraft, fields: FieldReader, notes: string[]): void;
   /** Writes what has keys of its own into `entry` and answers the rest. */
-  prepare?(draft: ServerDraft, entry: Record<string, unknown>, notes: string[]): ServerDraft;
+  writeExtras?(draft: ServerDraft, entry: Record<string, unknown>, notes: string[]): ServerDraft;
   /** The last touch on a written entry. */
-  after?(entry: Readonly<Record<string, unknown>>, draft: ServerDraft): Record<string, unknown>;
+  finalizeEntry?(entry: Readonly<Record<string, unknown>>, draft: ServerDraft): Record<string, unknown>;
 }
 
 /** Keys under which clients keep the same thing; any of them is read in any file. */
-export const KEY_SPELLINGS = {
+export const KEY_VARIANTS = {
   command: ['command', 'cmd'],
   args: ['args'],
   env: ['env', 'environment', 'envs'],

@@ -1,10 +1,10 @@
 /** Which files of which clients are on this machine. Reads nothing but names and sizes. */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
+import { type Candidate, createPathBuilder, type Machine } from './client-paths.js';
 import { CLIENTS } from './clients.js';
-import type { Scope } from './imported-server.js';
-import { type Candidate, lookAround, type Place } from './lookout.js';
-import { MAX_FILE_BYTES } from './parse-text.js';
+import type { Scope } from './entries/imported-server.js';
+import { MAX_FILE_BYTES } from './formats/parse-text.js';
 
 export interface DiscoveredFile {
   readonly client: string;
@@ -17,26 +17,26 @@ export interface DiscoveredFile {
 }
 
 /** The part of a file system that is needed; `node:fs` unless a test gives another. */
-export interface FileLook {
+export interface FileSystemView {
   size(path: string): number | undefined;
   /** The path with every link followed. */
   real(path: string): string;
   names(folder: string): readonly string[];
 }
 
-export interface DiscoverOptions extends Place {
-  readonly files?: FileLook;
+export interface DiscoverOptions extends Machine {
+  readonly files?: FileSystemView;
 }
 
-const MOST_NAMES = 200;
+const MAX_DIRECTORY_ENTRIES = 200;
 
 /** Every file that exists, in the order of the table of clients; never throws. */
 export function discover({ files = NODE_FILES, ...place }: DiscoverOptions): DiscoveredFile[] {
-  const at = lookAround(place);
+  const at = createPathBuilder(place);
   const found = new Map<string, DiscoveredFile>();
   for (const { id, candidates } of CLIENTS) {
-    const looked = candidates(at).flatMap((each) => expanded(each, files, at.join));
-    for (const candidate of withoutDoubles(looked, files)) {
+    const looked = candidates(at).flatMap((each) => expandCandidate(each, files, at.join));
+    for (const candidate of withoutDuplicates(looked, files)) {
       const known = found.get(candidate.path);
       if (known !== undefined) {
         if (known.client !== id && !known.alsoFor.includes(id))
@@ -60,7 +60,7 @@ export function discover({ files = NODE_FILES, ...place }: DiscoverOptions): Dis
 }
 
 /** In the home directory, or where a link leads there, a file of the user's is in the place of a project's too. */
-function withoutDoubles(candidates: readonly Candidate[], files: FileLook): Candidate[] {
+function withoutDuplicates(candidates: readonly Candidate[], files: FileSystemView): Candidate[] {
   const ofUser = new Set(
     candidates.filter(({ scope }) => scope === 'user').map(({ path }) => files.real(path)),
   );
@@ -69,10 +69,14 @@ function withoutDoubles(candidates: readonly Candidate[], files: FileLook): Cand
   );
 }
 
-function expanded(candidate: Candidate, files: FileLook, join: (...parts: string[]) => string): Candidate[] {
+function expandCandidate(
+  candidate: Candidate,
+  files: FileSystemView,
+  join: (...parts: string[]) => string,
+): Candidate[] {
   const { each, path } = candidate;
   if (each === undefined) return [candidate];
-  const names = [...files.names(path)].sort().slice(0, MOST_NAMES);
+  const names = [...files.names(path)].sort().slice(0, MAX_DIRECTORY_ENTRIES);
   const chosen =
     'ending' in each
       ? names.filter((name) => name.endsWith(each.ending))
@@ -83,26 +87,26 @@ function expanded(candidate: Candidate, files: FileLook, join: (...parts: string
 function problemOf(
   { path, within }: Candidate,
   size: number,
-  { files, platform }: { files: FileLook; platform: NodeJS.Platform },
+  { files, platform }: { files: FileSystemView; platform: NodeJS.Platform },
 ): string | undefined {
-  if (size > MAX_FILE_BYTES) return 'is larger than 5 MB';
+  if (size > MAX_FILE_BYTES) return 'the file is larger than 5 MB';
   const { relative, isAbsolute } = platform === 'win32' ? win32 : posix;
   const inside = relative(files.real(within), files.real(path));
-  return inside.startsWith('..') || isAbsolute(inside) ? `leads out of ${within}` : undefined;
+  return inside.startsWith('..') || isAbsolute(inside) ? `the file is outside ${within}` : undefined;
 }
 
-const NODE_FILES: FileLook = {
+const NODE_FILES: FileSystemView = {
   size: (path) =>
-    attempt(() => {
+    orUndefined(() => {
       const found = statSync(path);
       return found.isFile() ? found.size : undefined;
     }),
-  real: (path) => attempt(() => realpathSync(path)) ?? path,
-  names: (folder) => attempt(() => readdirSync(folder)) ?? [],
+  real: (path) => orUndefined(() => realpathSync(path)) ?? path,
+  names: (folder) => orUndefined(() => readdirSync(folder)) ?? [],
 };
 
 /** A file that may not be looked at counts as absent. */
-function attempt<T>(look: () => T): T | undefined {
+function orUndefined<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch {

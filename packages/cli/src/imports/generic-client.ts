@@ -1,4 +1,4 @@
-/** Files whose client nobody named: the container's key, or the look of the entries, tells the dialect. */
+/** Files of an unnamed client: the container key or the shape of the entries determines the dialect. */
 import type { Client, LocatedEntry } from './client.js';
 import { codex } from './clients/codex.js';
 import { goose } from './clients/goose.js';
@@ -7,10 +7,10 @@ import { vibe } from './clients/vibe.js';
 import { readInputs } from './clients/vscode.js';
 import { zed } from './clients/zed.js';
 import type { Dialect } from './dialect.js';
-import { KEY_SPELLINGS } from './dialect.js';
-import { entriesOf, locateEntries } from './locate.js';
-import { ANY_STYLE } from './placeholder-styles.js';
-import { isEntry, own, ownAt } from './plain-value.js';
+import { KEY_VARIANTS } from './dialect.js';
+import { ANY_STYLE } from './entries/placeholder-styles.js';
+import { isEntry, ownValue, ownValueAt } from './formats/plain-value.js';
+import { entriesOf, locateEntries } from './locate-entries.js';
 
 const dialect: Dialect = {
   container: ['mcpServers'],
@@ -46,20 +46,20 @@ const CONTAINERS = [
   ['managedMcpServers'],
 ] as const;
 
-export interface Recognised {
+export interface DetectedDialect {
   readonly dialect: Dialect;
   readonly entries: readonly LocatedEntry[];
 }
 
 /** Undefined when nothing in the document looks like servers. */
-export function recognise(root: unknown): Recognised | undefined {
+export function detectDialect(root: unknown): DetectedDialect | undefined {
   const special = specialDialect(root);
   if (special !== undefined) return { dialect: special, entries: locateEntries(root, special) };
   for (const path of CONTAINERS) {
-    const found = ownAt(root, path);
+    const found = ownValueAt(root, path);
     if (isEntry(found) || Array.isArray(found)) return { dialect, entries: entriesOf(found, path.join('.')) };
   }
-  const mcp = own(root, 'mcp');
+  const mcp = ownValue(root, 'mcp');
   if (isEntry(mcp)) return { dialect, entries: entriesOf(mcp, 'mcp') };
   if (Array.isArray(root) && root.some(looksLikeServer))
     return { dialect, entries: entriesOf(root, 'servers') };
@@ -69,19 +69,19 @@ export function recognise(root: unknown): Recognised | undefined {
 }
 
 function specialDialect(root: unknown): Dialect | undefined {
-  if (own(root, 'context_servers') !== undefined) return zed.dialect;
-  if (isEntry(own(root, 'mcp_servers'))) return codex.dialect;
-  if (Array.isArray(own(root, 'mcp_servers'))) return vibe.dialect;
-  if (own(root, 'extensions') !== undefined) return goose.dialect;
-  const mcp = own(root, 'mcp');
-  const entries = isEntry(mcp) ? Object.values(own(mcp, 'servers') ?? mcp) : [];
-  const words = entries.map((entry) => own(entry, 'type'));
+  if (ownValue(root, 'context_servers') !== undefined) return zed.dialect;
+  if (isEntry(ownValue(root, 'mcp_servers'))) return codex.dialect;
+  if (Array.isArray(ownValue(root, 'mcp_servers'))) return vibe.dialect;
+  if (ownValue(root, 'extensions') !== undefined) return goose.dialect;
+  const mcp = ownValue(root, 'mcp');
+  const entries = isEntry(mcp) ? Object.values(ownValue(mcp, 'servers') ?? mcp) : [];
+  const words = entries.map((entry) => ownValue(entry, 'type'));
   return words.includes('local') || words.includes('remote') ? opencode.dialectOf?.(root) : undefined;
 }
 
 function looksLikeServer(value: unknown): boolean {
-  return [...KEY_SPELLINGS.command, ...KEY_SPELLINGS.url].some((key) => {
-    const item = own(value, key);
+  return [...KEY_VARIANTS.command, ...KEY_VARIANTS.url].some((key) => {
+    const item = ownValue(value, key);
     return typeof item === 'string' || Array.isArray(item);
   });
 }

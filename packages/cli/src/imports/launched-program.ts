@@ -1,4 +1,4 @@
-/** Which program a command line really starts, once shells and package runners are taken off. */
+/** The program that a command line starts, without shells and package runners. */
 
 export interface LaunchedProgram {
   /** The package or program, without its version. */
@@ -13,21 +13,21 @@ interface Runner {
   readonly flags: readonly string[];
 }
 
-const YES = ['-y', '--yes', '-q', '--quiet', '--silent'];
+const COMMON_FLAGS = ['-y', '--yes', '-q', '--quiet', '--silent'];
 const RUNNERS: ReadonlyMap<string, readonly Runner[]> = new Map([
-  ['npx', [{ words: [], flags: [...YES, '--prefer-offline', '--prefer-online'] }]],
+  ['npx', [{ words: [], flags: [...COMMON_FLAGS, '--prefer-offline', '--prefer-online'] }]],
   [
     'npm',
     [
-      { words: ['exec'], flags: [...YES, '--'] },
-      { words: ['x'], flags: [...YES, '--'] },
+      { words: ['exec'], flags: [...COMMON_FLAGS, '--'] },
+      { words: ['x'], flags: [...COMMON_FLAGS, '--'] },
     ],
   ],
-  ['bunx', [{ words: [], flags: [...YES, '--bun'] }]],
-  ['bun', [{ words: ['x'], flags: [...YES, '--bun'] }]],
-  ['pnpm', [{ words: ['dlx'], flags: YES }]],
-  ['pnpx', [{ words: [], flags: YES }]],
-  ['yarn', [{ words: ['dlx'], flags: YES }]],
+  ['bunx', [{ words: [], flags: [...COMMON_FLAGS, '--bun'] }]],
+  ['bun', [{ words: ['x'], flags: [...COMMON_FLAGS, '--bun'] }]],
+  ['pnpm', [{ words: ['dlx'], flags: COMMON_FLAGS }]],
+  ['pnpx', [{ words: [], flags: COMMON_FLAGS }]],
+  ['yarn', [{ words: ['dlx'], flags: COMMON_FLAGS }]],
   ['uvx', [{ words: [], flags: ['-q', '--quiet'] }]],
   ['uv', [{ words: ['tool', 'run'], flags: ['-q', '--quiet'] }]],
   ['pipx', [{ words: ['run'], flags: ['-q', '--quiet'] }]],

@@ -1,6 +1,6 @@
 /** Servers from several files under one roof: the first of a name wins, and the others are remembered. */
 import { createHash } from 'node:crypto';
-import type { ImportedServer, ServerDraft } from './imported-server.js';
+import type { ImportedServer, ServerDraft } from './entries/imported-server.js';
 
 export interface ImportSource {
   readonly client: string;

@@ -5,7 +5,7 @@ export interface FlagRules {
   readonly known: Readonly<Record<string, number>>;
 }
 
-export interface ReadFlags {
+export interface ParsedFlags {
   readonly positional: readonly string[];
   /** Every value list that an option was given. */
   all(name: string): readonly (readonly string[])[];
@@ -13,7 +13,7 @@ export interface ReadFlags {
 }
 
 /** Undefined when there is an option it does not know, or one without its values. */
-export function readFlags(args: readonly string[], { known }: FlagRules): ReadFlags | undefined {
+export function parseFlags(args: readonly string[], { known }: FlagRules): ParsedFlags | undefined {
   const positional: string[] = [];
   const given = new Map<string, string[][]>();
   for (let index = 0; index < args.length; index += 1) {

@@ -2,32 +2,32 @@
 import type { Client, LocatedEntry, ReadOptions } from './client.js';
 import { clientById } from './clients.js';
 import type { Dialect } from './dialect.js';
-import { generic, recognise } from './generic.js';
-import type { ImportedServer, ImportResult, SkippedServer } from './imported-server.js';
-import { locateEntries } from './locate.js';
-import { type FileFormat, parseText } from './parse-text.js';
-import { isEntry } from './plain-value.js';
-import { readEntry } from './read-entry.js';
+import type { ImportedServer, ImportResult, SkippedServer } from './entries/imported-server.js';
+import { readEntry } from './entries/read-entry.js';
+import { type FileFormat, parseText } from './formats/parse-text.js';
+import { isEntry } from './formats/plain-value.js';
+import { detectDialect, generic } from './generic-client.js';
+import { locateEntries } from './locate-entries.js';
 
 /** Never throws: what is wrong with the file is in `problems`, with an entry in `skipped`. */
 export function readClientConfig(clientId: string, text: string, options: ReadOptions = {}): ImportResult {
   const client = clientById(clientId) ?? (clientId === generic.id ? generic : undefined);
-  if (client === undefined) return failed(`there is no client "${clientId}"`);
+  if (client === undefined) return failedResult(`unknown client "${clientId}"`);
   const parsed = parseText(text, formatOf(client, options.file), true);
-  if ('problem' in parsed) return failed(parsed.problem);
-  if (parsed.value === undefined) return failed('the file is empty');
+  if ('problem' in parsed) return failedResult(parsed.problem);
+  if (parsed.value === undefined) return failedResult('the file is empty');
   if (!isEntry(parsed.value) && !(client === generic && Array.isArray(parsed.value)))
-    return failed('the file does not hold a map of settings');
+    return failedResult('the file does not contain a map of settings');
   return readDocument(client, parsed.value, options);
 }
 
-/** A file whose client is not known: the shape tells. */
+/** A file of an unknown client, detected by its shape. */
 export function readUnknownConfig(text: string, options: ReadOptions = {}): ImportResult {
   return readClientConfig(generic.id, text, options);
 }
 
 function readDocument(client: Client, root: unknown, options: ReadOptions): ImportResult {
-  const known = client === generic ? recognise(root) : undefined;
+  const known = client === generic ? detectDialect(root) : undefined;
   const dialect = known?.dialect ?? client.dialectOf?.(root) ?? client.dialect;
   const located = known?.entries ?? client.locate?.(root, options) ?? locateEntries(root, dialect);
   const servers: ImportedServer[] = [];
@@ -55,9 +55,9 @@ function toServer(
   options: ReadOptions,
 ): ImportedServer | { reason: string } {
   const { name, value, refused, offBy } = located;
-  const reason = refused ?? nameFault(name);
+  const reason = refused ?? nameProblem(name);
   if (reason !== undefined) return { reason };
-  if (!isEntry(value)) return { reason: 'is not a map of settings' };
+  if (!isEntry(value)) return { reason: 'it is not a map of settings' };
   const read = readEntry(value, dialect);
   if ('reason' in read) return read;
   const scope = located.scope ?? options.scope;
@@ -83,10 +83,10 @@ function toServer(
 }
 
 /** What our own configuration refuses as a name, and what could do harm as a key. */
-export function nameFault(name: string): string | undefined {
+export function nameProblem(name: string): string | undefined {
   if (name === '__proto__') return 'its name cannot be used as a key';
-  if (name === 'native') return 'the name "native" is kept for the functions of the host';
-  if (name === '' || name !== name.trim()) return 'its name is empty or has spaces around it';
+  if (name === 'native') return 'the name "native" is reserved';
+  if (name === '' || name !== name.trim()) return 'its name is empty, or starts or ends with a space';
   if (name.length > 128) return 'its name has more than 128 characters';
   return /[\p{Cc}\p{Cs}]/u.test(name) ? 'its name has control characters' : undefined;
 }
@@ -100,7 +100,7 @@ export function formatOf(client: Client, file: string | undefined): FileFormat {
   return ending === undefined ? client.format : 'json';
 }
 
-const failed = (problem: string): ImportResult => ({
+const failedResult = (problem: string): ImportResult => ({
   servers: [],
   skipped: [],
   problems: [problem],

@@ -2,8 +2,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { ReadOptions } from './client.js';
 import type { DiscoveredFile } from './discover.js';
-import type { ImportResult } from './imported-server.js';
-import { MAX_FILE_BYTES } from './parse-text.js';
+import type { ImportResult } from './entries/imported-server.js';
+import { MAX_FILE_BYTES } from './formats/parse-text.js';
 import { readClientConfig } from './read-client-config.js';
 
 /** The file's servers; its scope is the one it was found in. */
@@ -17,18 +17,18 @@ export function readDiscovered(
 }
 
 /** A pipe that a project brings along is not waited for. */
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 function readBounded(path: string): { text: string } | { problem: string } {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(path, FLAGS);
+    descriptor = openSync(path, OPEN_FLAGS);
     const found = fstatSync(descriptor);
-    if (!found.isFile()) return { problem: 'is not a file' };
-    if (found.size > MAX_FILE_BYTES) return { problem: 'is larger than 5 MB' };
+    if (!found.isFile()) return { problem: 'it is not a regular file' };
+    if (found.size > MAX_FILE_BYTES) return { problem: 'the file is larger than 5 MB' };
     return { text: readFileSync(descriptor, 'utf8') };
   } catch (error) {
-    return { problem: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `the file cannot be read (${error instanceof Error ? error.message : String(error)})` };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

@@ -2,17 +2,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from './client.js';
 import { clientById } from './clients.js';
-import { editJson } from './edit-json.js';
-import { editToml } from './edit-toml.js';
-import { editYaml } from './edit-yaml.js';
-import { editedValue, type FileEdit } from './file-edit.js';
-import { generic } from './generic.js';
-import type { ImportedInput, OutgoingServer, SkippedServer } from './imported-server.js';
-import { parseText, withoutByteOrderMark } from './parse-text.js';
-import { OURS } from './placeholders.js';
-import { isEntry, ownAt } from './plain-value.js';
-import { formatOf, nameFault } from './read-client-config.js';
-import { ownedKeys, writeEntry } from './write-entry.js';
+import type { ImportedInput, OutgoingServer, SkippedServer } from './entries/imported-server.js';
+import { TURNBUCKLE_STYLE } from './entries/placeholders.js';
+import { ownedKeys, writeEntry } from './entries/write-entry.js';
+import { editJson } from './formats/edit-json.js';
+import { editToml } from './formats/edit-toml.js';
+import { editYaml } from './formats/edit-yaml.js';
+import { editedValue, type FileEdit } from './formats/file-edit.js';
+import { parseText, withoutByteOrderMark } from './formats/parse-text.js';
+import { isEntry, ownValueAt } from './formats/plain-value.js';
+import { generic } from './generic-client.js';
+import { formatOf, nameProblem } from './read-client-config.js';
 
 export interface WriteTarget {
   readonly client: string;
@@ -40,21 +40,21 @@ export function writeClientConfig(
   const target = typeof to === 'string' ? { client: to } : to;
   const client = clientById(target.client) ?? (target.client === generic.id ? generic : undefined);
   const refuse = (problem: string): WriteResult => ({ notes: [], skipped: [], problems: [problem] });
-  if (client === undefined) return refuse(`there is no client "${target.client}"`);
+  if (client === undefined) return refuse(`unknown client "${target.client}"`);
   const format = formatOf(client, target.file);
-  if (format === 'frontmatter') return refuse(`servers in ${client.label} are written by hand`);
+  if (format === 'frontmatter') return refuse(`Turnbuckle cannot write servers into ${client.label}`);
   const parsed = parseText(text ?? '', format);
   if ('problem' in parsed) return refuse(parsed.problem);
   if (parsed.value !== undefined && !isEntry(parsed.value))
-    return refuse('the file does not hold a map of settings');
+    return refuse('the file does not contain a map of settings');
   const plan = planEdit(client, parsed.value, { servers, ...target });
   if (plan.edit.servers.length === 0) return { text: text ?? '', ...plan.report, problems: [] };
-  const wrong = wrongContainer(parsed.value, plan.edit);
+  const wrong = containerProblem(parsed.value, plan.edit);
   if (wrong !== undefined) return { ...plan.report, problems: [wrong] };
   try {
-    return { ...plan.report, ...edited(text ?? '', { value: parsed.value, format, edit: plan.edit }) };
+    return { ...plan.report, ...applyEdit(text ?? '', { value: parsed.value, format, edit: plan.edit }) };
   } catch {
-    return { ...plan.report, problems: ['the file cannot be edited without harm'] };
+    return { ...plan.report, problems: ['the file cannot be edited safely'] };
   }
 }
 
@@ -69,14 +69,14 @@ function planEdit(
   { servers, project, inputs = [] }: WriteTarget & { servers: readonly OutgoingServer[] },
 ): Plan {
   const dialect = client.dialectOf?.(root) ?? client.dialect;
-  const context = { dialect, label: client.label, switchedElsewhere: client.switchesInSettings === true };
+  const context = { dialect, label: client.label, switchedElsewhere: client.hasSwitchesInSettings === true };
   const written: { name: string; entry: Record<string, unknown> }[] = [];
   const notes: { name: string; note: string }[] = [];
   const skipped: SkippedServer[] = [];
   const settingsOf: { name: string; enabled: boolean; inputs: string[] }[] = [];
   for (const { name, config } of new Map(servers.map((server) => [server.name, server])).values()) {
     const plain: Readonly<Record<string, unknown>> = { ...config };
-    const fault = nameFault(name);
+    const fault = nameProblem(name);
     const outcome = fault === undefined ? writeEntry(plain, context) : { reason: fault };
     if ('reason' in outcome) {
       skipped.push({ name, reason: outcome.reason });
@@ -100,7 +100,7 @@ function planEdit(
   };
 }
 
-function edited(
+function applyEdit(
   text: string,
   { value, format, edit }: { value: unknown; format: 'json' | 'toml' | 'yaml'; edit: FileEdit },
 ): Pick<WriteResult, 'text' | 'problems'> {
@@ -111,24 +111,26 @@ function edited(
   const again = parseText(result, format);
   // Nothing may be lost or changed beside what was asked for, whatever the editing libraries did.
   if ('problem' in again || !isDeepStrictEqual(again.value, editedValue(value, edit)))
-    return { problems: ['the file cannot be edited without harm'] };
+    return { problems: ['the file cannot be edited safely'] };
   return {
     text: text === body ? result : `\uFEFF${result}`,
     problems:
-      toml?.kept === false
-        ? ['the comments of the file are lost, because its servers are not in tables']
+      toml?.areCommentsKept === false
+        ? ['comments in the file are lost because the servers are not in TOML tables']
         : [],
   };
 }
 
-function wrongContainer(root: unknown, { container, list }: FileEdit): string | undefined {
-  const found = ownAt(root, container) ?? undefined;
+function containerProblem(root: unknown, { container, list }: FileEdit): string | undefined {
+  const found = ownValueAt(root, container) ?? undefined;
   if (found === undefined || (list ? Array.isArray(found) : isEntry(found))) return undefined;
   return `"${container.join('.')}" in the file is not a ${list ? 'list' : 'map'}`;
 }
 
 function inputsIn(value: unknown): string[] {
   if (typeof value === 'string')
-    return OURS.parse(value).flatMap((segment) => (segment.kind === 'input' ? [segment.name] : []));
+    return TURNBUCKLE_STYLE.parse(value).flatMap((segment) =>
+      segment.kind === 'input' ? [segment.name] : [],
+    );
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(inputsIn) : [];
 }

@@ -1,113 +1,106 @@
-/** Making and removing rules from the command line: shown before it is written, and taken back. */
+/** Adds and removes rules, with a preview and undo. */
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'jsonc-parser';
-import {
-  type ConfiguredRuntime,
-  createRuntime,
-  editConfig,
-  type PlacedRule,
-  type Rule,
-  setKey,
-  TurnbuckleError,
-} from 'turnbuckle';
-import type { CommandContext } from './command.js';
-import { fileOfFlag, fileOfScope } from './config-file.js';
-import { nearestWord } from './nearest-word.js';
-import { confirmChange } from './preview.js';
-import { doubtsAbout, knownTokens, refuseOwner } from './rule-caller.js';
-import { type Neighbours, neighboursOf, placeFor, type RulePlace } from './rule-order.js';
-import { conditionsOf, idOf, kindOf, ruleLine } from './rule-text.js';
-import { shellWord } from './shell-word.js';
-import { currentText, rememberChange, undoChange } from './undo.js';
-import { showLine } from './untrusted-text.js';
-import { needWord, refuseSurplus } from './words.js';
+import { type ConfiguredRuntime, createRuntime, type Rule, TurnbuckleError } from 'turnbuckle';
+import { editConfig, type PlacedRule, setKey } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
+import type { CommandContext } from '../command.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { rejectExtraPositionals, requirePositional } from '../command-line/positionals.js';
+import { fileOfFlag, fileOfScope } from '../session/config-file.js';
+import { showLine } from '../terminal/untrusted-text.js';
+import { confirmChange } from '../undo/confirm-change.js';
+import { readCurrentText, rememberChange, undoChange } from '../undo/undo.js';
+import { callerWarnings, knownTokens, rejectOwner } from './rule-caller.js';
+import { findOverlaps, positionFor, type RuleLocation, type RuleOverlaps } from './rule-order.js';
+import { describeConditions, parseKind, ruleId, ruleLine } from './rule-text.js';
 
-const CHANGE = 'change of rules';
+const UNDO_KEY = 'change of rules';
 
 /** `rules allow|ask|deny <caller> [server] [tool]`. */
-export async function makeRule(
+export async function addRule(
   context: CommandContext,
   { runtime, config }: ConfiguredRuntime,
 ): Promise<void> {
   const { output, flags } = context;
-  refuseSurplus(context, 4);
-  const rule = await readRule(context);
+  rejectExtraPositionals(context, 4);
+  const rule = await parseRule(context);
   const file = fileOfFlag(context, config()) ?? fileOfScope('user', config());
   const from = typeof flags.scope === 'string' ? (flags.scope as PlacedRule['from']) : 'user';
   if (from !== 'user' && rule.action === 'allow')
-    throw new TurnbuckleError('ARGUMENTS_INVALID', "A project's rule may only ask or deny, not allow.", {
-      hint: 'Leave --scope out: the rule goes into your own file.',
+    throw new TurnbuckleError('ARGUMENTS_INVALID', 'A project rule can only ask or deny, not allow.', {
+      hint: 'To write the rule to your user configuration, omit --scope.',
     });
   warnOfUnknownServer(context, rule, runtime.serverNames());
-  const before = await currentText(file);
+  const before = await readCurrentText(file);
   const written = rulesIn(before ?? '');
   const there = written.findIndex((one) => isSame(one, rule));
   if (there !== -1) {
     if (output.json) return output.data({ rule, file, changed: false });
-    return output.note(`That rule is in ${file} already.`);
+    return output.note(`${file} already has this rule.`);
   }
-  for (const doubt of doubtsAbout(rule, knownTokens(context)))
+  for (const doubt of callerWarnings(rule, knownTokens(context)))
     output.warn(`${output.color.yellow('warning')} ${doubt}`);
-  const position = flags.first === true ? 0 : placeFor(rule, written);
+  const position = flags.first === true ? 0 : positionFor(rule, written);
   const place = { file, from, position };
-  const neighbours = neighboursOf(rule, place, runtime.rules);
-  tellNeighbours(context, { rule, place, neighbours, rules: runtime.rules });
+  const neighbours = findOverlaps(rule, place, runtime.rules);
+  warnOfOverlaps(context, { rule, place, neighbours, rules: runtime.rules });
   const change = (text: string): string => {
     const now = rulesIn(text);
     return setKey(text, ['rules'], now.toSpliced(Math.min(position, now.length), 0, rule));
   };
-  const after = await write(context, { file, before, change });
+  const after = await writeRules(context, { file, before, change });
   if (after === undefined) return output.note('Nothing was written.');
   if (output.json) return output.data({ rule, file, position, changed: true, ...toJson(neighbours) });
   output.line(`Written to ${file}: ${rule.action} ${describe(rule)}`);
-  tellNext(context);
+  printNextStep(context);
 }
 
 /** `rules remove <number or id>`, as `rules` lists them. */
 export async function removeRule(context: CommandContext, { runtime }: ConfiguredRuntime): Promise<void> {
   const { output } = context;
-  refuseSurplus(context, 2);
-  const word = needWord(context, 1, 'number of the rule');
-  const index = runtime.rules.findIndex((placed, at) => String(at) === word || idOf(placed) === word);
+  rejectExtraPositionals(context, 2);
+  const word = requirePositional(context, 1, 'rule number');
+  const index = runtime.rules.findIndex((placed, at) => String(at) === word || ruleId(placed) === word);
   const placed = runtime.rules[index];
   if (placed === undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `There is no rule ${showLine(word, 40)}.`, {
-      hint: 'turnbuckle rules lists them with their numbers.',
+    throw new TurnbuckleError('ARGUMENTS_INVALID', `Unknown rule ${showLine(word, 40)}.`, {
+      hint: 'List the rules with their numbers: turnbuckle rules',
     });
   const { file, from, position, rule } = placed;
   if (file === undefined || from === 'managed')
     throw new TurnbuckleError(
       'CONFIG_INVALID',
-      `Rule ${index} is not yours to remove: it comes from ${file ?? from}.`,
+      `Rule ${index} cannot be removed here because it comes from ${file ?? from}.`,
       {
-        hint: 'turnbuckle rules shows where each of them stands.',
+        hint: 'Show where each rule is defined: turnbuckle rules',
       },
     );
-  const before = await currentText(file);
+  const before = await readCurrentText(file);
   const change = (text: string): string => {
     const now = rulesIn(text);
     const at = isSame(now[position], rule) ? position : now.findIndex((one) => isSame(one, rule));
-    // What could not be understood stands in the list as a guard, and not as it is written.
-    const isGuard = now.length > position && placed.rule.reason === 'this rule cannot be understood';
+    // An invalid rule is in the list as a guard that differs from its text in the file.
+    const isGuard = now.length > position && placed.rule.reason === 'this rule is invalid';
     if (at === -1 && !isGuard) throw changedMeanwhile(file);
     return setKey(text, ['rules', at === -1 ? position : at], undefined);
   };
-  const after = await write(context, { file, before, change });
+  const after = await writeRules(context, { file, before, change });
   if (after === undefined) return output.note('Nothing was written.');
   if (output.json) return output.data({ removed: rule, file });
   output.line(`Removed from ${file}: ${rule.action} ${describe(rule)}`);
-  tellNext(context);
+  printNextStep(context);
 }
 
 export async function undoRules(context: CommandContext): Promise<void> {
   const { output } = context;
-  const file = await undoChange(context, CHANGE);
+  const file = await undoChange(context, UNDO_KEY);
   if (output.json) return output.data({ undone: file });
-  output.line(`${file} is as it was before.`);
+  output.line(`${file} restored.`);
 }
 
-/** The text that is there now; undefined when somebody was asked and did not agree. */
-async function write(
+/** The new text; undefined when the user declined. */
+async function writeRules(
   context: CommandContext,
   {
     file,
@@ -121,21 +114,21 @@ async function write(
 ): Promise<string | undefined> {
   const after = change(before ?? '');
   if (!(await confirmChange(context, { file, before, after }, []))) return undefined;
-  if ((await currentText(file)) !== before) throw changedMeanwhile(file);
+  if ((await readCurrentText(file)) !== before) throw changedMeanwhile(file);
   await editConfig(file, change);
-  const now = (await currentText(file)) ?? '';
-  await rememberChange(context, CHANGE, { file, before, after: now });
+  const now = (await readCurrentText(file)) ?? '';
+  await rememberChange(context, UNDO_KEY, { file, before, after: now });
   return now;
 }
 
 /** What was typed as a rule; the same check that a runtime makes. */
-async function readRule(context: CommandContext): Promise<Rule> {
-  const { words, flags } = context;
-  const [action, , server, tool] = words;
-  const caller = needWord(context, 1, 'caller');
-  const meant = [action ?? '', 'host', ...words.slice(2)].map(shellWord).join(' ');
-  refuseOwner(caller, `turnbuckle rules ${meant}`);
-  const kind = kindOf(flags);
+async function parseRule(context: CommandContext): Promise<Rule> {
+  const { positionals, flags } = context;
+  const [action, , server, tool] = positionals;
+  const caller = requirePositional(context, 1, 'caller');
+  const meant = [action ?? '', 'host', ...positionals.slice(2)].map(shellQuote).join(' ');
+  rejectOwner(caller, `turnbuckle rules ${meant}`);
+  const kind = parseKind(flags);
   const rule = {
     action: action as Rule['action'],
     caller,
@@ -155,57 +148,66 @@ function warnOfUnknownServer({ output }: CommandContext, { server }: Rule, known
   const close = nearestWord(server, known);
   const meant = close === undefined ? '' : ` Did you mean "${close}"?`;
   output.warn(
-    `${output.color.yellow('warning')} There is no server named "${showLine(server, 60)}" now.${meant}`,
+    `${output.color.yellow('warning')} No server named "${showLine(server, 60)}" is configured.${meant}`,
   );
 }
 
-const MAX_SHOWN = 3;
+const MAX_RULES_SHOWN = 3;
 
-interface Told {
+interface OverlapReport {
   readonly rule: Rule;
-  readonly place: RulePlace;
-  readonly neighbours: Neighbours;
+  readonly place: RuleLocation;
+  readonly neighbours: RuleOverlaps;
   readonly rules: readonly PlacedRule[];
 }
 
 /** What other rules leave to it, and what it leaves to them: nothing about it goes without saying. */
-function tellNeighbours(
+function warnOfOverlaps(
   { output }: CommandContext,
-  { rule, place, neighbours: { instead, before, after }, rules }: Told,
+  { rule, place, neighbours: { shadowedBy, before, after }, rules }: OverlapReport,
 ): void {
   const warning = output.color.yellow('warning');
   const lines = (found: readonly PlacedRule[]): void => {
-    for (const one of found.slice(0, MAX_SHOWN)) output.warn(`        ${ruleLine(one, rules.indexOf(one))}`);
-    if (found.length > MAX_SHOWN) output.warn(`        and ${found.length - MAX_SHOWN} more`);
+    for (const one of found.slice(0, MAX_RULES_SHOWN))
+      output.warn(`        ${ruleLine(one, rules.indexOf(one))}`);
+    if (found.length > MAX_RULES_SHOWN) output.warn(`        and ${found.length - MAX_RULES_SHOWN} more`);
   };
-  if (instead !== undefined) {
-    const index = rules.indexOf(instead);
-    output.warn(`${warning} It has no effect: another one comes first, ${ruleLine(instead, index)}`);
-    output.warn(`        Remove that one, turnbuckle rules remove ${index}, or put yours first: --first`);
+  if (shadowedBy !== undefined) {
+    const index = rules.indexOf(shadowedBy);
+    output.warn(
+      `${warning} This rule has no effect because an earlier rule decides every call that it matches:`,
+    );
+    output.warn(`        ${ruleLine(shadowedBy, index)}`);
+    output.warn(
+      `        Remove that rule (turnbuckle rules remove ${index}), or put the new rule first with --first.`,
+    );
   }
   if (before.length > 0) {
-    output.warn(`${warning} It does not hold for all of its calls: others come first for some of them,`);
+    output.warn(`${warning} Earlier rules decide some of the calls that this rule matches:`);
     lines(before);
-    if (before.some(({ file }) => file === place.file)) output.warn('        Put yours first: --first');
+    if (before.some(({ file }) => file === place.file))
+      output.warn('        To put the new rule first, use --first.');
   }
   if (rule.action === 'deny' || after.length === 0) return;
-  output.warn(`${warning} It comes before others and decides some of their calls now (${rule.action}),`);
+  output.warn(
+    `${warning} This rule comes before these rules and decides ("${rule.action}") some of the calls that they match:`,
+  );
   lines(after);
 }
 
-const toJson = ({ instead, before, after }: Neighbours): Record<string, unknown> => ({
-  decidedBy: instead ?? null,
+const toJson = ({ shadowedBy, before, after }: RuleOverlaps): Record<string, unknown> => ({
+  decidedBy: shadowedBy ?? null,
   before,
   after,
 });
 
-function tellNext({ output }: CommandContext): void {
+function printNextStep({ output }: CommandContext): void {
   output.note(
-    output.color.dim('Take it back: turnbuckle rules --undo. A daemon that runs takes it over by itself.'),
+    output.color.dim('Undo: turnbuckle rules --undo. A running daemon applies the change automatically.'),
   );
 }
 
-const describe = (rule: Rule): string => showLine(conditionsOf(rule), 200);
+const describe = (rule: Rule): string => showLine(describeConditions(rule), 200);
 
 function rulesIn(text: string): readonly Rule[] {
   const root: unknown = parse(text.replace(/^\ufeff/, ''), [], { allowTrailingComma: true });
@@ -221,6 +223,6 @@ function isSame(one: Rule | undefined, other: Rule): boolean {
 }
 
 const changedMeanwhile = (file: string): TurnbuckleError =>
-  new TurnbuckleError('CONFIG_INVALID', `${file} was changed in the meantime; it is left as it is.`, {
-    hint: 'Run it again to see the difference to what it is now.',
+  new TurnbuckleError('CONFIG_INVALID', `${file} changed in the meantime and was not overwritten.`, {
+    hint: 'Run the command again to see the current difference.',
   });

@@ -1,5 +1,6 @@
 /** Where a new rule goes, and which others decide some or all of its calls. Pure. */
-import type { PlacedRule, Rule } from 'turnbuckle';
+import type { Rule } from 'turnbuckle';
+import type { PlacedRule } from 'turnbuckle/host';
 import { covers, overlaps } from './rule-overlap.js';
 
 /**
@@ -7,7 +8,7 @@ import { covers, overlaps } from './rule-overlap.js';
  * pass, unless that is an exception to it; both ask and allow go before the first rule that would leave them nothing
  * to decide. Else to the end; and never before a deny for the same calls: nobody's deny is overruled by the way.
  */
-export function placeFor(rule: Rule, written: readonly Rule[]): number {
+export function positionFor(rule: Rule, written: readonly Rule[]): number {
   if (rule.action === 'deny') return 0;
   const afterDenies = 1 + written.findLastIndex((one) => one.action === 'deny' && overlaps(one, rule));
   const at = written.findIndex(
@@ -22,7 +23,7 @@ const loosens = (allow: Rule, ask: Rule): boolean =>
   allow.action === 'allow' && overlaps(allow, ask) && !covers(ask, allow);
 
 /** The order in which files are asked. */
-const ORDER: readonly PlacedRule['from'][] = [
+const SCOPE_ORDER: readonly PlacedRule['from'][] = [
   'managed',
   'options',
   'flags',
@@ -32,15 +33,15 @@ const ORDER: readonly PlacedRule['from'][] = [
   'project',
 ];
 
-export interface RulePlace {
+export interface RuleLocation {
   readonly file: string;
   readonly from: PlacedRule['from'];
   readonly position: number;
 }
 
-export interface Neighbours {
+export interface RuleOverlaps {
   /** The one that decides all of its calls: it has no effect. */
-  readonly instead: PlacedRule | undefined;
+  readonly shadowedBy: PlacedRule | undefined;
   /** They come first, and say something else about some of its calls. */
   readonly before: readonly PlacedRule[];
   /** It comes first, and says something else about some of their calls. */
@@ -48,16 +49,18 @@ export interface Neighbours {
 }
 
 /** What the rules in effect mean to this one, put at this place of that file. */
-export function neighboursOf(rule: Rule, place: RulePlace, rules: readonly PlacedRule[]): Neighbours {
+export function findOverlaps(rule: Rule, place: RuleLocation, rules: readonly PlacedRule[]): RuleOverlaps {
   const isBefore = ({ file, from, position }: PlacedRule): boolean =>
-    file === place.file ? position < place.position : ORDER.indexOf(from) < ORDER.indexOf(place.from);
-  const instead = rules.find((placed) => isBefore(placed) && covers(placed.rule, rule));
+    file === place.file
+      ? position < place.position
+      : SCOPE_ORDER.indexOf(from) < SCOPE_ORDER.indexOf(place.from);
+  const shadowedBy = rules.find((placed) => isBefore(placed) && covers(placed.rule, rule));
   const others = rules.filter(
-    (placed) => placed.rule.action !== rule.action && overlaps(placed.rule, rule) && placed !== instead,
+    (placed) => placed.rule.action !== rule.action && overlaps(placed.rule, rule) && placed !== shadowedBy,
   );
   return {
-    instead,
-    before: instead === undefined ? others.filter(isBefore) : [],
-    after: instead === undefined ? others.filter((one) => !isBefore(one) && !covers(one.rule, rule)) : [],
+    shadowedBy,
+    before: shadowedBy === undefined ? others.filter(isBefore) : [],
+    after: shadowedBy === undefined ? others.filter((one) => !isBefore(one) && !covers(one.rule, rule)) : [],
   };
 }

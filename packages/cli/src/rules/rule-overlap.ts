@@ -7,15 +7,15 @@ const HOST = 'host';
 /** In a rule: everybody but the host. */
 const AGENTS = 'agents';
 
-/** Keys that make a rule fit fewer calls than its names say. */
-const NARROWING = ['arguments', 'annotations', 'flags', 'secrets', 'trusted', 'scope'] as const;
+/** Keys that make a rule match fewer calls than its names. */
+const NARROWING_KEYS = ['arguments', 'annotations', 'flags', 'secrets', 'trusted', 'scope'] as const;
 
 /**
  * True when every call that the later rule fits is decided by the earlier one. Careful: what is not surely covered
  * is not, for what is said of it is "this has no effect".
  */
 export function covers(earlier: Rule, later: Rule): boolean {
-  if (NARROWING.some((key) => earlier[key] !== undefined)) return false;
+  if (NARROWING_KEYS.some((key) => earlier[key] !== undefined)) return false;
   return (
     coversNames(earlier.server, later.server) &&
     coversNames(earlier.tool, later.tool) &&
@@ -33,11 +33,11 @@ function coversNames(earlier: Names, later: Names, coversOne = coversPattern): b
 }
 
 function coversCaller(wide: string, narrow: string): boolean {
-  if (wide === AGENTS) return narrow === AGENTS || !patternsMeet(narrow, HOST);
+  if (wide === AGENTS) return narrow === AGENTS || !patternsOverlap(narrow, HOST);
   return narrow !== AGENTS && coversPattern(wide, narrow);
 }
 
-/** A `?` never stands for a wildcard of the other one. */
+/** A `?` never matches a wildcard of the other pattern. */
 function coversPattern(wide: string, narrow: string): boolean {
   if (wide === narrow) return true;
   const source = [...wide.matchAll(/\\[\\*?]|\*+|\?|[^\\*?]+|\\/gs)].map(([part]) => {
@@ -51,47 +51,51 @@ function coversPattern(wide: string, narrow: string): boolean {
 export function overlaps(one: Rule, other: Rule): boolean {
   if (one.trusted !== undefined && other.trusted !== undefined && one.trusted !== other.trusted) return false;
   return (
-    namesMeet(one.server, other.server) &&
-    namesMeet(one.kind, other.kind) &&
-    namesMeet(one.scope, other.scope) &&
-    namesMeet(one.tool, other.tool, [one, other].every(maybeResource) ? addressesMeet : patternsMeet) &&
-    namesMeet(one.caller, other.caller, (left, right) => callersMeet([left, right], [one, other]))
+    namesOverlap(one.server, other.server) &&
+    namesOverlap(one.kind, other.kind) &&
+    namesOverlap(one.scope, other.scope) &&
+    namesOverlap(
+      one.tool,
+      other.tool,
+      [one, other].every(maybeResource) ? addressesOverlap : patternsOverlap,
+    ) &&
+    namesOverlap(one.caller, other.caller, (left, right) => callersOverlap([left, right], [one, other]))
   );
 }
 
-function namesMeet(one: Names, other: Names, meet = patternsMeet): boolean {
+function namesOverlap(one: Names, other: Names, meet = patternsOverlap): boolean {
   if (one === undefined || other === undefined) return true;
   return [one].flat().some((left) => [other].flat().some((right) => meet(left, right)));
 }
 
 /** What can be written in one way only, also as the address of a resource. */
-const isPlain = (pattern: string): boolean => /^[\w*-]+(?:\.[\w*-]+)*$/.test(pattern);
+const hasOneSpelling = (pattern: string): boolean => /^[\w*-]+(?:\.[\w*-]+)*$/.test(pattern);
 
 const maybeResource = ({ kind }: Rule): boolean => kind === undefined || [kind].flat().includes('resource');
 
 /** Guards know an address in all ways to write it. */
-const addressesMeet = (one: string, other: string): boolean =>
-  !(isPlain(one) && isPlain(other)) || patternsMeet(one.toLowerCase(), other.toLowerCase());
+const addressesOverlap = (one: string, other: string): boolean =>
+  !(hasOneSpelling(one) && hasOneSpelling(other)) || patternsOverlap(one.toLowerCase(), other.toLowerCase());
 
-function callersMeet(names: readonly [string, string], rules: readonly Rule[]): boolean {
-  if (!names.includes(AGENTS)) return patternsMeet(...names);
+function callersOverlap(names: readonly [string, string], rules: readonly Rule[]): boolean {
+  if (!names.includes(AGENTS)) return patternsOverlap(...names);
   // An agent that calls itself `host` is no host, but a guard for the host holds for it too.
   return !names.includes(HOST) || rules.every(({ action }) => action !== 'allow');
 }
 
 /** What a part of a pattern stands for, if not for itself. */
-const ONE = 1;
-const RUN = 2;
+const ANY_CHARACTER = 1;
+const ANY_TEXT = 2;
 
 const partsOf = (pattern: string): ReadonlyArray<string | number> =>
   [...pattern.matchAll(/\\[\\*?]|\*+|[\s\S]/g)].map(([part]) => {
-    if (part === '?') return ONE;
-    if (part.startsWith('*')) return RUN;
+    if (part === '?') return ANY_CHARACTER;
+    if (part.startsWith('*')) return ANY_TEXT;
     return part.length === 2 ? part.slice(1) : part;
   });
 
 /** Whether there is a text that fits both: each place in the one with each place in the other, reached or not. */
-function patternsMeet(one: string, other: string): boolean {
+function patternsOverlap(one: string, other: string): boolean {
   if (one === other) return true;
   const [left, right] = [partsOf(one), partsOf(other)];
   let reached = new Set([0]);
@@ -101,10 +105,13 @@ function patternsMeet(one: string, other: string): boolean {
     for (let place = 0; place <= right.length; place += 1) {
       if (!reached.has(place)) continue;
       const beside = right[place];
-      if (beside === RUN || (part === RUN && beside !== undefined)) reached.add(place + 1);
+      if (beside === ANY_TEXT || (part === ANY_TEXT && beside !== undefined)) reached.add(place + 1);
       if (part === undefined) continue;
-      if (part === RUN || beside === RUN) next.add(place);
-      else if (beside !== undefined && (part === ONE || beside === ONE || part === beside))
+      if (part === ANY_TEXT || beside === ANY_TEXT) next.add(place);
+      else if (
+        beside !== undefined &&
+        (part === ANY_CHARACTER || beside === ANY_CHARACTER || part === beside)
+      )
         next.add(place + 1);
     }
     if (at === left.length) return reached.has(right.length);

@@ -7,7 +7,7 @@ interface DemoTool {
 }
 
 const text = (words: string): object => ({ content: [{ type: 'text', text: words }] });
-const READS = { readOnlyHint: true, openWorldHint: false };
+const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 const number = { type: 'number' };
 
 export const DEMO_TOOLS: ReadonlyMap<string, DemoTool> = new Map<string, DemoTool>([
@@ -16,13 +16,13 @@ export const DEMO_TOOLS: ReadonlyMap<string, DemoTool> = new Map<string, DemoToo
     {
       definition: {
         name: 'echo',
-        description: 'Says what it is told',
+        description: 'Returns its input',
         inputSchema: {
           type: 'object',
           properties: { text: { type: 'string', description: 'What to say' } },
           required: ['text'],
         },
-        annotations: READS,
+        annotations: READ_ONLY,
       },
       call: ({ text: words }) => text(String(words)),
     },
@@ -35,7 +35,7 @@ export const DEMO_TOOLS: ReadonlyMap<string, DemoTool> = new Map<string, DemoToo
         description: 'Adds two numbers',
         inputSchema: { type: 'object', properties: { a: number, b: number }, required: ['a', 'b'] },
         outputSchema: { type: 'object', properties: { sum: number }, required: ['sum'] },
-        annotations: READS,
+        annotations: READ_ONLY,
       },
       call: ({ a, b }) => {
         const sum = Number(a) + Number(b);
@@ -48,9 +48,9 @@ export const DEMO_TOOLS: ReadonlyMap<string, DemoTool> = new Map<string, DemoToo
     {
       definition: {
         name: 'clock',
-        description: 'Says what time it is, in ISO 8601',
+        description: 'Returns the current time in ISO 8601',
         inputSchema: { type: 'object', properties: {} },
-        annotations: READS,
+        annotations: READ_ONLY,
       },
       call: () => text(new Date().toISOString()),
     },

@@ -2,39 +2,40 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Daemon, startDaemon } from '@turnbuckle/gateway';
-import { TurnbuckleError, toTurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { toTurnbuckleError } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
+import { handleApprovalsInTerminal } from '../approvals/handle-approvals.js';
 import type { CommandContext } from '../command.js';
-import { configurationOptions, loadCommandConfig } from '../open.js';
-import { shellWord } from '../shell-word.js';
-import { stateDirectoryOf } from '../state-directory-of.js';
-import { showMessage } from '../untrusted-text.js';
+import { toReachableUrl } from '../daemon/find-daemon.js';
+import { type DaemonStartOptions, pickDaemonFlags } from '../daemon/start-options.js';
+import { configurationOptions, loadCommandConfig } from '../session/command-runtime.js';
+import { stateDirectoryOf } from '../session/state-directory.js';
+import { ownCommand } from '../terminal/own-command.js';
+import { showMessage } from '../terminal/untrusted-text.js';
 import { VERSION } from '../version.js';
-import { agentDecisions } from './agent-decisions.js';
-import { reachable } from './find-daemon.js';
-import { ownCommand } from './own-command.js';
-import { portOf } from './port-of.js';
-import { flagsForDaemon, type StartedWith } from './started-with.js';
-import { showApprovals } from './terminal-approvals.js';
+import { describeAgentPolicy } from './agent-policy.js';
+import { parsePort } from './parse-port.js';
 
-/** Calls on their way have so long to end. */
-const DRAIN_MS = 10_000;
-const DEMO = 'demo';
+/** How long running calls may take to finish. */
+const DRAIN_TIMEOUT_MS = 10_000;
+const DEMO_SERVER = 'demo';
 
 /** Resolves with the exit code when it has ended. `usualPort` is for when neither flag nor variable names one. */
-export async function serveHere(context: CommandContext, usualPort?: number): Promise<number> {
+export async function serveInForeground(context: CommandContext, usualPort?: number): Promise<number> {
   const { output, signal } = context;
   // What it starts belongs to it, whichever server's shell it was itself started from.
   delete process.env.TURNBUCKLE_TAG;
   const lost = new AbortController();
   const { daemon, isDemo } = await start(context, usualPort, () => lost.abort());
   announce(context, daemon, isDemo);
-  const stopAsking = showApprovals(context, daemon);
+  const stopAsking = handleApprovalsInTerminal(context, daemon);
   const ends = AbortSignal.any([signal, lost.signal]);
   if (!ends.aborted) await once(ends, 'abort');
-  if (lost.signal.aborted) output.warn('Another daemon has taken over the state directory: this one ends.');
-  else output.note('Ending: no new requests; those on their way have 10 s.');
+  if (lost.signal.aborted) output.warn('Stopping because another daemon has taken over the state directory.');
+  else output.note('Stopping. Waiting up to 10 s for running requests to finish.');
   stopAsking();
-  await daemon.close(DRAIN_MS);
+  await daemon.close(DRAIN_TIMEOUT_MS);
   return lost.signal.aborted ? 1 : 0;
 }
 
@@ -46,23 +47,23 @@ async function start(
   const { output, flags, environment } = context;
   const warnings: string[] = [];
   const warn = (message: string): void => {
-    // For whoever started it in the background, as long as somebody listens there.
+    // For the parent process, while it is connected.
     if (process.connected) warnings.push(message);
     output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
   };
   try {
     const options = configurationOptions(context);
-    const port = portOf(flags.port, environment.PORT) ?? usualPort;
-    const startedWith: StartedWith = {
+    const port = parsePort(flags.port, environment.PORT) ?? usualPort;
+    const startedWith: DaemonStartOptions = {
       directory: process.cwd(),
-      flags: { ...flagsForDaemon(flags), ...(port !== undefined && { port: String(port) }) },
+      flags: { ...pickDaemonFlags(flags), ...(port !== undefined && { port: String(port) }) },
     };
     const demo = await demoServer(context, warn);
     const daemon = await startDaemon({
       ...options,
       // The weakest: one of that name that is added later is the one that is meant.
       usual: new Map(demo),
-      // Whoever calls is asked, not whoever sees the daemon's terminal.
+      // The daemon queues approvals; its terminal is one way to answer them.
       approve: undefined,
       stateDir: stateDirectoryOf(context),
       version: VERSION,
@@ -73,19 +74,19 @@ async function start(
       onWarning: warn,
     });
     for (const { message } of daemon.configured.config().problems) warn(message);
-    process.send?.({ url: reachable(daemon.url), warnings });
+    process.send?.({ url: toReachableUrl(daemon.url), warnings });
     return { daemon, isDemo: demo.length > 0 };
   } catch (error) {
     process.send?.({ error: toTurnbuckleError(error).toJSON(), warnings });
-    throw underNpm(error, environment);
+    throw withNpmHint(error, environment);
   } finally {
-    // Whoever started it in the background has heard enough.
+    // The parent process needs no more messages.
     if (process.connected) process.disconnect();
   }
 }
 
 /** npm keeps options for itself unless they come after `--`. */
-function underNpm(
+function withNpmHint(
   error: unknown,
   { npm_lifecycle_event: script = '' }: CommandContext['environment'],
 ): unknown {
@@ -106,27 +107,27 @@ async function demoServer(
   warn: (message: string) => void,
 ): Promise<ReadonlyArray<[string, ReturnType<typeof ownCommand>]>> {
   if (context.flags.demo !== true) return [];
-  const own = (await loadCommandConfig(context, { warn: false })).servers.get(DEMO);
-  if (own === undefined) return [[DEMO, ownCommand('demo-server')]];
-  warn(`The demo server is left out: there is a server named "${DEMO}" in ${own.origin.file}.`);
+  const own = (await loadCommandConfig(context, { warn: false })).servers.get(DEMO_SERVER);
+  if (own === undefined) return [[DEMO_SERVER, ownCommand('demo-server')]];
+  warn(`Skipping the demo server because ${own.origin.file} already has a server named "${DEMO_SERVER}".`);
   return [];
 }
 
 function announce(context: CommandContext, daemon: Daemon, isDemo: boolean): void {
   const { output } = context;
-  const url = reachable(daemon.url);
+  const url = toReachableUrl(daemon.url);
   const tokenFile = join(stateDirectoryOf(context), 'daemon-token');
   const mcp = `${url}/mcp`;
   if (output.json) return output.data({ url, mcp, pid: process.pid, tokenFile });
   const { color } = output;
-  output.line(`Turnbuckle runs at ${color.bold(url)}`);
-  output.line(`MCP endpoint       ${color.bold(mcp)}`);
+  output.line(`Turnbuckle is running at ${color.bold(url)}`);
+  output.line(`MCP endpoint             ${color.bold(mcp)}`);
   output.line('');
   output.line(curlLine({ url, tokenFile, isDemo }));
   output.line('');
-  output.note(agentDecisions(daemon.configured.config()));
+  output.note(describeAgentPolicy(daemon.configured.config()));
   output.note(
-    'Next: turnbuckle setup connects an agent, turnbuckle token create makes a token. Ctrl-C ends it.',
+    'Next: connect an agent with turnbuckle setup, or create a token with turnbuckle token create. Press Ctrl-C to stop.',
   );
 }
 
@@ -140,8 +141,8 @@ function curlLine({
   readonly tokenFile: string;
   readonly isDemo: boolean;
 }): string {
-  const token = `-H "Authorization: Bearer $(cat ${shellWord(tokenFile)})"`;
+  const token = `-H "Authorization: Bearer $(cat ${shellQuote(tokenFile)})"`;
   if (!isDemo) return `curl ${token} ${url}/tools`;
-  const body = JSON.stringify({ server: DEMO, tool_name: 'add', arguments: { a: 2, b: 3 } });
+  const body = JSON.stringify({ server: DEMO_SERVER, tool_name: 'add', arguments: { a: 2, b: 3 } });
   return `curl ${token} -H 'Content-Type: application/json' -d '${body}' ${url}/mcp/call`;
 }

@@ -1,82 +1,83 @@
-/** The MCP endpoint on stdin and stdout without a daemon: it has connections of its own, and ends with its client. */
+/** The MCP endpoint on stdin and stdout without a daemon, with separate connections; ends with its client. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   checkDepth,
-  deeper,
+  createStdioCaller,
+  incrementDepth,
   logCalls,
-  McpFront,
-  onVisitorEnd,
+  McpEndpoint,
+  onIdentityEnd,
   type StdioCaller,
-  stdioCaller,
   TokenStore,
 } from '@turnbuckle/gateway';
-import { Cancellation, type ConfiguredOptions, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import { type ConfiguredOptions, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import { Cancellation } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
-import { nearestWord } from '../nearest-word.js';
-import { configurationOptions } from '../open.js';
-import { rootsHere } from '../roots-here.js';
-import { shellWord } from '../shell-word.js';
-import { stateDirectoryOf } from '../state-directory-of.js';
-import { showLine, showMessage } from '../untrusted-text.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { configurationOptions } from '../session/command-runtime.js';
+import { currentRoots } from '../session/current-roots.js';
+import { stateDirectoryOf } from '../session/state-directory.js';
+import { showLine, showMessage } from '../terminal/untrusted-text.js';
 import { VERSION } from '../version.js';
-import type { StdioWho } from './stdio-through-daemon.js';
+import type { StdioIdentity } from './stdio-tunnel.js';
 
 /** Many clients ask for the tools once, at the start: servers that come up by then are among them. */
-const START_MS = 5_000;
-const MOST_BYTES = 64 * 1_024 * 1_024;
+const START_TIMEOUT_MS = 5_000;
+const MAX_MESSAGE_BYTES = 64 * 1_024 * 1_024;
 
 /** Names are strangers' text: what is to be typed is quoted. */
-function approvalHint({ server, tool, callerId = 'host', kind }: Asked): string {
-  const [who, where, what] = [callerId, server, tool].map((word) => shellWord(showLine(word, 200)));
+function approvalHint({ server, tool, callerId = 'host', kind }: ApprovalHintInput): string {
+  const [who, where, what] = [callerId, server, tool].map((word) => shellQuote(showLine(word, 200)));
   const allow = kind === 'tool' ? `turnbuckle rules allow ${who} ${where} ${what}` : 'turnbuckle rules';
   return [
-    'Nobody can be asked over stdio without a daemon.',
-    'Start one (turnbuckle serve start) and restart the client: then such calls wait, and turnbuckle approvals answers them.',
-    `Or allow it from now on: ${allow}`,
-    `Where the tool has changed: turnbuckle rules pin ${where} ${what}`,
-    'A client that can show forms can ask you itself, if your configuration has "daemon": { "approvalForms": "approve" }.',
+    'Approvals over stdio require a running daemon.',
+    'Start it (turnbuckle serve start) and restart the client. Then answer calls with turnbuckle approvals.',
+    `Alternatively, allow such calls with a rule (${allow}).`,
+    `If the tool has changed, approve its new definition (turnbuckle rules pin ${where} ${what}).`,
+    'To answer in a client that supports forms, set "daemon": { "approvalForms": "approve" } in your configuration.',
   ].join(' ');
 }
 
-type Asked = Parameters<Exclude<ConfiguredOptions['approvalHint'], string | undefined>>[0];
+type ApprovalHintInput = Parameters<Exclude<ConfiguredOptions['approvalHint'], string | undefined>>[0];
 
 /** Serves until the client leaves or a signal comes. */
-export async function serveStdioHere(context: CommandContext, who: StdioWho): Promise<void> {
+export async function serveStdioStandalone(context: CommandContext, who: StdioIdentity): Promise<void> {
   const { output, signal } = context;
   checkDepth(context.environment);
-  // Before anything is started for somebody who may not come in.
-  const { tokens, ...client } = await clientHere(context, who);
+  // Check the caller before anything is started.
+  const { tokens, ...client } = await openStdioClient(context, who);
   const { runtime, config, follow } = await createConfiguredRuntime({
     usualNaming: 'server_tool',
     instance: randomBytes(12).toString('base64url'),
     ...configurationOptions(context),
-    environment: deeper(context.environment),
-    // stdin is the client's: nobody can be asked there but the client.
+    environment: incrementDepth(context.environment),
+    // stdin belongs to the client, so there is no terminal to prompt on.
     approve: undefined,
     approvals: 'queue',
     approvalHint,
     askInput: undefined,
-    handlers: { roots: rootsHere },
+    handlers: { roots: currentRoots },
     callersAnswer: true,
   });
   const warn = (message: string): void =>
     output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
   for (const { message } of config().problems) warn(message);
-  const front = new McpFront({
+  const front = new McpEndpoint({
     runtime,
     version: VERSION,
     views: config().settings.daemon?.views,
     approvalForms: () => config().settings.daemon?.approvalForms,
-    isAlone: true,
+    isSingleClient: true,
   });
   const leave = (): unknown => process.stdin.destroy();
   const ended = new Cancellation();
   ended.addEventListener('abort', leave);
-  const forget = client.visitor && onVisitorEnd(client.visitor, () => ended.cancel());
+  const forget = client.identity && onIdentityEnd(client.identity, () => ended.cancel());
   let stopLog = async (): Promise<void> => {};
   try {
-    const view = viewOf(context, front, Object.keys(config().settings.daemon?.views ?? {}));
+    const view = requireView(context, front, Object.keys(config().settings.daemon?.views ?? {}));
     const settings = config().settings.daemon?.log;
     stopLog = logCalls(runtime, { stateDir: stateDirectoryOf(context), settings, onWarning: warn });
     signal.addEventListener('abort', leave, { once: true });
@@ -84,8 +85,8 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
       front.setViews(config().settings.daemon?.views ?? {});
       front.invalidate();
     });
-    await Promise.race([runtime.connectAll(), delay(START_MS, undefined, { ref: false })]);
-    if (!ended.aborted) await serve(front, view, { caller: client.callerOf, ended });
+    await Promise.race([runtime.connectAll(), delay(START_TIMEOUT_MS, undefined, { ref: false })]);
+    if (!ended.aborted) await serveClient(front, view, { caller: client.callerOf, ended });
     await stopFollowing();
   } finally {
     forget?.();
@@ -98,44 +99,46 @@ export async function serveStdioHere(context: CommandContext, who: StdioWho): Pr
   if (ended.aborted)
     throw new TurnbuckleError(
       'ACCESS_DENIED',
-      `The token "${who.name}" is revoked or has expired, and this client ends with it.`,
-      { hint: `Make another one (turnbuckle token create ${who.name}), and have the client start again.` },
+      `The token "${who.name}" was revoked or has expired. Closing the connection to the client.`,
+      { hint: `Create a new token (turnbuckle token create ${who.name}) and restart the client.` },
     );
 }
 
-interface Client {
+interface StdioClient {
   readonly caller: StdioCaller['callerOf'];
   readonly ended: Cancellation;
 }
 
 /** Whom the client is taken for. A token is only needed, and then has to be there, where it is named. */
-async function clientHere(
+async function openStdioClient(
   context: CommandContext,
-  who: StdioWho,
+  who: StdioIdentity,
 ): Promise<StdioCaller & { readonly tokens?: TokenStore }> {
-  if (who.name === undefined) return stdioCaller(who, () => undefined);
+  if (who.name === undefined) return createStdioCaller(who, () => undefined);
   const tokens = await TokenStore.open({ stateDir: stateDirectoryOf(context) });
-  const client = stdioCaller(who, (name) => tokens.named(name));
+  const client = createStdioCaller(who, (name) => tokens.findByName(name));
   tokens.watch();
   return { ...client, tokens };
 }
 
-async function serve(front: McpFront, view: string, client: Client): Promise<void> {
+async function serveClient(front: McpEndpoint, view: string, client: StdioClient): Promise<void> {
   const { stdin: input, stdout } = process;
   await front
-    .serveStdio({ ...client, input, output: stdout, maxBytes: MOST_BYTES }, view)
+    .serveStdio({ ...client, input, output: stdout, maxBytes: MAX_MESSAGE_BYTES }, view)
     .catch((error: unknown) => {
       // That the input was cut off is how it ends by a signal.
       if (!input.destroyed) throw error;
     });
 }
 
-function viewOf({ flags }: CommandContext, front: McpFront, views: readonly string[]): string {
+function requireView({ flags }: CommandContext, front: McpEndpoint, views: readonly string[]): string {
   const { view = '' } = flags;
-  if (typeof view === 'string' && front.desk(view) !== undefined) return view;
+  if (typeof view === 'string' && front.viewContext(view) !== undefined) return view;
   const close = nearestWord(String(view), views);
   throw new TurnbuckleError('CONFIG_INVALID', `There is no view named "${String(view)}".`, {
     hint:
-      close === undefined ? 'Views are in daemon.views of your configuration.' : `Did you mean "${close}"?`,
+      close === undefined
+        ? 'Views are defined in daemon.views of your configuration.'
+        : `Did you mean "${close}"?`,
   });
 }

@@ -4,24 +4,24 @@
  */
 import { Console } from 'node:console';
 import type { CommandContext } from '../command.js';
-import { throughDaemon } from './attachment.js';
-import { type StdioWho, stdioThroughDaemon } from './stdio-through-daemon.js';
+import { throughDaemon } from '../daemon/daemon-endpoint.js';
+import { type StdioIdentity, tunnelStdio } from './stdio-tunnel.js';
 
 /** Serves until the client leaves or a signal comes. */
 export async function serveStdio(context: CommandContext): Promise<void> {
-  // On stdout is the protocol and nothing else, whatever a library wants to say.
+  // stdout carries only the protocol: send console output to stderr.
   globalThis.console = new Console(process.stderr, process.stderr);
   const { as: name, capability, ...flags } = context.flags;
-  const who: StdioWho = {
+  const who: StdioIdentity = {
     name: typeof name === 'string' ? name : undefined,
     capabilities: capability as readonly string[] | undefined,
   };
   const view = typeof flags.view === 'string' ? flags.view : undefined;
   const served = await throughDaemon({ ...context, flags }, async ({ url, token }) => {
-    await stdioThroughDaemon(context, { ...who, url, token, view });
+    await tunnelStdio(context, { ...who, url, token, view });
     return true;
   });
   if (served !== undefined) return;
-  const { serveStdioHere } = await import('./serve-stdio-here.js');
-  await serveStdioHere(context, who);
+  const { serveStdioStandalone } = await import('./serve-stdio-standalone.js');
+  await serveStdioStandalone(context, who);
 }

@@ -3,29 +3,29 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
-import { refusalOf } from './daemon-client.js';
-import { NoAnswer } from './exchange.js';
+import { errorFromBody } from '../daemon/daemon-client.js';
+import { NoResponseError } from '../daemon/http/send-request.js';
 
 /** Whom the client is taken for. */
-export interface StdioWho {
+export interface StdioIdentity {
   readonly name: string | undefined;
   readonly capabilities: readonly string[] | undefined;
 }
 
-export interface StdioRequest extends StdioWho {
+export interface StdioTunnelRequest extends StdioIdentity {
   readonly url: string;
   readonly token: string | undefined;
   readonly view: string | undefined;
 }
 
 /** What the daemon takes in the place of a path; by hand, for its package takes long to load. */
-const TARGET = 'mcp-stdio:0';
+const CONNECT_PATH = 'mcp-stdio:0';
 const HEAD_END = '\r\n\r\n';
 const MAX_HEAD_BYTES = 64 * 1_024;
-const SILENCE_MS = 5_000;
+const IDLE_TIMEOUT_MS = 5_000;
 
 /** Resolves when the client has left. Rejects with NoAnswer, the daemon's refusal, or CONNECTION_LOST. */
-export async function stdioThroughDaemon({ signal }: CommandContext, request: StdioRequest): Promise<void> {
+export async function tunnelStdio({ signal }: CommandContext, request: StdioTunnelRequest): Promise<void> {
   const { socket, rest } = await openTunnel(request);
   const { stdin, stdout } = process;
   const leave = (): void => {
@@ -52,27 +52,27 @@ export async function stdioThroughDaemon({ signal }: CommandContext, request: St
     stdin.unpipe(socket);
     stdin.destroy();
   }
-  if (!hasLeft && !signal.aborted) throw await whyLost(request);
+  if (!hasLeft && !signal.aborted) throw await diagnoseLoss(request);
 }
 
-/** A daemon that still runs says why: the token is revoked, for example. */
-async function whyLost(request: StdioRequest): Promise<TurnbuckleError> {
+/** Asks a running daemon for the reason, such as a revoked token. */
+async function diagnoseLoss(request: StdioTunnelRequest): Promise<TurnbuckleError> {
   try {
     (await openTunnel(request)).socket.destroy();
-    return cutOff(request.url);
+    return disconnectedError(request.url);
   } catch (error) {
-    return error instanceof TurnbuckleError ? error : lost(request.url);
+    return error instanceof TurnbuckleError ? error : daemonEndedError(request.url);
   }
 }
 
 async function openTunnel(
-  request: StdioRequest,
+  request: StdioTunnelRequest,
 ): Promise<{ readonly socket: Socket; readonly rest: Buffer }> {
   const { hostname, port } = new URL(request.url);
   const socket = connect(Number(port || 80), hostname.replace(/^\[|\]$/g, ''));
   socket.setNoDelay(true);
-  socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('it is silent')));
-  socket.write(headOf(request));
+  socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy(new Error('it is silent')));
+  socket.write(requestHead(request));
   let head = Buffer.alloc(0);
   try {
     for (;;) {
@@ -82,10 +82,10 @@ async function openTunnel(
       ]);
       head = Buffer.concat([head, part]);
       const cut = head.indexOf(HEAD_END);
-      if (cut === -1 && head.length > MAX_HEAD_BYTES) throw new Error('this is not an answer in HTTP');
+      if (cut === -1 && head.length > MAX_HEAD_BYTES) throw new Error('not an HTTP response');
       if (cut === -1) continue;
       const status = /^HTTP\/1\.[01] (\d{3})/.exec(head.toString('latin1', 0, cut))?.[1];
-      if (status !== '200') throw await refused(socket, head.subarray(cut + HEAD_END.length));
+      if (status !== '200') throw await readErrorResponse(socket, head.subarray(cut + HEAD_END.length));
       socket.pause();
       socket.setTimeout(0);
       return { socket, rest: head.subarray(cut + HEAD_END.length) };
@@ -93,11 +93,11 @@ async function openTunnel(
   } catch (error) {
     socket.destroy();
     if (error instanceof TurnbuckleError) throw error;
-    throw new NoAnswer(error instanceof Error ? error.message : String(error), false);
+    throw new NoResponseError(error instanceof Error ? error.message : String(error), false);
   }
 }
 
-function headOf({ url, token, name, capabilities, view }: StdioRequest): string {
+function requestHead({ url, token, name, capabilities, view }: StdioTunnelRequest): string {
   const headers = {
     host: new URL(url).host,
     authorization: token === undefined ? undefined : `Bearer ${token}`,
@@ -108,10 +108,10 @@ function headOf({ url, token, name, capabilities, view }: StdioRequest): string 
   const lines = Object.entries(headers).flatMap(([key, value]) =>
     value === undefined ? [] : [`${key}: ${value.replace(/[^\x20-\x7e]/g, '?')}`],
   );
-  return [`CONNECT ${TARGET} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+  return [`CONNECT ${CONNECT_PATH} HTTP/1.1`, ...lines, '', ''].join('\r\n');
 }
 
-async function refused(socket: Socket, began: Buffer): Promise<TurnbuckleError> {
+async function readErrorResponse(socket: Socket, began: Buffer): Promise<TurnbuckleError> {
   let body = began.toString();
   socket.on('data', (part: Buffer) => {
     body += part.toString();
@@ -119,18 +119,22 @@ async function refused(socket: Socket, began: Buffer): Promise<TurnbuckleError> 
   });
   if (!socket.readableEnded) await once(socket, 'close').catch(() => {});
   try {
-    return refusalOf(JSON.parse(body));
+    return errorFromBody(JSON.parse(body));
   } catch {
-    return refusalOf({ error: 'The daemon does not serve clients on stdin and stdout.' });
+    return errorFromBody({ error: 'The daemon does not support stdio clients.' });
   }
 }
 
-const cutOff = (url: string): TurnbuckleError =>
-  new TurnbuckleError('CONNECTION_LOST', `The daemon at ${url} runs, but has cut this client off.`, {
-    hint: 'A client that does not read what it is told is cut off. Have it start its server again.',
+const disconnectedError = (url: string): TurnbuckleError =>
+  new TurnbuckleError('CONNECTION_LOST', `The daemon at ${url} disconnected this client.`, {
+    hint: 'The client did not read messages fast enough. Restart the Turnbuckle server in the client.',
   });
 
-const lost = (url: string): TurnbuckleError =>
-  new TurnbuckleError('CONNECTION_LOST', `The daemon at ${url} has ended, and this client with it.`, {
-    hint: 'Start it again (turnbuckle serve start), and have the client start its server again.',
-  });
+const daemonEndedError = (url: string): TurnbuckleError =>
+  new TurnbuckleError(
+    'CONNECTION_LOST',
+    `The daemon at ${url} stopped. Closing the connection to the client.`,
+    {
+      hint: 'Start the daemon (turnbuckle serve start) and restart the Turnbuckle server in the client.',
+    },
+  );

@@ -4,16 +4,15 @@ import {
   type ConfiguredOptions,
   type ConfiguredRuntime,
   createConfiguredRuntime,
-  type LoadedConfig,
-  loadConfiguration,
   type ServerRequestAnswers,
   TurnbuckleError,
 } from 'turnbuckle';
-import { createInputQuestions } from './ask-inputs.js';
-import type { CommandContext } from './command.js';
-import { rootsHere } from './roots-here.js';
-import { stateDirectoryOf } from './state-directory-of.js';
-import { showLine, showMessage } from './untrusted-text.js';
+import { abortReason, type LoadedConfig, loadConfiguration, untilAborted } from 'turnbuckle/host';
+import type { CommandContext } from '../command.js';
+import { showLine, showMessage } from '../terminal/untrusted-text.js';
+import { createInputPrompts } from './ask-inputs.js';
+import { currentRoots } from './current-roots.js';
+import { stateDirectoryOf } from './state-directory.js';
 
 /** Where to look for configuration, from the flags and the environment. */
 export function configurationOptions(context: CommandContext): ConfiguredOptions {
@@ -23,18 +22,18 @@ export function configurationOptions(context: CommandContext): ConfiguredOptions
     files: flags.config as readonly string[] | undefined,
     extra: new Map(((flags['mcp-server'] as readonly string[] | undefined) ?? []).map(parseServerFlag)),
     trustProject: flags['trust-project'] === true,
-    askInput: output.interactive ? createInputQuestions(context) : undefined,
-    approve: output.interactive ? approverOf(context) : undefined,
+    askInput: output.interactive ? createInputPrompts(context) : undefined,
+    approve: output.interactive ? lazyApprover(context) : undefined,
     vault: async () => (await import('./command-vault.js')).commandVault(context),
     stateDir: stateDirectoryOf(context),
   };
 }
 
 /** A call that has to be asked for is put to the person; what that takes is loaded when the first one comes. */
-function approverOf(context: CommandContext): Approve {
+function lazyApprover(context: CommandContext): Approve {
   let approving: Promise<Approve> | undefined;
   return async (request, signal) => {
-    approving ??= import('./approve-in-terminal.js').then(({ createTerminalApprover }) =>
+    approving ??= import('../approvals/approve-in-terminal.js').then(({ createTerminalApprover }) =>
       createTerminalApprover(context),
     );
     return (await approving)(request, signal);
@@ -47,20 +46,20 @@ export async function loadCommandConfig(
   { warn = true, refuse = warn }: { readonly warn?: boolean; readonly refuse?: boolean } = {},
 ): Promise<LoadedConfig> {
   const config = await loadConfiguration(configurationOptions(context));
-  if (refuse) refuseUnreadable(context, config, NAMED);
+  if (refuse) rejectUnreadable(context, config, RUN_SCOPES);
   if (warn) warnOfProblems(context, config);
   return config;
 }
 
-/** Files that somebody named for this run. */
-const NAMED: readonly LayerScope[] = ['flags', 'environment'];
-const OWN: readonly LayerScope[] = [...NAMED, 'user'];
+/** Files named for this run. */
+const RUN_SCOPES: readonly LayerScope[] = ['flags', 'environment'];
+const REQUIRED_SCOPES: readonly LayerScope[] = [...RUN_SCOPES, 'user'];
 
 /**
  * A file that cannot be read is not an empty one: its servers would be missing, and its rules would not hold. Throws
  * for one of these scopes; of others, where nothing else is left.
  */
-function refuseUnreadable(
+function rejectUnreadable(
   context: CommandContext,
   config: LoadedConfig,
   scopes: readonly LayerScope[],
@@ -75,12 +74,12 @@ function refuseUnreadable(
 
 type LayerScope = LoadedConfig['layers'][number]['layer']['scope'];
 
-const warned = new WeakSet<CommandContext['output']>();
+const warnedOutputs = new WeakSet<CommandContext['output']>();
 
 /** Once, however often a command loads it. */
 export function warnOfProblems({ output }: CommandContext, { problems }: LoadedConfig): void {
-  if (warned.has(output)) return;
-  warned.add(output);
+  if (warnedOutputs.has(output)) return;
+  warnedOutputs.add(output);
   for (const { message } of problems)
     output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
 }
@@ -94,24 +93,18 @@ export async function withRuntime<T>(
   work: (configured: ConfiguredRuntime) => Promise<T>,
   { warn = true, answers }: { readonly warn?: boolean; readonly answers?: ServerRequestAnswers } = {},
 ): Promise<T> {
-  const handlers = { roots: rootsHere, ...answers };
+  const handlers = { roots: currentRoots, ...answers };
   const configured = await createConfiguredRuntime({ ...configurationOptions(context), handlers });
   configured.runtime.on('approval.lost', ({ tool, error }) => {
     const why = error instanceof Error ? error.message : String(error);
     context.output.warn(
-      `${context.output.color.yellow('warning')} The approval of ${showLine(tool)} is not kept: ${showMessage(why)}`,
+      `${context.output.color.yellow('warning')} The approval of ${showLine(tool)} was not saved: ${showMessage(why)}`,
     );
   });
-  const interrupted = new Promise<never>((_, reject) =>
-    context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true }),
-  );
-  // It may be interrupted before, and after, anybody waits for that.
-  interrupted.catch(() => {});
   try {
-    if (warn) refuseUnreadable(context, configured.config(), OWN);
+    if (warn) rejectUnreadable(context, configured.config(), REQUIRED_SCOPES);
     if (warn) warnOfProblems(context, configured.config());
-    context.signal.throwIfAborted();
-    return await Promise.race([work(configured), interrupted]);
+    return await untilAborted(() => work(configured), context.signal, abortReason);
   } finally {
     await configured.runtime.close();
   }
@@ -123,24 +116,24 @@ function parseServerFlag(text: string): [string, Record<string, unknown>] {
   const name = text.slice(0, cut);
   const rest = text.slice(cut + 1).trim();
   if (cut <= 0 || rest === '') {
-    throw new TurnbuckleError('CONFIG_INVALID', `--mcp-server "${text}" is not understood.`, {
-      hint: 'Write name=https://address or name=command arguments.',
+    throw new TurnbuckleError('CONFIG_INVALID', `Invalid --mcp-server "${text}".`, {
+      hint: 'Use --mcp-server name=https://… or --mcp-server "name=command arguments".',
     });
   }
   if (/^(https?|wss?):\/\//.test(rest)) return [name, { url: rest }];
-  const [command = '', ...args] = splitWords(rest);
+  const [command = '', ...args] = splitShellWords(rest);
   return [name, { command, args }];
 }
 
-/** Words as a shell would see them, without ever asking a shell: quotes group, a backslash escapes. */
-export function splitWords(text: string): string[] {
+/** Splits words like a shell, without running one: quotes group, a backslash escapes. */
+export function splitShellWords(text: string): string[] {
   const words = [...text.matchAll(/(?:"((?:\\.|[^"\\])*)"|'([^']*)'|((?:\\.|[^\s"'\\])+))+/g)].map(
     ([whole]) => whole,
   );
   return words.map((word) =>
     word.replace(
       /"((?:\\.|[^"\\])*)"|'([^']*)'|\\(.)/g,
-      (_all, double?: string, single?: string, escaped?: string) =>
+      (_all, ...[double, single, escaped]: Array<string | undefined>) =>
         double?.replace(/\\(.)/g, '$1') ?? single ?? escaped ?? '',
     ),
   );

@@ -1,8 +1,9 @@
-/** The vault of the person who runs the command: passphrases are asked for on a terminal, warnings shown. */
-import { createVault, TurnbuckleError, type Vault } from 'turnbuckle';
-import type { CommandContext } from './command.js';
-import { stateDirectoryOf } from './state-directory-of.js';
-import { showMessage } from './untrusted-text.js';
+/** The vault of the user: prompts for passphrases on a terminal and shows warnings. */
+import { TurnbuckleError } from 'turnbuckle';
+import { createVault, type Vault } from 'turnbuckle/host';
+import type { CommandContext } from '../command.js';
+import { showMessage } from '../terminal/untrusted-text.js';
+import { stateDirectoryOf } from './state-directory.js';
 
 export interface CommandVaultOptions {
   /** The command is about a new passphrase: it is asked for. */
@@ -19,27 +20,27 @@ export function commandVault(
     environment,
     passphrase: async (why) => {
       if (!output.interactive || (why === 'create' && !newPassphrase)) return undefined;
-      return output.ask(() => (why === 'open' ? askOld() : askNew()));
+      return output.ask(() => (why === 'open' ? askPassphrase() : askNewPassphrase()));
     },
     onWarning: (message) => output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`),
   });
 }
 
-const SHORTEST = 8;
+const MIN_PASSPHRASE_LENGTH = 8;
 
-async function askOld(): Promise<string> {
-  const { askHidden } = await import('./ask.js');
-  return askHidden('Passphrase of the vault');
+async function askPassphrase(): Promise<string> {
+  const { askHidden } = await import('../terminal/ask.js');
+  return askHidden('Vault passphrase');
 }
 
-async function askNew(): Promise<string> {
-  const { askHidden } = await import('./ask.js');
+async function askNewPassphrase(): Promise<string> {
+  const { askHidden } = await import('../terminal/ask.js');
   const first = await askHidden('New passphrase', (answer) =>
-    answer.length < SHORTEST ? `At least ${SHORTEST} characters` : undefined,
+    answer.length < MIN_PASSPHRASE_LENGTH ? `Use at least ${MIN_PASSPHRASE_LENGTH} characters` : undefined,
   );
   const second = await askHidden('The same again');
   if (first === second) return first;
-  throw new TurnbuckleError('ARGUMENTS_INVALID', 'The two passphrases are not the same.', {
+  throw new TurnbuckleError('ARGUMENTS_INVALID', 'The passphrases do not match.', {
     hint: 'Nothing was changed. Try again.',
   });
 }

@@ -1,4 +1,4 @@
-/** Addresses that lack what makes them one: taken for a command, they would only be told as a program that is not there. */
+/** Detects URLs without a scheme, which would otherwise fail as unknown commands. */
 
 const SCHEME = /^(https?|wss?)(?::\/?|\/{1,2})(?=[^/])/i;
 const HOST_AND_PORT =
@@ -7,7 +7,7 @@ const LOCAL = /^(?:localhost|127\.|\[::1\]|0\.0\.0\.0)/i;
 const HOST_AND_PATH = /^(?:localhost|(?:[a-z\d-]{1,63}\.){1,10}[a-z]{2,24})\/[^\\]*$/i;
 
 /** How it is written in full; undefined when it does not look like an address. */
-export function misreadAddress(word: string): string | undefined {
+export function completeAddress(word: string): string | undefined {
   const [typed, scheme = ''] = SCHEME.exec(word) ?? [];
   if (typed !== undefined) return `${scheme.toLowerCase()}://${word.slice(typed.length)}`;
   if (!HOST_AND_PORT.test(word) && !HOST_AND_PATH.test(word)) return undefined;

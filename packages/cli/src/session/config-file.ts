@@ -1,7 +1,8 @@
 /** Which configuration file a command writes to. */
 import { basename, dirname, join, resolve } from 'node:path';
-import { type LoadedConfig, TurnbuckleError } from 'turnbuckle';
-import type { CommandContext } from './command.js';
+import { TurnbuckleError } from 'turnbuckle';
+import type { LoadedConfig } from 'turnbuckle/host';
+import type { CommandContext } from '../command.js';
 import { unknownServer } from './unknown-server.js';
 
 type WritableScope = 'user' | 'project' | 'local';
@@ -15,8 +16,10 @@ export function fileOfFlag({ flags }: CommandContext, config: LoadedConfig): str
   if (typeof scope !== 'string' || !SCOPES.includes(scope)) {
     throw new TurnbuckleError(
       'ARGUMENTS_INVALID',
-      `--scope "${String(scope)}" is not one of ${SCOPES.join(', ')}.`,
-      { hint: 'user: for you everywhere; project: for all who work in it; local: for you in this project.' },
+      `Invalid --scope "${String(scope)}": expected "user", "project" or "local".`,
+      {
+        hint: '"user" applies to you in every project, "project" to everyone in this project, and "local" only to you in this project.',
+      },
     );
   }
   return fileOfScope(scope as WritableScope, config);
@@ -24,12 +27,12 @@ export function fileOfFlag({ flags }: CommandContext, config: LoadedConfig): str
 
 /** The file of a scope; a project that has none yet gets it in the current directory. */
 export function fileOfScope(scope: WritableScope, { layers }: LoadedConfig): string {
-  const found = layers.find(({ layer }) => layer.scope === scope && isOwn(layer.file));
+  const found = layers.find(({ layer }) => layer.scope === scope && isTurnbuckleFile(layer.file));
   if (found !== undefined) return found.layer.file;
   return join(resolve('.turnbuckle'), scope === 'local' ? 'mcp.local.json' : 'mcp.json');
 }
 
-/** The file that a server stands in, if it is one that may be written. */
+/** The file that defines a server, if it may be written. */
 export function fileOfServer(name: string, config: LoadedConfig): string {
   const server = config.servers.get(name);
   if (server === undefined) throw unknownServer(name, [...config.servers.keys()]);
@@ -38,9 +41,9 @@ export function fileOfServer(name: string, config: LoadedConfig): string {
   throw new TurnbuckleError(
     'CONFIG_INVALID',
     `Server "${name}" comes from ${file} and cannot be changed here.`,
-    { server: name, hint: 'turnbuckle config shows where each server comes from.' },
+    { server: name, hint: 'Show where each server is defined: turnbuckle config' },
   );
 }
 
-/** Not the `mcp-servers.json` that may lie beside it for the sake of other programs. */
-const isOwn = (file: string): boolean => /^\.?turnbuckle$/.test(basename(dirname(file)));
+/** Not the `mcp-servers.json` that may be next to it for other programs. */
+const isTurnbuckleFile = (file: string): boolean => /^\.?turnbuckle$/.test(basename(dirname(file)));

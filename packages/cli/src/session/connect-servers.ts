@@ -1,10 +1,10 @@
 /** Connecting what a command needs: one server, or every one that is switched on. */
 import { type ServerStatus, TurnbuckleError } from 'turnbuckle';
-import type { CommandContext } from './command.js';
+import { shellQuote } from 'turnbuckle/light';
+import type { CommandContext } from '../command.js';
+import { showLine } from '../terminal/untrusted-text.js';
 import type { Connectable, Servers } from './servers.js';
-import { shellWord } from './shell-word.js';
 import { unknownServer } from './unknown-server.js';
-import { showLine } from './untrusted-text.js';
 
 /** All of these (none named: all there are) in parallel, also those that would wait for their first use. Never rejects but for an unknown name. */
 export async function connectServers(
@@ -15,8 +15,8 @@ export async function connectServers(
   requireServers(runtime, names);
   const wanted = statusOf(runtime, names).filter(({ status }) => status !== 'disabled');
   const work = Promise.all(wanted.map(({ name }) => runtime.connect(name).catch(() => {})));
-  await output.during('Connecting', work);
-  // Somebody who has left is neither told nor asked anything.
+  await output.withSpinner('Connecting', work);
+  // After an interrupt, print and ask nothing.
   signal.throwIfAborted();
 }
 
@@ -35,9 +35,9 @@ export function requireServers(runtime: Connectable, names: readonly string[]): 
 export function requireUsable(runtime: Connectable, server: string): void {
   requireServers(runtime, [server]);
   if (runtime.serverStatus(server).status !== 'disabled') return;
-  throw new TurnbuckleError('SERVER_DISABLED', `Server "${server}" is switched off.`, {
+  throw new TurnbuckleError('SERVER_DISABLED', `Server "${server}" is disabled.`, {
     server,
-    hint: `Switch it on: turnbuckle enable ${shellWord(server)}`,
+    hint: `Enable it: turnbuckle enable ${shellQuote(server)}`,
   });
 }
 
@@ -54,13 +54,13 @@ export async function connectForUse(
     await connectOneOrAll(context, servers, server);
     return undefined;
   } catch (error) {
-    if (servers.areElsewhere === true && isUnknownServer(error)) return error;
+    if (servers.isRemote === true && isUnknownServer(error)) return error;
     throw error;
   }
 }
 
-/** Of two that say the same, the one that also says what there is. */
-export const unlessKnown =
+/** Prefers the error that also lists the known servers. */
+export const preferKnownError =
   (unknown: TurnbuckleError | undefined) =>
   (error: unknown): never => {
     throw unknown !== undefined && isUnknownServer(error) ? unknown : error;
@@ -69,7 +69,7 @@ export const unlessKnown =
 const isUnknownServer = (error: unknown): error is TurnbuckleError =>
   error instanceof TurnbuckleError && error.code === 'SERVER_UNKNOWN';
 
-/** One server, whose failure is the command's; or all of them, where those that fail are told and left out. */
+/** Connects one server and throws if it fails; or all of them, with a warning for each failure. */
 export async function connectOneOrAll(
   context: CommandContext,
   runtime: Connectable,
@@ -78,14 +78,14 @@ export async function connectOneOrAll(
   const { output, signal } = context;
   if (server !== undefined) {
     requireUsable(runtime, server);
-    await output.during(`Connecting ${showLine(server, 60)}`, runtime.connect(server));
+    await output.withSpinner(`Connecting ${showLine(server, 60)}`, runtime.connect(server));
     return signal.throwIfAborted();
   }
   await connectServers(context, runtime, []);
   for (const { name, error } of runtime.status()) {
     if (error === undefined) continue;
     output.warn(
-      `${output.color.yellow('warning')} ${showLine(name, 60)} is left out: ${showLine(error.message, 300)}`,
+      `${output.color.yellow('warning')} ${showLine(name, 60)} is skipped: ${showLine(error.message, 300)}`,
     );
     if (error.hint !== undefined) output.warn(`        ${showLine(error.hint, 300)}`);
   }

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-export function rootsHere(): { roots: { uri: string; name: string }[] } {
+export function currentRoots(): { roots: { uri: string; name: string }[] } {
   const here = process.cwd();
   return { roots: [{ uri: pathToFileURL(here).href, name: basename(here) }] };
 }

@@ -1,25 +1,25 @@
-/** A server as it was typed means the files of the directory where it was typed, whoever starts it later, and where. */
+/** Relative paths of a new server refer to the current directory, wherever it is started later. */
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
-import { relativeWords } from 'turnbuckle';
+import { findRelativePaths } from 'turnbuckle/host';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-export interface PlacedEntry {
+export interface ResolvedEntry {
   readonly entry: Entry;
-  /** Said to whoever typed it; undefined when nothing depends on the directory. */
-  readonly told?: string;
+  /** A note for the user; undefined when nothing depends on the directory. */
+  readonly notice?: string;
 }
 
 /** With `cwd` where it needs one. A project's file stays portable: there it is named from the project's directory. */
-export function placeEntry(entry: Entry, file: string, isProject: boolean): PlacedEntry {
+export function resolveEntryDirectory(entry: Entry, file: string, isProject: boolean): ResolvedEntry {
   const here = process.cwd();
   if (typeof entry.cwd === 'string') {
     if (isProject || isAbsolute(entry.cwd) || entry.cwd.startsWith('${')) return { entry };
     const cwd = resolve(entry.cwd);
-    return { entry: { ...entry, cwd }, told: `It runs in ${cwd}.` };
+    return { entry: { ...entry, cwd }, notice: `The server runs in ${cwd}.` };
   }
-  const [word] = relativeWords(entry, (path) => existsSync(resolve(path)));
+  const [word] = findRelativePaths(entry, (path) => existsSync(resolve(path)));
   if (word === undefined) return { entry };
   // Relative paths of a project's server are meant from the directory that has its .turnbuckle.
   const cwd = isProject
@@ -27,7 +27,10 @@ export function placeEntry(entry: Entry, file: string, isProject: boolean): Plac
         .split(sep)
         .join('/')
     : here;
-  const why = `that is where "${word}" is meant from`;
+  const why = `"${word}" is relative to this directory`;
   if (cwd === '') return { entry };
-  return { entry: { ...entry, cwd }, told: `It runs in ${cwd}: ${why}. Another directory: "cwd" in ${file}` };
+  return {
+    entry: { ...entry, cwd },
+    notice: `The server runs in ${cwd} because ${why}. To change the directory, set "cwd" in ${file}.`,
+  };
 }

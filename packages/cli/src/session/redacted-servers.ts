@@ -3,8 +3,8 @@ import type { Runtime } from 'turnbuckle';
 import type { Servers } from './servers.js';
 
 /** Redacts what is listed and reported about servers; requests to them are not changed. */
-export function withoutSecrets(runtime: Runtime): Servers {
-  const clean = <T>(value: T): T => cleanTexts(value, (text) => String(runtime.redact(text))) as T;
+export function redactedServers(runtime: Runtime): Servers {
+  const clean = <T>(value: T): T => mapTexts(value, (text) => String(runtime.redact(text))) as T;
   const { catalog } = runtime;
   return {
     connect: (...given) => runtime.connect(...given),
@@ -27,11 +27,11 @@ export function withoutSecrets(runtime: Runtime): Servers {
 }
 
 /** Each text, and each key; errors and the like have lost theirs already. */
-function cleanTexts(value: unknown, change: (text: string) => string): unknown {
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((part) => cleanTexts(part, change));
+  if (Array.isArray(value)) return value.map((part) => mapTexts(part, change));
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [change(key), cleanTexts(part, change)]),
+    Object.entries(value).map(([key, part]) => [change(key), mapTexts(part, change)]),
   );
 }

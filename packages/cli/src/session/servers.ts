@@ -1,20 +1,20 @@
 /** The servers as commands use them: those of a runtime of their own, or those of the daemon. */
 import type { Runtime } from 'turnbuckle';
 
-/** What it takes to bring servers up and to say how they are. */
+/** What is needed to connect servers and show their status. */
 export type Connectable = Pick<Runtime, 'connect' | 'serverNames' | 'serverStatus' | 'status'>;
 
 type Catalog = Pick<Runtime['catalog'], 'find' | 'get' | 'listByServer'>;
 
 /** What it takes to find a tool. */
-export type ToolShelf = Connectable & Pick<Runtime, 'tools'> & { readonly catalog: Catalog };
+export type ToolLookup = Connectable & Pick<Runtime, 'tools'> & { readonly catalog: Catalog };
 
 export interface Servers
-  extends ToolShelf,
+  extends ToolLookup,
     Pick<
       Runtime,
       'getPrompt' | 'listPrompts' | 'listResources' | 'listResourceTemplates' | 'ping' | 'readResource'
     > {
   /** They are the daemon's, which decides what there is for a token. */
-  readonly areElsewhere?: true;
+  readonly isRemote?: true;
 }

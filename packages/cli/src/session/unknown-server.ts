@@ -1,6 +1,6 @@
 import { TurnbuckleError } from 'turnbuckle';
-import { nearestWord } from './nearest-word.js';
-import { showLine } from './untrusted-text.js';
+import { nearestWord } from '../command-line/nearest-word.js';
+import { showLine } from '../terminal/untrusted-text.js';
 
 /** The error for a name that no server has, with the one that was probably meant. */
 export function unknownServer(name: string, known: readonly string[]): TurnbuckleError {
@@ -13,6 +13,6 @@ export function unknownServer(name: string, known: readonly string[]): Turnbuckl
         ? `Did you mean "${close}"?`
         : known.length > 0
           ? `There are: ${all}`
-          : 'There are none yet. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
+          : 'No servers configured. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
   });
 }

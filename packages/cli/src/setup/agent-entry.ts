@@ -1,9 +1,9 @@
-/** How an agent is told of the daemon: by its address and a token, or as a command. */
+/** The entry for the daemon in the configuration of an agent: URL and token, or a command. */
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Client } from '../imports/client.js';
 import type { ServerDraft } from '../imports/index.js';
-import { ownCommand, ownFile } from './own-command.js';
+import { ownCommand, ownFile } from '../terminal/own-command.js';
 
 /** The name under which the agent has it. */
 export const ENTRY_NAME = 'turnbuckle';
@@ -14,7 +14,7 @@ export interface EntryOptions {
   readonly view: string | undefined;
 }
 
-export const byAddress = ({ url, token, view }: EntryOptions): ServerDraft => ({
+export const httpEntry = ({ url, token, view }: EntryOptions): ServerDraft => ({
   type: 'http',
   url: `${url}/mcp${view === undefined ? '' : `/${view}`}`,
   headers: { Authorization: `Bearer ${token}` },
@@ -28,16 +28,16 @@ export interface CommandEntryOptions {
 }
 
 /** By name where that is this program; by its files otherwise, which every agent finds, whatever its PATH. */
-export function byCommand({ id, view, path = '' }: CommandEntryOptions): ServerDraft {
-  const words = ['serve', '--stdio', '--as', id, ...(view === undefined ? [] : ['--view', view])];
-  const isKnown = onPath('turnbuckle', path) === ownFile();
-  return { type: 'stdio', ...(isKnown ? { command: 'turnbuckle', args: words } : ownCommand(...words)) };
+export function stdioEntry({ id, view, path = '' }: CommandEntryOptions): ServerDraft {
+  const args = ['serve', '--stdio', '--as', id, ...(view === undefined ? [] : ['--view', view])];
+  const isKnown = findOnPath('turnbuckle', path) === ownFile();
+  return { type: 'stdio', ...(isKnown ? { command: 'turnbuckle', args } : ownCommand(...args)) };
 }
 
 /** Some know servers by command only. */
-export const takesAddresses = ({ dialect }: Client): boolean => dialect.transports.http !== undefined;
+export const supportsHttp = ({ dialect }: Client): boolean => dialect.transports.http !== undefined;
 
-function onPath(name: string, path: string): string | undefined {
+function findOnPath(name: string, path: string): string | undefined {
   for (const folder of path.split(delimiter)) {
     // npx and npm run put a folder there for as long as they run.
     if (folder.includes('node_modules')) continue;

@@ -6,24 +6,27 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_PORT } from '@turnbuckle/gateway';
-import type { LoadedConfig } from 'turnbuckle';
+import type { LoadedConfig } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import type { ServerDraft } from '../imports/index.js';
-import { splitWords } from '../open.js';
-import { stateDirectoryOf } from '../state-directory-of.js';
-import { ownFile } from './own-command.js';
+import { splitShellWords } from '../session/command-runtime.js';
+import { stateDirectoryOf } from '../session/state-directory.js';
+import { ownFile } from '../terminal/own-command.js';
 
 type Entry = Pick<ServerDraft, 'command' | 'args' | 'cwd' | 'url' | 'headers'>;
 
-/** Undefined when the entry leads elsewhere; else in words, for people. */
-export type LeadsHere = (entry: Entry) => string | undefined;
+/** The reason as text; undefined when the entry points elsewhere. */
+export type SelfReferenceCheck = (entry: Entry) => string | undefined;
 
 /** `config` says where a daemon would listen; the record of the last one says where it did. */
-export function createLeadsHere(context: CommandContext, { settings }: LoadedConfig): LeadsHere {
+export function createSelfReferenceCheck(
+  context: CommandContext,
+  { settings }: LoadedConfig,
+): SelfReferenceCheck {
   const { host = '127.0.0.1', port } = settings.daemon ?? {};
   const configured = port === undefined ? '' : `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const known = [recordedUrl(stateDirectoryOf(context)), configured].flatMap(endpointOf);
-  const ownHosts = hostsOfThisMachine();
+  const ownHosts = localHosts();
   /** `beside`: what is sent along. */
   const isOurs = (word: string, beside: readonly string[]): boolean => {
     const at = endpointOf(word)[0];
@@ -36,12 +39,14 @@ export function createLeadsHere(context: CommandContext, { settings }: LoadedCon
   };
   return ({ command, args = [], cwd, url, headers }) => {
     if (url !== undefined)
-      return isOurs(url, Object.values(headers ?? {})) ? 'it is the address of Turnbuckle itself' : undefined;
+      return isOurs(url, Object.values(headers ?? {}))
+        ? 'its URL is the URL of Turnbuckle itself'
+        : undefined;
     const words = [command ?? '', ...args];
-    if (startsUs(words, cwd)) return 'it starts Turnbuckle itself';
+    if (startsTurnbuckle(words, cwd)) return 'its command starts Turnbuckle itself';
     // What carries stdio to an address, with options that are not known here.
     return words.some((word) => isOurs(word, words))
-      ? 'it leads to the address of Turnbuckle itself'
+      ? 'its command contains the URL of Turnbuckle itself'
       : undefined;
   };
 }
@@ -63,7 +68,7 @@ const sameHost = (one: string, other: string, own: ReadonlySet<string>): boolean
   one === other || (own.has(one) && own.has(other));
 
 /** As the URL parser spells them. */
-function hostsOfThisMachine(): ReadonlySet<string> {
+function localHosts(): ReadonlySet<string> {
   const addresses = Object.values(networkInterfaces()).flatMap((list = []) =>
     list.map(({ address }) => address),
   );
@@ -95,27 +100,27 @@ function recordedUrl(stateDir: string): string {
 }
 
 /** `serve … --stdio` of this program, behind whatever shell, runtime or package runner. */
-function startsUs(line: readonly string[], cwd: string | undefined): boolean {
-  const words = line.flatMap((word) => (/\s/.test(word) ? splitWords(word) : [word]));
+function startsTurnbuckle(line: readonly string[], cwd: string | undefined): boolean {
+  const words = line.flatMap((word) => (/\s/.test(word) ? splitShellWords(word) : [word]));
   const at = words.indexOf('serve');
   if (at === -1 || !words.includes('--stdio', at)) return false;
-  return words.slice(0, at).some((word) => isOurProgram(word, cwd));
+  return words.slice(0, at).some((word) => isTurnbuckleProgram(word, cwd));
 }
 
-const OUR_FILE = /(^|[\\/])(@turnbuckle[\\/]cli|packages[\\/]cli)[\\/]dist[\\/]bin\.js$/;
+const TURNBUCKLE_FILE = /(^|[\\/])(@turnbuckle[\\/]cli|packages[\\/]cli)[\\/]dist[\\/]bin\.js$/;
 
-function isOurProgram(word: string, cwd = '.'): boolean {
+function isTurnbuckleProgram(word: string, cwd = '.'): boolean {
   const last = word.split(/[\\/]/).at(-1) ?? word;
   if (/^(turnbuckle|tbk)(\.(exe|cmd|bat|ps1))?(@.*)?$/i.test(last)) return true;
-  if (/(^|=)@turnbuckle\/cli(@.*)?$/.test(word) || OUR_FILE.test(word)) return true;
-  return /[\\/]|\.[cm]?js$/.test(word) && isOurFile(resolve(cwd, word));
+  if (/(^|=)@turnbuckle\/cli(@.*)?$/.test(word) || TURNBUCKLE_FILE.test(word)) return true;
+  return /[\\/]|\.[cm]?js$/.test(word) && isTurnbuckleBinary(resolve(cwd, word));
 }
 
 /** A link to it, or a copy of its package under another name. */
-function isOurFile(path: string): boolean {
+function isTurnbuckleBinary(path: string): boolean {
   try {
     const file = realpathSync(path);
-    if (file === ownFile() || OUR_FILE.test(file)) return true;
+    if (file === ownFile() || TURNBUCKLE_FILE.test(file)) return true;
     return (
       JSON.parse(readFileSync(join(dirname(file), '..', 'package.json'), 'utf8')).name === '@turnbuckle/cli'
     );

@@ -6,14 +6,14 @@ import { showLine, showText } from './untrusted-text.js';
 // The result may go to a file; a question may not.
 const TERMINAL = { output: process.stderr, withGuide: false } as const;
 /** Room for a sentence: what asks may have been written by a server. */
-const LONGEST = 300;
+const MAX_QUESTION_WIDTH = 300;
 
-function answered<T>(answer: T): Exclude<T, symbol> {
+function requireAnswer<T>(answer: T): Exclude<T, symbol> {
   if (!isCancel(answer)) return answer as Exclude<T, symbol>;
   cancel('Nothing was done.', TERMINAL);
   // While a question is open, the terminal sends Ctrl-C as a key. It ends the command all the same.
   process.emit('SIGINT', 'SIGINT');
-  throw new TurnbuckleError('CALL_CANCELLED', 'You left the question unanswered.');
+  throw new TurnbuckleError('CALL_CANCELLED', 'Prompt cancelled.');
 }
 
 export interface DeclaredInput {
@@ -25,26 +25,30 @@ export interface DeclaredInput {
 
 /** The value of `${input:id}`. */
 export async function askInput(id: string, declared: DeclaredInput | undefined): Promise<string> {
-  const { description = `Value of "${id}"`, options, default: usual } = declared ?? {};
-  if (options !== undefined) return askOneOf(description, options, usual);
+  const { description = `Value of "${id}"`, options, default: defaultValue } = declared ?? {};
+  if (options !== undefined) return askOneOf(description, options, defaultValue);
   if (declared?.password === true)
-    return answered(await password({ message: showLine(description, LONGEST), ...TERMINAL }));
-  return askText(description, { usual });
+    return requireAnswer(await password({ message: showLine(description, MAX_QUESTION_WIDTH), ...TERMINAL }));
+  return askText(description, { defaultValue });
 }
 
 export interface TextQuestion {
-  /** What stands there already. */
-  readonly usual?: string | undefined;
+  /** The initial value. */
+  readonly defaultValue?: string | undefined;
   /** Why this cannot be the answer; undefined when it can. */
-  readonly refuse?: (answer: string) => string | undefined;
+  readonly validate?: (answer: string) => string | undefined;
 }
 
-export async function askText(message: string, { usual, refuse }: TextQuestion = {}): Promise<string> {
-  return answered(
+export async function askText(
+  message: string,
+  { defaultValue, validate }: TextQuestion = {},
+): Promise<string> {
+  return requireAnswer(
     await text({
-      message: showLine(message, LONGEST),
-      ...(usual !== undefined && showText(usual) === usual && { initialValue: usual }),
-      ...(refuse !== undefined && { validate: (answer) => refuse(answer ?? '') }),
+      message: showLine(message, MAX_QUESTION_WIDTH),
+      ...(defaultValue !== undefined &&
+        showText(defaultValue) === defaultValue && { initialValue: defaultValue }),
+      ...(validate !== undefined && { validate: (answer) => validate(answer ?? '') }),
       ...TERMINAL,
     }),
   );
@@ -55,9 +59,9 @@ export async function askHidden(
   message: string,
   refuse: (answer: string) => string | undefined = () => undefined,
 ): Promise<string> {
-  return answered(
+  return requireAnswer(
     await password({
-      message: showLine(message, LONGEST),
+      message: showLine(message, MAX_QUESTION_WIDTH),
       validate: (answer) => refuse(answer ?? ''),
       ...TERMINAL,
     }),
@@ -66,9 +70,9 @@ export async function askHidden(
 
 /** One of these; the usual one is chosen already. */
 export async function askOneOf(message: string, values: readonly string[], usual?: string): Promise<string> {
-  return answered(
+  return requireAnswer(
     await select({
-      message: showLine(message, LONGEST),
+      message: showLine(message, MAX_QUESTION_WIDTH),
       options: values.map((value) => ({ value, label: showLine(value) })),
       ...(usual !== undefined && { initialValue: usual }),
       ...TERMINAL,
@@ -77,6 +81,6 @@ export async function askOneOf(message: string, values: readonly string[], usual
 }
 
 /** No is chosen already. */
-export async function askYes(message: string): Promise<boolean> {
-  return answered(await confirm({ message: showText(message), initialValue: false, ...TERMINAL }));
+export async function askYesNo(message: string): Promise<boolean> {
+  return requireAnswer(await confirm({ message: showText(message), initialValue: false, ...TERMINAL }));
 }

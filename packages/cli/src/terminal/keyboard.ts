@@ -7,10 +7,10 @@ export const ESCAPE = '\u001b';
 
 /** While it is open, keys are not shown and come one by one. Ctrl-C ends the command as it does otherwise. */
 export interface Keyboard {
-  /** The next key; undefined when the signal says that nobody waits any longer. */
+  /** The next key; undefined when the signal is aborted. */
   next(signal: AbortSignal): Promise<string | undefined>;
   /** Throws away what was typed before anybody could know what it would answer. */
-  forget(forMs: number, signal: AbortSignal): Promise<void>;
+  discardInput(forMs: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -47,7 +47,7 @@ export function openKeyboard(stdin: NodeJS.ReadStream = process.stdin): Keyboard
     });
   return {
     next: (signal) => wait(signal),
-    forget: async (forMs, signal) => void (await wait(signal, forMs)),
+    discardInput: async (forMs, signal) => void (await wait(signal, forMs)),
     close: () => {
       stdin.off('data', onData);
       stdin.pause();

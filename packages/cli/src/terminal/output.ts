@@ -1,10 +1,10 @@
 /** The one place that writes: results to stdout, everything else to stderr, colour on a terminal only. */
 import { stripVTControlCharacters } from 'node:util';
 import { createColors } from 'picocolors';
-import { createSpeller } from './how-called.js';
-import { createSpinner, PATIENCE_MS } from './spinner.js';
-import { escapeHidden, guardLine } from './untrusted-text.js';
-import { fitLines } from './wrap-text.js';
+import { createCommandRewriter } from './command-prefix.js';
+import { createSpinner, SPINNER_DELAY_MS } from './spinner.js';
+import { escapeHidden, sanitizeLine } from './untrusted-text.js';
+import { wrapLines } from './wrap-text.js';
 
 type Colors = ReturnType<typeof createColors>;
 
@@ -20,13 +20,13 @@ export interface Output {
   /** The whole result, for programs. */
   data(value: unknown): void;
   /** The text with the commands that it names as they are called here. Notes and warnings are spelled anyway. */
-  spell(text: string): string;
+  rewriteCommands(text: string): string;
   /** For people only: what was done, what comes next. Nothing with --json. */
   note(text: string): void;
   /** What must not be missed: errors and warnings, with --json too. */
   warn(text: string): void;
   /** Shows that something is going on while it takes more than a moment; ends by itself. */
-  during<T>(text: string, work: Promise<T>): Promise<T>;
+  withSpinner<T>(text: string, work: Promise<T>): Promise<T>;
   /** How far that is. On a terminal only. */
   progress(text: string): void;
   /** Asks something while it is going on; nothing else is drawn meanwhile. */
@@ -44,17 +44,19 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
   const { stdin, stdout, stderr } = process;
   const isDumb = environment.TERM === 'dumb';
   const spinner = createSpinner(stderr);
-  const spell = createSpeller(environment, commands);
+  const rewriteCommands = createCommandRewriter(environment, commands);
   const color = createColors(!environment.NO_COLOR && !isDumb && stdout.isTTY === true && !json);
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     spinner.clear();
-    stream.write(`${guardLine(text, color.isColorSupported)}\n`);
+    stream.write(`${sanitizeLine(text, color.isColorSupported)}\n`);
   };
   // The colours are those of stdout; stderr may go to a file all the same.
   const warn = (text: string): void =>
     write(
       stderr,
-      stderr.isTTY ? fitLines(spell(text), stderr.columns) : spell(stripVTControlCharacters(text)),
+      stderr.isTTY
+        ? wrapLines(rewriteCommands(text), stderr.columns)
+        : rewriteCommands(stripVTControlCharacters(text)),
     );
   return {
     json,
@@ -67,16 +69,16 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
       if (!json) warn(text);
     },
     warn,
-    spell,
-    during: (text, work) =>
-      json ? work : stderr.isTTY && !isDumb ? spinner.during(text, work) : say(`${text} …`, work),
+    rewriteCommands,
+    withSpinner: (text, work) =>
+      json ? work : stderr.isTTY && !isDumb ? spinner.showWhile(text, work) : printIfSlow(`${text} …`, work),
     progress: spinner.progress,
-    ask: spinner.stepAside,
+    ask: spinner.pauseFor,
   };
 }
 
 /** Where no line can be drawn over: one line if it takes long, nothing otherwise. */
-async function say<T>(text: string, work: Promise<T>): Promise<T> {
-  const timer = setTimeout(() => process.stderr.write(`${text}\n`), PATIENCE_MS);
+async function printIfSlow<T>(text: string, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => process.stderr.write(`${text}\n`), SPINNER_DELAY_MS);
   return work.finally(() => clearTimeout(timer));
 }

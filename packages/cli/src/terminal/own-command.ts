@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** This very program with other words, wherever it is installed. */
+/** The command that runs this program with other arguments. */
 export const ownCommand = (...words: readonly string[]): { command: string; args: string[] } => ({
   command: process.execPath,
   args: [ownFile(), ...words],

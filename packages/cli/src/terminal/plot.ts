@@ -1,7 +1,7 @@
 /** Small plots made of characters. */
 
-const EIGHTHS = ' ▁▂▃▄▅▆▇█';
-const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+const VERTICAL_BLOCKS = ' ▁▂▃▄▅▆▇█';
+const PARTIAL_BLOCKS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** One character for each value; the largest is the highest, and whatever is more than nothing is seen. */
 export function sparkline(values: readonly number[]): string {
@@ -9,7 +9,7 @@ export function sparkline(values: readonly number[]): string {
   return values
     .map((value) => {
       if (!(value > 0) || most === 0) return ' ';
-      return EIGHTHS[Math.max(Math.round((value / most) * 8), 1)] ?? ' ';
+      return VERTICAL_BLOCKS[Math.max(Math.round((value / most) * 8), 1)] ?? ' ';
     })
     .join('');
 }
@@ -18,11 +18,11 @@ export function sparkline(values: readonly number[]): string {
 export function bar(value: number, most: number, width: number): string {
   if (!(value > 0) || !(most > 0) || width < 1) return '';
   const eighths = Math.max(Math.round(Math.min(value / most, 1) * Math.floor(width) * 8), 1);
-  return '█'.repeat(eighths >> 3) + (PARTS[eighths & 7] ?? '');
+  return '█'.repeat(eighths >> 3) + (PARTIAL_BLOCKS[eighths & 7] ?? '');
 }
 
 /** Values by time in equal spans from `from` on; what is not there is nothing. */
-export function toSpans(
+export function toBuckets(
   points: ReadonlyArray<{ readonly at: number; readonly value: number }>,
   { from, spanMs, count }: { readonly from: number; readonly spanMs: number; readonly count: number },
 ): number[] {

@@ -1,7 +1,9 @@
 /** The parts of a result for people: text as text, binary parts as files, never dumped. */
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { makeDirectory, TurnbuckleError } from 'turnbuckle';
+import { TurnbuckleError } from 'turnbuckle';
+import { makeDirectory } from 'turnbuckle/host';
+import { errorCode } from 'turnbuckle/light';
 import type { Output } from './output.js';
 import { showLine, showText } from './untrusted-text.js';
 
@@ -26,7 +28,7 @@ async function showPart(part: Part, number: number, options: ShowOptions): Promi
       return output.line(showText(String(part.text)));
     case 'image':
     case 'audio':
-      return saveBinary(String(part.data), String(part.mimeType), number, options);
+      return saveBinary({ base64: String(part.data), mimeType: String(part.mimeType) }, number, options);
     case 'resource':
       return showResource((part.resource ?? {}) as Part, number, options);
     case 'resource_link':
@@ -41,13 +43,12 @@ async function showPart(part: Part, number: number, options: ShowOptions): Promi
 /** The contents of a resource: text, or a file. */
 export async function showResource(contents: Part, number: number, options: ShowOptions): Promise<void> {
   if (typeof contents.blob === 'string')
-    return saveBinary(contents.blob, String(contents.mimeType ?? ''), number, options);
+    return saveBinary({ base64: contents.blob, mimeType: String(contents.mimeType ?? '') }, number, options);
   options.output.line(showText(String(contents.text ?? '')));
 }
 
 async function saveBinary(
-  base64: string,
-  mimeType: string,
+  { base64, mimeType }: { readonly base64: string; readonly mimeType: string },
   number: number,
   { output, directory, stem }: ShowOptions,
 ): Promise<void> {
@@ -55,11 +56,11 @@ async function saveBinary(
   const name = `${stem.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60)}-${number}`;
   const file = await Promise.resolve()
     .then(() => makeDirectory(resolve(directory), 0o777))
-    .then(() => writeNew(join(resolve(directory), name), extensionOf(mimeType), bytes))
+    .then(() => writeNewFile(join(resolve(directory), name), extensionOf(mimeType), bytes))
     .catch((cause: unknown) => {
-      throw new TurnbuckleError('ARGUMENTS_INVALID', `Nothing can be saved in ${resolve(directory)}.`, {
+      throw new TurnbuckleError('ARGUMENTS_INVALID', `Cannot write to ${resolve(directory)}.`, {
         cause,
-        hint: 'It was received, but not kept. Name a directory that you may write to: --output <directory>',
+        hint: 'The content was received but not saved. Specify a writable directory: --output <directory>',
       });
     });
   output.line(`${output.color.dim('saved')} ${file} (${showLine(mimeType, 60)}, ${bytes.length} bytes)`);
@@ -78,18 +79,18 @@ function extensionOf(mimeType: string): string {
   return (Object.hasOwn(EXTENSIONS, mimeType) ? EXTENSIONS[mimeType] : undefined) ?? subtype ?? 'bin';
 }
 
-const MAX_NAMES = 1_000;
+const MAX_FILE_NAME_ATTEMPTS = 1_000;
 
-/** Nothing that is there is overwritten, nor a link followed: what a server sends gets a file of its own. */
-async function writeNew(stem: string, extension: string, bytes: Buffer): Promise<string> {
+/** Never overwrites a file or follows a link: content from a server always gets a new file. */
+async function writeNewFile(stem: string, extension: string, bytes: Buffer): Promise<string> {
   for (let count = 1; ; count += 1) {
     const file = `${stem}${count === 1 ? '' : `-${count}`}.${extension}`;
     try {
       await writeFile(file, bytes, { flag: 'wx' });
       return file;
     } catch (error) {
-      const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-      if (!taken || count >= MAX_NAMES) throw error;
+      const taken = errorCode(error) === 'EEXIST';
+      if (!taken || count >= MAX_FILE_NAME_ATTEMPTS) throw error;
     }
   }
 }

@@ -1,8 +1,8 @@
-/** The lines that a change takes out and puts in, with a little of what is around them. */
-const CONTEXT = 2;
+/** The lines that a change removes and adds, with some context. */
+const CONTEXT_LINES = 2;
 
 export interface DiffLine {
-  /** `…` stands for lines that are left out. */
+  /** `…` marks omitted lines. */
   readonly sign: '+' | '-' | ' ' | '…';
   readonly text: string;
 }
@@ -16,17 +16,17 @@ export function textDiff(before: string, after: string): DiffLine[] {
   while (head < least && old[head] === fresh[head]) head += 1;
   let tail = 0;
   while (tail < least - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail += 1;
-  return nearChanges([
-    ...same(old.slice(0, head)),
+  return keepNearChanges([
+    ...unchanged(old.slice(0, head)),
     ...compare(old.slice(head, old.length - tail), fresh.slice(head, fresh.length - tail)),
-    ...same(old.slice(old.length - tail)),
+    ...unchanged(old.slice(old.length - tail)),
   ]);
 }
 
-const same = (lines: readonly string[]): DiffLine[] => lines.map((text) => ({ sign: ' ', text }));
+const unchanged = (lines: readonly string[]): DiffLine[] => lines.map((text) => ({ sign: ' ', text }));
 
 function compare(old: readonly string[], fresh: readonly string[]): DiffLine[] {
-  const table = longestCommon(old, fresh);
+  const table = lcsTable(old, fresh);
   const lines: DiffLine[] = [];
   let [row, column] = [0, 0];
   while (row < old.length || column < fresh.length) {
@@ -48,7 +48,7 @@ function compare(old: readonly string[], fresh: readonly string[]): DiffLine[] {
   return lines;
 }
 
-function longestCommon(old: readonly string[], fresh: readonly string[]): Uint32Array[] {
+function lcsTable(old: readonly string[], fresh: readonly string[]): Uint32Array[] {
   const table = Array.from({ length: old.length + 1 }, () => new Uint32Array(fresh.length + 1));
   for (let row = old.length - 1; row >= 0; row -= 1) {
     for (let column = fresh.length - 1; column >= 0; column -= 1) {
@@ -63,10 +63,10 @@ function longestCommon(old: readonly string[], fresh: readonly string[]): Uint32
   return table;
 }
 
-function nearChanges(lines: readonly DiffLine[]): DiffLine[] {
+function keepNearChanges(lines: readonly DiffLine[]): DiffLine[] {
   let last: number | undefined;
   return lines.flatMap((line, index) => {
-    const around = lines.slice(Math.max(index - CONTEXT, 0), index + CONTEXT + 1);
+    const around = lines.slice(Math.max(index - CONTEXT_LINES, 0), index + CONTEXT_LINES + 1);
     if (around.every(({ sign }) => sign === ' ')) return [];
     const isAfterGap = last !== undefined && last < index - 1;
     last = index;

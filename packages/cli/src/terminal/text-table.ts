@@ -1,4 +1,4 @@
-import { cutToWidth, displayWidth } from './display-width.js';
+import { displayWidth, truncateToWidth } from './display-width.js';
 
 export interface TableOptions {
   /** Spaces between columns. */
@@ -8,15 +8,15 @@ export interface TableOptions {
   /** Columns that are made narrower for the last one, in this order, and how much each keeps. */
   readonly shrink?: ReadonlyArray<readonly [column: number, least: number]>;
   /** How much of the last column they make room for. */
-  readonly room?: number;
+  readonly minLastColumnWidth?: number;
   /** Of those, columns whose cells stay whole: a cell that is too wide moves the rest of its row only. */
-  readonly whole?: readonly number[];
+  readonly uncutColumns?: readonly number[];
 }
 
 type Row = readonly string[];
 
-/** Less than this of a text says nothing. */
-const LEAST = 8;
+/** A shorter text is useless. */
+const MIN_CELL_WIDTH = 8;
 
 /** Rows as aligned columns; without a width the last column is as long as it is. */
 export function textTable(rows: readonly Row[], options: TableOptions = {}): string[] {
@@ -32,7 +32,7 @@ export function growingTable(options: TableOptions = {}): (rows: readonly Row[])
       for (const [index, cell] of row.entries())
         widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell));
     const fitted = fittedWidths(widths, options);
-    return rows.map((row) => lineOf(row, fitted, options));
+    return rows.map((row) => formatRow(row, fitted, options));
   };
 }
 
@@ -41,10 +41,15 @@ const oneLine = (cell: string): string => cell.replace(/\s*[\r\n]\s*/g, ' ');
 
 function fittedWidths(
   widths: readonly number[],
-  { gap = 2, width = Number.POSITIVE_INFINITY, shrink = [], room = LEAST }: TableOptions,
+  {
+    gap = 2,
+    width = Number.POSITIVE_INFINITY,
+    shrink = [],
+    minLastColumnWidth = MIN_CELL_WIDTH,
+  }: TableOptions,
 ): readonly number[] {
   const fitted = [...widths];
-  const last = Math.min(widths.at(-1) ?? 0, room);
+  const last = Math.min(widths.at(-1) ?? 0, minLastColumnWidth);
   let over = widths.slice(0, -1).reduce((sum, one) => sum + one + gap, last) - width;
   for (const [index, least] of shrink) {
     const given = Math.min(Math.max((fitted[index] ?? 0) - least, 0), Math.max(over, 0));
@@ -54,21 +59,21 @@ function fittedWidths(
   return fitted;
 }
 
-function lineOf(
+function formatRow(
   row: Row,
   widths: readonly number[],
-  { gap = 2, width = Number.POSITIVE_INFINITY, whole = [] }: TableOptions,
+  { gap = 2, width = Number.POSITIVE_INFINITY, uncutColumns = [] }: TableOptions,
 ): string {
   const lead = row
     .slice(0, -1)
     .map((cell, index) => {
       const column = widths[index] ?? 0;
-      const shown = whole.includes(index) ? cell : cutToWidth(cell, column);
+      const shown = uncutColumns.includes(index) ? cell : truncateToWidth(cell, column);
       return shown + ' '.repeat(Math.max(column - displayWidth(shown), 0) + gap);
     })
     .join('');
   const last = row.at(-1) ?? '';
   const room = width - displayWidth(lead);
-  const line = `${lead}${room < LEAST && displayWidth(last) > room ? '' : cutToWidth(last, room)}`;
-  return cutToWidth(line.trimEnd(), width);
+  const line = `${lead}${room < MIN_CELL_WIDTH && displayWidth(last) > room ? '' : truncateToWidth(last, room)}`;
+  return truncateToWidth(line.trimEnd(), width);
 }

@@ -1,22 +1,23 @@
 /** Text that a server wrote, made safe to show: control and hidden characters become visible, lengths bounded. */
 import { showLine as showCharacters, showText } from 'turnbuckle/text';
-import { cutToWidth } from './display-width.js';
+import { truncateToWidth } from './display-width.js';
 
-const CONTINUED = ' '.repeat(6);
+const CONTINUATION_INDENT = ' '.repeat(6);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours, as picocolors writes them
 const COLOR = /(\u001b\[[0-9;]*m)/;
 
 export { escapeHidden, showText } from 'turnbuckle/text';
 
 /** A message: where it has several lines, none of them can pass for one of ours. */
-export const showMessage = (text: string): string => showText(text).replaceAll('\n', `\n${CONTINUED}`);
+export const showMessage = (text: string): string =>
+  showText(text).replaceAll('\n', `\n${CONTINUATION_INDENT}`);
 
 /** All of it in one line, line breaks made visible: for what must not be shortened, such as a name to agree to. */
-export const showWhole = (text: string): string =>
+export const showFullLine = (text: string): string =>
   showText(text.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
 
 /** What is about to be written. Whatever was not made safe before is now: only our own colours get through. */
-export function guardLine(text: string, hasColors: boolean): string {
+export function sanitizeLine(text: string, hasColors: boolean): string {
   if (!hasColors) return showText(text);
   return text
     .split(COLOR)
@@ -24,8 +25,8 @@ export function guardLine(text: string, hasColors: boolean): string {
     .join('');
 }
 
-/** One line of at most so many columns. */
+/** One line of at most this many columns. */
 export function showLine(text: string, width = 100): string {
   // Cut roughly first: a text may be very long, and characters may take no room at all.
-  return cutToWidth(showCharacters(text, width * 4), width);
+  return truncateToWidth(showCharacters(text, width * 4), width);
 }

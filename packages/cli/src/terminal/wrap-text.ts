@@ -1,6 +1,6 @@
 import { displayWidth } from './display-width.js';
 
-/** Lines of at most so many columns, broken between words; a word that is longer stays whole. */
+/** Wraps between words to this width; a longer word is not split. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -18,14 +18,14 @@ export function wrapText(text: string, width: number): string[] {
  * Each line broken between words where the screen ends: a terminal would break it anywhere. What goes on is indented
  * like the beginning, or by `indent`.
  */
-export function fitLines(text: string, width = Number.POSITIVE_INFINITY, indent?: string): string {
+export function wrapLines(text: string, width = Number.POSITIVE_INFINITY, indent?: string): string {
   return text
     .split('\n')
-    .map((line) => (displayWidth(line) <= width ? line : fitLine(line, width, indent)))
+    .map((line) => (displayWidth(line) <= width ? line : wrapLine(line, width, indent)))
     .join('\n');
 }
 
-function fitLine(line: string, width: number, indent: string | undefined): string {
+function wrapLine(line: string, width: number, indent: string | undefined): string {
   const lead = /^ */.exec(line)?.[0] ?? '';
   const next = indent ?? lead;
   const [first = '', ...rest] = wrapText(line.slice(lead.length), width - lead.length);

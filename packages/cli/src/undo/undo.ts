@@ -4,10 +4,12 @@
  */
 import { rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
-import { readFileText, TurnbuckleError, whyUnreadable } from 'turnbuckle';
-import type { CommandContext } from './command.js';
-import { commandVault } from './command-vault.js';
-import { showMessage } from './untrusted-text.js';
+import { TurnbuckleError } from 'turnbuckle';
+import { readFileText, whyUnreadable } from 'turnbuckle/host';
+import { errorCode } from 'turnbuckle/light';
+import type { CommandContext } from '../command.js';
+import { commandVault } from '../session/command-vault.js';
+import { showMessage } from '../terminal/untrusted-text.js';
 
 export interface Change {
   readonly file: string;
@@ -20,36 +22,38 @@ export interface Change {
 
 const MAX_BYTES = 16 * 1_024 * 1_024;
 
-const entryOf = (what: string): string => `undo/${what}`;
+const vaultKey = (what: string): string => `undo/${what}`;
 
 /** The file's text now; undefined when there is none. CONFIG_INVALID when it is there and cannot be read. */
-export async function currentText(file: string): Promise<string | undefined> {
+export async function readCurrentText(file: string): Promise<string | undefined> {
   try {
     return await readFileText(file, { maxBytes: MAX_BYTES });
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    if (errorCode(cause) === 'ENOENT') return undefined;
     throw new TurnbuckleError('CONFIG_INVALID', `${file} cannot be used: ${whyUnreadable(cause)}.`, {
       cause,
-      hint: 'It has to be a file that you may read and write.',
+      hint: 'Check that you can read and write the file.',
     });
   }
 }
 
-/** The change is made already: that it cannot be remembered is told, and no failure. */
+/** The change is already made: failing to record it is a warning, not an error. */
 export async function rememberChange(context: CommandContext, what: string, change: Change): Promise<void> {
   try {
-    await commandVault(context).set(entryOf(what), JSON.stringify(change));
+    await commandVault(context).set(vaultKey(what), JSON.stringify(change));
   } catch (error) {
     if (!(error instanceof TurnbuckleError)) throw error;
     const { output } = context;
-    output.warn(`${output.color.yellow('warning')} This cannot be taken back: ${showMessage(error.message)}`);
+    output.warn(
+      `${output.color.yellow('warning')} This change cannot be undone: ${showMessage(error.message)}`,
+    );
   }
 }
 
-/** The change that could be taken back now; undefined when there is none, or nobody can open the vault. */
-export async function rememberedChange(context: CommandContext, what: string): Promise<Change | undefined> {
+/** The change that can be undone; undefined when there is none or the vault cannot be opened. */
+export async function lastChange(context: CommandContext, what: string): Promise<Change | undefined> {
   try {
-    const record = await commandVault(context).get(entryOf(what));
+    const record = await commandVault(context).get(vaultKey(what));
     return record === undefined ? undefined : JSON.parse(record);
   } catch (error) {
     if (error instanceof TurnbuckleError) return undefined;
@@ -57,34 +61,38 @@ export async function rememberedChange(context: CommandContext, what: string): P
   }
 }
 
-/** After this there is nothing to take back. */
+/** After this there is nothing to undo. */
 export const forgetChange = (context: CommandContext, what: string): Promise<unknown> =>
-  commandVault(context).delete(entryOf(what));
+  commandVault(context).delete(vaultKey(what));
 
-/** Puts the file back as it was; refuses when somebody changed it since. Answers which file it was. */
+/** Restores the file and returns its path; throws if the file has changed since. */
 export async function undoChange(context: CommandContext, what: string): Promise<string> {
   const vault = commandVault(context);
-  const record = await vault.get(entryOf(what));
+  const record = await vault.get(vaultKey(what));
   if (record === undefined)
-    throw new TurnbuckleError('CONFIG_INVALID', `There is no ${what} to take back.`, {
-      hint: `Only the last ${what} can be taken back, once.`,
+    throw new TurnbuckleError('CONFIG_INVALID', `Nothing to undo, because no ${what} is recorded.`, {
+      hint: `Only the last ${what} can be undone, and only once.`,
     });
   const change: Change = JSON.parse(record);
-  if ((await currentText(change.file)) !== change.after) {
-    throw new TurnbuckleError('CONFIG_INVALID', `${change.file} was changed since; it is left as it is.`, {
-      hint: 'Take your own changes back first, or undo it by hand.',
-    });
+  if ((await readCurrentText(change.file)) !== change.after) {
+    throw new TurnbuckleError(
+      'CONFIG_INVALID',
+      `${change.file} has changed since the last ${what}, so it was not restored.`,
+      {
+        hint: `Revert the later changes first, or undo the ${what} by hand.`,
+      },
+    );
   }
   // Written in place, whatever format the tool has: a link stays a link, and the rights stay.
   if (change.before === undefined) await rm(change.file);
   else await writeFile(change.file, change.before);
-  await removeMade(change);
-  await vault.delete(entryOf(what));
+  await removeCreatedDirectories(change);
+  await vault.delete(vaultKey(what));
   return change.file;
 }
 
 /** The directories that were made for a file, as far as nothing is in them. */
-export async function removeMade({ file, made }: Pick<Change, 'file' | 'made'>): Promise<void> {
+export async function removeCreatedDirectories({ file, made }: Pick<Change, 'file' | 'made'>): Promise<void> {
   if (made === undefined) return;
   for (let directory = dirname(file); `${directory}${sep}`.startsWith(`${made}${sep}`); ) {
     const isRemoved = await rmdir(directory).then(

@@ -1,5 +1,5 @@
-// A server whose tools answer what they got: `take` has an argument of each kind, `choose` and `odd` need theirs.
-// `say` answers text that nobody should obey.
+// A server whose tools return their arguments: `take` has an argument of each type, `choose` and `odd` have required ones.
+// `say` returns text with terminal escapes and hidden characters.
 import { createInterface } from 'node:readline';
 
 const TAKE = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { coerce, missingArguments, readArguments } from '../../src/tool-arguments.js';
+import { coerce, missingArguments, parseArguments } from '../../src/calls/tool-arguments.js';
 
 it.each<[text: string, schema: Record<string, unknown>, value: unknown]>([
   ['5', { type: 'string' }, '5'],
@@ -35,7 +35,7 @@ it.each<[text: string, schema: Record<string, unknown>, value: unknown]>([
   expect(coerce(text, schema)).toEqual(value);
 });
 
-it('follows references, also those that go round in a circle', () => {
+it('follows references, also circular ones', () => {
   const schema = {
     properties: {
       id: { $ref: '#/$defs/id' },
@@ -44,16 +44,16 @@ it('follows references, also those that go round in a circle', () => {
     },
     $defs: { id: { type: 'string' } },
   };
-  expect(readArguments(['id=7', 'round=7', 'far=7'], schema)).toEqual({ id: '7', round: 7, far: 7 });
+  expect(parseArguments(['id=7', 'round=7', 'far=7'], schema)).toEqual({ id: '7', round: 7, far: 7 });
 });
 
-it('takes any key as a name only', () => {
-  const args = readArguments(['__proto__:={"polluted":true}', 'constructor=x'], {});
+it('treats __proto__ and constructor as ordinary argument names', () => {
+  const args = parseArguments(['__proto__:={"polluted":true}', 'constructor=x'], {});
   expect(Object.keys(args)).toEqual(['__proto__', 'constructor']);
   expect(Reflect.get(args, 'polluted')).toBeUndefined();
 });
 
-it('names what is missing', () => {
+it('names the missing arguments', () => {
   expect(missingArguments({ a: undefined }, { required: ['a', 'b', 5] })).toEqual(['b']);
   expect(missingArguments({}, {})).toEqual([]);
 });

@@ -1,10 +1,10 @@
-/** Libraries name their errors after their classes (`this.name = this.constructor.name`): the bundle keeps these. */
+/** Libraries name their errors after their classes (`this.name = this.constructor.name`): the bundle keeps the class names. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { BIN } from './turnbuckle.js';
 
-it('the built command has no error under a minified name', () => {
+it('the built command minifies no error class name', () => {
   const dist = dirname(BIN);
   const files = readdirSync(dist).filter((name) => name.endsWith('.js'));
   const names = files.flatMap((name) =>

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { descendants, fixture, isAlive, waitUntil } from '@turnbuckle/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -25,8 +26,8 @@ beforeAll(async () => {
   home = await createHome({ echo: fixture('echo'), kinds: argumentServer, other: tattletale(started) });
 });
 
-/** Tells its progress in words that are none. */
-const TELLER = `
+/** Sends progress notifications whose total and message have the wrong type. */
+const WRONG_PROGRESS = `
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
@@ -42,9 +43,9 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 const call = (words: readonly string[], stdin?: string) =>
   turnbuckle(['call', ...words], { home, ...(stdin !== undefined && { stdin }) });
 
-it('a server whose progress is no text is called like any other', async () => {
+it('a call succeeds when the progress messages of its server are not strings', async () => {
   const own = await createHome({
-    teller: { command: process.execPath, args: ['-e', TELLER], era: 'legacy' },
+    teller: { command: process.execPath, args: ['-e', WRONG_PROGRESS], era: 'legacy' },
   });
   expect(await turnbuckle(['call', 'teller', 'tell'], { home: own })).toMatchObject({
     code: 0,
@@ -53,7 +54,7 @@ it('a server whose progress is no text is called like any other', async () => {
 });
 
 describe('arguments', () => {
-  it('are read as the schema says', async () => {
+  it('are converted to the types of the schema', async () => {
     const words = [
       'text=5',
       'number=2.5',
@@ -82,7 +83,7 @@ describe('arguments', () => {
     });
   });
 
-  it('are JSON with :=, come from a file or stdin, and a word wins over both', async () => {
+  it('are JSON with :=, come from a file or stdin, and key=value overrides the file', async () => {
     const file = await home.write('arguments.json', { text: 'file', integer: 1 });
     const [inline, fromFile, fromStdin] = await Promise.all([
       call(['kinds', 'take', 'tags:=["x"]', 'loose:=null']),
@@ -97,12 +98,16 @@ describe('arguments', () => {
   it.each([
     [['echo', 'add', 'a=1'], /\bb\b/, /turnbuckle tools echo add --schema/],
     [['echo', 'add', 'a=one', 'b=2'], /a.*number/, /--schema/],
-    [['echo', 'add', 'word'], /"word" is neither/, /key=value/],
+    [['echo', 'add', 'word'], /Invalid argument "word"/, /key=value/],
     [['echo', 'add', 'a:=oops'], /value of a is not JSON/, /key:=json/],
-    [['echo', 'add', '--args-file', 'nowhere.json'], /nowhere\.json cannot be read/, /JSON object/],
-    [['echo', 'add', '--args-file', '-'], /stdin is not a JSON object/, /by name/],
+    [
+      ['echo', 'add', '--args-file', 'nowhere.json'],
+      /Cannot read the arguments file \S*nowhere\.json/,
+      /JSON object/,
+    ],
+    [['echo', 'add', '--args-file', '-'], /stdin is not a JSON object/, /as a JSON object/],
     [['kinds', 'take', 'integer=9007199254740993'], /integer/, /--schema/],
-    [['echo', 'add', 'a=1', 'b=2', '--timeout', 'soon'], /"soon" is not a number/, /--timeout 30/],
+    [['echo', 'add', 'a=1', 'b=2', '--timeout', 'soon'], /Invalid --timeout "soon"/, /--timeout 30/],
   ])('%j are refused with the reason and a next step', async (words, reason, hint) => {
     const { code, stdout, stderr } = await call(words, '[]');
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
@@ -123,11 +128,11 @@ describe('finding the tool', () => {
   });
 
   it.each([
-    [['echo', 'ad'], 12, 'There is no tool "ad" at server "echo".', 'Did you mean "add"?'],
+    [['echo', 'ad'], 12, 'There is no tool "ad" on server "echo".', 'Did you mean "add"?'],
     [['mcp__echo__ad'], 12, 'There is no tool "mcp__echo__ad".', 'Did you mean "mcp__echo__add"?'],
     [['ecko', 'add'], 11, 'There is no server named "ecko"', 'Did you mean "echo"?'],
     [['entirely', 'wrong'], 11, 'There is no server named "entirely"', 'There are: echo, kinds, other'],
-  ])('%j is not there, and nothing else is started to find out', async (words, exit, message, hint) => {
+  ])('%j does not exist, and no other server is started to find out', async (words, exit, message, hint) => {
     const { code, stderr } = await call(words);
     expect(code).toBe(exit);
     expect(stderr).toContain(message);
@@ -136,22 +141,22 @@ describe('finding the tool', () => {
   });
 });
 
-it('a tool without its server is named with it', async () => {
+it('a tool name without a server is answered with the server to name', async () => {
   const { code, stderr } = await call(['take', 'text=x']);
   expect(code).toBe(12);
-  expect(stderr).toContain('Its server is missing: turnbuckle call kinds take.');
+  expect(stderr).toContain('Server "kinds" has a tool with this name. Call it: turnbuckle call kinds take.');
 });
 
 describe('results', () => {
-  it('that cannot be saved are no fault of ours', async () => {
+  it('that cannot be saved are an arguments error, not an internal one', async () => {
     const file = await home.write('project/taken', '');
     const { code, stderr } = await call(['echo', 'content', '-o', file]);
     expect(code).toBe(13);
-    expect(stderr).toContain(`Nothing can be saved in ${file}.`);
+    expect(stderr).toContain(`Cannot write to ${file}.`);
     expect(stderr).toContain('--output <directory>');
   });
 
-  it('of a tool that failed are shown, and the exit code says so', async () => {
+  it('of a failed tool are shown, with exit code 1', async () => {
     const { code, stdout, stderr } = await call(['echo', 'fail']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed as asked\n' });
     expect(stderr).toContain('The tool reported an error');
@@ -163,7 +168,7 @@ describe('results', () => {
     expect(JSON.parse(stdout)).toMatchObject({ isError: true, content: [{ text: 'failed as asked' }] });
   });
 
-  it('have their images and audio saved, never dumped, never over another file', async () => {
+  it('have their images and audio saved to files, never printed, and no file is overwritten', async () => {
     const directory = home.file('pictures');
     const first = await call(['echo', 'content', '--output', directory]);
     const second = await call(['echo', 'content', '-o', directory]);
@@ -181,7 +186,7 @@ describe('results', () => {
     expect((await readFile(`${directory}/echo-content-2.png`)).subarray(1, 4).toString()).toBe('PNG');
   });
 
-  it('have what a terminal would obey or an eye would miss spelt out', async () => {
+  it('have terminal escapes and invisible characters spelt out', async () => {
     const { stdout } = await call(['kinds', 'say']);
     expect(stdout).toBe('\\u{1b}[2Jcleared \\u{202e}reversed\\u{200b} \\u{e0041}tag\n');
     const raw = await call(['kinds', 'say', '--json']);
@@ -203,11 +208,11 @@ describe('results', () => {
   });
 });
 
-describe('a stop', () => {
+describe('a call', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('by %s ends a call at once and leaves no server', async (signal, exit) => {
+  ] as const)('ends at once on %s and leaves no server running', async (signal, exit) => {
     const child = start(['call', 'echo', 'sleep', 'ms=20000'], { home });
     const end = finished(child);
     await waitUntil(() => descendants(child.pid ?? 0).length > 0);
@@ -220,32 +225,38 @@ describe('a stop', () => {
     expect(servers.filter(isAlive)).toEqual([]);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('because the output cannot be written is an error', async () => {
+  it.skipIf(!existsSync('/dev/full'))('fails when stdout cannot be written', async () => {
     const file = await open('/dev/full', 'w');
     const child = spawn(process.execPath, [BIN, 'call', 'echo', 'echo', 'text=x'], {
       cwd: home.project,
       env: environmentOf(home),
       stdio: ['ignore', file.fd, 'pipe'],
     });
-    const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+    const [[code], stderr] = await Promise.all([
+      once(child, 'close'),
+      text(child.stderr ?? Readable.from([])),
+    ]);
     await file.close();
     expect(code).toBe(74);
-    expect(stderr).toContain('The output cannot be written: ENOSPC');
+    expect(stderr).toContain('Cannot write output: ENOSPC');
   });
 
-  it.skipIf(!existsSync('/dev/full'))('is not made because nobody gets the notes', async () => {
+  it.skipIf(!existsSync('/dev/full'))('continues when stderr cannot be written', async () => {
     const file = await open('/dev/full', 'w');
     const child = spawn(process.execPath, [BIN, 'call', 'echo', 'fail'], {
       cwd: home.project,
       env: environmentOf(home),
       stdio: ['ignore', 'pipe', file.fd],
     });
-    const [[code], stdout] = await Promise.all([once(child, 'close'), text(child.stdout)]);
+    const [[code], stdout] = await Promise.all([
+      once(child, 'close'),
+      text(child.stdout ?? Readable.from([])),
+    ]);
     await file.close();
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'failed as asked\n' });
   });
 
-  it('because nobody reads on is no error, and leaves no server', async () => {
+  it('exits with 0 when the reader closes the pipe, and leaves no server running', async () => {
     const child = start(['call', 'echo', 'big', 'bytes=4000000'], { home });
     child.stdout?.once('data', () => child.stdout?.destroy());
     await waitUntil(() => descendants(child.pid ?? 0).length > 0);

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { InvocationLog, Journal } from '@turnbuckle/store';
+import { CallLog, Journal } from '@turnbuckle/store';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { call, createLoggedHome, logOf } from './logged-home.js';
@@ -10,20 +10,20 @@ import { createHome, finished, json, start, turnbuckle } from './turnbuckle.js';
 
 const HOUR_MS = 3_600_000;
 
-describe('log', () => {
+describe('calls', () => {
   it('shows the latest calls, the newest last', async () => {
     const home = await createLoggedHome([
       call('first', { startedAt: Date.now() - 2 * HOUR_MS }),
       call('second', { outcome: 'failed', code: 'CALL_TIMEOUT', error: 'It did not answer.' }),
       call('third', { server: 'files', tool: 'read', caller: 'codex' }),
     ]);
-    const { stdout, code } = await turnbuckle(['log'], { home });
+    const { stdout, code } = await turnbuckle(['calls'], { home });
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
     expect(lines.map((line) => /first|second|third/.exec(line)?.[0])).toEqual(['first', 'second', 'third']);
     expect(lines[1]).toContain('CALL_TIMEOUT It did not answer.');
     const ids = async (...flags: string[]): Promise<string[]> =>
-      (await json<{ id: string }[]>(['log', ...flags], { home })).map(({ id }) => id);
+      (await json<{ id: string }[]>(['calls', ...flags], { home })).map(({ id }) => id);
     expect(await ids('--limit', '1')).toEqual(['third']);
     expect(await ids('--failed')).toEqual(['second']);
     expect(await ids('--server', 'files')).toEqual(['third']);
@@ -34,66 +34,66 @@ describe('log', () => {
     expect(await ids('--search', 'NEAR("')).toEqual([]);
   });
 
-  it('knows the host, who is no agent, by both its names', async () => {
+  it('finds the calls of the host by both of its names, host and owner', async () => {
     const home = await createLoggedHome([call('mine', { caller: undefined }), call('theirs')]);
-    const { stdout } = await turnbuckle(['log'], { home });
+    const { stdout } = await turnbuckle(['calls'], { home });
     expect(stdout.split('\n')[0]).toMatch(/ host +mine /);
     for (const name of ['host', 'owner'])
-      expect(await json(['log', '--caller', name], { home })).toMatchObject([{ id: 'mine', caller: null }]);
+      expect(await json(['calls', '--caller', name], { home })).toMatchObject([{ id: 'mine', caller: null }]);
   });
 
-  it('says that a rule denied it, not only what the caller was told', async () => {
+  it('shows that a rule denied a call, not only the error that the caller got', async () => {
     const told = { outcome: 'failed', code: 'TOOL_UNKNOWN', error: 'There is no tool "echo".' } as const;
     const denied = { ...told, decision: 'deny', reason: 'rule 0: no echo' } as const;
     const home = await createLoggedHome([
       call('denied', denied),
       call('unknown', { ...told, decision: undefined }),
     ]);
-    const lines = (await turnbuckle(['log'], { home })).stdout.split('\n');
+    const lines = (await turnbuckle(['calls'], { home })).stdout.split('\n');
     expect(lines[0]).toContain('TOOL_UNKNOWN denied: rule 0: no echo');
     expect(lines[1]).toContain('TOOL_UNKNOWN There is no tool "echo".');
   });
 
-  it('has the times of the reader in the list and in one call; programs get UTC', async () => {
+  it('prints local times in the list and in one call; --json prints UTC', async () => {
     const startedAt = Date.now() - 60_000;
     const home = await createLoggedHome([call('one', { startedAt })]);
     const env = { TZ: 'Asia/Kolkata' };
     const there = new Date(startedAt + 5.5 * HOUR_MS).toISOString().slice(0, 19).replace('T', ' ');
-    for (const words of [['log'], ['log', 'show', 'one']])
+    for (const words of [['calls'], ['calls', 'show', 'one']])
       expect((await turnbuckle(words, { home, env })).stdout).toContain(there);
-    const { stdout } = await turnbuckle(['log', '--json'], { home, env });
+    const { stdout } = await turnbuckle(['calls', '--json'], { home, env });
     expect(stdout).toContain(new Date(startedAt).toISOString());
   });
 
-  it('has nothing to show where nothing was logged, and makes nothing', async () => {
+  it('prints nothing when nothing was logged, and creates no state directory', async () => {
     const home = await createHome();
-    expect(await turnbuckle(['log'], { home })).toMatchObject({
+    expect(await turnbuckle(['calls'], { home })).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringContaining('Nothing is in the log yet'),
+      stderr: expect.stringContaining('The call history is empty'),
     });
-    expect(await json(['log'], { home })).toEqual([]);
+    expect(await json(['calls'], { home })).toEqual([]);
     expect(readdirSync(home.path)).not.toContain('state');
   });
 
-  it('has what a killed daemon left in its journal', async () => {
+  it('includes what a killed daemon left in its journal', async () => {
     const home = await createHome();
     const journal = new Journal({ directory: join(logOf(home), 'journal'), durability: 'process' });
     journal.append(JSON.stringify(call('left')));
     journal.rotate();
-    expect(await json(['log'], { home })).toMatchObject([{ id: 'left' }]);
+    expect(await json(['calls'], { home })).toMatchObject([{ id: 'left' }]);
   });
 
-  it('follows, beside the process that writes', async () => {
+  it('--follow prints calls that another process logs', async () => {
     const home = await createLoggedHome([call('before')]);
-    const child = start(['log', '--follow', '--json'], { home });
+    const child = start(['calls', '--follow', '--json'], { home });
     onTestFinished(() => void child.kill('SIGKILL'));
     let seen = '';
     child.stdout?.setEncoding('utf8').on('data', (part: string) => {
       seen += part;
     });
     await waitUntil(() => seen.includes('before'), 15_000);
-    const log = new InvocationLog({ directory: logOf(home) });
+    const log = new CallLog({ directory: logOf(home) });
     onTestFinished(() => log.close());
     for (const id of ['one', 'two']) log.append(call(id));
     await waitUntil(() => seen.includes('two'), 15_000);
@@ -107,25 +107,25 @@ describe('log', () => {
     expect(ids).toEqual(['before', 'one', 'two']);
   });
 
-  it('keeps its columns while it follows', async () => {
+  it('keeps its columns aligned with --follow', async () => {
     const home = await createLoggedHome([
       call('one', { server: 'a-longer-name', tool: 'read', arguments: '{"n":1}' }),
       call('two', { arguments: '{"n":2}' }),
     ]);
-    const child = start(['log', '--follow'], { home });
+    const child = start(['calls', '--follow'], { home });
     onTestFinished(() => void child.kill('SIGKILL'));
     let seen = '';
     child.stdout?.setEncoding('utf8').on('data', (part: string) => {
       seen += part;
     });
     await waitUntil(() => seen.includes('two'), 15_000);
-    const log = new InvocationLog({ directory: logOf(home) });
+    const log = new CallLog({ directory: logOf(home) });
     onTestFinished(() => log.close());
     log.append(call('six', { arguments: '{"n":3}' }));
     await waitUntil(() => seen.includes('{"n":3}'), 15_000);
     const ended = finished(child);
     child.kill('SIGINT');
-    expect((await ended).stderr).toContain('Ctrl-C ends it');
+    expect((await ended).stderr).toContain('Press Ctrl-C to stop');
     expect(
       new Set(
         seen
@@ -136,7 +136,7 @@ describe('log', () => {
     ).toBe(1);
   });
 
-  it('tells times of this place, and understands them', async () => {
+  it('prints and parses local times', async () => {
     const hour = Math.floor(Date.now() / HOUR_MS - 2) * HOUR_MS;
     const home = await createLoggedHome([
       call('early', { startedAt: hour - 1_000 }),
@@ -148,47 +148,53 @@ describe('log', () => {
       dateStyle: 'short',
       timeStyle: 'medium',
     }).format(hour);
-    expect((await turnbuckle(['log'], { home, env })).stdout).toContain(`${there}  ✓`);
-    const since = await turnbuckle(['log', '--since', there], { home, env });
+    expect((await turnbuckle(['calls'], { home, env })).stdout).toContain(`${there}  ✓`);
+    const since = await turnbuckle(['calls', '--since', there], { home, env });
     expect(since.stdout).toContain('late');
     expect(since.stdout).not.toContain('early');
   });
 
-  it('has a line for a call that was for no server', async () => {
+  it('has a line for a call without a server', async () => {
     const home = await createLoggedHome([
       call('lost', { server: '', tool: 'ad', outcome: 'failed', code: 'TOOL_UNKNOWN', error: 'No tool.' }),
     ]);
-    expect((await turnbuckle(['log'], { home })).stdout).toContain('✕  ad  ');
-    expect((await turnbuckle(['log', 'show', 'lost'], { home })).stdout).toMatch(/^tool +ad$/m);
-    const again = await turnbuckle(['log', 'replay', 'lost'], { home });
-    expect(again.stderr).toContain('cannot be made again from the log: it was for no server');
+    expect((await turnbuckle(['calls'], { home })).stdout).toContain('✕  ad  ');
+    expect((await turnbuckle(['calls', 'show', 'lost'], { home })).stdout).toMatch(/^tool +ad$/m);
+    const again = await turnbuckle(['calls', 'replay', 'lost'], { home });
+    expect(again.stderr).toContain('cannot be replayed because its server is unknown');
     expect(again.code).toBe(13);
   });
 
-  it('lets no text of a server act on the terminal', async () => {
+  it('prints no control characters from the text of a server', async () => {
     const evil = '\u001b[2J\u001b]0;gone\u0007\u202e';
     const home = await createLoggedHome([
       call('a', { tool: `x${evil}`, caller: `c${evil}`, arguments: JSON.stringify({ text: evil }) }),
       call('b', { outcome: 'failed', error: `line\n${evil}`, result: `{"broken ${evil}` }),
     ]);
-    for (const words of [['log'], ['log', 'show', 'a'], ['log', 'show', 'b'], ['stats'], ['log', '--json']]) {
+    for (const words of [
+      ['calls'],
+      ['calls', 'show', 'a'],
+      ['calls', 'show', 'b'],
+      ['stats'],
+      ['calls', '--json'],
+    ]) {
       const { stdout, stderr } = await turnbuckle(words, { home });
       for (const character of ['\u001b', '\u0007', '\u202e'])
         expect(stdout + stderr).not.toContain(character);
     }
-    expect((await turnbuckle(['log'], { home })).stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect((await turnbuckle(['calls'], { home })).stdout.trimEnd().split('\n')).toHaveLength(2);
   });
 
   it.each([
-    [['log', 'find'], 'neither show nor replay'],
-    [['log', 'show'], 'id of the call is missing'],
-    [['log', 'show', 'nobody'], 'no call "nobody"'],
-    [['log', 'show', 'a', 'b'], 'one word too many'],
-    [['log', '--since', 'yesterday-ish'], 'is not a time'],
-    [['log', '--limit', '0'], 'is not a number'],
-    [['log', '--since', '5'], 'is not a time'],
-    [['log', '--since', '2999-01-01'], 'is not over yet'],
-    [['log', '--search', ' '], 'words to look for'],
+    [['calls', 'find'], 'Unknown subcommand "find"'],
+    [['calls', 'show'], 'Missing argument: call id.'],
+    [['calls', 'show', 'nobody'], 'No call "nobody"'],
+    [['calls', 'show', 'a', 'b'], 'Unexpected argument "b"'],
+    [['calls', '--since', 'yesterday-ish'], 'is not a time'],
+    [['calls', '--limit', '0'], 'expected a number from 1 to 1000'],
+    [['calls', '--since', '5'], 'is not a time'],
+    [['calls', '--since', '2999-01-01'], 'is in the future'],
+    [['calls', '--search', ' '], '--search is empty'],
   ])('refuses %j', async (words, message) => {
     const home = await createHome();
     const { code, stderr } = await turnbuckle(words, { home });
@@ -197,65 +203,65 @@ describe('log', () => {
   });
 });
 
-describe('log show', () => {
-  it('has everything that is kept of a call', async () => {
+describe('calls show', () => {
+  it('prints everything that is recorded about a call', async () => {
     const home = await createLoggedHome([
-      call('one', { approval: 'once by approver', decision: 'ask', reason: 'rule 3', conversation: 'c-9' }),
+      call('one', { approval: 'once by approver', decision: 'ask', reason: 'rule 3', run: 'c-9' }),
       call('large', { result: '{"content":[{"type":"text","text":"xxx…', resultBytes: 5_000_000 }),
     ]);
-    const { stdout } = await turnbuckle(['log', 'show', 'one'], { home });
+    const { stdout } = await turnbuckle(['calls', 'show', 'one'], { home });
     expect(stdout).toMatch(/^decision +ask: rule 3$/m);
     expect(stdout).toMatch(/^approval +once by approver$/m);
-    expect(stdout).toMatch(/^conversation +c-9$/m);
+    expect(stdout).toMatch(/^run +c-9$/m);
     expect(stdout).toContain('{\n  "text": "hi"\n}');
-    expect(await json(['log', 'show', 'one'], { home })).toMatchObject({
+    expect(await json(['calls', 'show', 'one'], { home })).toMatchObject({
       id: 'one',
       toolName: 'mcp__demo__echo',
       argumentsBytes: 13,
     });
-    const large = await turnbuckle(['log', 'show', 'large'], { home });
-    expect(large.stdout).toContain('result (the beginning of about 5000000 characters)');
+    const large = await turnbuckle(['calls', 'show', 'large'], { home });
+    expect(large.stdout).toContain('result (only the beginning, about 5000000 characters in total)');
   });
 });
 
-describe('log replay', () => {
-  it('makes the call again, the way of call', async () => {
+describe('calls replay', () => {
+  it('makes the call again, like turnbuckle call', async () => {
     const odd = { text: 'a=b "c" :=d\n$HOME' };
     const home = await createLoggedHome([call('again', { arguments: JSON.stringify(odd) })], {
       configured: { demo: fixture('echo') },
     });
-    const { stdout, stderr, code } = await turnbuckle(['log', 'replay', 'again'], { home });
+    const { stdout, stderr, code } = await turnbuckle(['calls', 'replay', 'again'], { home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${odd.text}\n` });
-    expect(stderr).toContain('Again: demo echo');
+    expect(stderr).toContain('Replaying: demo echo');
   });
 
-  it('is held to the rules, like any call', async () => {
+  it('is subject to the rules, like any call', async () => {
     const home = await createLoggedHome([call('again')]);
     await home.write('.config/turnbuckle/mcp.json', {
       servers: { demo: fixture('echo') },
       rules: [{ action: 'ask', tool: 'echo', caller: 'claude', reason: 'ask me first' }],
     });
-    const { stderr, code } = await turnbuckle(['log', 'replay', 'again', '--as', 'claude'], { home });
+    const { stderr, code } = await turnbuckle(['calls', 'replay', 'again', '--as', 'claude'], { home });
     expect(stderr).toContain('ask me first');
     expect(code).toBe(15);
   });
 
   it.each([
-    ['held a secret', { arguments: '{"text":"[redacted]"}' }],
-    ['not all of its arguments', { arguments: '{"text":"xxx…' }],
-    ['were not kept', { arguments: undefined }],
-    ['read a resource', { kind: 'resource' as const }],
-    ['cannot be written', { arguments: '{"a=b":1}' }],
-  ])('is refused where it would be another call: %s', async (why, more) => {
+    ['contained a secret', { arguments: '{"text":"[redacted]"}' }],
+    ['its arguments were recorded only in part', { arguments: '{"text":"xxx…' }],
+    ['were not recorded', { arguments: undefined }],
+    ['was a resource', { kind: 'resource' as const }],
+    ['cannot be written as key=value', { arguments: '{"a=b":1}' }],
+  ])('is refused when it would not be the same call: %s', async (why, more) => {
     const home = await createLoggedHome([call('other', more)], { configured: { demo: fixture('echo') } });
-    const { stderr, code } = await turnbuckle(['log', 'replay', 'other'], { home });
+    const { stderr, code } = await turnbuckle(['calls', 'replay', 'other'], { home });
     expect(stderr).toContain(why);
     expect(code).toBe(13);
   });
 });
 
-describe('the thread of the log', () => {
-  it('is beside the bundle', async () => {
+describe('the worker thread of the log', () => {
+  it('is built next to the bundle', async () => {
     const home = await createHome();
     const file = fileURLToPath(new URL('../../dist/log-worker.js', import.meta.url));
     const directory = logOf(home);

@@ -27,7 +27,7 @@ describe('the script', () => {
     ['zsh', '-n'],
     ['fish', '--no-execute'],
   ] as const)
-    it.skipIf(!has(name))(`is one that its shell takes: ${titleOf(name)}`, async () => {
+    it.skipIf(!has(name))(`is valid in its shell: ${titleOf(name)}`, async () => {
       const { code, stdout, stderr } = await turnbuckle(['completion', name], { home });
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain('doctor');
@@ -35,7 +35,7 @@ describe('the script', () => {
       expect(shell(name, ...check, file)).toMatchObject({ status: 0, stdout: '', stderr: '' });
     });
 
-  it('is there for no other shell, and as JSON', async () => {
+  it('does not exist for other shells, and is available as JSON', async () => {
     expect(await turnbuckle(['completion', 'cmd'], { home })).toMatchObject({
       code: 13,
       stderr: expect.stringContaining('bash, zsh and fish'),
@@ -61,7 +61,7 @@ describe.skipIf(!has('bash'))(titleOf('bash'), () => {
     expect(complete('turnbuckle', 'add', 'f')).toEqual([]);
   });
 
-  it('never runs what a project calls its servers', async () => {
+  it('never runs the server names of a project', async () => {
     const file = home.file('ran');
     await home.write('project/.turnbuckle/mcp.json', {
       servers: { [`$(touch ${file})`]: { command: 'x' }, [`\`touch ${file}\``]: { command: 'x' } },

@@ -23,17 +23,19 @@ beforeAll(async () => {
 const run = (...words: string[]) => turnbuckle(words, { home });
 
 describe('config', () => {
-  it('shows every file, and each server with its place and what it shadows', async () => {
+  it('shows every file, and each server with its location and what it overrides', async () => {
     const { code, stdout, stderr } = await run('config');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const project = home.file('project/.turnbuckle/mcp.json');
     expect(stdout).toMatch(new RegExp(`^  user +${home.config} +3 servers$`, 'm'));
-    expect(stdout).toMatch(/^ {2}managed +\S+ +not there$/m);
-    expect(stdout).toMatch(new RegExp(`^  both +TRUST_REQUIRED +${project}:3 +shadows ${home.config}$`, 'm'));
+    expect(stdout).toMatch(/^ {2}managed +\S+ +not found$/m);
+    expect(stdout).toMatch(
+      new RegExp(`^  both +TRUST_REQUIRED +${project}:3 +overrides ${home.config}$`, 'm'),
+    );
     expect(stdout).toMatch(new RegExp(`^  files +ok +${home.config}:\\d+$`, 'm'));
   });
 
-  it('shows one server without its secrets, placeholders as they are', async () => {
+  it('shows one server with its secrets hidden and its placeholders unchanged', async () => {
     const texts = await Promise.all(
       [
         ['config', 'files'],
@@ -48,7 +50,7 @@ describe('config', () => {
     expect(texts[1]).toContain('https://[redacted]@example.invalid/mcp?key=[redacted]&id=${ID}');
   });
 
-  it('answers JSON', async () => {
+  it('prints JSON', async () => {
     expect(await json(['config', 'both'], { home })).toMatchObject({
       name: 'both',
       origin: { scope: 'project', line: 3 },
@@ -57,7 +59,7 @@ describe('config', () => {
     });
   });
 
-  it('explains what the environment sets, and each setting with its place', async () => {
+  it('explains what the environment sets, and shows each setting with its location', async () => {
     const own = await createHome();
     await own.write('.config/turnbuckle/mcp.json', '{\n  "naming": "server_tool"\n}');
     const run = (variable: string, ...words: string[]) =>
@@ -74,7 +76,7 @@ describe('config', () => {
       },
     });
     expect((await run('perhaps')).stdout).toContain(
-      'problem The environment variable MCP_AUTO_DISCOVERY is "perhaps", which is not understood',
+      'problem Invalid value "perhaps" for environment variable MCP_AUTO_DISCOVERY',
     );
   });
 
@@ -86,7 +88,7 @@ describe('config', () => {
   });
 });
 
-describe('where servers come from for one run', () => {
+describe('servers that are configured for one run', () => {
   it('--config and MCP_CONFIG_PATH name a file, --mcp-server a server', async () => {
     const named = await home.write('named.json', { servers: { named: fixture('echo') } });
     const { command, args } = fixture('echo');
@@ -103,7 +105,7 @@ describe('where servers come from for one run', () => {
   it.each([['nonsense'], ['=x'], ['x=']])('--mcp-server %s is refused', async (text) => {
     const { code, stderr } = await run('list', '--mcp-server', text);
     expect(code).toBe(10);
-    expect(stderr).toContain('name=https://address');
+    expect(stderr).toContain('name=https://…');
   });
 
   it.each([
@@ -112,7 +114,7 @@ describe('where servers come from for one run', () => {
     ['rules'],
     ['remove', 'files'],
     ['export', '--to', 'cursor'],
-  ])('a file that is named and not there ends %s, also with --json', async (...words) => {
+  ])('a named file that does not exist fails %s, also with --json', async (...words) => {
     const { code, stdout, stderr } = await run(...words, '--json', '--config', 'nowhere.json');
     expect(code).toBe(10);
     expect(stderr).toMatch(/^error CONFIG_INVALID .*nowhere\.json.*does not exist/);
@@ -126,10 +128,10 @@ describe('where servers come from for one run', () => {
       const { code, stdout, stderr } = await turnbuckle([...words, '--no-daemon'], { home: own });
       expect([words, code, stdout]).toEqual([words, 10, '']);
       expect(stderr).toMatch(/^error CONFIG_INVALID .*mcp\.json:1:\d+: /);
-      expect(stderr).toContain('Nothing in this file is in effect until it is corrected.');
-      expect(stderr).not.toMatch(/no servers yet|none yet|no rules/);
+      expect(stderr).toContain('Nothing in this file is in effect until the file is corrected.');
+      expect(stderr).not.toMatch(/no servers|no rules/i);
     }
-    // One of a project takes nothing else down, unless there is nothing else.
+    // A broken project file only warns, unless no other file has servers.
     await own.write('project/.turnbuckle/mcp.json', '{');
     await own.write('.config/turnbuckle/mcp.json', { servers: { a: fixture('echo') } });
     const { code, stderr } = await turnbuckle(['call', 'a', 'add', 'a=1', 'b=2'], { home: own });
@@ -138,7 +140,7 @@ describe('where servers come from for one run', () => {
     expect((await turnbuckle(['list'], { home: own })).code).toBe(10);
   });
 
-  it('a broken file is told with its place and takes nothing else down', async () => {
+  it('a broken file is reported with its location, and the other files still work', async () => {
     const broken = await home.write('broken.json', '{ "servers": { "x": { "comand": "y" }, } oops }');
     const { code, stdout, stderr } = await run('doctor', 'files', '--config', broken);
     expect(code).toBe(10);
@@ -157,7 +159,7 @@ describe('init and schema', () => {
     const fresh = await createHome();
     const first = await turnbuckle(['init'], { home: fresh });
     expect(first).toMatchObject({ code: 0, stdout: `Wrote ${fresh.config}\n` });
-    expect(await fresh.read('.config/turnbuckle/mcp.json')).toContain('// A local server is a command:');
+    expect(await fresh.read('.config/turnbuckle/mcp.json')).toContain('// A local server has a command:');
     const again = await turnbuckle(['init'], { home: fresh });
     expect(again).toMatchObject({ code: 12, stdout: '' });
     expect(again.stderr).toContain('turnbuckle config');

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { fixture } from '@turnbuckle/testing';
 import { createRuntime, type Rule } from 'turnbuckle';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { neighboursOf, placeFor } from '../../src/rule-order.js';
-import { covers, overlaps } from '../../src/rule-overlap.js';
+import { findOverlaps, positionFor } from '../../src/rules/rule-order.js';
+import { covers, overlaps } from '../../src/rules/rule-overlap.js';
 import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
 
 let home: Home;
@@ -30,14 +30,14 @@ const decided = async (...words: string[]): Promise<string> =>
   (await json<{ decision: { action: string } }>(['rules', 'test', ...words], { home })).decision.action;
 
 describe('rules allow, ask, deny', () => {
-  it('shows the change, and writes nothing where nobody can agree', async () => {
+  it('shows the change, and writes nothing without a terminal', async () => {
     const { code, stdout, stderr } = await run('allow', 'cursor', 'files', 'read_file');
     expect({ code, stdout }).toEqual({ code: 20, stdout: '' });
     expect(stderr).toMatch(/^\+ .*"action": "allow"/m);
     expect(await readFile(home.config, 'utf8')).toBe(COMMENTED);
   });
 
-  it('makes a rule that decides, keeps comments, and is taken back to the byte', async () => {
+  it('adds a rule that decides, keeps comments, and can be undone byte for byte', async () => {
     expect(await decided('files', 'read_file', '--caller', 'cursor')).toBe('ask');
     const { code, stdout } = await run(
       'allow',
@@ -59,8 +59,8 @@ describe('rules allow, ask, deny', () => {
     for (const comment of ['// mine', '// nobody writes there', '// the rest'])
       expect(text).toContain(comment);
     const again = await run('allow', 'cursor', 'files', 'read_file', '--yes');
-    expect(again).toMatchObject({ code: 0, stderr: `That rule is in ${home.config} already.\n` });
-    expect((await run('--undo')).stdout).toBe(`${home.config} is as it was before.\n`);
+    expect(again).toMatchObject({ code: 0, stderr: `${home.config} already has this rule.\n` });
+    expect((await run('--undo')).stdout).toBe(`${home.config} restored.\n`);
     expect(await readFile(home.config, 'utf8')).toBe(COMMENTED);
     expect((await run('--undo')).code).toBe(10);
   });
@@ -76,7 +76,9 @@ describe('rules allow, ask, deny', () => {
     await run('deny', 'cursor', '--yes');
     const { code, stderr } = await run('allow', 'cursor', 'files', '--yes');
     expect(code).toBe(0);
-    expect(stderr).toContain(`warning It has no effect: another one comes first, rule 0, ${home.config}:`);
+    expect(stderr).toContain(
+      `warning This rule has no effect because an earlier rule decides every call that it matches:\n        rule 0, ${home.config}:`,
+    );
     expect(stderr).toContain('turnbuckle rules remove 0');
     expect(await decided('files', 'read_file', '--caller', 'cursor')).toBe('deny');
     await run('--undo');
@@ -94,12 +96,12 @@ describe('rules allow, ask, deny', () => {
     await runOwn('allow', 'cursor', 'files', '--yes');
     const asked = await runOwn('ask', '*', 'files', 'write_*', '--yes');
     expect(asked.stderr).toContain(
-      'warning It comes before others and decides some of their calls now (ask),',
+      'warning This rule comes before these rules and decides ("ask") some of the calls that they match:',
     );
     expect(asked.stderr).toContain(`rule 0, ${own.config}:`);
     expect(await test('write_file', '--caller', 'cursor')).toBe('ask');
     expect(await test('read_file', '--caller', 'cursor')).toBe('allow');
-    // One that is made for less than the question is an exception: it stays, and is named.
+    // An allow rule that is narrower than the ask rule is an exception: it keeps its effect, and the output names it.
     await runOwn('allow', 'zed', 'files', 'write_note', '--first', '--yes');
     const wide = await json<{ before: Array<{ rule: Rule }> }>(['rules', 'ask', '*', 'files', '--yes'], {
       home: own,
@@ -107,11 +109,11 @@ describe('rules allow, ask, deny', () => {
     expect(wide.before.map(({ rule }) => rule.caller)).toEqual(['zed', 'cursor']);
     expect(await test('write_note', '--caller', 'zed')).toBe('allow');
     const partly = await runOwn('allow', 'zed', 'files', '--yes');
-    expect(partly.stderr).toContain('It does not hold for all of its calls');
+    expect(partly.stderr).toContain('Earlier rules decide some of the calls that this rule matches:');
     expect(partly.stderr).toContain('ask server files, tool write_*, caller *');
   });
 
-  it('is for all agents and not for you, or for you alone', async () => {
+  it('applies to all agents but not the host, or to the host alone', async () => {
     await run('deny', 'agents', 'files', 'write_*', '--yes');
     expect(await decided('files', 'write_file', '--caller', 'anybody')).toBe('deny');
     expect(await decided('files', 'write_file')).toBe('ask');
@@ -125,22 +127,24 @@ describe('rules allow, ask, deny', () => {
     await turnbuckle(['token', 'create', 'agent2'], { home });
     const misspelt = await run('deny', 'agnet2', 'files', '--yes');
     expect(misspelt.code).toBe(0);
-    expect(misspelt.stderr).toContain('warning No token is named "agnet2" now. Did you mean "agent2"?');
-    expect((await run()).stderr).toContain('warning Rule 0: No token is named "agnet2" now.');
+    expect(misspelt.stderr).toContain('warning No token is named "agnet2". Did you mean "agent2"?');
+    expect((await run()).stderr).toContain('warning Rule 0: No token is named "agnet2".');
     for (const name of ['agent2', 'agent*', 'host', 'agents', 'jwt:someone', 'stdio:zed'])
       expect((await run('ask', name, '--yes')).stderr).not.toContain('No token');
     const owner = await run('deny', 'owner', 'files', 'write_*', '--yes');
     expect(owner.code).toBe(13);
-    expect(owner.stderr).toContain('"owner" is the name of your own token; in rules you are called "host".');
+    expect(owner.stderr).toContain(
+      'The name "owner" is reserved for your own token. In a rule, use "host" for your own calls.',
+    );
     expect(owner.stderr).toContain("turnbuckle rules deny host files 'write_*'");
     expect((await run('test', 'files', 'a', '--caller', 'owner')).code).toBe(13);
     await home.write('.config/turnbuckle/mcp.json', {
       rules: [{ action: 'deny', caller: ['agent2', 'owner'] }],
     });
-    expect((await run()).stderr).toContain('warning Rule 0: "owner" is your own token');
+    expect((await run()).stderr).toContain('warning Rule 0: The name "owner" is reserved for your own token');
   });
 
-  it('is for one kind where it is told so', async () => {
+  it('is limited to one kind with --kind', async () => {
     await run('deny', '*', 'files', 'secret://*', '--kind', 'resource', '--yes');
     expect(await decided('files', 'secret://a', '--kind', 'resource', '--caller', 'x')).toBe('deny');
     expect(await decided('files', 'secret://a', '--caller', 'x')).toBe('ask');
@@ -150,18 +154,18 @@ describe('rules allow, ask, deny', () => {
   it("goes into a project's file, where it may not allow", async () => {
     const refused = await run('allow', 'cursor', '--scope', 'project', '--yes');
     expect(refused.code).toBe(13);
-    expect(refused.stderr).toContain('may only ask or deny');
+    expect(refused.stderr).toContain('can only ask or deny');
     expect((await run('ask', 'cursor', '--scope', 'project', '--yes')).code).toBe(0);
     expect(JSON.parse(await home.read('project/.turnbuckle/mcp.json'))).toEqual({
       rules: [{ action: 'ask', caller: 'cursor' }],
     });
     const above = await run('ask', 'cursor', 'files', '--scope', 'local', '--yes');
-    expect(above.stderr).toContain('It has no effect: another one comes first, rule 1');
+    expect(above.stderr).toContain('an earlier rule decides every call that it matches:\n        rule 1');
   });
 
   it.each([
-    [['allow'], 13, 'The caller is missing'],
-    [['allow', 'a', 'b', 'c', 'd'], 13, 'one word too many'],
+    [['allow'], 13, 'Missing argument: caller.'],
+    [['allow', 'a', 'b', 'c', 'd'], 13, 'Unexpected argument "d"'],
     [['alow', 'a'], 13, 'Did you mean "turnbuckle rules allow"?'],
     [['allow', 'x'.repeat(300), '--yes'], 10, 'caller'],
     [['allow', 'a', 'fils', '--yes'], 0, 'Did you mean "files"?'],
@@ -171,7 +175,7 @@ describe('rules allow, ask, deny', () => {
     expect(outcome.code).toBe(code);
   });
 
-  it('makes the file where there is none, and leaves one alone that is broken', async () => {
+  it('creates a missing file, and does not change a broken one', async () => {
     const empty = await createHome();
     expect((await turnbuckle(['rules', 'deny', 'a', '--yes'], { home: empty })).code).toBe(0);
     expect(JSON.parse(await empty.read('.config/turnbuckle/mcp.json'))).toEqual({
@@ -184,7 +188,7 @@ describe('rules allow, ask, deny', () => {
 });
 
 describe('rules remove', () => {
-  it('takes a rule out by its number, or by its id, and the rest stays', async () => {
+  it('removes a rule by its number or id, and keeps the rest', async () => {
     const [first, second] = await listed();
     expect((await run('remove', '1')).code).toBe(20);
     expect((await run('remove', second?.id ?? '', '--yes')).stdout).toContain('ask server files');
@@ -196,7 +200,7 @@ describe('rules remove', () => {
     expect((await listed()).map(({ id }) => id)).toEqual([first?.id]);
   });
 
-  it('takes out one that cannot be understood', async () => {
+  it('removes an invalid rule', async () => {
     await home.write('.config/turnbuckle/mcp.json', {
       rules: [{ action: 'deny' }, { action: 'ask', tol: 'x' }],
     });
@@ -204,14 +208,14 @@ describe('rules remove', () => {
     expect((await listed()).map(({ rule }) => rule)).toEqual([{ action: 'deny' }]);
   });
 
-  it('does not know others', async () => {
+  it('refuses an unknown number', async () => {
     const { code, stderr } = await run('remove', '7', '--yes');
     expect(code).toBe(13);
-    expect(stderr).toContain('There is no rule 7.');
+    expect(stderr).toContain('Unknown rule 7.');
   });
 });
 
-/** Numbers as good as random ones, the same each time. */
+/** Picks items pseudo-randomly, in the same order for the same seed. */
 function createPicker(seed: number): <T>(items: readonly T[]) => T {
   let state = seed;
   return (items) => {
@@ -268,17 +272,17 @@ it('puts no rule where others decide some of its calls in silence, and none befo
   const place = (rules: readonly Rule[]) =>
     rules.map((rule, position) => ({ rule, from: 'user' as const, file: 'f', position }));
   const decide = (rules: readonly Rule[], call: ReturnType<typeof makeCall>) => {
-    runtime.setRules(place(rules), {});
+    runtime.setRules(place(rules));
     return runtime.explain(call).decision;
   };
-  let told = 0;
-  let apart = 0;
+  let reported = 0;
+  let disjoint = 0;
   for (let round = 0; round < 1_000; round += 1) {
     const written = Array.from({ length: pick([1, 2, 3, 4]) }, () => makeRule(pick));
     const { arguments: _none, ...rule } = makeRule(pick);
-    const position = placeFor(rule, written);
+    const position = positionFor(rule, written);
     const placed = place(written);
-    const { instead, before } = neighboursOf(rule, { file: 'f', from: 'user', position }, placed);
+    const { shadowedBy, before } = findOverlaps(rule, { file: 'f', from: 'user', position }, placed);
     for (let calls = 0; calls < 10; calls += 1) {
       const call = makeCall(pick);
       const fits = decide([rule], call).rule !== undefined;
@@ -289,22 +293,22 @@ it('puts no rule where others decide some of its calls in silence, and none befo
       const by = is.rule?.index;
       if (fits && by !== undefined && by !== position && is.action !== rule.action) {
         const deciding = placed[by > position ? by - 1 : by];
-        expect([instead, ...before], seen).toContain(deciding);
-        told += 1;
+        expect([shadowedBy, ...before], seen).toContain(deciding);
+        reported += 1;
       }
       for (const other of written)
         if (!overlaps(rule, other)) {
-          apart += 1;
+          disjoint += 1;
           expect(fits && decide([other], call).rule !== undefined, seen).toBe(false);
         }
     }
   }
   await runtime.close();
-  expect(told).toBeGreaterThan(40);
-  expect(apart).toBeGreaterThan(1_000);
+  expect(reported).toBeGreaterThan(40);
+  expect(disjoint).toBeGreaterThan(1_000);
 }, 60_000);
 
-it('says of no rule that it has no effect when it would decide a call', async () => {
+it('never reports "no effect" for a rule that would decide a call', async () => {
   const pick = createPicker(7);
   const runtime = await createRuntime({
     servers: { a: fixture('echo'), b: fixture('echo'), ab: fixture('echo') },
@@ -313,7 +317,7 @@ it('says of no rule that it has no effect when it would decide a call', async ()
   for (let round = 0; round < 2_000; round += 1) {
     const [earlier, later] = [makeRule(pick), makeRule(pick)];
     const placed = [earlier, later].map((rule, position) => ({ rule, from: 'user' as const, position }));
-    runtime.setRules(placed, {});
+    runtime.setRules(placed);
     const isCovered = covers(earlier, later);
     if (isCovered) covered += 1;
     for (let calls = 0; calls < 12; calls += 1) {
@@ -322,7 +326,7 @@ it('says of no rule that it has no effect when it would decide a call', async ()
       if (isCovered) expect([earlier, later, call, rule?.index]).not.toContain(1);
     }
     if (later.action !== 'deny' && earlier.action === 'deny' && isCovered)
-      expect(placeFor(later, [earlier])).toBe(1);
+      expect(positionFor(later, [earlier])).toBe(1);
   }
   await runtime.close();
   expect(covered).toBeGreaterThan(40);

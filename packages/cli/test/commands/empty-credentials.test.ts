@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { emptyCredentials } from '../../src/empty-credentials.js';
+import { emptyCredentials } from '../../src/session/empty-credentials.js';
 import { createHome, type Home, turnbuckle } from './turnbuckle.js';
 
 let home: Home;
@@ -14,10 +14,12 @@ it.each([
 ])('warns when a header holds no credential: %j', async (words, message) => {
   const { code, stderr } = await turnbuckle(['add', 'docs', 'https://example.com/mcp', ...words], { home });
   expect(code).toBe(0);
-  expect(stderr).toContain(`warning ${message} A placeholder goes between single quotes: '\${NAME}'.\n`);
+  expect(stderr).toContain(
+    `warning ${message} To keep the shell from replacing a placeholder, put it in single quotes: '\${NAME}'.\n`,
+  );
 });
 
-it('warns with --json too, and leaves stdout to programs', async () => {
+it('warns on stderr with --json too', async () => {
   const words = ['add', 'notes', '-e', 'NOTES_TOKEN=', '--json', '--', 'notes', '--api-key='];
   const { stdout, stderr } = await turnbuckle(words, { home });
   expect(JSON.parse(stdout)).toMatchObject({ added: 'notes' });
@@ -25,7 +27,7 @@ it('warns with --json too, and leaves stdout to programs', async () => {
   expect(stderr).toContain('The option --api-key is empty.');
 });
 
-it('says so of what is imported', async () => {
+it('warns about empty credentials in imported servers', async () => {
   await home.write('.cursor/mcp.json', {
     mcpServers: { docs: { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer ' } } },
   });
@@ -38,6 +40,6 @@ it.each<[Record<string, unknown>, number]>([
   [{ url: 'https://example.com/mcp', headers: { Authorization: 'Bearer ${TOKEN}', Accept: 'x' } }, 0],
   [{ command: 'x', env: { TOKEN: 'bearer' }, args: ['--token=a', '--verbose', ''] }, 0],
   [{ headers: 1, env: null, url: {}, args: 'x' }, 0],
-])('finds what is empty, and nothing else: %j', (entry, count) => {
+])('finds only empty credentials: %j', (entry, count) => {
   expect(emptyCredentials(entry)).toHaveLength(count);
 });

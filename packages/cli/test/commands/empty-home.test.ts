@@ -1,4 +1,4 @@
-/** A stranger's directory is not taken for the user's own because a variable is empty or relative. */
+/** With an empty or relative HOME or XDG variable, the current directory is not used as the user's own. */
 import { existsSync } from 'node:fs';
 import { fixture } from '@turnbuckle/testing';
 import { beforeAll, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 const EMPTY = ['', 'here', '.'];
-// Nothing is started: the system's own answer may lead to servers of whoever runs the tests.
+// These commands start no server: the fallback home may belong to the person who runs the tests.
 const LINES = [
   ['list', '--no-connect', '--json'],
   ['config', '--json'],
@@ -42,7 +42,7 @@ it('an empty TURNBUCKLE_STATE_DIR is not the current directory', async () => {
   expect(existsSync(home.file('.local/state/turnbuckle'))).toBe(true);
 });
 
-it.each([['list'], ['trust'], ['secrets', 'list'], ['log'], ['serve', 'status'], ['token', 'list']])(
+it.each([['list'], ['trust'], ['secrets', 'list'], ['calls'], ['serve', 'status'], ['token', 'list']])(
   'a relative TURNBUCKLE_STATE_DIR is refused: %s',
   async (...words) => {
     const { code, stderr } = await turnbuckle(words, { home, env: { TURNBUCKLE_STATE_DIR: 'state' } });

@@ -9,7 +9,7 @@ beforeAll(async () => {
   home = await createHome();
 });
 
-it('shows every command without a word, with help and with --help', async () => {
+it('shows every command without arguments, with help and with --help', async () => {
   const [bare, help, flag] = await Promise.all(
     [[], ['help'], ['--help']].map((words) => turnbuckle(words, { home })),
   );
@@ -19,14 +19,14 @@ it('shows every command without a word, with help and with --help', async () => 
   for (const { name } of COMMANDS) expect(bare?.stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
 });
 
-it('says the version of its package', async () => {
+it('prints the version of its package', async () => {
   const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
   expect(JSON.parse(manifest)).toMatchObject({ version: VERSION });
   for (const words of [['--version'], ['-V'], ['version']])
     expect((await turnbuckle(words, { home })).stdout).toBe(`${VERSION}\n`);
 });
 
-it('takes the options of every command also before it, the short ones too', async () => {
+it('accepts global options, long and short, before the command', async () => {
   const stated = await createHome({});
   const run = (...words: string[]) => turnbuckle(words, { home: stated });
   for (const words of [
@@ -38,12 +38,12 @@ it('takes the options of every command also before it, the short ones too', asyn
   expect((await run('--json', '--version')).stdout).toBe(`${VERSION}\n`);
   expect((await run('-v', '--help')).stdout).toBe((await run('--help')).stdout);
   expect((await run('-v', 'list', '-h')).stdout).toContain('usage: turnbuckle list');
-  expect((await run('-v', '--frob', 'list')).stderr).toContain('"--frob" is not a command.');
+  expect((await run('-v', '--frob', 'list')).stderr).toContain('Unknown option "--frob".');
   const { code, stdout } = await run('--json', 'frobnicate');
   expect([code, JSON.parse(stdout).error.code]).toEqual([2, 'USAGE']);
 });
 
-it('shows examples, each explained, for each command, without colours in a pipe', async () => {
+it('shows examples with an explanation for each command, without colours in a pipe', async () => {
   const pages = await Promise.all(
     COMMANDS.map(async (command) => ({
       command,
@@ -62,10 +62,10 @@ it('shows examples, each explained, for each command, without colours in a pipe'
 });
 
 it.each([
-  [['lst'], 'There is no command "lst".', 'turnbuckle list'],
-  [['pign'], 'There is no command "pign".', 'turnbuckle ping'],
-  [['help', 'nope'], 'There is no command "nope".', 'turnbuckle --help'],
-  [['--frob'], '"--frob" is not a command.', 'turnbuckle --help'],
+  [['lst'], 'Unknown command "lst".', 'turnbuckle list'],
+  [['pign'], 'Unknown command "pign".', 'turnbuckle ping'],
+  [['help', 'nope'], 'Unknown command "nope".', 'turnbuckle --help'],
+  [['--frob'], 'Unknown option "--frob".', 'turnbuckle --help'],
   [['list', '--frob'], "Unknown option '--frob'.", 'turnbuckle list --help'],
   [['list', '--jsn'], "Unknown option '--jsn'.", 'Did you mean --json?'],
   [['add', 'x', '--forse', 'y'], "Unknown option '--forse'.", 'Did you mean --force?'],
@@ -91,28 +91,28 @@ it.each([
   ['disable', []],
   ['completion', []],
   ['export', []],
-])('%s %j names the missing word and how to write it', async (command, words) => {
+])('%s %j reports the missing argument and how to write it', async (command, words) => {
   const { code, stderr, stdout } = await turnbuckle([command, ...words, '--json'], { home });
   expect(code).toBe(13);
-  expect(stderr).toMatch(/missing/);
+  expect(stderr).toMatch(/Missing/);
   expect(JSON.parse(stdout)).toMatchObject({
-    error: { code: 'ARGUMENTS_INVALID', hint: expect.stringMatching(/turnbuckle|There are/) },
+    error: { code: 'ARGUMENTS_INVALID', hint: expect.stringMatching(/turnbuckle|Available clients/) },
   });
 });
 
 it.each([
-  [['schema', 'x'], '"x" is one word too many.'],
-  [['token', 'list', 'x'], '"x" is one word too many.'],
-  [['token', 'revoke', 'x', 'y'], '"y" is one word too many.'],
-  [['serve', 'foo'], '"foo" is nothing that serve can do.'],
-])('%j is refused like every wrong word', async (words, message) => {
+  [['schema', 'x'], 'Unexpected argument "x".'],
+  [['token', 'list', 'x'], 'Unexpected argument "x".'],
+  [['token', 'revoke', 'x', 'y'], 'Unexpected argument "y".'],
+  [['serve', 'foo'], 'Unknown subcommand "foo".'],
+])('%j is refused as a wrong argument', async (words, message) => {
   const { code, stdout, stderr } = await turnbuckle(words, { home });
   expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
   expect(stderr).toContain(message);
   expect(stderr).toMatch(/ {6}(usage: turnbuckle|Did you mean)/);
 });
 
-it('takes the options of every command before it too', async () => {
+it('accepts global options with values before the command', async () => {
   const { code, stdout } = await turnbuckle(
     ['--json', '--mcp-server', 'x=https://example.invalid', 'config'],
     {

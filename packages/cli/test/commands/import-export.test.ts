@@ -36,9 +36,9 @@ describe('import', () => {
     expect(existsSync(home.config)).toBe(false);
   });
 
-  it('writes with --yes, placeholders as they are, and has nothing to do the second time', async () => {
+  it('writes with --yes, keeps placeholders, and finds nothing new the second time', async () => {
     const { code, stdout } = await run('import', '--yes');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `Took over 1 server into ${home.config}\n` });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `Imported 1 server into ${home.config}\n` });
     const { servers, inputs } = JSON.parse(await readFile(home.config, 'utf8'));
     expect(Object.keys(servers)).toEqual(['files']);
     expect(servers.files).toMatchObject({
@@ -47,11 +47,11 @@ describe('import', () => {
       env: { KEY: '${FILES_KEY}' },
     });
     expect(inputs).toBeUndefined();
-    expect((await run('import')).stderr).toContain('nothing new');
+    expect((await run('import')).stderr).toContain('Nothing new');
     expect(await json(['import'], { home })).toEqual({ imported: [] });
   });
 
-  it('leaves the servers of a project to the project, where they are asked for', async () => {
+  it('imports the servers of a project only into a file of the project, where they need trust', async () => {
     expect((await run('import', 'vscode', '--yes')).stderr).toContain('--scope local');
     expect(existsSync(home.config)).toBe(false);
     expect((await run('import', 'vscode', '--yes', '--scope', 'local')).code).toBe(0);
@@ -65,7 +65,7 @@ describe('import', () => {
     expect((await run('ping', 'docs')).code).toBe(15);
   });
 
-  it('takes only what is asked for', async () => {
+  it('imports only from the named client', async () => {
     expect(await json(['import', 'cursor', '--yes'], { home })).toMatchObject({
       imported: [{ name: 'files', from: { client: 'cursor' } }],
       file: home.config,
@@ -91,7 +91,7 @@ describe('import', () => {
       '  warning A secret is copied in plain text: env.API_TOKEN',
       '  warning A secret is copied in plain text: args',
     ]);
-    expect(stderr).toContain('turnbuckle secrets set web, then write ${secret:web} in its place.');
+    expect(stderr).toContain('turnbuckle secrets set web and replace the secret with ${secret:web}.');
     expect(stderr).not.toContain('abc-very-secret');
     expect(await readFile(home.config, 'utf8')).toContain('abc-very-secret');
   });
@@ -100,15 +100,15 @@ describe('import', () => {
     ['{ "mcpServers": oops }', /old\.json cannot be used: .+/],
     ['', /old\.json/],
     ['{}', /old\.json cannot be used: no servers were recognised/],
-    ['{ "mcpServers": {} }', /There are no servers in .*old\.json/],
+    ['{ "mcpServers": {} }', /No servers in .*old\.json/],
     ['[1, 2]', /old\.json/],
-  ])('refuses a file that was named and holds no servers: %s', async (text, message) => {
+  ])('refuses a named file without servers: %s', async (text, message) => {
     const file = await home.write('old.json', text);
     const { code, stderr } = await run('import', '--from', file, '--yes');
     expect(code).toBe(10);
     expect(stderr).toMatch(/^error CONFIG_INVALID /m);
     expect(stderr).toMatch(message);
-    expect(stderr).not.toContain('Name a file: turnbuckle import');
+    expect(stderr).not.toContain('Import from a file: turnbuckle import');
     expect(existsSync(home.config)).toBe(false);
   });
 
@@ -122,7 +122,7 @@ describe('import', () => {
       '{ "mcpServers": {\n  "a": { "command": "x" "args": [] } } }',
     );
     expect((await run('import', '--from', broken)).stderr).toContain(
-      'cannot be read as json: line 2, column 25: a comma is expected here',
+      'cannot be read as JSON (line 2, column 25: expected a comma',
     );
   });
 
@@ -138,33 +138,35 @@ describe('import', () => {
     expect('servers' in written && 'mcpServers' in written).toBe(false);
   });
 
-  it('is taken back to the byte, once', async () => {
+  it('can be undone byte for byte, once', async () => {
     const before = '\ufeff{\r\n  // mine\r\n  "servers": {  },\r\n}';
     await home.write('.config/turnbuckle/mcp.json', before);
     expect((await run('import', '--yes')).code).toBe(0);
     expect(await readFile(home.config, 'utf8')).not.toBe(before);
-    expect((await run('import', '--undo')).stdout).toBe(`${home.config} is as it was before.\n`);
+    expect((await run('import', '--undo')).stdout).toBe(`${home.config} restored.\n`);
     expect(await readFile(home.config, 'utf8')).toBe(before);
-    expect((await run('import', '--undo')).stderr).toContain('There is no import to take back.');
+    expect((await run('import', '--undo')).stderr).toContain(
+      'Nothing to undo, because no import is recorded.',
+    );
   });
 
-  it('is taken back to no file where there was none', async () => {
+  it('removes the file on undo if there was none', async () => {
     await run('import', '--yes');
     expect(await json(['import', '--undo'], { home })).toEqual({ undone: home.config });
     expect(existsSync(home.config)).toBe(false);
   });
 
-  it('is not taken back over a later edit', async () => {
+  it('is not undone over a later edit', async () => {
     await run('import', '--yes');
     await appendFile(home.config, '\n// mine');
     const { code, stderr } = await run('import', '--undo');
     expect(code).toBe(10);
-    expect(stderr).toContain('was changed since');
+    expect(stderr).toContain('has changed since');
     expect(await readFile(home.config, 'utf8')).toContain('// mine');
   });
 });
 
-it('import says so when there is nothing to find', async () => {
+it('import explains --from when it finds nothing', async () => {
   const { code, stderr } = await run('import');
   expect(code).toBe(0);
   expect(stderr).toContain('--from <file>');
@@ -194,7 +196,7 @@ describe('export', () => {
     });
   });
 
-  it('refuses in a pipe, writes with --yes beside what is there, and is taken back', async () => {
+  it('fails in a pipe, adds to the file with --yes, and can be undone', async () => {
     const before = '{\n  "mcpServers": { "theirs": { "command": "theirs" } }\n}\n';
     const file = await home.write('.cursor/mcp.json', before);
     const refused = await run('export', '--to', 'cursor');
@@ -209,7 +211,7 @@ describe('export', () => {
       'files',
       'docs',
     ]);
-    expect((await run('export', '--to', 'cursor', '--yes')).stderr).toContain('says all that already');
+    expect((await run('export', '--to', 'cursor', '--yes')).stderr).toContain('is already up to date');
 
     expect((await run('export', '--undo')).code).toBe(0);
     expect(await readFile(file, 'utf8')).toBe(before);
@@ -220,7 +222,7 @@ describe('export', () => {
     [['--to', 'curser'], 13, /Did you mean "cursor"\?/],
     [['--to', 'cursor'], 10, /--file/],
     [['nope', '--to', 'cursor', '--file', '-'], 11, /There are: files, docs/],
-    [['--undo'], 10, /no export to take back/],
+    [['--undo'], 10, /no export is recorded/],
   ])('%j is refused with a next step', async (words, exit, text) => {
     const { code, stdout, stderr } = await run('export', ...words);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });

@@ -1,8 +1,8 @@
-/** What setup wrote into other tools' files is never taken over: the daemon would be a server of itself. */
+/** Entries that setup wrote into other tools' files are never imported: the daemon would be a server of itself. */
 import { mkdir, symlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AGENTS } from '../../src/daemon/agent-clients.js';
+import { AGENT_CLIENTS } from '../../src/setup/agent-clients.js';
 import { daemonForTest } from '../daemon/running-daemon.js';
 import { BIN, createHome, type Home, json, turnbuckle } from './turnbuckle.js';
 
@@ -20,19 +20,19 @@ const names = async (cwd = home.project): Promise<string[]> => {
 
 describe('after setup of every client', () => {
   it.each([
-    ['by its address', []],
+    ['by URL', []],
     ['by command, with a view', ['--stdio', '--view', 'small']],
   ])(
-    '%s, nothing of ours is taken over',
+    '%s, import skips the entries of Turnbuckle',
     async (_how, words) => {
       await home.write('.config/turnbuckle/mcp.json', { servers: {}, daemon: { views: { small: {} } } });
-      for (const { id } of AGENTS)
+      for (const { id } of AGENT_CLIENTS)
         expect([id, (await run('setup', id, '--yes', ...words)).code]).toEqual([id, 0]);
       for (const cwd of [home.project, home.path]) {
         const { code, stderr } = await turnbuckle(['import', '--yes'], { home, cwd });
         expect(code).toBe(0);
         expect(stderr).toContain('turnbuckle from cursor');
-        expect(stderr).toMatch(/skipped: it (is the address of|starts) Turnbuckle itself/);
+        expect(stderr).toMatch(/skipped because its (URL is the URL of|command starts) Turnbuckle itself/);
         expect(stderr).not.toContain(': new');
         expect(await names(cwd)).toEqual([]);
       }
@@ -42,7 +42,7 @@ describe('after setup of every client', () => {
   );
 });
 
-it('knows the address of the daemon that runs, whatever its port and its spelling', async () => {
+it('recognises the URL of the running daemon, with any port and spelling', async () => {
   const { url } = await daemonForTest([], { home });
   const { port } = new URL(url);
   await home.write('.cursor/mcp.json', {
@@ -113,7 +113,7 @@ const OTHERS: Readonly<Record<string, Record<string, unknown>>> = {
   'another file': { command: 'node', args: ['/srv/dist/bin.js', 'serve', '--stdio'] },
 };
 
-it('tells what is ours by what it points at, never by its name', async () => {
+it('recognises Turnbuckle by what an entry points at, never by its name', async () => {
   const link = home.file('link.js');
   await symlink(BIN, link);
   await mkdir(home.file('.cursor'));
@@ -129,15 +129,17 @@ it('tells what is ours by what it points at, never by its name', async () => {
   expect(Object.keys(servers)).toEqual([...Object.keys(OTHERS), 'turnbuckle']);
 });
 
-it('does not let what is ours stand before another one of its name', async () => {
+it('an entry of Turnbuckle does not hide another server of the same name', async () => {
   await home.write('.cursor/mcp.json', { mcpServers: { files: { url: 'http://127.0.0.1:7420/mcp' } } });
   await home.write('.kiro/settings/mcp.json', { mcpServers: { files: { command: 'files' } } });
   expect(await names()).toEqual(['files']);
 });
 
-it('warns where it is added by hand', async () => {
+it('add warns about a server that points back to Turnbuckle', async () => {
   const { code, stderr } = await run('add', 'again', 'http://localhost:7420/mcp');
   expect(code).toBe(0);
-  expect(stderr).toContain('warning again is no other server: it is the address of Turnbuckle itself.');
+  expect(stderr).toContain(
+    'warning Server "again" points back to Turnbuckle because its URL is the URL of Turnbuckle itself.',
+  );
   expect((await run('add', 'other', 'http://localhost:7421/mcp')).stderr).not.toContain('warning');
 });

@@ -1,9 +1,9 @@
-/** What belongs to one project is never made everybody's, and what is the user's is found wherever one stands. */
+/** A server of one project is never imported for all projects; a server of the user is found from every directory. */
 import { existsSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createPathBuilder } from '../../src/imports/client-paths.js';
 import { CLIENTS } from '../../src/imports/index.js';
-import { lookAround } from '../../src/imports/lookout.js';
 import { writeClientConfig } from '../../src/imports/write-client-config.js';
 import { createHome, environmentOf, type Home, turnbuckle } from './turnbuckle.js';
 
@@ -22,9 +22,9 @@ const imported = async (cwd: string, ...words: string[]): Promise<string[]> => {
 const notes = async (cwd: string, ...words: string[]): Promise<string> =>
   (await turnbuckle(['import', ...words], { home, cwd })).stderr;
 
-/** Every file of the user's of every client, with a server named after it. */
+/** Writes the user's config file of every client, each with a server named after the client. */
 async function fillHome(): Promise<string[]> {
-  const at = lookAround({
+  const at = createPathBuilder({
     platform: process.platform,
     home: home.path,
     env: environmentOf(home),
@@ -45,7 +45,7 @@ async function fillHome(): Promise<string[]> {
 }
 
 describe("the user's own files", () => {
-  it('are found in the home directory as everywhere else', async () => {
+  it('are found from the home directory and from a project', async () => {
     const expected = await fillHome();
     expect(expected.length).toBeGreaterThan(20);
     expect(await imported(home.path)).toEqual(expected);
@@ -53,7 +53,7 @@ describe("the user's own files", () => {
     expect(await imported(home.project)).toEqual(expected);
   });
 
-  it('are found where a link leads to the home directory', async () => {
+  it('are found through a link to the home directory', async () => {
     const expected = await fillHome();
     await symlink(home.path, home.file('project/link'));
     expect(await imported(home.file('project/link'))).toEqual(expected);
@@ -70,7 +70,7 @@ describe("the user's own files", () => {
     );
   });
 
-  it("are not hidden by a project's of the same name", async () => {
+  it("are not hidden by a project's server of the same name", async () => {
     await home.write('.cursor/mcp.json', { mcpServers: { files: { command: 'mine' } } });
     await home.write('project/.cursor/mcp.json', { mcpServers: { files: { command: 'theirs' } } });
     expect(await imported(home.project)).toEqual(['files']);
@@ -90,16 +90,16 @@ describe("Claude Code's servers of one project", () => {
     });
   });
 
-  it.each(['home', 'project', 'other'])('stay out of the file for everywhere (from %s)', async (where) => {
+  it.each(['home', 'project', 'other'])('are not imported into the user file (from %s)', async (where) => {
     const cwd = where === 'home' ? home.path : home.file(where);
     expect(await imported(cwd)).toEqual(['everywhere', 'files']);
     const { files } = JSON.parse(await home.read('.config/turnbuckle/mcp.json')).servers;
     expect(files.command).toBe('mine');
   });
 
-  it('are offered in that project alone, for its own file', async () => {
+  it('are offered only in that project, for its own file', async () => {
     expect(await notes(home.file('other'), '--scope', 'local')).toContain(
-      `secret from claude-code (${home.file('.claude.json')}): of the project ${home.project} alone`,
+      `secret from claude-code (${home.file('.claude.json')}): skipped because it belongs only to the project ${home.project};`,
     );
     expect(await notes(home.project)).toMatch(/^secret from claude-code .*--scope local/m);
     const { code } = await turnbuckle(['import', '--yes', '--scope', 'local'], { home });
@@ -109,10 +109,10 @@ describe("Claude Code's servers of one project", () => {
     expect(servers.elsewhere).toBeUndefined();
   });
 
-  it('are not written into a file that holds for more than that project', async () => {
+  it('are not written into a file that applies to more than that project', async () => {
     await home.write('.turnbuckle/mcp.local.json', { servers: {} });
     const { stderr } = await turnbuckle(['import', '--yes', '--scope', 'local'], { home });
-    expect(stderr).toMatch(/^secret from claude-code .* holds for more$/m);
+    expect(stderr).toMatch(/^secret from claude-code .* applies to other projects too$/m);
     expect(JSON.parse(await home.read('.turnbuckle/mcp.local.json')).servers.secret).toBeUndefined();
     expect(existsSync(home.file('project/.turnbuckle'))).toBe(false);
   });

@@ -5,11 +5,11 @@ interface Entry {
   readonly args: string[];
 }
 
-/** The server with an argument of each kind. */
+/** The server with an argument of each type. */
 export const argumentServer: Entry = {
   command: process.execPath,
   args: [fileURLToPath(new URL('argument-server.mjs', import.meta.url))],
 };
 
-/** Leaves this file behind when it is started, and nothing else. */
+/** A command that creates this file when it is started: the file shows that it ran. */
 export const tattletale = (file: string): Entry => ({ command: 'touch', args: [file] });

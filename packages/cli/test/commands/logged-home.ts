@@ -1,11 +1,11 @@
-/** A home whose daemon has logged these calls and ended. */
+/** A home with a call log, as a daemon leaves it. */
 import { join } from 'node:path';
-import { type Invocation, InvocationLog, type ServerRecord } from '@turnbuckle/store';
+import { CallLog, type CallRecord, type ServerRecord } from '@turnbuckle/store';
 import { createHome, type Home } from './turnbuckle.js';
 
 export const logOf = ({ path }: Home): string => join(path, 'state', 'log');
 
-export const call = (id: string, more: Partial<Invocation> = {}): Invocation => ({
+export const call = (id: string, more: Partial<CallRecord> = {}): CallRecord => ({
   id,
   startedAt: Date.now() - 60_000,
   durationMs: 12,
@@ -26,7 +26,7 @@ export const call = (id: string, more: Partial<Invocation> = {}): Invocation => 
 });
 
 export async function createLoggedHome(
-  calls: readonly Invocation[],
+  calls: readonly CallRecord[],
   {
     configured,
     servers = [],
@@ -36,7 +36,7 @@ export async function createLoggedHome(
   } = {},
 ): Promise<Home> {
   const home = await createHome(configured);
-  const log = new InvocationLog({ directory: logOf(home) });
+  const log = new CallLog({ directory: logOf(home) });
   for (const server of servers) log.recordServer(server);
   for (const one of calls) log.append(one);
   await log.flush();

@@ -9,18 +9,18 @@ function serverThat(code: string): { command: string; args: string[] } {
   return { command, args: ['--import', `data:text/javascript,${encodeURIComponent(code)}`, ...args] };
 }
 
-const NOTICE = JSON.stringify({
+const NOTIFICATION = JSON.stringify({
   jsonrpc: '2.0',
   method: 'notifications/message',
   params: { level: 'warning', data: 'from the protocol' },
 });
-/** Writes a numbered line, a notice of the protocol, half a line, and so on. */
+/** Repeats: a numbered line on stderr, a log notification, half a line on stderr. */
 const CHATTY = serverThat(`
   let count = 0;
   setInterval(() => {
     count += 1;
     process.stderr.write('line ' + count + ' \\u001b[31mred\\nhalf ');
-    process.stdout.write(${JSON.stringify(`${NOTICE}\n`)});
+    process.stdout.write(${JSON.stringify(`${NOTIFICATION}\n`)});
   }, 30).unref();
 `);
 
@@ -37,7 +37,7 @@ async function follow(...flags: string[]): Promise<{ child: ChildProcess; seen: 
 
 describe('logs --follow', () => {
   it.each([[['--follow']], [['-f']], [[]]])(
-    'shows lines as they come, with notices of the protocol, until it is interrupted: %j',
+    'shows lines and log notifications as they arrive, until it is interrupted: %j',
     async (flags) => {
       const { child, seen } = await follow(...flags);
       await waitUntil(() => /^stderr +(half )?line 3 /m.test(seen()), 15_000);
@@ -53,7 +53,7 @@ describe('logs --follow', () => {
     },
   );
 
-  it('answers a JSON text per line', async () => {
+  it('prints one JSON object per line', async () => {
     const { child, seen } = await follow('--follow', '--json');
     await waitUntil(() => seen().includes('line 2 '), 15_000);
     await waitUntil(() => seen().includes('from the protocol'));
@@ -64,13 +64,13 @@ describe('logs --follow', () => {
       .split('\n')
       .slice(0, -1)
       .map((line): unknown => JSON.parse(line));
-    const told = { server: 'chatty', time: expect.any(String) };
-    expect(lines).toContainEqual({ ...told, kind: 'stderr', text: 'line 1 \u001b[31mred' });
-    expect(lines).toContainEqual({ ...told, kind: 'warning', text: 'from the protocol' });
+    const common = { server: 'chatty', time: expect.any(String) };
+    expect(lines).toContainEqual({ ...common, kind: 'stderr', text: 'line 1 \u001b[31mred' });
+    expect(lines).toContainEqual({ ...common, kind: 'warning', text: 'from the protocol' });
   });
 });
 
-it('logs end after some seconds with what was written, a last half line too', async () => {
+it('logs ends after --seconds and prints everything, also an unfinished last line', async () => {
   const code = `process.stderr.write('one\\n\\n  \\ntwo, not ended');`;
   const home = await createHome({ brief: serverThat(code) });
   const { code: exit, stdout } = await turnbuckle(['logs', 'brief', '--seconds', '0.5'], { home });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const run = (...words: string[]) => turnbuckle(words, { home });
 
 describe('list', () => {
-  it('shows each server as it is, the errors with a next step beside the table', async () => {
+  it('shows the status of each server, and errors with a next step below the table', async () => {
     const { code, stdout, stderr } = await run('list');
     expect(code).toBe(0);
     expect(stdout).not.toContain('\u001b');
@@ -28,12 +28,12 @@ describe('list', () => {
     expect(stdout).toMatch(/^✕ {2}bad +failed/m);
     expect(stdout).toMatch(/^– {2}off +disabled/m);
     expect(stdout).toMatch(/^✕ {2}foreign +failed/m);
-    expect(stderr).toContain('bad SERVER_EXITED Server "bad" ended with code 7.');
+    expect(stderr).toContain('bad SERVER_EXITED Server "bad" exited with code 7.');
     expect(stderr).toContain('cannot start, as asked');
     expect(stderr).toContain('turnbuckle trust foreign');
   });
 
-  it('says what of a list is left out, and what to do', async () => {
+  it('reports which part of a long list is ignored, and what to do', async () => {
     const program = fileURLToPath(
       new URL('../../../core/test/hostile/servers/large-lists.mjs', import.meta.url),
     );
@@ -42,18 +42,18 @@ describe('list', () => {
     const { stdout, stderr } = await turnbuckle(['list'], { home: own });
     expect(stdout).toMatch(/^● {2}large +connected .*1000 tools/m);
     expect(stderr).toContain('large tools: ');
-    expect(stderr).toContain('the rest is left out: it has more than 1000 entries');
-    expect(stderr).toContain('turnbuckle tools large shows what is used');
+    expect(stderr).toContain('the rest of the list is ignored because the list has more than 1000 entries');
+    expect(stderr).toContain('Show what is used: turnbuckle tools large.');
     expect(await json(['list', 'large'], { home: own })).toMatchObject([
-      { leftOut: [expect.stringContaining('the rest is left out')] },
+      { leftOut: [expect.stringContaining('the rest of the list is ignored')] },
     ]);
     const doctor = await turnbuckle(['doctor', 'large'], { home: own });
     expect(doctor.stdout.replace(/\s+/g, ' ')).toContain(
-      'the rest is left out: it has more than 1000 entries',
+      'the rest of the list is ignored because the list has more than 1000 entries',
     );
   });
 
-  it('answers JSON, of the servers named, and starts nothing with --no-connect', async () => {
+  it('prints the named servers as JSON, and starts nothing with --no-connect', async () => {
     expect(await json(['status', 'good', 'off'], { home })).toMatchObject([
       { name: 'good', status: 'connected' },
       { name: 'off', status: 'disabled' },
@@ -69,7 +69,7 @@ describe('list', () => {
     expect((await run('list', 'goof')).stderr).toContain('Did you mean "good"?');
   });
 
-  it('helps somebody who has no servers yet', async () => {
+  it('suggests how to add a server when there are none', async () => {
     const { code, stdout, stderr } = await turnbuckle(['list'], { home: await createHome() });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toContain('turnbuckle add');
@@ -78,17 +78,17 @@ describe('list', () => {
 });
 
 describe('tools', () => {
-  it('lists those of all servers, and says which servers are left out', async () => {
+  it('lists the tools of all servers, and warns about skipped servers', async () => {
     const { code, stdout, stderr } = await run('tools');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^good +add +Adds two numbers$/m);
     expect(stdout).toMatch(/^kinds +take +Answers its arguments$/m);
     expect(stdout).toContain('Hidden \\u{202e}reversed\\u{1b}[31m text');
-    expect(stderr).toContain('warning bad is left out');
-    expect(stderr).not.toContain('off is left out');
+    expect(stderr).toContain('warning bad is skipped');
+    expect(stderr).not.toContain('off is skipped');
   });
 
-  it('searches, shows schemas and signatures, and answers JSON', async () => {
+  it('searches, and prints schemas, signatures and JSON', async () => {
     const [found, schema, signature, none, data] = await Promise.all([
       run('tools', 'good', 'numbers'),
       run('tools', 'good', 'Add', 'two', '--schema'),
@@ -106,17 +106,17 @@ describe('tools', () => {
     expect(data?.map(({ name }) => name)).toEqual(['mcp__good__add']);
   });
 
-  it('of a server that is misspelt are not searched for without a word about it', async () => {
+  it('suggests the server when its name is misspelt', async () => {
     const { code, stdout, stderr } = await run('tools', 'godo');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toContain('Did you mean the server? turnbuckle tools good');
+    expect(stderr).toContain('Did you mean "turnbuckle tools good"?');
   });
 
   it.each([
     ['bad', 17, 'SERVER_EXITED'],
     ['off', 11, 'turnbuckle enable off'],
     ['foreign', 15, 'turnbuckle trust foreign'],
-  ])('of %s cannot be had, and it says why', async (server, exit, text) => {
+  ])('of %s cannot be listed, and the error says why', async (server, exit, text) => {
     const { code, stdout, stderr } = await run('tools', server);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
     expect(stderr).toContain(text);
@@ -137,7 +137,7 @@ describe('resources and prompts', () => {
     expect(await json(['prompts', 'good'], { home })).toMatchObject([{ name: 'simple' }, { name: 'greet' }]);
   });
 
-  it('are read: text as text, bytes into a file', async () => {
+  it('are read: text is printed, bytes are saved to a file', async () => {
     expect(await run('read', 'good', 'fixture://greeting')).toEqual({
       code: 0,
       stdout: 'hello\n',
@@ -152,10 +152,10 @@ describe('resources and prompts', () => {
     });
     const unknown = await run('read', 'good', 'fixture://nope');
     expect(unknown.code).toBe(12);
-    expect(unknown.stderr).toContain('turnbuckle resources good lists what there is.');
+    expect(unknown.stderr).toContain('List the resources: turnbuckle resources good');
   });
 
-  it('are filled in, and a missing argument is named', async () => {
+  it('are filled in with arguments, and a missing argument is reported', async () => {
     expect((await run('prompt', 'good', 'greet', 'who=Ada')).stdout).toBe('user:\nGreet Ada.\n');
     expect(await json(['prompt', 'good', 'simple'], { home })).toMatchObject({
       messages: [{ role: 'user' }],
@@ -167,7 +167,7 @@ describe('resources and prompts', () => {
     expect((await run('prompt', 'good', 'greet', 'who')).code).toBe(13);
   });
 
-  it('of a server that is not there are an error', async () => {
+  it('of an unknown server are an error', async () => {
     for (const words of [
       ['resources', 'x'],
       ['prompts', 'x'],
@@ -183,8 +183,8 @@ describe('resources and prompts', () => {
 });
 
 describe('ping', () => {
-  it('says how long it took', async () => {
-    expect((await run('ping', 'good')).stdout).toMatch(/^good answered in \d+ ms \(/);
+  it('prints the response time', async () => {
+    expect((await run('ping', 'good')).stdout).toMatch(/^good responded in \d+ ms \(/);
     expect(await json(['ping', 'good'], { home })).toMatchObject({ server: 'good', alive: true });
   });
 
@@ -198,7 +198,7 @@ describe('ping', () => {
 });
 
 describe('logs', () => {
-  it('shows what the server writes and how it comes up, and ends in time', async () => {
+  it('shows the stderr and state changes of the server, and ends after --seconds', async () => {
     const { code, stdout } = await run('logs', 'kinds', '--seconds', '0.6');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^state +connecting -> ready$/m);
@@ -206,7 +206,7 @@ describe('logs', () => {
     expect(stdout).not.toContain('closed');
   });
 
-  it('answers a JSON text per line', async () => {
+  it('prints one JSON object per line', async () => {
     const { stdout } = await run('logs', 'good', '-s', '0.3', '--json');
     const lines = stdout
       .trimEnd()
@@ -215,13 +215,13 @@ describe('logs', () => {
     expect(lines).toContainEqual(expect.objectContaining({ server: 'good', kind: 'state' }));
   });
 
-  it('of a server that does not come up end with its error', async () => {
+  it('fails with the error of a server that cannot start', async () => {
     const { code, stderr } = await run('logs', 'bad', '--seconds', '0.3');
     expect(code).toBe(17);
     expect(stderr).toContain('cannot start, as asked');
   });
 
-  it('do not wait for a server that nothing will start', async () => {
+  it('does not wait for a disabled or untrusted server', async () => {
     expect((await run('logs', 'off')).code).toBe(11);
     expect((await run('logs', 'foreign')).code).toBe(15);
     expect((await run('logs', 'good', '--seconds', 'x')).code).toBe(13);

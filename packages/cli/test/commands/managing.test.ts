@@ -12,7 +12,7 @@ const written = async (file = '.config/turnbuckle/mcp.json'): Promise<unknown> =
   JSON.parse(await home.read(file)).servers;
 
 describe('add', () => {
-  it('writes a command with its own options as they are', async () => {
+  it('writes a command with its own options unchanged', async () => {
     const { code, stdout, stderr } = await run(
       'add',
       'files',
@@ -32,7 +32,7 @@ describe('add', () => {
     });
   });
 
-  it('writes an address with headers and transport, and JSON', async () => {
+  it('writes a URL with headers and transport, and a JSON entry', async () => {
     await run('add', 'docs', 'https://example.invalid/sse', '-t', 'sse', '-H', 'Authorization: Bearer ${T}');
     await run('add', 'db', '{"command":"db","env":{"URL":"${DB}"}}', '--env', 'MORE=1');
     expect(await written()).toEqual({
@@ -44,7 +44,7 @@ describe('add', () => {
   it.each([
     ['project', 'project/.turnbuckle/mcp.json'],
     ['local', 'project/.turnbuckle/mcp.local.json'],
-  ])('writes to the %s file of this directory and says that it has to be agreed to', async (scope, file) => {
+  ])('writes to the %s file of this directory and says that the server needs trust', async (scope, file) => {
     const { code, stderr } = await run('add', 'x', '--scope', scope, '--', 'true');
     expect(code).toBe(0);
     expect(stderr).toContain('turnbuckle trust x');
@@ -68,24 +68,20 @@ describe('add', () => {
     [['x', '-t', 'pigeon', 'https://example.invalid'], 10, /pigeon/],
     [['x', '-H', 'A: b', '--', 'cmd'], 10, /headers/],
     [['native', '--', 'cmd'], 10, /native/],
-    [['x', '{broken'], 13, /JSON .*: line 1, column 2: this is neither a value nor a key/],
-    [['x', '{"command": "y",\n "args": [1 2]}'], 13, /line 2, column 13: a comma is expected here/],
+    [['x', '{broken'], 13, /JSON at line 1, column 2: unexpected word/],
+    [['x', '{"command": "y",\n "args": [1 2]}'], 13, /line 2, column 13: expected a comma/],
     [['x', '{"command": "y",}'], 13, /line 1, column 17: /],
-    [
-      ['x', 'localhost:9999/mcp'],
-      13,
-      /looks like an address[\s\S]*add <name> http:\/\/localhost:9999\/mcp\./,
-    ],
-    [['x', 'http//foo/mcp'], 13, /looks like an address[\s\S]*http:\/\/foo\/mcp[\s\S]*-- http\/\/foo\/mcp/],
-    [['x', 'https:/foo.example/mcp'], 13, /looks like an address[\s\S]*https:\/\/foo\.example\/mcp/],
-    [['x', 'mcp.example.com/mcp'], 13, /looks like an address[\s\S]*https:\/\/mcp\.example\.com\/mcp/],
-    [['x', '127.0.0.1:80'], 13, /looks like an address[\s\S]*http:\/\/127\.0\.0\.1:80/],
-    [['x', 'https://example.invalid', 'more'], 13, /"more" is one word too many/],
+    [['x', 'localhost:9999/mcp'], 13, /looks like a URL[\s\S]*add <name> http:\/\/localhost:9999\/mcp\./],
+    [['x', 'http//foo/mcp'], 13, /looks like a URL[\s\S]*http:\/\/foo\/mcp[\s\S]*-- http\/\/foo\/mcp/],
+    [['x', 'https:/foo.example/mcp'], 13, /looks like a URL[\s\S]*https:\/\/foo\.example\/mcp/],
+    [['x', 'mcp.example.com/mcp'], 13, /looks like a URL[\s\S]*https:\/\/mcp\.example\.com\/mcp/],
+    [['x', '127.0.0.1:80'], 13, /looks like a URL[\s\S]*http:\/\/127\.0\.0\.1:80/],
+    [['x', 'https://example.invalid', 'more'], 13, /Unexpected argument "more"/],
     [['x', 'ftp://example.invalid'], 13, /https:\/\/, http:\/\/, wss:\/\/ or ws:\/\//],
     [['x', 'npx -y pkg'], 13, /turnbuckle add <name> -- npx -y pkg/],
     [['x', '-e', 'NOVALUE', '--', 'cmd'], 13, /NOVALUE/],
     [['x', '-H', 'novalue', 'https://example.invalid'], 13, /novalue/],
-    [['x', '--scope', 'galaxy', '--', 'cmd'], 13, /galaxy.*user, project, local/],
+    [['x', '--scope', 'galaxy', '--', 'cmd'], 13, /galaxy.*"user", "project" or "local"/],
   ])('%j is refused before anything is written', async (words, exit, reason) => {
     const { code, stdout, stderr } = await run('add', ...words);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
@@ -96,7 +92,7 @@ describe('add', () => {
   });
 
   it.each([['localhost:9999/mcp'], ['http//foo/mcp'], ['example.com/run']])(
-    'takes %s behind -- for the command that it is said to be',
+    'accepts %s after -- as a command',
     async (command) => {
       expect((await run('add', 'x', '--', command)).code).toBe(0);
       expect(await written()).toMatchObject({ x: { command } });
@@ -110,7 +106,7 @@ describe('add', () => {
     ['python3.12'],
     ['C:\\tools\\server.exe'],
     ['@scope/server'],
-  ])('takes %s for a command', async (command) => {
+  ])('accepts %s as a command', async (command) => {
     expect((await run('add', 'x', command)).code).toBe(0);
     expect(await written()).toMatchObject({ x: { command } });
   });
@@ -120,7 +116,7 @@ describe('add', () => {
     [['-e', 'GITHUB_TOKEN=hunter2', '--', 'cmd'], 'env.GITHUB_TOKEN'],
     [['https://example.invalid', '-H', 'Authorization: Bearer hunter2'], 'headers.Authorization'],
     [['{"command":"cmd","env":{"API_KEY":"hunter2"}}'], 'env.API_KEY'],
-  ])('warns of a secret in plain text: %j', async (words, place) => {
+  ])('warns about a secret in plain text: %j', async (words, place) => {
     const { code, stderr } = await run('add', 'sec', ...words);
     expect(code).toBe(0);
     expect(stderr).toContain(`warning A secret is written in plain text: ${place}`);
@@ -133,11 +129,11 @@ describe('add', () => {
     [['-e', 'GITHUB_TOKEN=${GITHUB_TOKEN}', '--', 'cmd']],
     [['https://example.invalid', '-H', 'Authorization: Bearer ${T}']],
     [['-e', 'MODE=fast', '--', 'cmd']],
-  ])('warns of none where there is none: %j', async (words) => {
+  ])('does not warn without a secret: %j', async (words) => {
     expect((await run('add', 'sec', ...words)).stderr).not.toContain('plain text');
   });
 
-  it('answers JSON without the secrets', async () => {
+  it('prints JSON without the secrets', async () => {
     const answer = await json(['add', 'x', '-e', 'KEY=hunter2', 'cmd'], { home });
     expect(answer).toEqual({
       added: 'x',
@@ -146,21 +142,23 @@ describe('add', () => {
     });
   });
 
-  it('takes a name or a program with spaces, and proposes what can be typed', async () => {
+  it('accepts a name or program with spaces, and quotes it in the next step', async () => {
     const program = await home.write('my programs/serve', '');
     const { code, stderr } = await run('add', "it's mine", program);
     expect(code).toBe(0);
     expect(stderr).toContain(`turnbuckle tools 'it'\\''s mine'`);
   });
 
-  it('says when a stronger file has a server of that name', async () => {
+  it('says when a file with higher precedence has a server of that name', async () => {
     await home.write('project/.turnbuckle/mcp.json', { servers: { x: { command: 'theirs' } } });
-    expect((await run('add', 'x', '--', 'mine')).stderr).toContain('Not in effect here');
+    expect((await run('add', 'x', '--', 'mine')).stderr).toContain(
+      'The new server is not used in this directory',
+    );
   });
 });
 
 describe('remove', () => {
-  it('takes servers out of the files they are in, and keeps the rest with its comments', async () => {
+  it('removes servers from their files, and keeps the rest with its comments', async () => {
     await home.write(
       '.config/turnbuckle/mcp.json',
       '{\n  // mine\n  "servers": {\n    "a": { "command": "a" },\n    "b": { "command": "b" } // stays\n  }\n}\n',
@@ -173,7 +171,7 @@ describe('remove', () => {
     expect(await json(['remove', 'b'], { home })).toEqual({ removed: [{ name: 'b', file: home.config }] });
   });
 
-  it('refuses an unknown name with what there is', async () => {
+  it('refuses an unknown name and suggests known ones', async () => {
     await run('add', 'files', '--', 'x');
     const close = await run('remove', 'fils');
     expect(close.code).toBe(11);
@@ -183,16 +181,16 @@ describe('remove', () => {
 });
 
 describe('disable and enable', () => {
-  it('switch in the file that decides', async () => {
+  it('change the file that is in effect', async () => {
     await run('add', 'x', '--', 'cmd');
-    expect((await run('disable', 'x')).stdout).toContain('Switched off: x');
+    expect((await run('disable', 'x')).stdout).toContain('x is disabled in');
     expect(await written()).toEqual({ x: { command: 'cmd', enabled: false } });
-    expect((await run('disable', 'x')).stdout).toContain('x is off already');
+    expect((await run('disable', 'x')).stdout).toContain('x is already disabled in');
     expect(await json(['enable', 'x'], { home })).toEqual({ enabled: [{ name: 'x', file: home.config }] });
     expect(await json(['list', '--no-connect'], { home })).toMatchObject([{ name: 'x', status: 'pending' }]);
   });
 
-  it('adjust a server for this project alone, and take that back', async () => {
+  it('change a server for this project only, and undo that', async () => {
     await run('add', 'x', '--', 'cmd');
     const local = home.file('project/.turnbuckle/mcp.local.json');
     expect((await run('disable', 'x', '--scope', 'local')).stdout).toContain(local);
@@ -202,44 +200,44 @@ describe('disable and enable', () => {
     expect(await json(['list', '--no-connect'], { home })).toMatchObject([{ name: 'x', status: 'pending' }]);
   });
 
-  it('leave nothing behind that would be a fault when the server is removed', async () => {
+  it('leave no settings that become an error when the server is removed', async () => {
     await run('add', 'x', '--', 'cmd');
     await run('disable', 'x', '--scope', 'local');
     await run('enable', 'x');
     const { stdout, stderr } = await run('remove', 'x');
     expect(stdout).toBe(`Removed x from ${home.config}\n`);
     expect(stderr).toContain(
-      `What ${home.file('project/.turnbuckle/mcp.local.json')} said about it is removed`,
+      `Also removed the settings of this server from ${home.file('project/.turnbuckle/mcp.local.json')}.`,
     );
     expect(await written('project/.turnbuckle/mcp.local.json')).toEqual({});
     expect(await json(['list'], { home })).toEqual([]);
     expect((await run('config')).code).toBe(0);
   });
 
-  it('stay where they are for another server of that name, and a project keeps what it says', async () => {
+  it('keep their settings for another server of that name, and in a project file', async () => {
     await run('add', 'x', '--', 'cmd');
     await run('add', 'x', '--scope', 'project', '--', 'other');
     await run('disable', 'x', '--scope', 'local');
     expect((await run('remove', 'x', '--scope', 'project')).stderr).toContain(
-      `${home.config} has a server of that name`,
+      `${home.config} also defines a server with this name`,
     );
     expect(await written('project/.turnbuckle/mcp.local.json')).toEqual({ x: { enabled: false } });
     await home.write('project/.turnbuckle/mcp.json', { servers: { x: { enabled: false } } });
-    expect((await run('remove', 'x')).stderr).toContain("that file is the project's");
+    expect((await run('remove', 'x')).stderr).toContain('belongs to the project');
     expect(await written('project/.turnbuckle/mcp.json')).toEqual({ x: { enabled: false } });
     const { stderr } = await run('list');
-    expect(stderr).toContain('adjusts the server "x", which no file defines');
+    expect(stderr).toContain('overrides settings of server "x", but no file defines that server');
     expect(stderr).toContain('turnbuckle remove x');
     const who = await turnbuckle(['whoami', '--json'], { home });
     expect([who.code, JSON.parse(who.stdout)]).toEqual([0, []]);
     expect((await run('whoami', 'x')).code).toBe(10);
   });
 
-  it('refuse a file that is weaker than the server’s own', async () => {
+  it('refuse a file with lower precedence than the server’s own', async () => {
     await run('add', 'x', '--scope', 'project', '--', 'cmd');
     const { code, stderr } = await run('disable', 'x', '--scope', 'user');
     expect(code).toBe(13);
-    expect(stderr).toContain('stronger');
+    expect(stderr).toContain('takes precedence over');
     expect(existsSync(home.config)).toBe(false);
   });
 

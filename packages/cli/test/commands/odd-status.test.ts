@@ -1,6 +1,6 @@
 /**
- * Node's `assert` reads and parses the file of whoever calls it, to show the line that did not hold. Of a bundle that takes
- * half a second, in which a daemon serves nobody; and any server can bring about what the HTTP client does not expect.
+ * When an assertion fails, Node's `assert` reads and parses the source file of its caller, to show the line. For a bundle
+ * that takes half a second, which blocks the daemon; and any server can make an assertion of the HTTP client fail.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -20,7 +20,7 @@ it('an HTTP status that there cannot be costs the built command no look into its
   onTestFinished(() => home.remove());
   const { code, stdout, stderr } = await turnbuckle(['call', 'far', 'x', '--verbose'], { home });
   expect(code).not.toBe(0);
-  // What Node would say has the line in it, `assert(statusCode >= 100)`.
+  // Node's own message would quote the line, `assert(statusCode >= 100)`.
   expect(stdout + stderr).toContain(
     'AssertionError [ERR_ASSERTION]: Something did not hold that should have',
   );

@@ -1,7 +1,7 @@
-/** What was typed in one directory is not started in another: there `.` would be somebody's whole home. */
+/** A server that was added in one directory does not start in another: there `.` could be a whole home directory. */
 import { chmod, mkdir } from 'node:fs/promises';
 import { fixture } from '@turnbuckle/testing';
-import { relativeWords } from 'turnbuckle';
+import { findRelativePaths } from 'turnbuckle/host';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { daemonForTest } from '../daemon/running-daemon.js';
 import { createHome, type Home, json, turnbuckle } from './turnbuckle.js';
@@ -33,10 +33,10 @@ describe('add', () => {
     [['{"command":"pkg","sandbox":{"write":["data"]}}']],
     [['{"command":"pkg","sandbox":true}']],
     [['{"command":"pkg","cwd":"."}']],
-  ])('%j keeps the directory where it was typed, and says so', async (words) => {
+  ])('%j stores the current directory, and says so', async (words) => {
     const { code, stderr } = await run('add', 'x', '--', ...words);
     expect(code).toBe(0);
-    expect(stderr).toContain(`It runs in ${home.project}`);
+    expect(stderr).toContain(`The server runs in ${home.project}`);
     expect(await written()).toMatchObject({ x: { cwd: home.project } });
   });
 
@@ -47,19 +47,21 @@ describe('add', () => {
     [['{"command":"pkg","sandbox":"strict"}']],
     [['{"command":"pkg","args":["."],"cwd":"/abs"}']],
     [['https://example.invalid/./x']],
-  ])('%j keeps none', async (words) => {
+  ])('%j stores no directory', async (words) => {
     const { code, stderr } = await run('add', 'x', '--', ...words);
-    expect([code, stderr]).toEqual([0, expect.not.stringContaining('It runs in')]);
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('The server runs in')]);
     const { x } = (await written()) as { x: { cwd?: string } };
     expect(x.cwd ?? '/abs').toBe('/abs');
   });
 
-  it('keeps the file of a project portable: from its directory, and only where it is another one', async () => {
+  it('stores a path relative to the project in a project file, and only when it differs', async () => {
     await run('add', 'here', '--scope', 'project', '--', './mini.sh');
     const below = home.file('project/below/deeper');
     await mkdir(below, { recursive: true });
     const words = ['add', 'below', '--scope', 'project', '--', './other.sh'];
-    expect((await turnbuckle(words, { home, cwd: below })).stderr).toContain('It runs in below/deeper');
+    expect((await turnbuckle(words, { home, cwd: below })).stderr).toContain(
+      'The server runs in below/deeper',
+    );
     expect(await written('project/.turnbuckle/mcp.json')).toEqual({
       here: { command: './mini.sh' },
       below: { command: './other.sh', cwd: 'below/deeper' },
@@ -76,16 +78,18 @@ describe('add', () => {
   });
 });
 
-it('an error names the directory that relative paths were meant from', async () => {
+it('an error names the directory that relative paths resolve in', async () => {
   const missing = { command: './mini.sh' };
   const ending = { command: 'sh', args: ['./mini.sh'] };
   await home.write('.config/turnbuckle/mcp.json', { servers: { missing, ending } });
   await daemonForTest([], { home, cwd: home.path });
   expect((await run('ping', 'missing')).stderr).toContain(`"./mini.sh" was not found in ${home.path}.`);
-  expect((await run('ping', 'ending')).stderr).toContain(`started in ${home.path}, where its relative paths`);
+  expect((await run('ping', 'ending')).stderr).toContain(
+    `relative paths in its command are resolved from ${home.path}`,
+  );
 });
 
-it('doctor warns of entries that mean another file wherever they are started', async () => {
+it('doctor warns about entries whose relative paths depend on the working directory', async () => {
   const good = fixture('echo');
   const servers = {
     loose: { ...good, env: { ROOT: '.' } },
@@ -99,9 +103,9 @@ it('doctor warns of entries that mean another file wherever they are started', a
   expect(code).toBe(0);
   const words = stdout.replace(/\s+/g, ' ');
   expect(words).toContain(
-    `! loose "." in its entry is meant from where it is started: here ${home.project}, `,
+    `! loose "." is relative to the directory in which the server starts. This command starts it in ${home.project}, `,
   );
-  expect(words).toContain(`with the daemon ${home.path}`);
+  expect(words).toContain(`the daemon starts it in ${home.path}`);
   const { checks } = await json<{ checks: Array<{ name: string; what: string; next?: string }> }>(
     ['doctor'],
     { home },
@@ -110,7 +114,7 @@ it('doctor warns of entries that mean another file wherever they are started', a
   expect(warned.map(({ name }) => name)).toEqual(['folder', 'loose']);
 });
 
-it('import warns of them: nobody knows where the other tool started it', async () => {
+it('import warns about relative paths: the working directory in the other tool is unknown', async () => {
   const mcpServers = {
     loose: { command: 'npx', args: ['pkg', '.'] },
     held: { command: 'npx', args: ['/a'] },
@@ -118,21 +122,19 @@ it('import warns of them: nobody knows where the other tool started it', async (
   const file = await home.write('other.json', { mcpServers });
   const { code, stderr } = await run('import', '--from', file, '--yes');
   expect(code).toBe(0);
-  expect(stderr.match(/"\." is meant from where it is started: say in "cwd"/g)).toHaveLength(1);
+  expect(stderr.match(/"\." is a relative path\. Set "cwd"/g)).toHaveLength(1);
   const { stderr: own } = await run('import', '--from', file, '--yes', '--scope', 'local');
-  expect(own).not.toContain('is meant from');
+  expect(own).not.toContain('is a relative path');
 });
 
-it('knows relative words by their form alone', () => {
-  expect(relativeWords({ command: 'bin/x', args: ['a/b', '-', '--', '.', ''], env: { A: '../b' } })).toEqual([
-    'bin/x',
-    '.',
-    '../b',
-  ]);
-  expect(relativeWords({ command: '/bin/x', args: 7, env: [], url: './x' })).toEqual([]);
+it('recognises relative paths by their form alone', () => {
+  expect(
+    findRelativePaths({ command: 'bin/x', args: ['a/b', '-', '--', '.', ''], env: { A: '../b' } }),
+  ).toEqual(['bin/x', '.', '../b']);
+  expect(findRelativePaths({ command: '/bin/x', args: 7, env: [], url: './x' })).toEqual([]);
 });
 
-it('the template of init leads to no directory that depends on where it is started', async () => {
+it('the template of init contains no relative path', async () => {
   await run('init');
   expect(await home.read('.config/turnbuckle/mcp.json')).not.toMatch(/"\.{1,2}"|"\.\.?\//);
 });

@@ -12,7 +12,7 @@ const canConfine =
   spawnSync(BUBBLEWRAP, ['--unshare-user', '--ro-bind', '/', '/', 'true']).status === 0;
 
 describe.skipIf(!canConfine)('a server in a sandbox (needs bubblewrap)', () => {
-  it('doctor says what it is held to, and what the machine has', async () => {
+  it('doctor shows the limits of the sandbox, and the sandbox program of the machine', async () => {
     const home = await createHome({ boxed: sandboxed, free: fixture('echo') });
     const { code, stdout } = await turnbuckle(['doctor'], { home });
     expect(code).toBe(0);
@@ -23,7 +23,7 @@ describe.skipIf(!canConfine)('a server in a sandbox (needs bubblewrap)', () => {
     expect(stdout).not.toMatch(/free +sandbox/);
   });
 
-  it('list marks it, and tells programs all', async () => {
+  it('list marks it, and --json has the details', async () => {
     const home = await createHome({ boxed: sandboxed, free: fixture('echo') });
     const { stdout } = await turnbuckle(['list'], { home });
     expect(stdout).toMatch(/^● {2}boxed .*user, sandbox offline/m);
@@ -39,7 +39,7 @@ describe.skipIf(!canConfine)('a server in a sandbox (needs bubblewrap)', () => {
 describe.skipIf(process.platform !== 'linux')('where bubblewrap is not installed', () => {
   const env = { PATH: '/nowhere' };
 
-  it('doctor says what to install, once a server asks for it', async () => {
+  it('doctor says what to install when a server uses a sandbox', async () => {
     const home = await createHome({ boxed: sandboxed });
     const { code, stdout } = await turnbuckle(['doctor'], { home, env });
     expect(code).toBe(11);
@@ -47,19 +47,19 @@ describe.skipIf(process.platform !== 'linux')('where bubblewrap is not installed
       /^✕ {2}sandbox +bubblewrap \(bwrap\) is not installed\n {2}→ Install the package/m,
     );
     expect(stdout).toMatch(/^✕ {2}boxed +SANDBOX_UNAVAILABLE/m);
-    expect(stdout).toMatch(/^✕ {2}boxed +sandbox offline \(asked for, not in force\)/m);
+    expect(stdout).toMatch(/^✕ {2}boxed +sandbox offline \(requested, not active\)/m);
   });
 
-  it('it is no fault while no server does', async () => {
+  it('doctor reports no fault when no server uses a sandbox', async () => {
     const { code, stdout } = await turnbuckle(['doctor'], {
       home: await createHome({ free: fixture('echo') }),
       env,
     });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^✓ {2}sandbox .* no server asks for one$/m);
+    expect(stdout).toMatch(/^✓ {2}sandbox .* \(no configured server uses a sandbox\)$/m);
   });
 
-  it('a call ends with the code of its own', async () => {
+  it('a call fails with its own code', async () => {
     const home = await createHome({ boxed: sandboxed });
     const { code, stderr } = await turnbuckle(['call', 'boxed', 'echo', 'text=hello'], { home, env });
     expect(code).toBe(26);

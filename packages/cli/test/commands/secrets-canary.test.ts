@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/commands.js';
 import { createHome, type Home, turnbuckle } from './turnbuckle.js';
 
-/** Tells whatever it was given: on stderr, in notices, in errors. */
+/** A server that repeats every secret it was given: on stderr, in notifications, in errors. */
 const LEAKING = fileURLToPath(new URL('../../../core/test/auth/canary-server.mjs', import.meta.url));
 
 const placed = new Map<string, string>();
@@ -99,7 +99,7 @@ beforeAll(async () => {
     },
   });
   env = {
-    // What a server says of its environment is cut: the rest of it must not depend on who runs the tests.
+    // The server prints its environment, and the output is cut: where must not depend on who runs the tests.
     PATH: '/usr/bin:/bin',
     TURNBUCKLE_KEYCHAIN: 'off',
     TURNBUCKLE_PASSPHRASE: place('passphrase', wordy),
@@ -139,7 +139,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   disable: ['gone'],
   remove: ['gone --json'],
   schema: [''],
-  log: ['', '--json --verbose'],
+  calls: ['', '--json --verbose'],
   stats: ['--json'],
   // The calls between its start and its end go through the daemon.
   serve: ['status', 'start --port 0 --verbose', 'status --json', 'stop'],
@@ -159,24 +159,24 @@ const ATTACHED = [
   'prompts stays',
   'ping ends --json',
   'read stays a:b',
-  'log --json',
-  'log --search leak',
+  'calls --json',
+  'calls --search leak',
   'stats --json',
 ];
-/** One after the other, after all others. */
+/** These run one after the other, after all others. */
 const CHANGING = /^(import|export|trust|enable|disable|remove|login|logout|serve|setup)\b/;
-/** Prints nothing of any server, or is tried with these in a test of its own. */
+/** These print nothing about servers, or have their own test. */
 const ELSEWHERE = ['add', 'init', 'completion'];
 
-describe('secrets wherever one can be, and every command', () => {
-  it('are run', { timeout: 300_000 }, async () => {
+describe('every command, with a secret in every place that can hold one', () => {
+  it('runs', { timeout: 300_000 }, async () => {
     await run('secrets set kept', place('secret of the vault', wordy));
     const lines = Object.entries(LINES).flatMap(([command, all]) =>
       all.map((words) => `${command} ${words}`.trim()),
     );
-    const looking = lines.filter((line) => !CHANGING.test(line));
+    const reading = lines.filter((line) => !CHANGING.test(line));
     const lane = async (): Promise<void> => {
-      for (let line = looking.shift(); line !== undefined; line = looking.shift()) await run(line);
+      for (let line = reading.shift(); line !== undefined; line = reading.shift()) await run(line);
     };
     await Promise.all([lane(), lane(), lane()]);
     for (const line of lines.filter((one) => CHANGING.test(one))) {
@@ -192,8 +192,8 @@ describe('secrets wherever one can be, and every command', () => {
     ).toEqual([]);
   });
 
-  it('show none', () => {
-    // The word that a command does not understand is repeated, so that it can be corrected: it is on the screen already.
+  it('prints no secret', () => {
+    // An invalid argument is repeated in the error, so that it can be corrected: it is on the screen already.
     const leaks = [...out].flatMap(([line, text]) =>
       foundIn(text).map((where) => `${where} -> ${shorten(line)}`),
     );
@@ -203,7 +203,7 @@ describe('secrets wherever one can be, and every command', () => {
     expect(out.get('import --yes')).toContain('[redacted]');
   });
 
-  it('leave none in the state directory', async () => {
+  it('leaves no secret in the state directory', async () => {
     const found = await readdir(home.file('state'), { recursive: true, withFileTypes: true });
     const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     expect(files).toContain(home.file('state/vault.json'));

@@ -31,15 +31,15 @@ const list = (env = {}) =>
   });
 
 describe('turnbuckle secrets', () => {
-  it('keeps what comes from a pipe, and shows names only', async () => {
+  it('stores a value from stdin, and shows names only', async () => {
     expect(await run('set greeting', { stdin: `${SECRET}\n` })).toMatchObject({
       code: 0,
-      stdout: 'Kept. Write ${secret:greeting} where it belongs.\n',
+      stdout: 'Secret stored. Use it as ${secret:greeting} in the configuration.\n',
       stderr: '',
     });
     const shown = await run('list');
     expect(shown.stdout).toMatch(/^greeting {2}\d{4}-\d\d-\d\d \d\d:\d\d\n$/);
-    expect(shown.stderr).toContain('its key is in a file beside it');
+    expect(shown.stderr).toContain('The encryption key is in a file next to the vault');
     expect(await list()).toMatchObject({ key: 'file', secrets: [{ name: 'greeting' }] });
     expect(JSON.stringify([shown, await list(), await home.read('state/vault.json')])).not.toContain(
       'battery',
@@ -47,7 +47,7 @@ describe('turnbuckle secrets', () => {
     expect((await stat(home.file('state/vault.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('never takes one from an argument, and does not repeat it', async () => {
+  it('never accepts a value as an argument, and does not repeat it', async () => {
     for (const words of [
       'set greeting battery',
       'set greeting=battery',
@@ -56,30 +56,30 @@ describe('turnbuckle secrets', () => {
     ]) {
       const { code, stdout, stderr } = await run(words);
       expect(code, words).toBe(13);
-      expect(stderr).toContain('every process of this machine can read it');
+      expect(stderr).toContain('The value would be visible to other processes and in your shell history');
       expect(stdout + stderr).not.toContain('battery');
     }
     expect(await list()).toMatchObject({ secrets: [] });
   });
 
-  it('removes one', async () => {
+  it('removes a secret', async () => {
     await run('set greeting', { stdin: SECRET });
     expect(await run('rm greetng')).toMatchObject({
       code: 13,
       stderr: expect.stringContaining('"greeting"'),
     });
     expect(await run('rm greeting')).toMatchObject({ code: 0, stdout: 'Removed greeting\n' });
-    expect((await run('list')).stderr).toContain('There are no secrets yet');
+    expect((await run('list')).stderr).toContain('No secrets');
     expect((await run('rm greeting')).code).toBe(13);
   });
 
   it.each([
-    ['set', 'name of the secret'],
-    ['set greeting', 'no value'],
-    ['set {x}', 'cannot be the name'],
+    ['set', 'secret name'],
+    ['set greeting', 'No value'],
+    ['set {x}', 'Invalid secret name.'],
     ['remove greeting', 'usage: turnbuckle secrets'],
     ['lst', 'Did you mean "turnbuckle secrets list"?'],
-    ['rotate now', 'one word too many'],
+    ['rotate now', 'Unexpected argument.'],
     ['rotate --to moon', 'keychain, file, passphrase'],
   ])('refuses: %s', async (words, message) => {
     const { code, stderr } = await run(words, { stdin: '' });
@@ -87,19 +87,19 @@ describe('turnbuckle secrets', () => {
     expect(stderr).toContain(message);
   });
 
-  it('gives the vault another key', async () => {
+  it('rotate gives the vault another key', async () => {
     const words = { TURNBUCKLE_PASSPHRASE: 'the new words' };
     expect((await run('rotate')).code).toBe(24);
     await run('set greeting', { stdin: SECRET });
     expect(await run('rotate')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('in a file beside it'),
+      stdout: expect.stringContaining('in a file next to the vault'),
     });
     expect(
       await run('rotate --to passphrase', { env: { TURNBUCKLE_NEW_PASSPHRASE: 'the new words' } }),
     ).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('made of your passphrase'),
+      stdout: expect.stringContaining('derived from your passphrase'),
     });
     expect(await run('list')).toMatchObject({
       code: 24,
@@ -110,11 +110,11 @@ describe('turnbuckle secrets', () => {
     expect(await list()).toMatchObject({ key: 'file' });
   });
 
-  it('tells that a file was open to others', async () => {
+  it('warns that a file was readable by others', async () => {
     await run('set greeting', { stdin: SECRET });
     const { chmod } = await import('node:fs/promises');
     await chmod(home.file('state/vault.json'), 0o644);
-    expect((await run('list')).stderr).toContain('warning Others could read');
+    expect((await run('list')).stderr).toContain('warning Other users could read');
     expect((await run('list')).stderr).not.toContain('warning');
   });
 });
@@ -159,45 +159,45 @@ describe('${secret:name} of a server', () => {
 describe.skipIf(!HAS_TERMINAL)(`at a terminal${NEEDS_TERMINAL}`, () => {
   const open = (...words: string[]) => openTerminal(['secrets', ...words], { home, env: OFF });
 
-  it('a secret is typed unseen', async () => {
+  it('does not show a secret while it is typed', async () => {
     const terminal = open('set', 'greeting');
     await terminal.see('Value of greeting');
     terminal.press(KEYS.enter);
     await terminal.see('It is empty');
     terminal.press('hunter2-unseen', KEYS.enter);
-    await terminal.see('Kept.');
+    await terminal.see('Secret stored.');
     expect(await terminal.ended).toBe(0);
     expect(terminal.raw()).not.toContain('hunter2');
     expect(await list()).toMatchObject({ secrets: [{ name: 'greeting' }] });
   });
 
-  it('a passphrase is typed twice when it is new, and once when it is not', { timeout: 60_000 }, async () => {
+  it('asks twice for a new passphrase, and once for a known one', { timeout: 60_000 }, async () => {
     await run('set greeting', { stdin: SECRET });
     const rotating = open('rotate', '--to', 'passphrase');
     await rotating.see('New passphrase');
     rotating.press('short', KEYS.enter);
-    await rotating.see('At least 8');
+    await rotating.see('at least 8');
     rotating.press('-but-longer', KEYS.enter);
     await rotating.see('The same again');
     rotating.press('short-but-longer', KEYS.enter);
-    await rotating.see('made of your passphrase');
+    await rotating.see('derived from your passphrase');
     expect(await rotating.ended).toBe(0);
     const listing = open('list');
-    await listing.see('Passphrase of the vault');
+    await listing.see('Vault passphrase');
     listing.press('short-but-longer', KEYS.enter);
     await listing.see('greeting');
     expect(await listing.ended).toBe(0);
     expect(rotating.raw() + listing.raw()).not.toContain('longer');
   });
 
-  it('two different ones change nothing', { timeout: 60_000 }, async () => {
+  it('two different passphrases change nothing', { timeout: 60_000 }, async () => {
     await run('set greeting', { stdin: SECRET });
     const rotating = open('rotate', '--to', 'passphrase');
     await rotating.see('New passphrase');
     rotating.press('one of them', KEYS.enter);
     await rotating.see('The same again');
     rotating.press('another one', KEYS.enter);
-    await rotating.see('not the same');
+    await rotating.see('do not match');
     expect(await rotating.ended).toBe(13);
     expect(await list()).toMatchObject({ key: 'file' });
   });

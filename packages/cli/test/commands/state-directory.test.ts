@@ -1,4 +1,4 @@
-/** A state directory that cannot be made: every command says so, with the path, and none is a defect or tries for ever. */
+/** A state directory that cannot be created: every command reports it with the path; none hangs or reports an internal error. */
 import { existsSync } from 'node:fs';
 import { fixture } from '@turnbuckle/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ const LINES: ReadonlyArray<readonly [line: string, code: number]> = [
 it.skipIf(!existsSync('/proc/self')).each([
   [['export', '--to', 'cursor', '--file', '/proc/nope/a/mcp.json', '--yes'], 10],
   [['setup', 'cursor', '--file', '/proc/nope/a/mcp.json', '--yes'], 10],
-])('turnbuckle %j says that its file cannot be written, and does not try for ever', async (words, code) => {
+])('turnbuckle %j reports that its file cannot be written, and does not hang', async (words, code) => {
   const finished = await turnbuckle(words, { home });
   expect([finished.code, finished.stderr]).toEqual([code, expect.stringContaining('/proc/nope')]);
   expect(finished.stderr).not.toContain('INTERNAL');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bar, sparkline, toSpans } from '../../src/plot.js';
-import { readSince, showDuration, showMoment, showSpan } from '../../src/time-words.js';
+import { bar, sparkline, toBuckets } from '../../src/terminal/plot.js';
+import { formatDuration, formatPeriod, formatTimestamp, parseSince } from '../../src/terminal/time-format.js';
 import { call, createLoggedHome } from './logged-home.js';
 import { createHome, json, turnbuckle } from './turnbuckle.js';
 
@@ -30,19 +30,20 @@ const home = await createLoggedHome(
   { servers: [server('demo', 900), server('web', 120), server('idle', 22_000)] },
 );
 
+// requirement D5
 describe('stats', () => {
-  it('says how much tools and servers are used, how fast they are, and what nobody needs', async () => {
+  it('shows usage and latency of tools and servers, and unused servers', async () => {
     const { stdout, stderr, code } = await turnbuckle(['stats'], { home });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^25 calls in 7 days, 4 % failed$/m);
     expect(stdout).toMatch(/^demo echo +20 +█+ +10 ms +19 ms$/m);
     expect(stdout).toMatch(/^web fetch +5 +█+[▏▎▍▌▋▊▉]? +20 % +2 s +2 s$/m);
     expect(stdout).toMatch(/^idle +0 +3 +22000 +never$/m);
-    expect(stderr).toContain('Not called in 7 days: idle');
+    expect(stderr).toContain('Servers not called in 7 days: idle');
     expect(stdout).not.toContain('\u001b');
   });
 
-  it('answers JSON, by server and in another order', async () => {
+  it('prints JSON, also for one server and in another order', async () => {
     expect(await json(['stats', '--slow'], { home })).toMatchObject({
       calls: 25,
       failures: 1,
@@ -61,12 +62,12 @@ describe('stats', () => {
     expect(await json(['stats'], { home: await createHome() })).toBeNull();
   });
 
-  it('refuses what it does not know', async () => {
-    expect((await turnbuckle(['stats', 'nobody'], { home })).stderr).toContain('knows no server "nobody"');
+  it('refuses an unknown server, conflicting options and a time in the future', async () => {
+    expect((await turnbuckle(['stats', 'nobody'], { home })).stderr).toContain('No calls to server "nobody"');
     expect((await turnbuckle(['stats', 'nobody', '--json'], { home })).code).toBe(11);
     expect((await turnbuckle(['stats', '--slow', '--failing'], { home })).code).toBe(13);
     const ahead = await turnbuckle(['stats', '--since', '2999-01-01'], { home });
-    expect(ahead.stderr).toContain('is not over yet');
+    expect(ahead.stderr).toContain('is in the future');
     expect({ code: ahead.code, stdout: ahead.stdout }).toEqual({ code: 13, stdout: '' });
   });
 });
@@ -93,9 +94,9 @@ describe('plots', () => {
     expect(bar(value, most, width)).toBe(expected);
   });
 
-  it('puts points into spans, none is lost', () => {
+  it('puts every point into a bucket, and loses none', () => {
     const points = [5, 10, 19, 20, 99, 1].map((at) => ({ at, value: 1 }));
-    expect(toSpans(points, { from: 10, spanMs: 10, count: 3 })).toEqual([4, 1, 1]);
+    expect(toBuckets(points, { from: 10, spanMs: 10, count: 3 })).toEqual([4, 1, 1]);
   });
 });
 
@@ -106,22 +107,24 @@ describe('times', () => {
     ['1970-01-01T00:00:05Z', 5_000],
     ['1970-01-01 00:00:05+00:00', 5_000],
   ])('%s', (text, expected) => {
-    expect(readSince(text, 100_000)).toBe(expected);
+    expect(parseSince(text, 100_000)).toBe(expected);
   });
 
-  it('without a zone are those of this place', () => {
+  it('without a time zone are local', () => {
     const now = Date.now();
-    expect(readSince('2001-02-03', now)).toBe(new Date(2001, 1, 3).getTime());
-    expect(readSince('2001-02-03 04:05', now)).toBe(new Date(2001, 1, 3, 4, 5).getTime());
-    expect(readSince(showMoment(Date.UTC(2001, 1, 3, 4, 5, 6)), now)).toBe(Date.UTC(2001, 1, 3, 4, 5, 6));
+    expect(parseSince('2001-02-03', now)).toBe(new Date(2001, 1, 3).getTime());
+    expect(parseSince('2001-02-03 04:05', now)).toBe(new Date(2001, 1, 3, 4, 5).getTime());
+    expect(parseSince(formatTimestamp(Date.UTC(2001, 1, 3, 4, 5, 6)), now)).toBe(
+      Date.UTC(2001, 1, 3, 4, 5, 6),
+    );
   });
 
-  it.each(['5', '30', 'May', '2001', '2001-02-30', '2001-02-03T99:00', ''])('%j is none', (text) => {
-    expect(() => readSince(text, Date.now())).toThrow('is not a time');
+  it.each(['5', '30', 'May', '2001', '2001-02-30', '2001-02-03T99:00', ''])('%j is not a time', (text) => {
+    expect(() => parseSince(text, Date.now())).toThrow('is not a time');
   });
 
-  it('are short', () => {
-    expect([0.42, 9.99, 12.4, 950, 1_500, 60_000, 600_000].map(showDuration)).toEqual([
+  it('are printed in a short form', () => {
+    expect([0.42, 9.99, 12.4, 950, 1_500, 60_000, 600_000].map(formatDuration)).toEqual([
       '0.4 ms',
       '10 ms',
       '12 ms',
@@ -130,7 +133,7 @@ describe('times', () => {
       '60 s',
       '10 min',
     ]);
-    expect([10, 30_000, 180_000, 3_600_000, 7_200_000, 604_800_000].map(showSpan)).toEqual([
+    expect([10, 30_000, 180_000, 3_600_000, 7_200_000, 604_800_000].map(formatPeriod)).toEqual([
       '1 second',
       '30 seconds',
       '3 minutes',

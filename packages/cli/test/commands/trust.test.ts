@@ -14,8 +14,7 @@ beforeEach(async () => {
 });
 
 const run = (...words: string[]) => turnbuckle(words, { home });
-const hostile = (entry: Record<string, unknown>) =>
-  home.write('project/.turnbuckle/mcp.json', { servers: { evil: entry } });
+const hostile = (entry: object) => home.write('project/.turnbuckle/mcp.json', { servers: { evil: entry } });
 
 describe('a hostile project', () => {
   const LINES: Readonly<Record<string, readonly string[][]>> = {
@@ -44,7 +43,7 @@ describe('a hostile project', () => {
     init: [[]],
     schema: [[]],
     completion: [['bash']],
-    log: [[], ['show', 'evil'], ['replay', 'evil']],
+    calls: [[], ['show', 'evil'], ['replay', 'evil']],
     stats: [[], ['evil']],
     serve: [['--stdio'], ['start', '--port', '0'], ['status'], ['stop']],
     bridge: [['--port', '70000']],
@@ -58,7 +57,7 @@ describe('a hostile project', () => {
     expect(Object.keys(LINES).sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
   });
 
-  it('starts nothing that nobody agreed to, whatever is run in it', { timeout: 60_000 }, async () => {
+  it('starts no untrusted server, whatever command runs in it', { timeout: 60_000 }, async () => {
     const file = await hostile(tattletale(started));
     await home.write('project/mcp-servers.json', { servers: { evil2: tattletale(started) } });
     await home.write('project/.turnbuckle/mcp.local.json', { servers: { evil3: tattletale(started) } });
@@ -72,7 +71,7 @@ describe('a hostile project', () => {
     expect(existsSync(started)).toBe(true);
   });
 
-  it('cannot reach the tools of others through an export', async () => {
+  it('does not get its servers into other tools through an export', async () => {
     await hostile(tattletale(started));
     const { stdout, stderr } = await run('export', '--to', 'cursor', '--file', '-');
     expect(stdout).toContain('"mine"');
@@ -80,7 +79,7 @@ describe('a hostile project', () => {
     expect(stderr).toContain('skipped evil');
   });
 
-  it('cannot paint on the terminal with its names', async () => {
+  it('prints no control characters through server names', async () => {
     const name = 'e\u001b[2Jv\u202eil';
     await home.write('project/.turnbuckle/mcp.json', { servers: { [name]: { command: 'x' } } });
     for (const words of [['list'], ['config'], ['doctor'], ['tools'], ['trust'], ['list', '--json']]) {
@@ -102,10 +101,10 @@ describe('trust', () => {
     expect(stderr).toContain('in\\u{200b}visible');
     expect(stderr).toContain('\\u{202e}');
     expect(stderr).toContain('"A": "${B}"');
-    expect(stderr).toContain('with --yes');
+    expect(stderr).toContain('use --yes');
   });
 
-  it('shows the defaults of the inputs that an entry uses, which are part of the agreement', async () => {
+  it('shows the defaults of the inputs that an entry uses, which trust covers too', async () => {
     await home.write('project/.turnbuckle/mcp.json', {
       inputs: [
         { id: 'program', default: 'rm\u001b[2J -rf\u202e' },
@@ -124,12 +123,12 @@ describe('trust', () => {
     });
     const { stderr } = await run('trust', '--yes');
     const [, evil = '', plain = ''] = stderr.split(/^(?=\w+ from )/m);
-    expect(evil).toContain('Inputs that it uses, unless you give them another value:');
+    expect(evil).toContain('Default values of the inputs of this server:');
     expect(evil).toContain('  program = "rm\\u001b[2J -rf\\u{202e}"');
     expect(evil).toContain('  with "quotes" = "quoted"');
     expect(evil).toContain('  nested = "deep"');
     expect(plain).toContain('plain from');
-    expect(plain).not.toContain('Inputs');
+    expect(plain).not.toContain('inputs');
     expect(stderr).not.toContain('not shown');
     expect(stderr).not.toMatch(/\u202e/);
     expect(stderr.includes('\u001b')).toBe(false);
@@ -137,8 +136,8 @@ describe('trust', () => {
 
   it('lets exactly that server start until it changes or the agreement is taken back', async () => {
     await hostile({ ...tattletale(started) });
-    expect((await run('trust', '--yes')).stdout).toBe('Agreed to evil\n');
-    expect((await run('trust')).stderr).toContain('nothing left to agree to');
+    expect((await run('trust', '--yes')).stdout).toBe('Trusted evil\n');
+    expect((await run('trust')).stderr).toContain('already trusted');
     await run('ping', 'evil');
     expect(existsSync(started)).toBe(true);
 
@@ -146,47 +145,47 @@ describe('trust', () => {
     await hostile({ ...tattletale(started), env: { MORE: '1' } });
     expect((await run('ping', 'evil')).code).toBe(15);
     expect(await json(['trust', 'evil', '--yes'], { home })).toEqual({ agreed: ['evil'] });
-    expect((await run('trust', '--revoke')).stdout).toBe('The agreement to evil is taken back\n');
+    expect((await run('trust', '--revoke')).stdout).toBe('evil is no longer trusted\n');
     const again = await run('trust', '--revoke');
-    expect([again.stdout, again.stderr]).toEqual(['', 'There is no agreement to evil.\n']);
+    expect([again.stdout, again.stderr]).toEqual(['', 'evil was not trusted.\n']);
     expect(await json(['trust', '--revoke'], { home })).toEqual({ revoked: [] });
     expect((await run('ping', 'evil')).code).toBe(15);
     expect(existsSync(started)).toBe(false);
   });
 
-  it('says what changed since it was agreed to: keys of the entry, scripts that changed, scripts that are gone', async () => {
+  it('says what changed since it was trusted: keys of the entry, changed scripts, removed scripts', async () => {
     const entry = { command: process.execPath, args: ['server.mjs'] };
     await home.write('project/server.mjs', 'process.exit(1)');
     await hostile(entry);
-    expect((await run('ping', 'evil')).stderr).toContain('and has not been agreed to');
+    expect((await run('ping', 'evil')).stderr).toContain('and needs your agreement');
     await run('trust', '--yes');
     await hostile({ ...entry, args: ['server.mjs', '--more'], env: { A: 'b' } });
     const changed = await run('ping', 'evil');
-    expect(changed.stderr).toContain('whose args, env changed since it was agreed to');
+    expect(changed.stderr).toContain('its entry (args, env) changed since you agreed to run the server');
     expect(changed.stderr).not.toContain('changedScripts');
-    expect((await run('trust')).stderr).toContain('Changed since you agreed: args, env');
+    expect((await run('trust')).stderr).toContain('Changed since you trusted this server: args, env');
     await hostile(entry);
     await home.write('project/server.mjs', 'process.exit(2)');
     const script = await run('ping', 'evil');
-    expect(script.stderr).toContain('whose "server.mjs" changed since it was agreed to');
+    expect(script.stderr).toContain('"server.mjs" changed since you agreed to run the server');
     expect(script.stderr).toContain('"changedScripts": "warn"');
     await rm(home.file('project/server.mjs'));
     expect((await run('ping', 'evil')).stderr).toContain(
-      'whose "server.mjs" was removed since it was agreed to',
+      '"server.mjs" was removed since you agreed to run the server',
     );
-    expect((await run('trust')).stderr).toContain('server.mjs  (removed since you agreed)');
+    expect((await run('trust')).stderr).toContain('server.mjs  (removed since you trusted the server)');
   });
 
-  it('says of a server that is refused that it is, why, and what to do', async () => {
-    const loud = { ...tattletale(started), env: { NODE_OPTIONS: '--require ./evil.js' } };
-    await home.write('project/.turnbuckle/mcp.json', { servers: { evil: loud, good: { command: 'x' } } });
+  it('says that a server is refused, why, and what to do', async () => {
+    const unsafe = { ...tattletale(started), env: { NODE_OPTIONS: '--require ./evil.js' } };
+    await home.write('project/.turnbuckle/mcp.json', { servers: { evil: unsafe, good: { command: 'x' } } });
     for (const words of [['trust', '--yes'], ['trust', 'evil', '--yes'], ['trust']]) {
       const { code, stderr } = await run(...words);
       expect([words, code]).toEqual([words, 10]);
-      expect(stderr).not.toContain('nothing left to agree to');
-      expect(stderr).toContain('evil is refused');
+      expect(stderr).not.toContain('already trusted');
+      expect(stderr).toContain('evil cannot be trusted');
       expect(stderr).toContain('"NODE_OPTIONS" changes what programs load');
-      expect(stderr).toContain('set it in your own file');
+      expect(stderr).toContain("run turnbuckle add, or move the server's entry to");
     }
     expect(await json(['trust', '--yes'], { home })).toMatchObject({
       agreed: [],
@@ -196,7 +195,7 @@ describe('trust', () => {
     expect(existsSync(started)).toBe(false);
   });
 
-  it('refuses a command that could mean more files than can be looked at, and agrees to the others', async () => {
+  it('refuses a command that refers to too many files, and trusts the other servers', async () => {
     const line = Array.from({ length: 3_000 }, (_, at) => `cd d${at % 8}; sh s${at}`)
       .join(';')
       .slice(0, 32_000);
@@ -204,21 +203,21 @@ describe('trust', () => {
     await home.write('project/.turnbuckle/mcp.json', { servers: { evil, good: { command: 'x' } } });
     const { code, stdout, stderr } = await run('trust', '--yes');
     expect(code).toBe(10);
-    expect(stderr).toContain('evil is refused');
-    expect(stderr).toContain('Put a long command into a script of the project');
-    expect(stdout).toContain('Agreed to good');
-    expect(stdout).not.toContain('Agreed to evil');
+    expect(stderr).toContain('evil cannot be trusted');
+    expect(stderr).toContain('move it into a script in the project');
+    expect(stdout).toContain('Trusted good');
+    expect(stdout).not.toContain('Trusted evil');
   });
 
-  it('knows only the servers of the project', async () => {
-    expect((await run('trust')).stderr).toContain('brings no servers along');
+  it('refuses a server that is not from the project', async () => {
+    expect((await run('trust')).stderr).toContain('The project has no servers');
     const { code, stderr } = await run('trust', 'mine', '--yes');
     expect(code).toBe(11);
-    expect(stderr).toContain('It has: none');
+    expect(stderr).toContain('Servers in the project: none');
   });
 });
 
-it('a line break in what a project says begins no line of its own', async () => {
+it('a line break in text of a project does not start a new line of output', async () => {
   const fake = 'a\r\nFAKE ok';
   const entry = { command: 'true', args: [fake], env: { [fake]: fake }, [fake]: 1 };
   await home.write('project/.turnbuckle/mcp.json', {

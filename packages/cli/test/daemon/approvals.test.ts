@@ -1,6 +1,6 @@
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { showMoment } from '../../src/time-words.js';
+import { formatTimestamp } from '../../src/terminal/time-format.js';
 import { createHome, finished, type Home, json, start, turnbuckle } from '../commands/turnbuckle.js';
 import { HAS_TERMINAL, NEEDS_TERMINAL, openTerminal } from '../terminal/terminal.js';
 import { daemonForTest, post } from './running-daemon.js';
@@ -34,33 +34,33 @@ const oneWaiting = async (): Promise<Asked> => {
     [found] = await waiting();
     return found !== undefined;
   }, 15_000);
-  if (found === undefined) throw new Error('nothing waits');
+  if (found === undefined) throw new Error('no approval is pending');
   return found;
 };
 
 describe('approvals', () => {
   it('are listed and answered', async () => {
-    expect((await turnbuckle(['approvals'], { home })).stderr).toContain('Nothing waits');
+    expect((await turnbuckle(['approvals'], { home })).stderr).toContain('No pending approvals');
     const called = call();
     const asked = await oneWaiting();
     expect(asked).toMatchObject({ callerId: 'claude', tool: 'echo' });
     const { stdout } = await turnbuckle(['approvals', 'list'], { home });
     expect(stdout).toContain('claude wants to call echo');
     expect(stdout).toContain('text: "hello"');
-    expect(stdout).toContain(`  until      ${showMoment(Date.parse(asked.expiresAt))}`);
+    expect(stdout).toContain(`  until        ${formatTimestamp(Date.parse(asked.expiresAt))}`);
     const wrong = await turnbuckle(['approvals', 'answer', asked.id, 'yes'], { home });
     expect(wrong.code).toBe(13);
     expect(await turnbuckle(['approvals', 'answer', asked.id, 'once'], { home })).toMatchObject({
       code: 0,
-      stdout: 'Allowed, this time.\n',
+      stdout: 'Allowed once.\n',
     });
     expect(await called).toMatchObject({ status: 200, body: { success: true } });
     const late = await turnbuckle(['approvals', 'answer', asked.id, 'once'], { home });
     expect(late.code).toBe(13);
-    expect(late.stderr).toContain('No call waits for approval');
+    expect(late.stderr).toContain('No pending approval');
   });
 
-  it('are shown whole, however long, to who asks for that', async () => {
+  it('are shown in full with --full, however long they are', async () => {
     const text = `${'long '.repeat(10_000)}the end of it`;
     const called = post(agent, '/mcp/call', { server: 'echo', tool_name: 'echo', arguments: { text } });
     const { id } = await oneWaiting();
@@ -81,16 +81,16 @@ describe('approvals', () => {
     for (const more of [[], ['--full']]) {
       const late = await turnbuckle(['approvals', 'show', id, ...more], { home });
       expect(late.code).toBe(13);
-      expect(late.stderr).toContain('No call waits for approval');
+      expect(late.stderr).toContain('No pending approval');
     }
   });
 
-  it('are answered and shown by the beginning of their id, where no other begins like it', async () => {
+  it('are answered and shown by a unique prefix of their id', async () => {
     const called = call();
     const { id } = await oneWaiting();
     const wrong = id.startsWith('0000') ? 'ffff' : '0000';
     const unknown = await turnbuckle(['approvals', 'answer', wrong, 'once'], { home });
-    expect([unknown.code, unknown.stderr]).toEqual([13, expect.stringContaining('No call waits')]);
+    expect([unknown.code, unknown.stderr]).toEqual([13, expect.stringContaining('No pending approval')]);
     const shown = await turnbuckle(['approvals', 'show', id.slice(0, 6)], { home });
     expect(shown.stdout).toContain(`${id}  claude wants to call echo`);
     const short = await turnbuckle(['approvals', 'answer', id.slice(0, 3), 'once'], { home });
@@ -106,7 +106,7 @@ describe('approvals', () => {
     expect(await called).toMatchObject({ status: 403, body: { code: 'CALL_DENIED' } });
   });
 
-  it('are printed as they come where nobody can be asked', async () => {
+  it('are printed as they arrive without a terminal', async () => {
     const watching = start(['approvals', 'watch', '--json'], { home });
     let text = '';
     watching.stdout?.on('data', (part: Buffer) => {
@@ -120,7 +120,7 @@ describe('approvals', () => {
     expect((await called).status).toBe(200);
   });
 
-  it('that a call of the command waits for are told, and can be given elsewhere', async () => {
+  it('that `turnbuckle call` waits for are printed, and can be answered elsewhere', async () => {
     const calling = start(['call', 'echo', 'echo', 'text=hi'], { home });
     let said = '';
     calling.stderr?.on('data', (part: Buffer) => {
@@ -133,7 +133,7 @@ describe('approvals', () => {
     expect(await ended).toMatchObject({ code: 0, stdout: 'hi\n' });
   });
 
-  it('are waited for no longer than --timeout says, and the same call goes on with the question', async () => {
+  it('are waited for until --timeout, and the same call resumes waiting', async () => {
     const words = ['call', 'echo', 'echo', 'text=hi', '--timeout', '2'];
     const first = await turnbuckle(words, { home });
     expect(first.code).toBe(15);
@@ -144,7 +144,7 @@ describe('approvals', () => {
     expect(await turnbuckle(words, { home })).toMatchObject({ code: 0, stdout: 'hi\n' });
   });
 
-  it('name file and line of a mistyped rule that asks, with a daemon and without one', async () => {
+  it('name file and line of an invalid rule that requires approval, with and without a daemon', async () => {
     await home.write('.config/turnbuckle/mcp.json', {
       servers: { echo: fixture('echo') },
       rules: [{ action: 'deny', sever: 'other' }],
@@ -154,14 +154,14 @@ describe('approvals', () => {
     const words = ['call', 'echo', 'echo', 'text=hi', '--timeout', '3'];
     const alone = await turnbuckle([...words, '--no-daemon'], { home });
     expect(alone.code).toBe(15);
-    expect(alone.stderr).toContain(`The rule at ${place} requires it`);
+    expect(alone.stderr).toContain(`Approval is required by the rule at ${place}`);
     await waitUntil(async () => {
       const { stderr } = await turnbuckle(words, { home });
-      return stderr.includes(`this rule cannot be understood (${place})`);
+      return stderr.includes(`"this rule is invalid" (${place})`);
     }, 30_000);
   });
 
-  it('say how they are answered, and whose call waits', async () => {
+  it('show how to answer, and whose call is waiting', async () => {
     const calling = start(['call', 'echo', 'echo', 'text=hi'], { home });
     const ended = finished(calling);
     const asked = await oneWaiting();
@@ -197,16 +197,16 @@ describe('approvals', () => {
   it('need a daemon', async () => {
     const { code, stderr } = await turnbuckle(['approvals'], { home: await createHome() });
     expect(code).toBe(17);
-    expect(stderr).toContain('No daemon runs');
+    expect(stderr).toContain('No daemon is running');
     const named = await turnbuckle(['approvals'], { home, env: { MCP_BRIDGE_URL: 'http://127.0.0.1:9' } });
     expect(named.code).toBe(17);
-    expect(named.stderr).toContain('Nobody answers at http://127.0.0.1:9');
+    expect(named.stderr).toContain('No response from http://127.0.0.1:9');
   });
 
-  it('are those of the daemon, whatever flags are about connections', async () => {
+  it('are those of the daemon, also with --no-daemon and --config', async () => {
     for (const words of [['--no-daemon'], ['--config', home.config]]) {
       const { code, stderr } = await turnbuckle(['approvals', ...words], { home });
-      expect({ code, stderr }).toEqual({ code: 0, stderr: 'Nothing waits for an approval.\n' });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: 'No pending approvals.\n' });
     }
   });
 
@@ -221,7 +221,7 @@ describe('approvals', () => {
 });
 
 describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
-  it('a call through the daemon asks, and the answer counts', async () => {
+  it('a call through the daemon asks for approval and uses the answer', async () => {
     const terminal = openTerminal(['call', 'echo', 'echo', 'text=hi'], { home });
     await terminal.see('This command wants to call echo');
     await terminal.see('Allow it?');
@@ -232,16 +232,19 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     expect((await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home })).stdout).toBe('hi\n');
   });
 
-  it.each(['once', 'deny'])('a call through the daemon that somebody else answers: %s', async (answer) => {
-    const terminal = openTerminal(['call', 'echo', 'echo', 'text=hi'], { home });
-    await terminal.see('Allow it?');
-    await turnbuckle(['approvals', 'answer', (await oneWaiting()).id, answer], { home });
-    await terminal.see('Somebody else answered, or nobody waits any more.');
-    expect(await terminal.ended).toBe(answer === 'once' ? 0 : 15);
-    expect(terminal.text()).not.toContain('in time');
-  });
+  it.each(['once', 'deny'])(
+    'a call through the daemon accepts an answer from elsewhere: %s',
+    async (answer) => {
+      const terminal = openTerminal(['call', 'echo', 'echo', 'text=hi'], { home });
+      await terminal.see('Allow it?');
+      await turnbuckle(['approvals', 'answer', (await oneWaiting()).id, answer], { home });
+      await terminal.see('The request was answered elsewhere, or the call was cancelled.');
+      expect(await terminal.ended).toBe(answer === 'once' ? 0 : 15);
+      expect(terminal.text()).not.toContain('timed out');
+    },
+  );
 
-  it('a call through the daemon does not keep asking while it runs', async () => {
+  it('a call through the daemon stops asking once it runs', async () => {
     const slow = await createHome({ echo: fixture('echo') });
     await slow.write('.config/turnbuckle/mcp.json', {
       servers: { echo: fixture('echo') },
@@ -252,13 +255,13 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     await terminal.see('Allow it?');
     const [asked] = await json<Asked[]>(['approvals'], { home: slow });
     await turnbuckle(['approvals', 'answer', asked?.id ?? '', 'once'], { home: slow });
-    await terminal.see('Somebody else answered, or nobody waits any more.');
+    await terminal.see('The request was answered elsewhere, or the call was cancelled.');
     await terminal.see(' %');
     terminal.press('\u0003');
     expect(await terminal.ended).toBe(130);
   });
 
-  it('a call through the daemon shows its progress, and Ctrl-C ends it', async () => {
+  it('a call through the daemon shows its progress, and Ctrl-C stops it', async () => {
     const terminal = openTerminal(['call', 'echo', 'sleep', 'ms=60000', 'everyMs=200'], { home });
     await terminal.see('Calling echo:sleep');
     await terminal.see(' %');
@@ -269,22 +272,22 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     await waitUntil(async () => (await cancelled()).includes('1'), 15_000);
   });
 
-  it('watch asks, and the answer counts', async () => {
+  it('watch asks for approval and uses the answer', async () => {
     const terminal = openTerminal(['approvals', 'watch'], { home });
-    await terminal.see('Waiting for calls');
+    await terminal.see('Waiting for approval requests');
     const called = call();
     await terminal.see('claude wants to call echo');
     await terminal.see('Allow it?');
     terminal.press('y');
-    await terminal.see('Allowed, this time.');
+    await terminal.see('Allowed once.');
     expect((await called).status).toBe(200);
     terminal.press('\u0003');
     expect(await terminal.ended).toBe(130);
   });
 
-  it('watch ends with Ctrl-C also while keys are no answer yet', async () => {
+  it('watch ends with Ctrl-C also before keys count as an answer', async () => {
     const terminal = openTerminal(['approvals', 'watch'], { home });
-    await terminal.see('Waiting for calls');
+    await terminal.see('Waiting for approval requests');
     const called = call();
     await terminal.see('claude wants to call echo');
     terminal.press('\u0003');
@@ -293,31 +296,31 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     expect((await called).status).toBe(403);
   });
 
-  it('watch does not ask any more what somebody else answered', async () => {
+  it('watch closes the prompt when a call is answered elsewhere', async () => {
     const terminal = openTerminal(['approvals', 'watch'], { home });
-    await terminal.see('Waiting for calls');
+    await terminal.see('Waiting for approval requests');
     const called = call();
     await terminal.see('Allow it?');
     await turnbuckle(['approvals', 'answer', (await oneWaiting()).id, 'once'], { home });
-    await terminal.see('Somebody else answered, or nobody waits any more.');
+    await terminal.see('The request was answered elsewhere, or the call was cancelled.');
     expect((await called).status).toBe(200);
     terminal.press('\u0003');
     expect(await terminal.ended).toBe(130);
   });
 
-  it('watch does not keep asking for a daemon that is gone', async () => {
+  it('watch stops asking when the daemon is gone', async () => {
     const own = await createHome({ echo: fixture('echo') });
     const made = await turnbuckle(['token', 'create', 'claude'], { home: own });
     const daemon = await daemonForTest([], { home: own });
     const terminal = openTerminal(['approvals', 'watch'], { home: own });
-    await terminal.see('Waiting for calls');
+    await terminal.see('Waiting for approval requests');
     const body = { server: 'echo', tool_name: 'echo', arguments: { text: 'hello' } };
     const called = post({ url: daemon.url, token: made.stdout.trim() }, '/mcp/call', body).catch(
       () => 'gone',
     );
     await terminal.see('Allow it?');
     await daemon.stop('SIGKILL');
-    await terminal.see('The daemon does not answer any more.');
+    await terminal.see('The daemon stopped responding.');
     expect(await terminal.ended).toBe(17);
     expect(await called).toBe('gone');
   });

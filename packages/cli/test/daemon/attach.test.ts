@@ -30,17 +30,17 @@ const withAndWithout = async (words: readonly string[], stdin?: string) => {
   const options = { home, ...(stdin !== undefined && { stdin }) };
   const attached = await turnbuckle(words, options);
   const { stderr, ...alone } = await turnbuckle([...words, '--no-daemon'], options);
-  // Said when it takes long, which is up to the machine.
+  // A slow connection prints this line, which depends on the machine.
   return { attached, alone: { ...alone, stderr: stderr.replace(/^Connecting.* …\n/, '') } };
 };
 
-describe('a command beside a daemon', () => {
+describe('a command with a running daemon', () => {
   it.each([
     ['call echo echo text=hi'],
     ['call echo add a=1 b:=2'],
     ['call echo fail'],
     ['call echo sleep ms=900 everyMs=100'],
-    // Longer than the time, but not silent for so long.
+    // Runs longer than the timeout, but reports progress more often than that.
     ['call echo sleep ms=2500 everyMs=50 --timeout 1.5'],
     ['call echo sleep ms=60000 everyMs=60000 --timeout 1.5'],
     ['call lazy echo text=hi --timeout 7200.0001'],
@@ -66,21 +66,21 @@ describe('a command beside a daemon', () => {
     ['prompt echo greet who=Ada'],
     ['prompt echo greet'],
     ['prompt echo gret'],
-  ])('%s says the same as without it', async (line) => {
+  ])('%s prints the same as without it', async (line) => {
     const { attached, alone } = await withAndWithout(line.split(' '));
     expect(attached).toEqual(alone);
   });
 
-  it('names --timeout where a call took too long', async () => {
+  it('suggests --timeout when a call takes too long', async () => {
     const words = 'call echo sleep ms=60000 everyMs=60000 --timeout 0.5'.split(' ');
     for (const { code, stderr } of Object.values(await withAndWithout(words))) {
       expect(code).toBe(19);
-      expect(stderr).toContain('Raise --timeout');
+      expect(stderr).toContain('increase --timeout');
       expect(stderr).not.toContain('callTimeoutMs');
     }
   });
 
-  it('says the same in JSON', async () => {
+  it('prints the same JSON', async () => {
     const [attached, alone] = await Promise.all([
       json<{ name: string }[]>(['tools', 'echo'], { home }),
       json<{ name: string }[]>(['tools', 'echo', '--no-daemon'], { home }),
@@ -93,7 +93,7 @@ describe('a command beside a daemon', () => {
     expect(await json(call, { home })).toEqual(await json([...call, '--no-daemon'], { home }));
   });
 
-  it('has the same facts about a failure', async () => {
+  it('has the same error data', async () => {
     type Failed = { readonly error: { readonly data?: object } };
     for (const line of ['call echo rpc_error code=-32050', 'call echo add a=one b=2']) {
       const words = line.split(' ');
@@ -110,7 +110,7 @@ describe('a command beside a daemon', () => {
     const [own] = await json<{ pid: number }[]>(['list', 'echo', '--no-daemon'], { home });
     expect(own?.pid).not.toBe(pids[0]?.[0]?.pid);
     const { stdout } = await turnbuckle(['ping', 'echo'], { home });
-    expect(stdout).toMatch(/^echo answered in [\d.]+ ms/);
+    expect(stdout).toMatch(/^echo responded in [\d.]+ ms/);
   });
 
   it('reads arguments from stdin', async () => {
@@ -126,14 +126,14 @@ describe('a command beside a daemon', () => {
     ['--mcp-server', 'trial=node -e 0'],
     ['--trust-project', ''],
     ['--as', 'claude'],
-  ])('makes connections of its own with %s', async (flag, value) => {
+  ])('opens its own connections with %s', async (flag, value) => {
     const mark = `own${flag.replaceAll('-', '')}`;
     const words = ['call', 'echo', 'echo', `text=${mark}`, flag, value].filter((word) => word !== '');
     await turnbuckle(words, { home });
-    expect(await json<unknown[]>(['log', '--search', mark], { home })).toEqual([]);
+    expect(await json<unknown[]>(['calls', '--search', mark], { home })).toEqual([]);
   });
 
-  it("makes connections of its own for a project's servers, unless the daemon has them", async () => {
+  it("opens its own connections for a project's servers, unless the daemon has them", async () => {
     const own = await createHome(SERVERS);
     await own.write('project/.turnbuckle/mcp.json', { servers: { local: fixture('echo') } });
     const elsewhere = await startDaemon([], { home: own, cwd: own.path });
@@ -143,14 +143,14 @@ describe('a command beside a daemon', () => {
     await elsewhere.stop();
     const there = await startDaemon([], { home: own });
     expect((await turnbuckle(words, { home: own })).stdout).toBe('hi\n');
-    const logged = await json<unknown[]>(['log', '--server', 'local'], { home: own });
+    const logged = await json<unknown[]>(['calls', '--server', 'local'], { home: own });
     expect(logged).toHaveLength(1);
     await there.stop();
   });
 });
 
 describe('a daemon that does not answer', () => {
-  it('is told in a note, and the command goes on without it', async () => {
+  it('is reported on stderr, and the command continues without it', async () => {
     const own = await createHome({ echo: fixture('echo') });
     const { pid } = process;
     const start = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''))
@@ -161,11 +161,11 @@ describe('a daemon that does not answer', () => {
     await own.write('state/daemon.json', { ...record, process: { start: start ?? '' } });
     const { code, stdout, stderr } = await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home: own });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
-    expect(stderr).toContain('The daemon at http://127.0.0.1:9 does not answer');
+    expect(stderr).toContain('The daemon at http://127.0.0.1:9 does not respond');
     expect((await turnbuckle(['approvals'], { home: own })).code).toBe(17);
   });
 
-  it('that dies during a call leaves it unknown whether it was made', async () => {
+  it('that dies during a call makes the outcome of the call unknown', async () => {
     const own = await createHome({ echo: fixture('echo') });
     const dying = await startDaemon([], { home: own });
     const started = await followCalls(dying);
@@ -178,7 +178,7 @@ describe('a daemon that does not answer', () => {
   });
 });
 
-/** Answers a function that waits until a call is on its way there. */
+/** Returns a function that waits until a call has started in the daemon. */
 async function followCalls({ url, token }: RunningDaemon): Promise<() => Promise<void>> {
   const response = await fetch(`${url}/api/events?types=call.started`, {
     headers: { authorization: `Bearer ${token}` },
@@ -191,8 +191,8 @@ async function followCalls({ url, token }: RunningDaemon): Promise<() => Promise
   };
 }
 
-describe('logs beside a daemon', () => {
-  it('shows what its server has written, then what comes, and starts no other', async () => {
+describe('logs with a running daemon', () => {
+  it('shows the earlier output of the server, then new lines, and starts no second server', async () => {
     const { command, args } = fixture('echo');
     const code =
       "let n = 0; setInterval(() => process.stderr.write('line ' + (n += 1) + '\\n'), 50).unref();";
@@ -219,7 +219,7 @@ describe('logs beside a daemon', () => {
 describe('MCP_BRIDGE_URL', () => {
   const call = ['call', 'echo', 'echo', 'text=hi'];
 
-  it('names the bridge that calls go through', async () => {
+  it('selects the bridge that calls go through', async () => {
     const other = await createHome();
     const env = { MCP_BRIDGE_URL: daemon.url, TURNBUCKLE_TOKEN: daemon.token };
     expect((await turnbuckle(call, { home: other, env })).stdout).toBe('hi\n');
@@ -233,7 +233,7 @@ describe('MCP_BRIDGE_URL', () => {
   it('works with a token for calls only', async () => {
     const other = await createHome();
     await home.write('.config/turnbuckle/mcp.json', { servers: SERVERS, rules: [{ action: 'allow' }] });
-    // Before the token is good for anything: a call that comes before the rule waits for an approval.
+    // Wait for the rule before the token exists: a call that arrives before the rule waits for an approval.
     await waitUntil(async () => (await read<{ rules: unknown[] }>('/api/rules')).rules.length > 0, 15_000);
     const { stdout } = await turnbuckle(['token', 'create', 'caller-only'], { home });
     const env = { MCP_BRIDGE_URL: `${daemon.url}/`, TURNBUCKLE_TOKEN: stdout.trim() };
@@ -243,24 +243,24 @@ describe('MCP_BRIDGE_URL', () => {
     expect(called.stdout).toBe('hi\n');
   });
 
-  it('is not silently passed over', async () => {
+  it('is not silently ignored when it is wrong', async () => {
     const silent = await turnbuckle(call, { home, env: { MCP_BRIDGE_URL: 'http://127.0.0.1:9' } });
     expect(silent.code).toBe(17);
-    expect(silent.stderr).toContain('Nobody answers at http://127.0.0.1:9');
+    expect(silent.stderr).toContain('No response from http://127.0.0.1:9');
     const wrong = await turnbuckle(call, { home, env: { MCP_BRIDGE_URL: 'localhost' } });
     expect(wrong.code).toBe(10);
   });
 
-  it("does not get the owner's token of another daemon", async () => {
+  it("never receives the owner's token of the local daemon", async () => {
     const seen: (string | undefined)[] = [];
-    const stranger = createServer((request, response) => {
+    const otherServer = createServer((request, response) => {
       seen.push(request.headers.authorization);
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end('{"error":"no","code":"TOKEN_REQUIRED"}');
     }).listen(0, '127.0.0.1');
-    onTestFinished(() => void stranger.close());
-    await once(stranger, 'listening');
-    const address = stranger.address();
+    onTestFinished(() => void otherServer.close());
+    await once(otherServer, 'listening');
+    const address = otherServer.address();
     const port = typeof address === 'object' ? address?.port : 0;
     const { code } = await turnbuckle(call, { home, env: { MCP_BRIDGE_URL: `http://127.0.0.1:${port}` } });
     expect(code).toBe(27);

@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   for (const [name, ...words] of [
     ['all'],
-    ['some', '--can', 'mcp_broken', '--can', 'mcp_denied', '--can', 'mcp_hidden'],
+    ['some', '--capability', 'mcp_broken', '--capability', 'mcp_denied', '--capability', 'mcp_hidden'],
   ] as const)
     made.set(name, (await turnbuckle(['token', 'create', name, ...words], { home })).stdout.trim());
   daemon = await startDaemon([], { home });
@@ -48,7 +48,7 @@ const servers = async (token = ''): Promise<readonly Row[]> => {
 const names = async (token = ''): Promise<string[]> => (await servers(token)).map(({ name }) => name).sort();
 
 describe('GET /servers of the bridge', () => {
-  it('has those that are not up, with how they are', async () => {
+  it('includes servers that are not connected, with their status', async () => {
     const rows = await servers(daemon.token);
     expect(rows.map(({ name }) => name).sort()).toEqual(['broken', 'denied', 'echo', 'hidden', 'off']);
     expect(rows.find(({ name }) => name === 'broken')).toMatchObject({
@@ -59,7 +59,7 @@ describe('GET /servers of the bridge', () => {
     expect(rows.find(({ name }) => name === 'off')).toMatchObject({ status: 'disabled', tools: 0 });
   });
 
-  it('has for others those of which they could use something', async () => {
+  it('lists for other callers only servers of which they may use something', async () => {
     expect(await names(made.get('all'))).toEqual(['broken', 'denied', 'echo', 'hidden', 'off']);
     expect(await names(made.get('some'))).toEqual(['broken']);
   });

@@ -1,4 +1,4 @@
-/** A client of MCP on stdin and stdout, by hand: lines go in, messages come out. */
+/** A minimal MCP client on stdin and stdout: writes lines, reads messages. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { waitUntil } from '@turnbuckle/testing';
@@ -12,30 +12,30 @@ interface Message {
   readonly error?: unknown;
 }
 
-export interface Conversation {
+export interface StdioClient {
   readonly child: ChildProcess;
-  /** Every line that came; throws for one that is not JSON. */
+  /** Every line received so far; throws for a line that is not JSON. */
   messages(): Message[];
   send(id: number, method: string, params: object): void;
-  say(text: string): void;
-  /** The answer to a request. */
-  answer(id: number | null): Promise<Message>;
-  /** Leaves; answers the exit code. */
-  leave(signal?: NodeJS.Signals): Promise<number | null>;
-  /** The exit code when it ends by itself. */
+  sendLine(text: string): void;
+  /** Waits for the response to a request. */
+  response(id: number | null): Promise<Message>;
+  /** Closes stdin or sends the signal; returns the exit code. */
+  close(signal?: NodeJS.Signals): Promise<number | null>;
+  /** The exit code, when the process ends by itself. */
   ended(): Promise<number | null>;
   stderr(): string;
 }
 
-/** Ends with the test. */
-export function converse(words: readonly string[], options: RunOptions): Conversation {
-  const conversation = openConversation(words, options);
-  onTestFinished(() => void conversation.child.kill('SIGKILL'));
-  return conversation;
+/** Starts the command as an MCP server; it is killed when the test ends. */
+export function startClientForTest(words: readonly string[], options: RunOptions): StdioClient {
+  const client = startClient(words, options);
+  onTestFinished(() => void client.child.kill('SIGKILL'));
+  return client;
 }
 
-/** Ends when it is left. */
-export function openConversation(words: readonly string[], { home, cwd, env }: RunOptions): Conversation {
+/** Starts the command as an MCP server; it runs until the client closes it. */
+export function startClient(words: readonly string[], { home, cwd, env }: RunOptions): StdioClient {
   const child = spawn(process.execPath, [BIN, ...words], {
     cwd: cwd ?? home.project,
     env: { ...environmentOf(home), ...env },
@@ -67,12 +67,12 @@ export function openConversation(words: readonly string[], { home, cwd, env }: R
     messages,
     send: (id, method, params) =>
       void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`),
-    say: (line) => void child.stdin.write(`${line}\n`),
-    answer: async (id) => {
+    sendLine: (line) => void child.stdin.write(`${line}\n`),
+    response: async (id) => {
       await waitUntil(() => find(id) !== undefined, 20_000);
       return find(id) ?? {};
     },
-    leave: async (signal) => {
+    close: async (signal) => {
       if (signal === undefined) child.stdin.end();
       else child.kill(signal);
       return ended();

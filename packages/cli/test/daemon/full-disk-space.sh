@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs in a mount namespace of its own. A daemon whose home is on a small disk of its own, which then is filled up or
-# made read-only. Arguments: the command, the fixture, and how: full, read-only, full-at-start or read-only-at-start.
-# Prints what each step said and how it ended.
+# Runs in its own mount namespace. Starts a daemon whose home is on a small tmpfs, which is then filled up or made
+# read-only. Arguments: the command, the fixture, and how: full, read-only, full-at-start or read-only-at-start.
+# Prints the output and the exit code of each step.
 set -u
 bin=$1 fixture=$2 how=$3
 disk=$(mktemp -d)
@@ -9,7 +9,7 @@ mount -t tmpfs -o size=3m tmpfs "$disk" || exit 99
 export HOME="$disk/home" XDG_STATE_HOME="$disk/state" XDG_CONFIG_HOME="$disk/config" TURNBUCKLE_KEYCHAIN=off
 mkdir -p "$HOME" "$disk/config/turnbuckle" "$disk/state/turnbuckle"
 chmod 700 "$disk/state/turnbuckle"
-# Nothing can be made read-only while somebody has a file of it open for writing, as the log has.
+# A file system cannot be made read-only while a process has a file open for writing, as the log does.
 case $how in read-only*) log=false ;; *) log=true ;; esac
 cat >"$disk/config/turnbuckle/mcp.json" <<END
 {"daemon":{"log":{"enabled":$log}},"servers":{"demo":{"command":"node","args":["$fixture"]}}}
@@ -18,15 +18,15 @@ cd "$HOME" || exit 99
 spoil() {
   case $how in
     full*) cat /dev/zero >"$disk/filler" 2>/dev/null ;;
-    # With its source named, mount does not repeat the options it has, whose user the namespace may not know.
+    # With the source given, mount does not repeat the current options: their uid may be unknown in the namespace.
     *) mount -o remount,ro tmpfs "$disk" || exit 98 ;;
   esac
 }
 step() {
   name=$1
   shift
-  said=$(timeout 60 "$@" 2>&1 </dev/null)
-  printf '%s exit %s\n%s\n' "== $name" "$?" "$said"
+  text=$(timeout 60 "$@" 2>&1 </dev/null)
+  printf '%s exit %s\n%s\n' "== $name" "$?" "$text"
 }
 case $how in
   *-at-start)
@@ -35,14 +35,14 @@ case $how in
     exit 0
     ;;
 esac
-spoken=$(mktemp)
-node "$bin" serve --port 0 >"$spoken" 2>&1 &
+output=$(mktemp)
+node "$bin" serve --port 0 >"$output" 2>&1 &
 daemon=$!
 tries=0
-until grep -q 'runs at' "$spoken" || [ $tries -gt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+until grep -q 'running at' "$output" || [ $tries -gt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
 step before node "$bin" call demo echo text=hi
 spoil
-url=$(sed -n 's/.*runs at \(http[^ ]*\).*/\1/p' "$spoken")
+url=$(sed -n 's/.*running at \(http[^ ]*\).*/\1/p' "$output")
 step token node "$bin" token create one
 step api node -e 'fetch(process.argv[1] + "/api/tokens", { method: "POST",
   headers: { authorization: "Bearer " + process.argv[2], "content-type": "application/json" },
@@ -56,6 +56,6 @@ kill -KILL $daemon 2>/dev/null
 wait $daemon
 ended=$?
 printf '== stop exit %s\n' "$ended"
-cat "$spoken"
+cat "$output"
 printf '== left\n'
 find "$disk/state" -name '*.tmp' -o -name '*.new'

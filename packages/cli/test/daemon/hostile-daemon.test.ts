@@ -1,4 +1,4 @@
-/** What is at MCP_BRIDGE_URL may be anything: what it says is never obeyed, never endless, and never a defect of ours. */
+/** Any program can be at MCP_BRIDGE_URL: its text never controls the terminal, its size is bounded, and no command crashes. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,15 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHome, type Finished, type Home, turnbuckle } from '../commands/turnbuckle.js';
 
 const EVIL = 'seen\u001b]0;P\u0007\u001b[31m\u202e\u009b1A\r\nFAKE line';
-/** A terminal obeys none of it, and no line of ours is made up. */
-const OBEYED = /(?![\n\t])\p{Cc}|[\p{Cf}\u2028\u2029]/u;
+/** Characters that a terminal acts on, or that hide text. */
+const UNSAFE_CHARACTERS = /(?![\n\t])\p{Cc}|[\p{Cf}\u2028\u2029]/u;
 const MEGABYTE = 1_024 * 1_024;
 
-let say: (response: ServerResponse, path: string) => void;
+let respond: (response: ServerResponse, path: string) => void;
 const server = createServer((request, response) => {
   response.on('error', () => {});
   request.resume();
-  say(response, request.url ?? '');
+  respond(response, request.url ?? '');
 });
 let home: Home;
 beforeAll(async () => {
@@ -49,7 +49,7 @@ const LISTS: readonly string[][] = [
   ['logs', EVIL, '--seconds', '0.3'],
   ['serve', 'status'],
 ];
-/** What a tool says is the result: it has lines of its own. */
+/** The text of a tool is the result: it may contain line breaks. */
 const RESULTS: readonly string[][] = [
   ['tools', EVIL, EVIL, '--schema'],
   ['call', EVIL, EVIL],
@@ -126,7 +126,7 @@ const CONTENT = [
   { type: 'text', text: EVIL },
   { type: EVIL, text: EVIL, uri: EVIL, name: EVIL, mimeType: EVIL },
 ];
-/** Something for every route. */
+/** A response body with every field that any route reads. */
 const EVERYTHING = {
   ...{ ...STATUS, ...APPROVAL, ...FAULT, name: EVIL, status: 'connected', success: true, alive: true },
   ...{ servers: [STATUS], tools: [TOOL], resources: [ITEM], templates: [ITEM], layers: [{ file: EVIL }] },
@@ -149,11 +149,11 @@ describe('a daemon whose every text is hostile', () => {
     it.each([...LISTS, ...RESULTS].map((words) => [shown(words), words] as const))(
       `${what}: %s`,
       async (_, words) => {
-        say = (response) => json(response, status === 200 ? EVERYTHING : FAULT, status);
+        respond = (response) => json(response, status === 200 ? EVERYTHING : FAULT, status);
         const runs = await Promise.all([run(words), run([...words, '--json'])]);
         for (const { stdout, stderr, code } of runs) {
-          expect(stdout).not.toMatch(OBEYED);
-          expect(stderr).not.toMatch(OBEYED);
+          expect(stdout).not.toMatch(UNSAFE_CHARACTERS);
+          expect(stderr).not.toMatch(UNSAFE_CHARACTERS);
           expect(stderr).not.toMatch(/^FAKE/m);
           if (LISTS.some((list) => list === words)) expect(stdout).not.toMatch(/^FAKE/m);
           expect(code).not.toBe(70);
@@ -192,55 +192,50 @@ const all = (value: unknown): object => ({
   ...Object.fromEntries(LISTED.map((key) => [key, value])),
 });
 
-/** Each with the code that tells of it where it must be that one. */
-const ODD: ReadonlyArray<readonly [what: string, answer: (response: ServerResponse) => void, code?: string]> =
+/** Each with its error code, where the code is fixed. */
+const ODD: ReadonlyArray<[what: string, answer: (response: ServerResponse) => void, code?: string]> = [
+  ['nothing', (response) => json(response, ''), 'PROTOCOL_VIOLATION'],
+  ['a page', (response) => json(response, '<html>'), 'PROTOCOL_VIOLATION'],
+  ['null', (response) => json(response, 'null'), 'PROTOCOL_VIOLATION'],
+  ['a list', (response) => json(response, '[]'), 'PROTOCOL_VIOLATION'],
+  ['a redirect', (response) => void response.writeHead(307, { location: '/x' }).end(), 'PROTOCOL_VIOLATION'],
+  ['not HTTP', (response) => void response.socket?.end('SSH-2.0\r\n\r\n'), 'PROTOCOL_VIOLATION'],
   [
-    ['nothing', (response) => json(response, ''), 'PROTOCOL_VIOLATION'],
-    ['a page', (response) => json(response, '<html>'), 'PROTOCOL_VIOLATION'],
-    ['null', (response) => json(response, 'null'), 'PROTOCOL_VIOLATION'],
-    ['a list', (response) => json(response, '[]'), 'PROTOCOL_VIOLATION'],
-    [
-      'a way elsewhere',
-      (response) => void response.writeHead(307, { location: '/x' }).end(),
-      'PROTOCOL_VIOLATION',
-    ],
-    ['no HTTP', (response) => void response.socket?.end('SSH-2.0\r\n\r\n'), 'PROTOCOL_VIOLATION'],
-    [
-      'something deep',
-      (response) => json(response, `{"servers":${deep},"tools":${deep},"approvals":${deep}}`),
-    ],
-    ['numbers', (response) => json(response, all(5))],
-    ['texts', (response) => json(response, all('x'))],
-    ['lists of null', (response) => json(response, all([null]))],
-    ['lists of numbers', (response) => json(response, all([1]))],
-    ['objects', (response) => json(response, all({}))],
-  ];
+    'deeply nested JSON',
+    (response) => json(response, `{"servers":${deep},"tools":${deep},"approvals":${deep}}`),
+  ],
+  ['numbers', (response) => json(response, all(5))],
+  ['strings', (response) => json(response, all('x'))],
+  ['lists of null', (response) => json(response, all([null]))],
+  ['lists of numbers', (response) => json(response, all([1]))],
+  ['objects', (response) => json(response, all({}))],
+];
 
-describe('what is no answer of a daemon is told with a code and what to do', () => {
+describe('a response that is not from a daemon is an error with a code and a hint', () => {
   it.each(ODD)(
     '%s',
     async (_, answer, expected) => {
-      say = answer;
+      respond = answer;
       for (const { code, stderr } of await Promise.all([...LISTS, ...RESULTS].slice(0, -1).map(run))) {
         expect([stderr, code]).not.toContain(70);
         expect(stderr).not.toContain('INTERNAL');
       }
       const { code, stderr } = await run(['tools']);
       if (expected === undefined) return;
-      expect([code, stderr]).toEqual([
-        14,
-        expect.stringContaining(`error ${expected} The address http://127.0.0.1:`),
-      ]);
-      expect(stderr).toContain('MCP_BRIDGE_URL names another address');
+      expect([code, stderr]).toEqual([14, expect.stringContaining(`error ${expected} http://127.0.0.1:`)]);
+      expect(stderr).toContain('To use another URL, set MCP_BRIDGE_URL');
     },
     60_000,
   );
 
-  it('more than it should be', async () => {
-    say = endless;
+  it('a response without end', async () => {
+    respond = endless;
     for (const words of [['list'], ['call', 'x', 'y']]) {
       const { code, stderr } = await run(words);
-      expect([code, stderr]).toEqual([14, expect.stringContaining('error RESPONSE_TOO_LARGE The address')]);
+      expect([code, stderr]).toEqual([
+        14,
+        expect.stringContaining('error RESPONSE_TOO_LARGE http://127.0.0.1:'),
+      ]);
     }
   }, 60_000);
 });

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HttpReader } from '../../src/daemon/http-reader.js';
-import { createEventReader } from '../../src/daemon/server-sent-events.js';
+import { HttpResponseParser } from '../../src/daemon/http/http-response-parser.js';
+import { createEventReader } from '../../src/daemon/http/server-sent-events.js';
 
-/** An answer in pieces, cut at these places. */
-function read(answer: Buffer, cuts: readonly number[]): { reader: HttpReader; body: string } {
-  const reader = new HttpReader((what) => new Error(what));
+/** Parses a response that arrives in pieces, cut at these positions. */
+function read(answer: Buffer, cuts: readonly number[]): { reader: HttpResponseParser; body: string } {
+  const reader = new HttpResponseParser((what) => new Error(what));
   const places = [...new Set(cuts.map((cut) => cut % answer.length))].sort((left, right) => left - right);
   const parts: Buffer[] = [];
   for (const [index, start] of [0, ...places].entries())
-    parts.push(...reader.take(answer.subarray(start, places[index])));
+    parts.push(...reader.push(answer.subarray(start, places[index])));
   return { reader, body: Buffer.concat(parts).toString('utf8') };
 }
 
@@ -23,24 +23,24 @@ const chunked = (pieces: readonly string[]): Buffer =>
 const cuts = fc.array(fc.nat(5_000), { maxLength: 30 });
 const piece = fc.string({ unit: 'binary', minLength: 1, maxLength: 50 });
 
-describe('an answer in HTTP', () => {
-  it('with a length is whole when that many bytes have come, however they are cut', () => {
+describe('an HTTP response', () => {
+  it('with a content length is complete after that many bytes, however it is cut', () => {
     fc.assert(
       fc.property(piece, cuts, (text, at) => {
         const head = `HTTP/1.1 404 Not Found\r\nContent-Length: ${Buffer.byteLength(text)}\r\nX: y\r\n\r\n`;
         const { reader, body } = read(Buffer.from(head + text), at);
         expect(reader.status).toBe(404);
-        expect(reader.isWhole).toBe(true);
+        expect(reader.isComplete).toBe(true);
         expect(body).toBe(Buffer.from(text).toString('utf8'));
       }),
     );
   });
 
-  it('in chunks is the same text, however they are cut', () => {
+  it('in chunks gives the same text, however it is cut', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), cuts, (pieces, at) => {
         const { reader, body } = read(chunked(pieces), at);
-        expect(reader.isWhole).toBe(true);
+        expect(reader.isComplete).toBe(true);
         expect(body).toBe(pieces.map((one) => Buffer.from(one).toString('utf8')).join(''));
       }),
     );
@@ -48,20 +48,20 @@ describe('an answer in HTTP', () => {
 
   it('without a length ends with the connection', () => {
     const { reader, body } = read(Buffer.from('HTTP/1.0 200 OK\r\n\r\nall of it'), [3, 18]);
-    expect(reader.isWhole).toBe(false);
+    expect(reader.isComplete).toBe(false);
     expect(reader.end()).toBe(true);
     expect(body).toBe('all of it');
   });
 
-  it('that is cut off is not whole', () => {
+  it('that is cut off is not complete', () => {
     const { reader } = read(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'), []);
     expect(reader.end()).toBe(false);
     expect(read(chunked(['abc']).subarray(0, -3), []).reader.end()).toBe(false);
   });
 
-  it('comes after "100 Continue"', () => {
+  it('is read after "100 Continue"', () => {
     const { reader } = read(Buffer.from('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n'), []);
-    expect(reader).toMatchObject({ status: 204, isWhole: true });
+    expect(reader).toMatchObject({ status: 204, isComplete: true });
   });
 
   it.each([
@@ -74,17 +74,17 @@ describe('an answer in HTTP', () => {
   });
 });
 
-const BOUND = { max: 100, tooLong: () => new Error('too long') };
+const BOUND = { maxCharacters: 100, createError: () => new Error('too long') };
 
-describe('a stream of events', () => {
-  it('has no event that is longer than its bound, however many there are', () => {
+describe('an event stream', () => {
+  it('limits the length of one event, not the number of events', () => {
     const take = createEventReader(() => {}, BOUND);
     for (let at = 0; at < 100; at += 1) take('data: some words\n\n');
     take('x'.repeat(60));
     expect(() => take('x'.repeat(60))).toThrow('too long');
   });
 
-  it('is the same, however it is cut', () => {
+  it('gives the same events, however it is cut', () => {
     const text = 'event: progress\ndata: {"a":1}\n\n: \n\ndata: b\ndata: c\n\nevent: result\ndata: d\n\n';
     fc.assert(
       fc.property(cuts, (at) => {

@@ -1,4 +1,4 @@
-/** With many servers nothing is on the terminal but what was asked for. */
+/** With many servers, commands and the daemon print no warnings. */
 import { startFixture } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHome, type Home, turnbuckle } from '../commands/turnbuckle.js';
@@ -27,7 +27,7 @@ describe.each([
   ['through a daemon', []],
   ['without one', ['--no-daemon']],
 ])(`${SERVERS} servers, %s`, (_how, words) => {
-  it.each(COMMANDS)('turnbuckle %s warns of nothing', async (line) => {
+  it.each(COMMANDS)('turnbuckle %s prints no warning', async (line) => {
     const { code, stderr } = await turnbuckle([...line.split(' '), ...words], { home });
     expect({ code, stderr: stderr.replace(/^(Connecting|Calling).* …\n/gm, '') }).toEqual({
       code: 0,

@@ -1,4 +1,4 @@
-/** An error that a person meets names the command, option or variable that helps. */
+/** An error that a user sees names the command, option or variable that helps. */
 import { fixture } from '@turnbuckle/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createHome, type Home, turnbuckle } from '../commands/turnbuckle.js';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 describe('an error names what to do', () => {
-  it('about a server that cannot be reached: where it was looked for, and where that is said', async () => {
+  it('about an unreachable server: its address, and the command that shows its configuration', async () => {
     for (const words of [
       ['ping', 'gone'],
       ['doctor', 'gone'],
@@ -22,21 +22,21 @@ describe('an error names what to do', () => {
     }
   });
 
-  it('about an address that is not of this machine', async () => {
+  it('about an address that this machine does not have', async () => {
     const { code, stderr } = await turnbuckle(['serve', '--host', '192.0.2.1', '--port', '0'], { home });
     expect(code).toBe(29);
-    expect(stderr).toContain('this machine does not have that address');
+    expect(stderr).toContain('this machine has no such address');
     expect(stderr).toContain('--host 127.0.0.1');
   });
 
-  it('about a daemon that runs, a port in use, a token that is missing, and one that is not enough', async () => {
+  it('about a daemon that is already running, a port in use, an unknown token, and a token with too little access', async () => {
     const daemon = await daemonForTest([], { home });
     const second = await turnbuckle(['serve', '--port', '0'], { home });
     expect(second.stderr).toContain('turnbuckle serve stop');
     expect(second.stderr).toContain('TURNBUCKLE_STATE_DIR');
     const other = { TURNBUCKLE_STATE_DIR: home.file('other') };
     const taken = await turnbuckle(['serve', '--port', new URL(daemon.url).port], { home, env: other });
-    expect(taken.stderr).toContain('another program uses it');
+    expect(taken.stderr).toContain('the port is already in use');
     expect(taken.stderr).toContain('--port <n>');
     const from = (token: string) =>
       turnbuckle(['call', 'echo', 'echo', 'text=hi'], {
@@ -46,7 +46,7 @@ describe('an error names what to do', () => {
     const wrong = await from('tbk_wrong');
     expect(wrong.stderr).toContain('This token is unknown, expired or revoked.');
     expect(wrong.stderr).toContain('TURNBUCKLE_TOKEN');
-    const { stdout } = await turnbuckle(['token', 'create', 'watcher', '--access', 'look'], { home });
+    const { stdout } = await turnbuckle(['token', 'create', 'watcher', '--access', 'read'], { home });
     expect((await from(stdout.trim())).stderr).toContain('turnbuckle token create <name> --access call');
   });
 });

@@ -1,4 +1,4 @@
-/** Ports: a wrong one is told before anything is started or ended, and the one that agents know lasts. */
+/** An invalid port is reported before anything starts or stops, and a restart keeps the port that agents know. */
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fixture } from '@turnbuckle/testing';
@@ -13,6 +13,7 @@ afterEach(async () => {
   await turnbuckle(['serve', 'stop'], { home });
 });
 
+// requirement F5
 describe.each([['serve'], ['serve start'], ['serve restart'], ['bridge']])('turnbuckle %s', (line) => {
   it.each([
     [['--port', 'abc'], {}],
@@ -25,13 +26,13 @@ describe.each([['serve'], ['serve start'], ['serve restart'], ['bridge']])('turn
     'refuses %j with %j before anything is started',
     async (words, env) => {
       const { code, stderr } = await turnbuckle([...line.split(' '), ...words], { home, env });
-      expect([code, stderr]).toEqual([13, expect.stringMatching(/ARGUMENTS_INVALID .* is not a port\./)]);
+      expect([code, stderr]).toEqual([13, expect.stringMatching(/ARGUMENTS_INVALID .* expected a port\./)]);
       expect(existsSync(home.file('state/daemon.log'))).toBe(false);
     },
   );
 });
 
-it('a wrong option does not end the daemon that runs', async () => {
+it('an invalid option does not stop the running daemon', async () => {
   const { pid } = await json<{ pid: number }>(['serve', 'start', '--port', '0'], { home });
   for (const [words, exit] of [
     [['--port', 'abc'], 13],
@@ -43,20 +44,20 @@ it('a wrong option does not end the daemon that runs', async () => {
   expect(await json(['serve', 'status'], { home })).toMatchObject({ running: true, pid });
 });
 
-it('restart keeps a port that was any, and setup says what becomes of it', async () => {
+it('restart keeps a port chosen with --port 0, and setup warns about it', async () => {
   const { url } = await json<{ url: string }>(['serve', 'start', '--port', '0'], { home });
   const { port } = new URL(url);
   const { code, stderr } = await turnbuckle(['setup', 'cursor', '--yes'], { home });
   expect(code).toBe(0);
-  expect(stderr).toContain(`warning The daemon runs at port ${port}`);
+  expect(stderr).toContain(`warning The daemon is running on port ${port}`);
   expect(stderr).toContain(`"daemon": { "port": ${port} }`);
   expect((await json<{ url: string }>(['serve', 'restart'], { home })).url).toBe(url);
   expect((await json<{ url: string }>(['serve', 'restart'], { home })).url).toBe(url);
   await home.write('.config/turnbuckle/mcp.json', { servers: {}, daemon: { port: Number(port) } });
-  expect((await turnbuckle(['setup', 'zed', '--yes'], { home })).stderr).not.toContain('at port');
+  expect((await turnbuckle(['setup', 'zed', '--yes'], { home })).stderr).not.toContain('on port');
 });
 
-it('under npm the advice for a port that is taken is one that works there', async () => {
+it('under npm, the hint about a used port is a command that works there', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => taken.once('listening', resolve));
   const { port } = taken.address() as { port: number };
@@ -65,9 +66,11 @@ it('under npm the advice for a port that is taken is one that works there', asyn
     expect(code).toBe(29);
     return stderr;
   };
-  expect(await hintWith({ npm_lifecycle_event: 'start' })).toContain('(npm start -- --port <n>, or 0');
-  expect(await hintWith({ npm_lifecycle_event: 'dev:x' })).toContain('(npm run dev:x -- --port <n>, or 0');
-  expect(await hintWith({ npm_lifecycle_event: 'a b;c' })).toContain('(--port <n>, or 0');
-  expect(await hintWith({})).toContain('(--port <n>, or 0');
+  expect(await hintWith({ npm_lifecycle_event: 'start' })).toContain('(npm start -- --port <n>, or --port 0');
+  expect(await hintWith({ npm_lifecycle_event: 'dev:x' })).toContain(
+    '(npm run dev:x -- --port <n>, or --port 0',
+  );
+  expect(await hintWith({ npm_lifecycle_event: 'a b;c' })).toContain('(--port <n>, or --port 0');
+  expect(await hintWith({})).toContain('(--port <n>, or --port 0');
   taken.close();
 });

@@ -1,4 +1,4 @@
-/** A daemon goes on with what it had when a file breaks: then every command that goes through it says so. */
+/** When a file breaks, the daemon keeps its previous content, and every command that goes through the daemon warns. */
 import { readFile } from 'node:fs/promises';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -43,11 +43,11 @@ describe('while a file is broken', () => {
   beforeAll(() => write(good.slice(0, -2), true));
   afterAll(() => write(good, false));
 
-  it.each(COMMANDS)('turnbuckle %s warns, and does its work', async (line, expected) => {
+  it.each(COMMANDS)('turnbuckle %s warns and still works', async (line, expected) => {
     const words = line.split(' ');
     const { code, stdout, stderr } = await turnbuckle(words, { home });
     expect(stderr).toMatch(new RegExp(`^warning ${home.config}:\\d+:\\d+: .+$`, 'm'));
-    expect(stderr).toContain('All that the file said before is still in effect.');
+    expect(stderr).toContain('The previous content of the file is still in effect.');
     expect(stdout).not.toContain('warning');
     if (words.includes('--json')) expect(() => JSON.parse(stdout)).not.toThrow();
     expect(code).toBe(expected);
@@ -67,7 +67,7 @@ describe('while a file is broken', () => {
     },
   );
 
-  it('says nothing to who may not look at it', async () => {
+  it('sends no problem count to a token without read access', async () => {
     const { stdout } = await turnbuckle(['token', 'create', 'agent'], { home });
     const get = (token: string) =>
       fetch(`${daemon.url}/tools`, { headers: { authorization: `Bearer ${token}` } });
@@ -77,40 +77,44 @@ describe('while a file is broken', () => {
   });
 });
 
-it('warns of a server that goes on as it was before its entry became unusable', async () => {
+it('warns about a server that keeps its previous configuration because its entry is invalid', async () => {
   const { servers } = JSON.parse(good);
   await write(JSON.stringify({ servers: { ...servers, echo: { command: 7 } } }), true);
   const { code, stdout, stderr } = await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
   expect(stderr).toContain(`warning ${home.config}:`);
-  expect(stderr).toContain('echo goes on as it was before.');
+  expect(stderr).toContain('Server "echo" keeps its previous configuration.');
   expect((await turnbuckle(['config', 'echo'], { home })).code).toBe(10);
   expect((await turnbuckle(['config', 'files'], { home })).code).toBe(0);
   await write(good, false);
 });
 
-it('says what is in effect in the place of a rule that cannot be understood, and takes the rest over', async () => {
+it('says what replaces an invalid rule, and applies the rest', async () => {
   const { servers } = JSON.parse(good);
   const rules = [{ action: 'deny', server: 'files' }, { action: 'alow' }, { action: 'allow', tol: 'x' }];
   await write(JSON.stringify({ servers: { only: servers.echo }, rules }), true);
   const { stdout, stderr } = await turnbuckle(['list'], { home });
   expect(stdout).toContain('only');
   expect(stdout).not.toContain('files');
-  expect(stderr).toMatch(/rules\[1\].action: .*every call that reaches it needs approval, yours too\)/);
-  expect(stderr).toMatch(/rules\[2\].tol: .*this rule is left out\)/);
-  expect(stderr).not.toMatch(/goes on with|before is still/);
+  expect(stderr).toMatch(
+    /rules\[1\].action: .*every call that reaches this rule, including your own, requires approval\)/,
+  );
+  expect(stderr).toMatch(/rules\[2\].tol: .*this rule is ignored\)/);
+  expect(stderr).not.toMatch(/keeps its previous|is still in effect/);
   await write(good, false);
 });
 
-it('keeps a setting that has become wrong, and says that it does', async () => {
+it('keeps the previous value of a setting that became invalid, and says so', async () => {
   const { servers } = JSON.parse(good);
   await write(JSON.stringify({ servers, pins: 'all' }), false);
   await write(JSON.stringify({ servers, pins: 'everything' }), true);
-  expect((await turnbuckle(['list'], { home })).stderr).toContain('"pins" stays as it was before.');
+  expect((await turnbuckle(['list'], { home })).stderr).toContain(
+    'The previous value of "pins" is still in effect.',
+  );
   await write(good, false);
 });
 
-it('says nothing while all is well, also on the terminal of the daemon', async () => {
+it('prints no warning while nothing is broken', async () => {
   for (const [line] of COMMANDS.filter(([, code]) => code === 0)) {
     const { stderr } = await turnbuckle(line.split(' '), { home });
     expect([line, stderr.includes('warning')]).toEqual([line, false]);
@@ -118,7 +122,7 @@ it('says nothing while all is well, also on the terminal of the daemon', async (
   expect((await turnbuckle(['config'], { home })).code).toBe(0);
 });
 
-it('is told on the terminal of the daemon when it happens', async () => {
+it('the daemon reports a broken file on its own terminal at once', async () => {
   const other = await createHome({ echo: fixture('echo') });
   const running = await startDaemon([], { home: other });
   let stderr = '';
@@ -127,6 +131,6 @@ it('is told on the terminal of the daemon when it happens', async () => {
   });
   await other.write('.config/turnbuckle/mcp.json', '{');
   await waitUntil(() => stderr.includes(`warning ${other.config}:`));
-  expect(stderr).toContain('All that the file said before is still in effect.');
+  expect(stderr).toContain('The previous content of the file is still in effect.');
   await running.stop();
 });

@@ -1,4 +1,4 @@
-/** A daemon of the built command in the foreground, in a home of its own and on a free port. */
+/** Runs the daemon of the built command in the foreground, in its own home and on a free port. */
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
@@ -8,13 +8,13 @@ export interface RunningDaemon {
   readonly url: string;
   readonly pid: number;
   readonly child: ChildProcess;
-  /** The owner's. */
+  /** The owner's token. */
   readonly token: string;
-  /** Asks it to end; answers what it printed. */
+  /** Sends the signal; returns what the daemon printed. */
   stop(signal?: NodeJS.Signals): Promise<Finished>;
 }
 
-/** Ends with the test, or with `stop` where there is none. */
+/** The caller ends it with `stop`. */
 export async function startDaemon(words: readonly string[], options: RunOptions): Promise<RunningDaemon> {
   const child = start(['serve', '--port', '0', '--json', ...words], options);
   const ended = finished(child);
@@ -34,7 +34,7 @@ export async function startDaemon(words: readonly string[], options: RunOptions)
   return { url, pid, child, token: (await readFile(tokenFile, 'utf8')).trim(), stop };
 }
 
-/** The same for one test. */
+/** Starts a daemon that is killed when the test ends. */
 export async function daemonForTest(words: readonly string[], options: RunOptions): Promise<RunningDaemon> {
   const daemon = await startDaemon(words, options);
   onTestFinished(async () => {
@@ -45,7 +45,7 @@ export async function daemonForTest(words: readonly string[], options: RunOption
 
 export const stateOf = ({ home }: RunOptions): string => environmentOf(home).TURNBUCKLE_STATE_DIR ?? '';
 
-/** A POST of JSON to it. */
+/** Sends JSON to the daemon with POST. */
 export async function post(
   { url, token }: Pick<RunningDaemon, 'url' | 'token'>,
   path: string,
@@ -59,7 +59,7 @@ export async function post(
   return { status: response.status, body: await response.json() };
 }
 
-/** A call that is on its way: its first sign of progress has come. */
+/** Starts a call, and returns when its first progress event has arrived. */
 export async function callUnderWay(
   { url, token }: Pick<RunningDaemon, 'url' | 'token'>,
   ms: number,
@@ -79,7 +79,7 @@ export async function callUnderWay(
     }),
   });
   const reader = response.body?.getReader();
-  if (reader === undefined) throw new Error('the answer has no body');
+  if (reader === undefined) throw new Error('the response has no body');
   await reader.read();
   const decoder = new TextDecoder();
   const readRest = async (): Promise<string> => {

@@ -28,7 +28,7 @@ beforeEach(async () => {
   home = await createHome({ echo: fixture('echo') });
 });
 
-/** Everything in stdout until the prompt to go on. */
+/** Everything on stdout up to the curl command and the empty line after it. */
 async function printed(child: ReturnType<typeof start>): Promise<string> {
   let text = '';
   child.stdout?.on('data', (part: Buffer) => {
@@ -39,7 +39,7 @@ async function printed(child: ReturnType<typeof start>): Promise<string> {
 }
 
 describe('serve in the foreground', () => {
-  it.skipIf(!HAS_CURL)('prints a line for curl that works as it stands and shows no token', async () => {
+  it.skipIf(!HAS_CURL)('prints a curl command that works unchanged and shows no token', async () => {
     const child = start(['serve', '--demo', '--port', '0'], { home });
     onTestFinished(() => void child.kill('SIGKILL'));
     const text = await printed(child);
@@ -51,7 +51,7 @@ describe('serve in the foreground', () => {
     expect(text).toMatch(/MCP endpoint +http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
   });
 
-  it('takes its port from PORT, and says what is wrong with a port', async () => {
+  it('reads its port from PORT, and reports a used or invalid port', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
     await waitUntil(() => taken.listening);
@@ -63,13 +63,13 @@ describe('serve in the foreground', () => {
       turnbuckle(['bridge'], { home: await createHome(), env: { PORT: port } }),
     ]);
     expect(busy.code).toBe(29);
-    expect(busy.stderr).toContain(`LISTEN_FAILED Cannot listen at 127.0.0.1, port ${port}`);
+    expect(busy.stderr).toContain(`LISTEN_FAILED Cannot listen on 127.0.0.1 port ${port}`);
     expect(bridge.stderr).toContain(`port ${port}`);
     expect(wrong.code).toBe(13);
-    expect(wrong.stderr).toContain('--port "70000" is not a port.');
+    expect(wrong.stderr).toContain('Invalid --port "70000": expected a port.');
   });
 
-  it('on all addresses of the machine is reached by its own', async () => {
+  it('on 0.0.0.0 is reached over 127.0.0.1', async () => {
     const daemon = await daemonForTest(['--host', '0.0.0.0'], { home });
     expect(daemon.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const [echo] = await json<{ pid: number }[]>(['list'], { home });
@@ -83,41 +83,46 @@ describe('serve in the foreground', () => {
     ['127.0.0.1', false],
     ['localhost', false],
     ['127.0.0.2', false],
-  ])('at %s says whether other machines can reach it: %s', async (host, isOpen) => {
+  ])('on %s warns when other machines can reach it: %s', async (host, isOpen) => {
     const daemon = await daemonForTest(['--host', host], { home });
     const port = new URL(daemon.url).port;
     const shown = await turnbuckle(['serve', 'status'], { home });
     const { listensAt } = await json<{ listensAt?: string }>(['serve', 'status'], { home });
     const { stderr } = await daemon.stop();
     const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    expect(stderr.includes(`warning It listens at ${address}: other machines can reach it`)).toBe(isOpen);
-    expect(shown.stdout.includes(`It listens at http://${address}`)).toBe(isOpen);
+    expect(stderr.includes(`warning The daemon listens on ${address}. Other machines can reach it`)).toBe(
+      isOpen,
+    );
+    expect(shown.stdout.includes(`It listens on http://${address}`)).toBe(isOpen);
     expect(listensAt).toBe(isOpen ? `http://${address}` : undefined);
   });
 
   it('in the background repeats that other machines can reach it', async () => {
     const { stderr } = await turnbuckle(['serve', 'start', '--host', '0.0.0.0', '--port', '0'], { home });
     await turnbuckle(['serve', 'stop'], { home });
-    expect(stderr).toContain('other machines can reach it, and what is sent is not encrypted');
+    expect(stderr).toContain('Other machines can reach it, and the traffic is not encrypted');
   });
 
-  it('is the only one of its state directory, and the second says who has it', async () => {
+  it('refuses a second daemon for the same state directory, and names the first', async () => {
     const daemon = await daemonForTest([], { home });
     const second = await turnbuckle(['serve', '--port', '0'], { home });
     expect(second.code).toBe(29);
     expect(second.stderr).toContain(`process ${daemon.pid}, at ${daemon.url}`);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('lets calls end after %s, and ends with 0', async (signal) => {
-    const daemon = await daemonForTest([], { home });
-    const { rest } = await callUnderWay(daemon, 1_500);
-    const ended = daemon.stop(signal);
-    expect(await rest).toMatch(/event: result\ndata: {"success":true/);
-    expect((await ended).code).toBe(0);
-    expect(existsSync(join(stateOf({ home }), 'daemon.json'))).toBe(false);
-  });
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'finishes running calls after %s, and exits with 0',
+    async (signal) => {
+      const daemon = await daemonForTest([], { home });
+      const { rest } = await callUnderWay(daemon, 1_500);
+      const ended = daemon.stop(signal);
+      expect(await rest).toMatch(/event: result\ndata: {"success":true/);
+      expect((await ended).code).toBe(0);
+      expect(existsSync(join(stateOf({ home }), 'daemon.json'))).toBe(false);
+    },
+  );
 
-  it('ends at once at the second signal', async () => {
+  it('stops immediately at the second signal', async () => {
     const daemon = await daemonForTest([], { home });
     const { rest } = await callUnderWay(daemon, 60_000);
     const lost = rest.then(
@@ -136,19 +141,19 @@ describe('serve in the foreground', () => {
     expect(await lost).toBe('lost');
   });
 
-  it('keeps a configured server named demo, and says that the other one is left out', async () => {
+  it('keeps a configured server named demo, and says that it skips its own demo server', async () => {
     const own = await createHome({ demo: fixture('echo') });
     const child = start(['serve', '--demo', '--port', '0'], { home: own });
     onTestFinished(() => void child.kill('SIGKILL'));
     const ended = finished(child);
-    // Nothing is said about tools that this one may not have.
+    // The printed command uses no tool of the demo server, which this one may not have.
     expect(await printed(child)).toMatch(/^curl .*\/tools$/m);
     expect((await turnbuckle(['call', 'demo', 'cwd'], { home: own })).code).toBe(0);
     child.kill('SIGTERM');
-    expect((await ended).stderr).toContain(`The demo server is left out: there is a server named "demo"`);
+    expect((await ended).stderr).toContain('Skipping the demo server because ');
   });
 
-  it('gives way to a server named demo that is added while it runs, and comes back when it is gone', async () => {
+  it('replaces its demo server by an added server of that name, and restores it when that is removed', async () => {
     await daemonForTest(['--demo'], { home });
     const tools = async (): Promise<number> =>
       (await turnbuckle(['tools', 'demo'], { home })).stdout.trim().split('\n').length;
@@ -160,7 +165,7 @@ describe('serve in the foreground', () => {
     await waitUntil(async () => (await tools()) === 3, 20_000);
   });
 
-  it('leaves nothing running', async () => {
+  it('leaves no server running', async () => {
     const daemon = await daemonForTest([], { home });
     const { pid } = await json<{ pid: number }[]>(['list'], { home }).then(([first]) => first ?? { pid: 0 });
     expect(isAlive(pid)).toBe(true);
@@ -170,7 +175,7 @@ describe('serve in the foreground', () => {
 });
 
 describe('serve in the background', () => {
-  it('starts, is found, starts anew and stops', async () => {
+  it('starts, reports its status, restarts and stops', async () => {
     const started = await json<{ url: string; pid: number; log: string }>(
       ['serve', 'start', '--demo', '--port', '0'],
       { home },
@@ -180,7 +185,7 @@ describe('serve in the background', () => {
     });
     const shown = await turnbuckle(['serve', 'status'], { home, env: { TZ: 'Asia/Kolkata' } });
     expect(shown.stdout).toMatch(
-      /, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n\d of 2 servers are up(, \d (is|are) connecting)?: /,
+      /, running since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n\d of 2 servers are connected(, \d (is|are) connecting)?\. /,
     );
     expect(await json(['serve', 'status'], { home })).toMatchObject({
       running: true,
@@ -201,10 +206,10 @@ describe('serve in the background', () => {
     expect(isAlive(restarted.pid)).toBe(false);
     expect((await turnbuckle(['serve', 'status'], { home })).code).toBe(3);
     expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
-    expect(await readFile(started.log, 'utf8')).toContain('Turnbuckle runs at');
+    expect(await readFile(started.log, 'utf8')).toContain('Turnbuckle is running at');
   });
 
-  it('outlives the server from whose shell it was started', async () => {
+  it('outlives the server whose shell started it', async () => {
     const { command, args } = fixture('echo');
     const script = `"$1" "$2" serve start --port 0 --json > "$3"; shift 3; exec "$@"`;
     const server = {
@@ -228,7 +233,7 @@ describe('serve in the background', () => {
     expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
   }, 120_000);
 
-  it('starts anew with what it was started with, where it was, unless told otherwise', async () => {
+  it('restarts with the same options and directory, unless others are given', async () => {
     const port = String(await freePort());
     await home.write('project/more.json', { servers: { more: fixture('echo') } });
     await home.write('elsewhere/other.json', { servers: { other: fixture('echo') } });
@@ -248,11 +253,11 @@ describe('serve in the background', () => {
     expect(directory.trim()).toBe(realpathSync(home.project));
     expect(await serve(['restart', '--port', '0', '--config', 'other.json'], elsewhere)).not.toBe(url);
     expect(await names()).toEqual(['demo', 'echo', 'other']);
-    // What was given anew is from now on what it was started with.
+    // Options given to restart replace the earlier ones for later restarts.
     await serve(['restart'], { home });
     expect(await names()).toEqual(['demo', 'echo', 'other']);
     expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
-    // Of one that does not run nothing is known.
+    // A daemon that is not running leaves no options behind.
     await serve(['restart', '--port', '0'], { home });
     expect(await names()).toEqual(['echo']);
   });
@@ -266,21 +271,24 @@ describe('serve in the background', () => {
       await turnbuckle(['serve', 'stop'], { home });
     });
     const { code, stdout, stderr } = await turnbuckle(['serve', 'start', '--port', '0'], { home });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Turnbuckle runs at') });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('Turnbuckle is running at'),
+    });
     expect(stderr).toMatch(/^warning .*keepdays/m);
     const again = await turnbuckle(['serve', 'restart', '--port', '0', '--json'], { home });
     expect(JSON.parse(again.stdout)).toMatchObject({ warnings: [expect.stringContaining('keepdays')] });
     expect(again.stderr).toMatch(/^warning .*keepdays/m);
   });
 
-  it('says why it does not start', async () => {
+  it('reports why it does not start', async () => {
     const { code, stdout, stderr } = await turnbuckle(['serve', 'start', '--host', '203.0.113.1'], { home });
     expect(code).toBe(29);
     expect(stdout).toBe('');
     expect(stderr).toContain('LISTEN_FAILED');
   });
 
-  it('does not take a process for a daemon that only has its pid', async () => {
+  it('does not mistake another process with the recorded pid for the daemon', async () => {
     const { pid } = start(['demo-server'], { home });
     onTestFinished(() => void (pid !== undefined && isAlive(pid) && process.kill(pid, 'SIGKILL')));
     const record = { pid, url: 'http://127.0.0.1:9', started: new Date().toISOString(), version: '0.1.0' };
@@ -289,27 +297,27 @@ describe('serve in the background', () => {
   });
 });
 
-describe('serve with a wrong word', () => {
-  it('says which one was meant', async () => {
+describe('serve with wrong arguments', () => {
+  it('suggests the subcommand', async () => {
     const { code, stderr } = await turnbuckle(['serve', 'stat'], { home });
     expect(code).toBe(13);
     expect(stderr).toContain('turnbuckle serve start');
   });
 
   it.each([
-    [['--view', 'small'], '--view is for --stdio'],
-    [['start', '--view', 'small'], '--view is for --stdio'],
+    [['--view', 'small'], '--view requires --stdio'],
+    [['start', '--view', 'small'], '--view requires --stdio'],
     [['start', '--stdio'], '--stdio'],
     [['--stdio', '--demo'], '--demo'],
     [['--stdio', '--port', '0'], '--port'],
-  ])('refuses %j: one of them would be without effect', async (words, named) => {
+  ])('refuses %j: one of them would have no effect', async (words, named) => {
     const { code, stdout, stderr } = await turnbuckle(['serve', ...words], { home });
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
     expect(stderr).toContain(named);
     expect(existsSync(join(stateOf({ home }), 'daemon.json'))).toBe(false);
   });
 
-  it('is not a command that help lists', async () => {
+  it('help does not list demo-server', async () => {
     const { stdout } = await finished(start(['--help'], { home }));
     expect(stdout).toContain('serve');
     expect(stdout).not.toContain('demo-server');

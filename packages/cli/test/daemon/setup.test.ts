@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { TokenStore } from '@turnbuckle/gateway';
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AGENTS, agentAt, agentsHere } from '../../src/daemon/agent-clients.js';
 import { readClientConfig } from '../../src/imports/index.js';
+import { AGENT_CLIENTS, detectAgent, detectAgents } from '../../src/setup/agent-clients.js';
 import { BIN, createHome, environmentOf, type Home, json, turnbuckle } from '../commands/turnbuckle.js';
 import { daemonForTest } from './running-daemon.js';
 
@@ -25,18 +25,18 @@ const tokens = async (): Promise<string[]> => {
   return store.list().map(({ name }) => name);
 };
 
-/** A file that people have: with comments where the format has them, and another server. */
+/** Existing files: with comments and other settings. */
 const EXISTING: Readonly<Record<string, string>> = {
   json: '{\n  // mine\n  "theme": "dark",\t\n}\n',
   toml: '# mine\nmodel = "x"  # kept\n\n[mcp_servers.other]\ncommand = "other"\n',
   yaml: '# mine\nname: x   # kept\n',
 };
 
-describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', (id, client) => {
+describe.each(AGENT_CLIENTS.map((client) => [client.id, client] as const))('setup %s', (id, client) => {
   const read = async (file: string) => readClientConfig(id, await readFile(file, 'utf8'), { file });
 
-  it('writes it where there was nothing, and takes it back', async () => {
-    const { file } = agentAt(client, placeIn(home));
+  it('creates the file, and removes it with --undo', async () => {
+    const { file } = detectAgent(client, placeIn(home));
     const { code, stderr } = await setup(id, '--yes');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { servers, problems } = await read(file);
@@ -57,11 +57,11 @@ describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', 
     expect((await setup(id, '--undo')).code).toBe(0);
     await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await tokens()).not.toContain(id);
-    expect(agentsHere(placeIn(home))).toEqual([]);
+    expect(detectAgents(placeIn(home))).toEqual([]);
   });
 
-  it('leaves the rest of a file alone, done twice and by command, and takes it back to the byte', async () => {
-    const { file } = agentAt(client, placeIn(home));
+  it('keeps the rest of a file, also the second time and with --stdio, and restores it byte for byte', async () => {
+    const { file } = detectAgent(client, placeIn(home));
     const before = (EXISTING[client.format] ?? '').replace(
       '[mcp_servers.other]',
       client.dialect.list === true ? '[[mcp_servers]]\nname = "other"' : '[mcp_servers.other]',
@@ -82,8 +82,8 @@ describe.each(AGENTS.map((client) => [client.id, client] as const))('setup %s', 
 });
 
 describe('setup', () => {
-  it('lists the agents that are here', async () => {
-    expect((await setup()).stderr).toContain('No agents were found here');
+  it('lists the installed agents', async () => {
+    expect((await setup()).stderr).toContain('No agents found');
     await mkdir(home.file('.cursor'));
     await home.write('.codex/config.toml', '');
     expect(await json(['setup'], { home })).toMatchObject([
@@ -93,14 +93,14 @@ describe('setup', () => {
     expect((await setup()).stdout).toMatch(/^cursor +Cursor /);
   });
 
-  it('shows what it would write and does not, where nobody can agree', async () => {
+  it('shows the change and writes nothing without a terminal', async () => {
     const { code, stderr } = await setup('cursor');
     expect(code).toBe(20);
     expect(stderr).toContain('http://127.0.0.1:7420/mcp');
     expect(await tokens()).toEqual(['owner']);
   });
 
-  it('writes the address of the daemon that runs, and what it writes works', async () => {
+  it('writes the URL of the running daemon, and the entry works', async () => {
     const { url } = await daemonForTest([], { home });
     await setup('cursor', '--yes');
     const { mcpServers } = JSON.parse(await home.read('.cursor/mcp.json'));
@@ -125,43 +125,43 @@ describe('setup', () => {
           },
         }),
       });
-    // The daemon hears of the token within a second.
+    // The daemon notices the new token within a second.
     await waitUntil(async () => (await hello()).status === 200);
     expect(await (await hello()).text()).toContain('"serverInfo"');
   });
 
-  it('takes only its entry out of a file that was changed since, once somebody agrees', async () => {
+  it('removes only its entry from a file that has changed since, after confirmation', async () => {
     await home.write('.claude.json', '{\n  "numStartups": 1\n}\n');
     await setup('claude-code', '--yes');
     const changed = (await home.read('.claude.json')).replace('"numStartups": 1', '"numStartups": 2');
     await home.write('.claude.json', changed);
     const asked = await setup('claude-code', '--undo');
     expect(asked.code).toBe(20);
-    expect(asked.stderr).toContain('was changed since');
+    expect(asked.stderr).toContain('has changed since');
     expect(await home.read('.claude.json')).toBe(changed);
     expect(await tokens()).toContain('claude-code');
     expect((await setup('claude-code', '--undo', '--yes')).code).toBe(0);
     expect(JSON.parse(await home.read('.claude.json'))).toEqual({ numStartups: 2, mcpServers: {} });
     expect(await tokens()).not.toContain('claude-code');
-    expect((await setup('claude-code', '--undo')).stderr).toContain('There is no setup of claude-code');
+    expect((await setup('claude-code', '--undo')).stderr).toContain('no setup of claude-code is recorded');
   });
 
-  it('says what to do by hand where it cannot take its entry out', async () => {
+  it('says what to do by hand when it cannot remove its entry', async () => {
     await setup('codex', '--yes');
     const written = await home.read('.codex/config.toml');
     await home.write('.codex/config.toml', `model = "y"\n${written}`);
     const { code, stderr } = await setup('codex', '--undo', '--yes');
     expect(code).toBe(10);
-    expect(stderr).toContain('by hand, and run this again');
+    expect(stderr).toContain('by hand and run this command again');
     await home.write('.codex/config.toml', 'model = "y"\n');
     expect((await setup('codex', '--undo')).code).toBe(0);
     expect(await tokens()).toEqual(['owner']);
   });
 
-  it('takes its directories away with its file, but none that is in use or was there', async () => {
+  it('removes the directories it created, except those in use, and none that existed before', async () => {
     await mkdir(home.file('there'));
     const file = home.file('there/a/b/mcp.json');
-    // Done twice, it is still known who made them.
+    // After a second setup, the directories still count as created by setup.
     for (const words of [['--yes'], ['--yes', '--stdio']]) await setup('cursor', ...words, '--file', file);
     await home.write('there/a/other.txt', 'mine');
     expect((await setup('cursor', '--undo')).code).toBe(0);
@@ -176,17 +176,17 @@ describe('setup', () => {
     expect(await readdir(home.file('there'))).toEqual(['a']);
   });
 
-  it('revokes the token where the entry is gone already, and leaves the file', async () => {
+  it('revokes the token when the entry is gone already, and keeps the file', async () => {
     await setup('cursor', '--yes');
     await home.write('.cursor/mcp.json', '{}');
     const { code, stdout } = await setup('cursor', '--undo');
     expect(code).toBe(0);
-    expect(stdout).toContain('has no entry for it any more');
+    expect(stdout).toContain('no longer has the entry');
     expect(await home.read('.cursor/mcp.json')).toBe('{}');
     expect(await tokens()).toEqual(['owner']);
   });
 
-  it('keeps the token that works when the file cannot be written', async () => {
+  it('keeps the existing token when the file cannot be written', async () => {
     await setup('cursor', '--yes');
     const made = () => json<{ name: string; createdAt: string }[]>(['token', 'list'], { home });
     const before = await made();
@@ -197,7 +197,7 @@ describe('setup', () => {
     expect(await made()).toEqual(before);
   });
 
-  it('shows what changes in a file that is one long line, and leaves it that way', async () => {
+  it('shows the change in a file that is one long line, and keeps it one line', async () => {
     const others = Object.fromEntries(
       Array.from({ length: 12 }, (_, index) => [
         `other${index}`,
@@ -206,24 +206,24 @@ describe('setup', () => {
     );
     await home.write('.cursor/mcp.json', JSON.stringify({ mcpServers: others }));
     const { stderr } = await setup('cursor', '--yes');
-    expect(stderr).toContain('Shown on several lines');
+    expect(stderr).toContain('Long lines are shown wrapped');
     expect(stderr).toContain('+     "turnbuckle": {\n');
     expect(stderr).not.toContain('other3');
     expect(await home.read('.cursor/mcp.json')).toContain('"other3":{"command":"server"');
   });
 
-  it('tells of a token that it replaces, and of a file that others can read', async () => {
-    await turnbuckle(['token', 'create', 'cursor', '--can', 'mcp_echo'], { home });
+  it('reports a token that it replaces, and a file that others can read', async () => {
+    await turnbuckle(['token', 'create', 'cursor', '--capability', 'mcp_echo'], { home });
     await home.write('.cursor/mcp.json', '{}');
     await chmod(home.file('.cursor/mcp.json'), 0o644);
     const { stderr } = await setup('cursor', '--yes');
-    expect(stderr).toContain('There is a token "cursor" already. It will be replaced');
+    expect(stderr).toContain('Token "cursor" already exists. It will be replaced');
     expect(stderr).toContain(`chmod 600 ${home.file('.cursor/mcp.json')}`);
     await chmod(home.file('.cursor/mcp.json'), 0o600);
     expect((await setup('cursor', '--yes')).stderr).not.toContain('chmod');
   });
 
-  it('knows its agents, and its views', async () => {
+  it('suggests known agents and views for misspelt names', async () => {
     expect((await setup('cursr')).stderr).toContain('Did you mean "cursor"?');
     const missing = await setup('cursor', '--yes', '--view', 'smal');
     expect(missing.code).toBe(10);
@@ -234,7 +234,7 @@ describe('setup', () => {
     expect(await home.read('.cursor/mcp.json')).toContain('/mcp/small');
   });
 
-  it('takes back nothing in particular only of a client that is named', async () => {
+  it('--undo needs the name of a client', async () => {
     const { code, stderr } = await setup('--undo');
     expect(code).toBe(13);
     expect(stderr).toContain('client');

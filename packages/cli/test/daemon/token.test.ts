@@ -11,14 +11,14 @@ beforeEach(async () => {
 const token = (...words: string[]) => turnbuckle(['token', ...words], { home });
 
 describe('token', () => {
-  it('is printed once, alone, and nowhere kept', async () => {
+  it('is printed once, alone, and stored nowhere', async () => {
     const { code, stdout, stderr } = await token(
       'create',
       'ci',
-      '--can',
+      '--capability',
       'mcp_echo',
       '--access',
-      'call,look',
+      'call,read',
     );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^tbk_[\w-]{40,}\n$/);
@@ -26,8 +26,8 @@ describe('token', () => {
     expect(await home.read('state/tokens.json')).not.toContain(stdout.trim());
     const listed = await json<{ name: string }[]>(['token', 'list'], { home });
     expect(listed).toMatchObject([
-      { name: 'ci', access: ['call', 'look'], can: ['mcp_echo'] },
-      { name: 'owner', access: ['call', 'look', 'manage'] },
+      { name: 'ci', access: ['call', 'read'], can: ['mcp_echo'] },
+      { name: 'owner', access: ['call', 'read', 'admin'] },
     ]);
     expect((await token('list')).stdout).not.toContain(stdout.trim());
   });
@@ -35,14 +35,14 @@ describe('token', () => {
   it.each([
     ['mcp_ecoh', 'Did you mean "mcp_echo"?'],
     ['mcp:ecoh/add', 'Did you mean "mcp:echo"?'],
-    ['mcp_elsewhere', 'turnbuckle list shows them.'],
+    ['mcp_elsewhere', 'List the servers: turnbuckle list'],
     ['mcp_echo', undefined],
     ['mcp_echo_add', undefined],
     ['mcp:echo/add', undefined],
     ['mcp:native', undefined],
     ['mcp_integration', undefined],
-  ])('for %s says whether there is such a server', async (can, said) => {
-    const { code, stderr } = await token('create', 'ci', '--can', can);
+  ])('for %s warns when there is no such server', async (can, said) => {
+    const { code, stderr } = await token('create', 'ci', '--capability', can);
     expect(code).toBe(0);
     if (said === undefined) expect(stderr).not.toContain('warning');
     else expect(stderr).toMatch(new RegExp(`warning .*no server named .*${said.replace('?', '\\?')}`));
@@ -55,7 +55,7 @@ describe('token', () => {
     [['create', 'ci', '--expires', '5'], 13],
     [['list', 'ci'], 13],
     [['create', 'ci', '--expires', '2001-01-01'], 13],
-    [['create', 'ci', '--can', 'anything'], 13],
+    [['create', 'ci', '--capability', 'anything'], 13],
     [['create', 'owner'], 12],
     [['create'], 13],
     [['revoke', 'nobody'], 13],
@@ -69,18 +69,18 @@ describe('token', () => {
 
   it.each([
     [
-      ['create', 'ci', '--can', 'mcp_a', '--can', 'nonsense'],
-      '--can "nonsense" cannot be used: expected a capability',
+      ['create', 'ci', '--capability', 'mcp_a', '--capability', 'nonsense'],
+      'Invalid --capability "nonsense": expected a capability',
     ],
-    [['create', 'a b'], 'The name "a b" cannot be used: expected up to 64 letters'],
-  ])('%j is refused in the words of the command line', async (words, message) => {
+    [['create', 'a b'], 'Invalid token name "a b": expected up to 64 letters'],
+  ])('%j is refused with the option names of the command line', async (words, message) => {
     const { stderr } = await token(...words);
     expect(stderr).toContain(message);
     expect(stderr).toContain('turnbuckle token create');
-    expect(stderr).not.toMatch(/can\.\d|named keys/);
+    expect(stderr).not.toMatch(/can\.\d|these keys/);
   });
 
-  it('is known to a daemon that runs, and good for nothing when it is revoked', async () => {
+  it('is accepted by a running daemon, and rejected when it is revoked', async () => {
     const daemon = await daemonForTest([], { home });
     const made = (await token('create', 'ci')).stdout.trim();
     const status = async (): Promise<number> =>
@@ -90,7 +90,7 @@ describe('token', () => {
     await waitUntil(async () => (await status()) === 401);
   });
 
-  it('is good until it expires', async () => {
+  it('is valid until it expires', async () => {
     const daemon = await daemonForTest([], { home });
     const soon = new Date(Date.now() + 10_000).toISOString();
     const made = (await token('create', 'short', '--expires', soon)).stdout.trim();
@@ -105,7 +105,7 @@ describe('token', () => {
     expect((await token('list')).stdout).toContain('expired');
   }, 60_000);
 
-  it('of the owner is replaced, and the command uses the new one', async () => {
+  it('of the owner is replaced when it is revoked, and commands use the new one', async () => {
     const daemon = await daemonForTest([], { home });
     await token('revoke', 'owner');
     await waitUntil(async () => (await post(daemon, '/mcp/call', {})).status === 401);

@@ -1,8 +1,8 @@
-/** The examples of the help are played in a shell as they are printed: whoever copies one is not told that it is wrong. */
+/** Runs the examples of the help in a shell as printed: an example that is copied works. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { fixture } from '@turnbuckle/testing';
-import { ERRORS } from 'turnbuckle';
+import { ERRORS } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../src/command.js';
 import { COMMANDS } from '../../src/commands.js';
@@ -14,7 +14,7 @@ const standIn = (name: string): object => ({
   args: [fileURLToPath(new URL('published-server.mjs', import.meta.url)), name],
 });
 
-/** What the examples speak of. */
+/** The servers that the examples use. */
 const SERVERS = {
   everything: standIn('everything'),
   files: standIn('filesystem'),
@@ -22,19 +22,19 @@ const SERVERS = {
   docs: fixture('echo'),
   billing: fixture('echo'),
 };
-/** What the examples of a command take for done. */
+/** A command that the examples of a command need to have run before. */
 const BEFORE: Readonly<Record<string, string>> = {
   secrets: 'echo value | turnbuckle secrets set github',
   rules: 'turnbuckle rules allow cursor github --yes',
 };
 
-/** Needs somebody to answer, to press Ctrl-C or to sign in, or a program of another maker. */
-const NOT_PLAYED =
-  /^turnbuckle (serve|login|import|export|setup|trust|approvals)|bridge$|--follow$|^turnbuckle log replay|^op |^source |secrets set github$|rotate --to passphrase/;
-/** Ends with this, as its words say. */
+/** Examples that need an answer, Ctrl-C, a sign-in or a third-party program. */
+const NOT_RUN =
+  /^turnbuckle (serve|login|import|export|setup|trust|approvals)|bridge$|--follow$|^turnbuckle calls replay|^op |^source |secrets set github$|rotate --to passphrase/;
+/** Examples with another exit code than 0. */
 const EXITS: ReadonlyArray<readonly [RegExp, number]> = [
   [/--as claude$/, ERRORS.APPROVAL_NEEDED.exit],
-  // In a pipe nobody says yes.
+  // Without a terminal there is no confirmation.
   [/^turnbuckle rules (allow|ask|deny|remove)/, ERRORS.CALL_CANCELLED.exit],
   [/^turnbuckle rules pin /, ERRORS.APPROVAL_NEEDED.exit],
 ];
@@ -69,7 +69,7 @@ function play(line: string, home: Home): Promise<Finished> {
 
 const played = COMMANDS.map((command) => ({
   ...command,
-  lines: command.examples.map(({ line }) => line).filter((line) => !NOT_PLAYED.test(line)),
+  lines: command.examples.map(({ line }) => line).filter((line) => !NOT_RUN.test(line)),
 })).filter(({ name, lines }) => lines.length > 0 && name !== 'add');
 
 describe('examples of the help', () => {
@@ -85,9 +85,9 @@ describe('examples of the help', () => {
     },
   );
 
-  it('are nearly all played, and the others have options that exist', () => {
+  it('are nearly all run, and the others use existing options', () => {
     const lines = COMMANDS.flatMap((command) => command.examples.map(({ line }) => ({ command, line })));
-    expect(lines.filter(({ line }) => !NOT_PLAYED.test(line)).length).toBeGreaterThan(45);
+    expect(lines.filter(({ line }) => !NOT_RUN.test(line)).length).toBeGreaterThan(45);
     expect(lines.flatMap(({ command, line }) => unknownOptions(command, line))).toEqual([]);
   });
 });

@@ -1,11 +1,12 @@
-/** What a page tells somebody to run exists: the command, and each of its options. */
-import { ERRORS, type ErrorCode } from 'turnbuckle';
+/** Every command on a page exists, with each of its options. */
+import type { ErrorCode } from 'turnbuckle';
+import { ERRORS } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
 import { GLOBAL_OPTIONS } from '../../src/command.js';
 import { COMMANDS } from '../../src/commands.js';
 import { PAGES, readText } from './repository.js';
 
-/** Codes that only a program meets: over HTTP, or in its own process. */
+/** Codes that only programs receive: over HTTP, or in their own process. */
 const FOR_PROGRAMS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TOOL_FAILED',
   'RUNTIME_CLOSED',
@@ -26,7 +27,7 @@ const NAMES = new Map(
   ),
 );
 
-/** `turnbuckle rules test --caller x` in code of a page, up to where a shell, or a sentence, ends it. */
+/** The commands in code on a page, such as `turnbuckle rules test --caller x`, up to the end of the shell command. */
 function commandsIn(page: string): string[] {
   const code = [
     ...[...page.matchAll(/```(?:sh|bash|console|shell)\n([\s\S]*?)```/g)].flatMap(([, text = '']) =>
@@ -40,10 +41,10 @@ function commandsIn(page: string): string[] {
 }
 
 function faultsOf(words: string): string[] {
-  // What stands in quotes is one word, of another command perhaps.
+  // A quoted text is one argument, and may contain another command.
   const [own = ''] = words.replace(/'[^']*'|"[^"]*"/g, 'quoted').split(' -- ');
   const [name = '', ...rest] = own.split(/\s+/);
-  // A placeholder, an option of every command, or a word of prose.
+  // A placeholder, a global option, or prose.
   if (!/^[a-z][a-z-]*$/.test(name)) return [];
   const command = NAMES.get(name);
   if (command === undefined) return name === 'help' || name === 'demo-server' ? [] : [`no command: ${words}`];
@@ -55,7 +56,7 @@ function faultsOf(words: string): string[] {
 }
 
 describe('commands that pages name', () => {
-  it('are found and told apart', () => {
+  it('are found, and unknown ones are reported', () => {
     expect(commandsIn('```sh\necho 1 | turnbuckle call a b --json # x\n```\n`turnbuckle lst`')).toEqual([
       'call a b --json',
       'lst',

@@ -1,4 +1,4 @@
-/** Plays the shell blocks of a page with the built command, in a home of its own. */
+/** Runs the shell blocks of a page with the built command, in its own home. */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,18 +12,18 @@ const PROGRAMS = {
   'demo-server': 'testing/dist/servers/echo.js',
 } as const;
 
-/** The machine that the pages were written on. */
+/** The Node version and platform that the pages show. */
 const SHOWN_NODE = 'v20.20.2 on linux x64';
 const ACTUAL_NODE = `${process.version} on ${process.platform} ${process.arch}`;
 
-/** Said on slow machines only. */
-const PATIENCE = /^(Connecting|Calling|Checking)\b.* …$/;
+/** Printed only on slow machines. */
+const SLOW_NOTICE = /^(Connecting|Calling|Checking)\b.* …$/;
 
 const BETWEEN = '\u001e';
 const LIMIT_MS = 60_000;
 
 export interface Stage {
-  /** Writes the file, or runs the block's commands one after the other in one shell; answers what each printed. */
+  /** Writes the file, or runs the block's commands in order in one shell; returns what each printed. */
   play(step: Step): Promise<readonly ShellCommand[]>;
   close(): void;
 }
@@ -72,18 +72,18 @@ async function playCommands(
 
 function tidy(text: string, home: string): string[] {
   const lines = toLines(text.replaceAll(home, '~').replaceAll(ACTUAL_NODE, SHOWN_NODE));
-  const kept = lines.filter((line) => !PATIENCE.test(line));
+  const kept = lines.filter((line) => !SLOW_NOTICE.test(line));
   return kept.length === 1 && kept[0] === '' ? [] : kept;
 }
 
-/** What the script prints. How it ends does not matter here: a page shows exit codes where they do. */
+/** The output of the script. Its exit code is ignored: where it matters, the page prints it. */
 function runShell(script: string, options: { cwd: string; env: Record<string, string> }): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile('bash', ['-c', script], { ...options, timeout: LIMIT_MS }, (error, stdout) => {
       if (error === null || (typeof error.code === 'number' && !error.killed)) resolve(stdout);
       else reject(error);
     });
-    // Nobody is there to answer a question.
+    // No question gets an answer.
     child.stdin?.end();
   });
 }

@@ -1,5 +1,5 @@
-// Stands for a published server: the tools, prompts and resources of published.json under its name, with the arguments
-// that they cannot do without. That these are the published ones is checked by e2e/real-servers.
+// Replaces a published server: has its tools, prompts and resources from published.json, with their required
+// arguments. e2e/real-servers checks that published.json matches the published servers.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

@@ -1,4 +1,4 @@
-/** A placeholder between double quotes, or without any, is filled in by the shell: nobody is to copy such a line. */
+/** The shell expands a placeholder that is unquoted or in double quotes: no example may contain one. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -6,47 +6,47 @@ import { COMMANDS } from '../../src/commands.js';
 import { BIN, createHome, environmentOf } from '../commands/turnbuckle.js';
 import { PAGES, readText } from './repository.js';
 
-/** What the shell would fill in of a command: outside single quotes. `$(…)`, `$?` and `$1` are meant. */
-function filledIn(command: string): string[] {
+/** The variables that the shell would expand: outside single quotes. `$(…)`, `$?` and `$1` are intended. */
+function expandedByShell(command: string): string[] {
   const open = command.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/g, (part) =>
     part.startsWith('"') ? part : ' ',
   );
   return [...open.replace(/\s#.*$/, '').matchAll(/\$\{?[A-Za-z_][\w:.-]*\}?/g)].map(([text]) => text);
 }
 
-/** The part of a line that is ours: from the name of the command to the end of it. */
-const ours = (line: string): string[] =>
+/** The part of a line that is a turnbuckle command: from its name to its end. */
+const turnbuckleCommands = (line: string): string[] =>
   [...line.matchAll(/(?:^|[|;&$(]\s*|\s)((?:turnbuckle|tbk|npx @turnbuckle\/cli) [^|;&]*)/g)].map(
     ([, part = '']) => part,
   );
 
-/** Lines of code on a page, those that go on joined. */
+/** Lines of code on a page, with continuation lines joined. */
 const codeOf = (markdown: string): string[] =>
   [...markdown.matchAll(/^(?:<!--.*-->\n)?```(?:sh|bash|console|shell|text)\n([\s\S]*?)^```$/gm)]
     .flatMap(([, text = '']) => text.replace(/\\\n\s*/g, ' ').split('\n'))
     .concat([...markdown.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text));
 
 describe('examples', () => {
-  it('are told apart', () => {
-    expect(filledIn('turnbuckle add x -H "A: ${T}"')).toEqual(['${T}']);
-    expect(filledIn('turnbuckle add x -e A=$T')).toEqual(['$T']);
-    expect(filledIn('turnbuckle add x -H \'A: ${T}\' -- "$(pwd)" \'"$X"\'')).toEqual([]);
-    expect(ours('$ FOO=1 turnbuckle list | grep "$X"')).toEqual(['turnbuckle list ']);
+  it('are parsed', () => {
+    expect(expandedByShell('turnbuckle add x -H "A: ${T}"')).toEqual(['${T}']);
+    expect(expandedByShell('turnbuckle add x -e A=$T')).toEqual(['$T']);
+    expect(expandedByShell('turnbuckle add x -H \'A: ${T}\' -- "$(pwd)" \'"$X"\'')).toEqual([]);
+    expect(turnbuckleCommands('$ FOO=1 turnbuckle list | grep "$X"')).toEqual(['turnbuckle list ']);
   });
 
   it('of the help leave nothing for the shell to fill in', () => {
     const lines = COMMANDS.flatMap(({ examples }) => examples.map(({ line }) => line));
     expect(lines.length).toBeGreaterThan(50);
-    expect(lines.filter((line) => filledIn(line).length > 0)).toEqual([]);
+    expect(lines.filter((line) => expandedByShell(line).length > 0)).toEqual([]);
   });
 
-  it.each(PAGES)('of %s leave nothing for the shell to fill in', (page) => {
-    const lines = codeOf(readText(page)).flatMap(ours);
-    expect(lines.filter((line) => filledIn(line).length > 0)).toEqual([]);
+  it.each(PAGES)('of %s contain nothing that the shell expands', (page) => {
+    const lines = codeOf(readText(page)).flatMap(turnbuckleCommands);
+    expect(lines.filter((line) => expandedByShell(line).length > 0)).toEqual([]);
   });
 });
 
-it('plays the examples of add in a shell: placeholders are stored as they are', async () => {
+it('the examples of add, run in a shell, store placeholders unchanged', async () => {
   const home = await createHome({});
   const bin = `${process.execPath} ${BIN}`;
   const add = COMMANDS.find(({ name }) => name === 'add');

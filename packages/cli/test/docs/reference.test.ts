@@ -19,17 +19,17 @@ const reference = (...words: string[]): Promise<{ stdout: string }> =>
   run(process.execPath, [join(root, 'scripts/write-command-reference.mjs'), ...words]);
 
 describe('docs/commands.md', () => {
-  it('is what the command table says', async () => {
+  it('matches the command table', async () => {
     const { stdout } = await reference('--check');
     expect(stdout).toContain(`${COMMANDS.length} commands`);
   });
 
-  it('has a heading for every command of the source, not only of the build', () => {
+  it('has a heading for every command in the source, not only in the build', () => {
     const headings = [...readText('docs/commands.md').matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
     expect(headings).toEqual(COMMANDS.map(({ name }) => name));
   });
 
-  it('is refused when it is out of date, or not there', async () => {
+  it('--check fails when it is out of date or missing', async () => {
     const page = join(directory, 'commands.md');
     await expect(reference('--check', page)).rejects.toMatchObject({ code: 1 });
     await reference(page);

@@ -1,4 +1,4 @@
-/** The repository as the tests of the pages see it. */
+/** Access to the pages of the repository, for tests. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ export const PAGES: readonly string[] = readdirSync(root, { recursive: true, enc
 /** A file's text, by its path from the root. */
 export const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The cells of each row of the page's table that has this head; none when there is no such table. */
+/** The cells of each row of the table with this header row; empty if the page has no such table. */
 export function rowsOf(markdown: string, head: readonly string[]): string[][] {
   const lines = markdown.split('\n').map((line) => (line.startsWith('|') ? cellsOf(line) : undefined));
   const start = lines.findIndex((cells) => cells?.join('\n') === head.join('\n'));

@@ -1,12 +1,12 @@
 /**
- * The parts of a page that are played in a shell. Under `<!-- shell -->` a console block: lines that begin with
- * `$ ` are commands, the lines after each are what it prints. Under `<!-- file <path> -->` a block that is
- * written to that file first.
+ * Finds the parts of a page that tests run in a shell. After `<!-- shell -->`: a console block, in which lines that
+ * begin with `$ ` are commands and the lines after each are its output. After `<!-- file <path> -->`: a block that
+ * is written to that file first.
  */
 
 export interface ShellCommand {
   readonly command: string;
-  /** What the page says it prints, without white space at the ends of lines. */
+  /** The output on the page, without white space at the ends of lines. */
   readonly output: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function findSteps(page: string, markdown: string): Step[] {
   });
 }
 
-/** How many marks there are: one without a block would silently not be played. */
+/** The number of marks: a mark without a block would silently not run. */
 export const countMarks = (markdown: string): number =>
   [...markdown.matchAll(/^<!-- (shell|file\b.*) -->$/gm)].length;
 
@@ -42,7 +42,7 @@ function toCommands(text: string): ShellCommand[] {
     });
 }
 
-/** Lines without white space at their ends, which editors of pages remove, and without empty last ones. */
+/** Lines without trailing white space, which editors remove from pages, and without trailing empty lines. */
 export function toLines(text: string): string[] {
   return text
     .trimEnd()

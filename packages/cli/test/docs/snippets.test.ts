@@ -3,7 +3,7 @@ import { openStage, type Stage } from './play-page.js';
 import { readText, root } from './repository.js';
 import { countMarks, findSteps, type Step } from './shell-blocks.js';
 
-/** Each page is played from its top to its end, in a home of its own. */
+/** Each page runs from top to end, in its own home. */
 const PAGES = [
   { page: 'docs/command-line.md', directory: undefined },
   { page: 'docs/importing.md', directory: undefined },
@@ -21,7 +21,7 @@ describe('the shell blocks of the pages', () => {
     expect(commandsOf(steps)).not.toEqual([]);
   });
 
-  it('show five commands of ours at least', () => {
+  it('show at least five turnbuckle commands', () => {
     const lines = PAGES.flatMap(({ steps }) => commandsOf(steps)).map(({ command }) => command);
     const used = lines
       .map((line) => /\bturnbuckle (\w+)/.exec(line)?.[1])
@@ -29,7 +29,7 @@ describe('the shell blocks of the pages', () => {
     expect(new Set(used).size).toBeGreaterThanOrEqual(5);
   });
 
-  it.each(PAGES)('have no mark without a block in $page', ({ page, steps }) => {
+  it.each(PAGES)('follow every mark in $page', ({ page, steps }) => {
     expect(countMarks(readText(page))).toBe(steps.length);
   });
 
@@ -38,13 +38,13 @@ describe('the shell blocks of the pages', () => {
     expect(() => findSteps('made-up.md', text)).toThrow('made-up.md:2');
   });
 
-  it('show what a command really printed, and how it ended', async () => {
+  it('are compared with the real output and exit code', async () => {
     const stage = openStage();
     const text = '<!-- shell -->\n```console\n$ turnbuckle lst\n$ echo $?\n```\n';
     const [step] = findSteps('made-up.md', text);
     if (step === undefined) throw new Error('No block was found');
     const [first, second] = await stage.play(step).finally(stage.close);
-    expect(first?.output.join('\n')).toContain('There is no command "lst".');
+    expect(first?.output.join('\n')).toContain('Unknown command "lst".');
     expect(second).toEqual({ command: 'echo $?', output: ['2'] });
   });
 });
@@ -54,7 +54,7 @@ describe.each(PAGES)('$page', ({ page, directory, steps }) => {
   afterAll(() => stage?.close());
 
   it.each(steps.map((step) => [`${page}:${step.line}`, step] as const))(
-    'plays: %s',
+    'prints what the page shows: %s',
     async (_, step) => {
       stage ??= openStage(directory);
       const played = await stage.play(step);

@@ -1,7 +1,7 @@
-import { ERRORS } from 'turnbuckle';
+import { ERRORS } from 'turnbuckle/host';
 import { describe, expect, it } from 'vitest';
+import { createPathBuilder } from '../../src/imports/client-paths.js';
 import { CLIENTS } from '../../src/imports/index.js';
-import { lookAround } from '../../src/imports/lookout.js';
 import { readText, rowsOf } from './repository.js';
 
 const codeIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
@@ -10,29 +10,34 @@ describe('the table of tools in docs/importing.md', () => {
   const head = ['name', 'tool', 'where its servers are, among others'];
   const rows = rowsOf(readText('docs/importing.md'), head);
 
-  it('has every tool, in the order in which the first one wins', () => {
+  it('has every tool, in order of precedence', () => {
     expect(CLIENTS.length).toBeGreaterThan(0);
     expect(rows.map(([name = '', label]) => [...codeIn(name), label])).toEqual(
       CLIENTS.map(({ id, label }) => [id, label]),
     );
   });
 
-  it.each(CLIENTS.map((client) => [client.id, client] as const))('names real places of %s', (id, client) => {
-    const at = lookAround({ platform: 'linux', home: '~', env: {}, cwd: '.' });
-    const places = client.candidates(at).map(({ path, each }) => {
-      if (each === undefined) return path;
-      return 'ending' in each ? `${path}/*${each.ending}` : `${path}/*/${each.file}`;
-    });
-    const [, , named = ''] = rows.find(([name]) => name === `\`${id}\``) ?? [];
-    const isReal = (shown: string): boolean =>
-      shown.startsWith('…') ? places.some((place) => place.endsWith(shown.slice(1))) : places.includes(shown);
-    expect(codeIn(named)).not.toEqual([]);
-    expect(codeIn(named).filter((shown) => !isReal(shown))).toEqual([]);
-  });
+  it.each(CLIENTS.map((client) => [client.id, client] as const))(
+    'names existing file locations of %s',
+    (id, client) => {
+      const at = createPathBuilder({ platform: 'linux', home: '~', env: {}, cwd: '.' });
+      const places = client.candidates(at).map(({ path, each }) => {
+        if (each === undefined) return path;
+        return 'ending' in each ? `${path}/*${each.ending}` : `${path}/*/${each.file}`;
+      });
+      const [, , named = ''] = rows.find(([name]) => name === `\`${id}\``) ?? [];
+      const isReal = (shown: string): boolean =>
+        shown.startsWith('…')
+          ? places.some((place) => place.endsWith(shown.slice(1)))
+          : places.includes(shown);
+      expect(codeIn(named)).not.toEqual([]);
+      expect(codeIn(named).filter((shown) => !isReal(shown))).toEqual([]);
+    },
+  );
 });
 
 describe('the table of exit codes in docs/command-line.md', () => {
-  it('says of every error how the command ends', () => {
+  it('has the exit code of every error', () => {
     const rows = rowsOf(readText('docs/command-line.md'), ['exit', 'when']);
     const stated = rows.flatMap(([exit, when = '']) =>
       codeIn(when)

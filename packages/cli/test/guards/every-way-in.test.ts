@@ -1,12 +1,12 @@
 /**
- * A guard holds on every way in: whatever is refused never reaches the server, is refused with the same code
- * everywhere, and stands in the log with its caller.
+ * A guard holds at every entry point: a refused request never reaches the server, gets the same error code
+ * everywhere, and is in the log with its caller.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openStage, type Stage } from './stage.js';
-import { beginTask, createSurfaces, type Library, openLibrary, openTalks } from './surfaces.js';
+import { createSurfaces, type Library, openLibrary, openStdioClients, startTask } from './surfaces.js';
 import {
   expectedCode,
   GUARDS,
@@ -16,7 +16,7 @@ import {
   type Kind,
   nameOf,
   type Surface,
-  whyNone,
+  whyNotApplicable,
 } from './table.js';
 
 const SLOW_MS = 120_000;
@@ -25,16 +25,19 @@ let stage: Stage;
 const libraries: Record<string, Library> = {};
 const libraryOf = (name: string) => (): Library => {
   const found = libraries[name];
-  if (found === undefined) throw new Error('it is not open yet');
+  if (found === undefined) throw new Error(`the library "${name}" is not open yet`);
   return found;
 };
 const tasks = new Map<string, string>();
-const talks = { daemon: openTalks(() => stage, []), own: openTalks(() => stage, ['--no-daemon']) };
+const stdioClients = {
+  daemon: openStdioClients(() => stage, []),
+  own: openStdioClients(() => stage, ['--no-daemon']),
+};
 const SURFACES = createSurfaces({
   stage: () => stage,
   libraries: { asking: libraryOf('asking'), alone: libraryOf('alone') },
   tasks,
-  talks,
+  clients: stdioClients,
 });
 
 const isMethod = ({ name }: Surface): boolean => name.startsWith('method');
@@ -47,9 +50,9 @@ const nameIn = (surface: Surface, kind: Kind, guard?: Guard): string =>
 const ALL = SURFACES.flatMap((surface) =>
   GUARDS.flatMap((guard) => KINDS.map((kind) => ({ surface, way: surface.name, guard, kind }))),
 );
-const CELLS = ALL.filter(({ surface, guard, kind }) => whyNone(surface, guard, kind) === undefined);
+const CELLS = ALL.filter(({ surface, guard, kind }) => whyNotApplicable(surface, guard, kind) === undefined);
 const CONTROLS = SURFACES.flatMap((surface) =>
-  KINDS.filter((kind) => whyNone(surface, 'ask', kind) === undefined).map((kind) => ({
+  KINDS.filter((kind) => whyNotApplicable(surface, 'ask', kind) === undefined).map((kind) => ({
     surface,
     way: surface.name,
     kind,
@@ -64,34 +67,34 @@ beforeAll(async () => {
   const state = await temporaryDirectory();
   libraries.asking = await openLibrary(stage, {
     stateDir: state.file('asking'),
-    approve: async () => 'deny',
+    approve: async () => 'deny' as const,
   });
   libraries.alone = await openLibrary(stage, { stateDir: state.file('alone') });
-  const beginTasks = async (guards: ReadonlyArray<Guard | undefined>): Promise<void> => {
+  const startTasks = async (guards: ReadonlyArray<Guard | undefined>): Promise<void> => {
     for (const surface of SURFACES.filter(isTask))
       for (const guard of guards) {
         const item = nameIn(surface, 'tool', guard);
-        tasks.set(item, await beginTask(stage, surface.name, { guard, kind: 'tool', item }));
+        tasks.set(item, await startTask(stage, surface.name, { guard, kind: 'tool', item }));
       }
   };
-  // What a token began before it was revoked.
-  await beginTasks(['token revoked']);
+  // Tasks and sessions that a token started before it was revoked.
+  await startTasks(['token revoked']);
   for (const path of ['/mcp', '/mcp/one', '/mcp/strict'])
     for (const who of ['agent', 'host'] as const)
       await stage.session(path, stage.token(who, 'token revoked'));
   await stage.revoke();
-  await beginTasks([undefined, ...GUARDS.filter((guard) => guard !== 'token revoked')]);
+  await startTasks([undefined, ...GUARDS.filter((guard) => guard !== 'token revoked')]);
   await stage.raiseGuards();
   for (const { runtime } of Object.values(libraries)) await runtime.refresh('up');
 }, SLOW_MS);
 
 afterAll(async () => {
-  await Promise.all([talks.daemon.close(), talks.own.close()]);
+  await Promise.all([stdioClients.daemon.close(), stdioClients.own.close()]);
   await Promise.all(Object.values(libraries).map(({ runtime }) => runtime.close()));
   await stage.close();
 }, SLOW_MS);
 
-describe.concurrent('what nothing stands in the way of', () => {
+describe.concurrent('an allowed request', () => {
   it.each(CONTROLS)('reaches the server: $way, $kind', { timeout: SLOW_MS }, async ({ surface, kind }) => {
     const item = nameIn(surface, kind);
     expect(await surface.attempt({ kind, item })).toBe('OK');
@@ -99,15 +102,16 @@ describe.concurrent('what nothing stands in the way of', () => {
   });
 });
 
-describe.concurrent('what is refused', () => {
+describe.concurrent('a refused request', () => {
   it.each(CELLS)('$way, $guard, $kind', { timeout: SLOW_MS }, async ({ surface, guard, kind }) => {
     const item = nameIn(surface, kind, guard);
     const code = expectedCode(guard, kind, surface);
     const attempt = (): Promise<string> => surface.attempt({ guard, kind, item });
-    let told = await attempt();
-    // Where a machine has one address only, its wrong tokens are soon too many.
-    for (; guard === 'token revoked' && told === 'RATE_LIMITED'; told = await attempt()) await delay(1_000);
-    expect(told).toBe(code);
+    let received = await attempt();
+    // On a machine with only one address, wrong tokens soon exceed the rate limit.
+    for (; guard === 'token revoked' && received === 'RATE_LIMITED'; received = await attempt())
+      await delay(1_000);
+    expect(received).toBe(code);
     expect(stage.arrived(item)).toEqual([]);
     const rows = async () => surface.rows?.(item) ?? (await stage.rows(item)).filter(isRefusal);
     const isKept = guard !== 'token revoked' && surface.unlogged?.(guard, kind) === undefined;
@@ -122,7 +126,7 @@ describe.concurrent('what is refused', () => {
   });
 });
 
-/** Tasks have been begun by calls that were allowed. */
+/** Excludes the allowed calls that started the tasks. */
 const isRefusal = ({ outcome }: { readonly outcome: string }): boolean => outcome === 'failed';
 
 it('has every cell, and a reason for each that cannot be', () => {
@@ -134,7 +138,7 @@ it('has every cell, and a reason for each that cannot be', () => {
   });
 });
 
-it('has shown nothing refused to the server by the end', () => {
+it('no refused request has reached the server by the end', () => {
   for (const { surface, guard, kind } of CELLS)
     expect(stage.arrived(nameIn(surface, kind, guard))).toEqual([]);
 });

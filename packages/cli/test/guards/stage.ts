@@ -1,4 +1,4 @@
-/** One server that notes what it gets, and one daemon before it, with everything that has to begin before a guard is up. */
+/** A server that records its requests and a daemon in front of it, with everything that starts before the guards are active. */
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,17 +15,17 @@ export interface Stage {
   readonly url: string;
   readonly upstream: Upstream;
   token(who: Who, guard?: Guard): string;
-  /** Its address for such a try: only so many wrong tokens are heard from one place. */
+  /** The daemon's URL for a request with this guard: the daemon limits the number of wrong tokens from one address. */
   urlFor(guard: Guard | undefined): Promise<string>;
-  /** The session of an older client; it stays the same. */
+  /** The session id of a legacy client; the same for the same path and token. */
   session(path: string, token: string): Promise<string>;
-  /** Rows of the log about it. */
+  /** The log rows of this item. */
   rows(item: string): Promise<readonly Row[]>;
-  /** Requests about it since the guards are up, but for lists. */
+  /** The requests for this item that reached the server since the guards are active, except lists. */
   arrived(item: string): readonly string[];
-  /** Ends the tokens that are to be revoked; the owner gets another one. */
+  /** Revokes the tokens for "token revoked"; the owner gets a new one. */
   revoke(): Promise<void>;
-  /** Has the server change its pinned tools, and the rules hold. */
+  /** Makes the server change its pinned tools, and puts the rules in effect. */
   raiseGuards(): Promise<void>;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ const settingsOf = (upstream: Upstream, neighbour: Upstream, rules: readonly obj
   pins: 'all',
   rules,
   daemon: {
-    // One endpoint in a request makes room for the next, and is seen anew when it comes back.
+    // With one place, each endpoint in a request replaces the one before, and connects again when it returns.
     bridge: { urls: [upstream.url], maxEndpoints: 1 },
     views: {
       one: { servers: ['up'] },
@@ -79,7 +79,7 @@ const settingsOf = (upstream: Upstream, neighbour: Upstream, rules: readonly obj
   },
 });
 
-/** The way to a port from another address of this machine; where it has but one, from that. */
+/** A proxy to a port that connects from another loopback address, where the machine has several. */
 async function openDetour(port: number, count: number): Promise<Server> {
   const from = process.platform === 'linux' ? { localAddress: `127.0.0.${2 + (count % 250)}` } : {};
   const server = createServer((here) => {
@@ -91,7 +91,7 @@ async function openDetour(port: number, count: number): Promise<Server> {
   return server.unref();
 }
 
-/** Says no to whatever waits, until the test ends. */
+/** Denies every pending approval until the test ends. */
 async function denyAll(daemon: () => Pick<RunningDaemon, 'url' | 'token'>, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     const { approvals = [] } = await get<{ approvals?: readonly { id: string }[] }>(
@@ -122,7 +122,7 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
   const stand = { url } as Stand;
   let owner = { url, token: daemon.token };
   const makeToken = async (name: string, can: string): Promise<string> => {
-    const made = await post(owner, '/api/tokens', { name, can: [can], access: ['call', 'look'] });
+    const made = await post(owner, '/api/tokens', { name, can: [can], access: ['call', 'read'] });
     return String(Object(made.body).token);
   };
   const tokens = {
@@ -137,7 +137,7 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
   const callInline = (of: Upstream, tool: string) =>
     post(owner, '/mcp/call', { endpoint: { url: of.url }, tool_name: tool });
   for (const server of ['up', 'neighbour']) await post(owner, `/api/servers/${server}/connect`, {});
-  // Pinned as it is first seen, there too.
+  // The first call pins the tools of the inline endpoint too.
   await callInline(upstream, names[0] ?? '');
   return {
     home,
@@ -187,7 +187,7 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
       await post(owner, '/api/servers/up/refresh', {});
       await callInline(neighbour, 'elsewhere');
       await config(RULES);
-      // What follows the file may be slow; a test that waits for ever has its own end.
+      // The daemon may notice the file late; the test's own timeout ends an endless wait.
       while ((await get<{ rules: object[] }>(owner, '/api/rules')).rules.length !== RULES.length)
         await delay(30);
       mark = upstream.noted.length;

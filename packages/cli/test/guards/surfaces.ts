@@ -1,9 +1,9 @@
-/** The ways in that there are, each for an agent and, where it can come there, for the host. */
+/** All entry points, each for an agent and, where the host can use it, for the host. */
 import { type Caller, createRuntime, type Runtime, type RuntimeOptions, TurnbuckleError } from 'turnbuckle';
 import { modern, type RawAnswer, send } from '../../../gateway/test/mcp/raw-client.js';
 import type { Stand } from '../../../gateway/test/mcp/stand.js';
 import { turnbuckle } from '../commands/turnbuckle.js';
-import { type Conversation, openConversation } from '../daemon/conversation.js';
+import { type StdioClient, startClient } from '../daemon/conversation.js';
 import { post } from '../daemon/running-daemon.js';
 import type { Stage } from './stage.js';
 import {
@@ -26,19 +26,19 @@ const EVERYTHING = ['mcp_integration'];
 const NO_TOKEN = 'it has no token';
 const ONLY_TOOLS = 'it is for tools alone';
 
-/** Wherever the protocol of the way puts it. */
+/** The error code of a response, in the place where the protocol of the entry point has it. */
 export function codeOf(answer: unknown): string {
   const { code, error, result, success } = Object(answer) as Body;
   const meta = Object(Object(result)._meta)['turnbuckle/error'];
   const found = [code, Object(Object(error).data).code, Object(error).code, Object(meta).code];
-  const told = found.find((one) => one !== undefined);
-  return told === undefined && (result !== undefined || success === true) ? 'OK' : String(told);
+  const first = found.find((one) => one !== undefined);
+  return first === undefined && (result !== undefined || success === true) ? 'OK' : String(first);
 }
 
 const named = (who: Who) => (guard: Guard) =>
   who === 'host' ? undefined : guard === 'capability missing' ? 'poor' : 'agent';
 
-/** The request of the protocol. */
+/** The MCP request for a cell. */
 function requestOf({ kind, item }: Cell): [method: string, params: Body] {
   if (kind === 'tool') return ['tools/call', { name: `up_${item}`, arguments: {} }];
   return kind === 'resource' ? ['resources/read', { uri: item }] : ['prompts/get', { name: `up_${item}` }];
@@ -78,14 +78,14 @@ function librarySurface(name: string, who: Who, library: () => Library): Surface
   return {
     name: `${name} as ${who}`,
     who,
-    asks: name === 'library' ? 'somebody' : 'nobody',
+    approver: name === 'library' ? 'available' : 'missing',
     caller: named(who),
     attempt: (cell) =>
       call(library().runtime, cell).then(
         () => 'OK',
         (error: unknown) => (error instanceof TurnbuckleError ? error.code : String(error)),
       ),
-    none: (guard) => (guard === 'token revoked' ? NO_TOKEN : undefined),
+    notApplicable: (guard) => (guard === 'token revoked' ? NO_TOKEN : undefined),
     rows: (item) => library().rows(item),
   };
 }
@@ -109,20 +109,20 @@ interface CommandOptions {
 function ownCommand(stage: () => Stage, who: Who): Surface {
   const as = (guard: Guard | undefined): string[] => [
     ...['--as', 'agent'],
-    ...(guard === 'capability missing' ? ['--can', OTHER_SERVER] : []),
+    ...(guard === 'capability missing' ? ['--capability', OTHER_SERVER] : []),
   ];
   return {
     name: `command as ${who}`,
     who,
-    asks: 'nobody',
+    approver: 'missing',
     caller: named(who),
     attempt: (cell) =>
       runCommand(stage(), cell, { words: ['--no-daemon', ...(who === 'agent' ? as(cell.guard) : [])] }),
-    none: (guard, kind) => {
+    notApplicable: (guard, kind) => {
       if (guard === 'token revoked') return NO_TOKEN;
       return who === 'agent' && kind !== 'tool' ? 'read and prompt have no --as' : undefined;
     },
-    unlogged: () => 'a command with connections of its own keeps no log (docs/log.md)',
+    unlogged: () => 'a command with its own connections keeps no log (docs/log.md)',
   };
 }
 
@@ -130,7 +130,7 @@ function commandThroughDaemon(stage: () => Stage, who: Who): Surface {
   return {
     name: `command by daemon as ${who}`,
     who,
-    asks: 'somebody',
+    approver: 'available',
     caller: named(who),
     attempt: async (cell) => {
       const isFound = who === 'host' && cell.guard !== 'token revoked';
@@ -158,17 +158,17 @@ function bridgeSurface(stage: () => Stage, way: 'bridge' | 'batch' | 'inline', w
   return {
     name: `${way} as ${who}`,
     who,
-    asks: 'somebody',
+    approver: 'available',
     caller: named(who),
     attempt: async (cell) => codeOf(await ask(cell)),
-    none: (_, kind) => (way !== 'bridge' && kind !== 'tool' ? ONLY_TOOLS : undefined),
+    notApplicable: (_, kind) => (way !== 'bridge' && kind !== 'tool' ? ONLY_TOOLS : undefined),
   };
 }
 
 // --- the gateway -----------------------------------------------------------------------------------------
 
-/** Where a client comes in, and with what. */
-interface Door {
+/** The URL, path and token that a client uses. */
+interface Access {
   readonly era: (typeof ERAS)[number];
   readonly url: string;
   readonly path: string;
@@ -177,13 +177,13 @@ interface Door {
 
 async function askGateway(
   stage: Stage,
-  { era, path, token, url }: Door,
+  { era, path, token, url }: Access,
   [method, params]: readonly [string, Body],
 ): Promise<RawAnswer> {
   const stand = { url } as Stand;
   if (era === 'modern') {
     const headers = typeof params.taskId === 'string' ? { 'mcp-name': params.taskId } : {};
-    return modern(stand, { method, params }, { path, token, headers, meta: KNOWS_TASKS });
+    return modern(stand, { method, params }, { path, token, headers, meta: TASKS_CAPABILITY });
   }
   const headers = { 'mcp-session-id': await stage.session(path, token) };
   return send(stand, { jsonrpc: '2.0', id: 1, method, params }, { path, token, headers });
@@ -196,29 +196,29 @@ interface GatewayOptions {
   readonly who: Who;
   readonly pathOf: (guard: Guard | undefined) => string;
   readonly request?: (cell: Cell) => [string, Body];
-  readonly none?: Surface['none'];
+  readonly notApplicable?: Surface['notApplicable'];
 }
 
 function gatewaySurface(stage: () => Stage, options: GatewayOptions): Surface {
-  const { name, era, token: holder, who, pathOf, request = requestOf, none } = options;
+  const { name, era, token: holder, who, pathOf, request = requestOf, notApplicable } = options;
   return {
     name: `${name} ${era} as ${holder}`,
     who,
-    asks: 'somebody',
+    approver: 'available',
     caller: (guard) => (pathOf(guard) === '/mcp/narrow' ? named(holder)('deny') : named(holder)(guard)),
     attempt: async (cell) => {
       const path = pathOf(cell.guard);
-      // There it is the view that lacks it.
+      // Here the view lacks the capability, not the token.
       const guard = path === '/mcp/narrow' ? undefined : cell.guard;
       const token = stage().token(holder, guard);
       const url = await stage().urlFor(guard);
       return codeOf((await askGateway(stage(), { era, url, path, token }, request(cell))).body);
     },
-    ...(none && { none }),
+    ...(notApplicable && { notApplicable }),
   };
 }
 
-const KNOWS_TASKS = {
+const TASKS_CAPABILITY = {
   'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
 };
 
@@ -230,7 +230,7 @@ function gatewaySurfaces(stage: () => Stage, tasks: ReadonlyMap<string, string>)
     WHO.flatMap((token) => [
       gatewaySurface(stage, { name: 'gateway', era, token, who: token, pathOf: () => '/mcp' }),
       gatewaySurface(stage, { name: 'view', era, token, who: token, pathOf: () => '/mcp/one' }),
-      // What a view says holds for the host as for everybody.
+      // The rules of a view apply to the host as to everybody else.
       gatewaySurface(stage, {
         name: 'strict view',
         era,
@@ -242,8 +242,8 @@ function gatewaySurfaces(stage: () => Stage, tasks: ReadonlyMap<string, string>)
         ...{ name: 'method', era, token, who: token },
         pathOf: () => '/mcp/one',
         request: ({ item }) => [item, {}],
-        none: (guard, kind) => {
-          if (kind !== 'tool') return 'a method that nobody knows is decided as a tool';
+        notApplicable: (guard, kind) => {
+          if (kind !== 'tool') return 'an unknown method is decided as a tool';
           return guard === 'pin changed' ? 'it has no definition' : undefined;
         },
       }),
@@ -251,14 +251,14 @@ function gatewaySurfaces(stage: () => Stage, tasks: ReadonlyMap<string, string>)
         ...{ name: 'task', era, token, who: token },
         pathOf: narrowed('/mcp'),
         request: ({ item }) => ['tasks/cancel', { taskId: tasks.get(item) }],
-        none: (_, kind) => (kind !== 'tool' ? 'tasks come of tools' : undefined),
+        notApplicable: (_, kind) => (kind !== 'tool' ? 'only tools start tasks' : undefined),
       }),
     ]),
   );
 }
 
-/** Has a tool make a task while it still may. */
-export async function beginTask(stage: Stage, surface: string, cell: Cell): Promise<string> {
+/** Starts a task with a tool while the call is still allowed. */
+export async function startTask(stage: Stage, surface: string, cell: Cell): Promise<string> {
   const era = surface.includes('legacy') ? 'legacy' : 'modern';
   const holder = surface.endsWith('host') ? 'host' : 'agent';
   const token = stage.token(holder, cell.guard === 'token revoked' ? cell.guard : undefined);
@@ -278,42 +278,42 @@ const HELLO = {
   clientInfo: { name: 'table', version: '1' },
 };
 
-export interface Talks {
+export interface StdioClients {
   ask: Ask;
   close(): Promise<void>;
 }
 
 /** Clients of `serve --stdio`, one for each kind of caller. */
-export function openTalks(stage: () => Stage, words: readonly string[]): Talks {
-  const talks = new Map<boolean, Promise<Conversation>>();
-  const begin = async (isPoor: boolean): Promise<Conversation> => {
+export function openStdioClients(stage: () => Stage, words: readonly string[]): StdioClients {
+  const clients = new Map<boolean, Promise<StdioClient>>();
+  const begin = async (isPoor: boolean): Promise<StdioClient> => {
     const more = isPoor ? ['--capability', OTHER_SERVER] : [];
-    const talk = openConversation(['serve', '--stdio', ...words, ...more], { home: stage().home });
-    talk.send(0, 'initialize', HELLO);
-    await talk.answer(0);
-    return talk;
+    const client = startClient(['serve', '--stdio', ...words, ...more], { home: stage().home });
+    client.send(0, 'initialize', HELLO);
+    await client.response(0);
+    return client;
   };
   let id = 0;
   return {
     ask: async (method, params, { guard }) => {
       const isPoor = guard === 'capability missing';
-      const begun = talks.get(isPoor) ?? begin(isPoor);
-      talks.set(isPoor, begun);
-      const talk = await begun;
+      const begun = clients.get(isPoor) ?? begin(isPoor);
+      clients.set(isPoor, begun);
+      const client = await begun;
       id += 1;
       const own = id;
-      talk.send(own, method, params);
-      return talk.answer(own);
+      client.send(own, method, params);
+      return client.response(own);
     },
     close: async () => {
-      for (const talk of talks.values()) await (await talk).leave();
+      for (const client of clients.values()) await (await client).close();
     },
   };
 }
 
-function stdioSurface(stage: () => Stage, way: 'daemon' | 'own', talks: Talks): Surface {
-  /** It begins with a token, or not at all. */
-  const beginWithout = async (): Promise<string> => {
+function stdioSurface(stage: () => Stage, way: 'daemon' | 'own', clients: StdioClients): Surface {
+  /** Without a valid token, the client does not start. */
+  const startWithoutToken = async (): Promise<string> => {
     const { home, urlFor, token } = stage();
     const env = {
       MCP_BRIDGE_URL: await urlFor('token revoked'),
@@ -325,14 +325,16 @@ function stdioSurface(stage: () => Stage, way: 'daemon' | 'own', talks: Talks): 
   return {
     name: `stdio ${way}`,
     who: 'agent',
-    asks: way === 'daemon' ? 'somebody' : 'nobody',
+    approver: way === 'daemon' ? 'available' : 'missing',
     caller: () => 'stdio:table',
     attempt: async (cell) =>
-      cell.guard === 'token revoked' ? beginWithout() : codeOf(await talks.ask(...requestOf(cell), cell)),
-    none: (guard, kind) => {
+      cell.guard === 'token revoked'
+        ? startWithoutToken()
+        : codeOf(await clients.ask(...requestOf(cell), cell)),
+    notApplicable: (guard, kind) => {
       if (guard !== 'token revoked') return undefined;
       if (way === 'own') return NO_TOKEN;
-      return kind === 'tool' ? undefined : 'without a token nothing of any kind can be said';
+      return kind === 'tool' ? undefined : 'without a token the client does not start, whatever the kind';
     },
   };
 }
@@ -341,10 +343,10 @@ export interface SurfaceParts {
   readonly stage: () => Stage;
   readonly libraries: { readonly asking: () => Library; readonly alone: () => Library };
   readonly tasks: ReadonlyMap<string, string>;
-  readonly talks: { readonly daemon: Talks; readonly own: Talks };
+  readonly clients: { readonly daemon: StdioClients; readonly own: StdioClients };
 }
 
-export function createSurfaces({ stage, libraries, tasks, talks }: SurfaceParts): readonly Surface[] {
+export function createSurfaces({ stage, libraries, tasks, clients }: SurfaceParts): readonly Surface[] {
   return [
     ...WHO.flatMap((who) => [
       librarySurface('library', who, libraries.asking),
@@ -356,7 +358,7 @@ export function createSurfaces({ stage, libraries, tasks, talks }: SurfaceParts)
       bridgeSurface(stage, 'inline', who),
     ]),
     ...gatewaySurfaces(stage, tasks),
-    stdioSurface(stage, 'daemon', talks.daemon),
-    stdioSurface(stage, 'own', talks.own),
+    stdioSurface(stage, 'daemon', clients.daemon),
+    stdioSurface(stage, 'own', clients.own),
   ];
 }

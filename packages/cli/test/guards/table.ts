@@ -1,4 +1,4 @@
-/** What the table is made of: ways in, guards, kinds, the code of every refusal, and why a cell cannot exist. */
+/** The dimensions of the table: entry points, guards and kinds; the code of every refusal; why a cell cannot exist. */
 
 export const KINDS = ['tool', 'resource', 'prompt'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -6,32 +6,32 @@ export type Kind = (typeof KINDS)[number];
 export const GUARDS = ['deny', 'ask', 'capability missing', 'pin changed', 'token revoked'] as const;
 export type Guard = (typeof GUARDS)[number];
 
-/** As whom the rules take the caller. */
+/** How the rules classify the caller. */
 export type Who = 'agent' | 'host';
 
 export interface Cell {
-  /** Absent: nothing stands in the way. */
+  /** Absent: the request is allowed. */
   readonly guard?: Guard | undefined;
   readonly kind: Kind;
-  /** What is asked for, by its name at the server: that of this cell alone. */
+  /** The name of the tool, resource or prompt on the server; each cell has its own. */
   readonly item: string;
 }
 
-/** One way in, for one caller. */
+/** One entry point, for one caller. */
 export interface Surface {
   readonly name: string;
   readonly who: Who;
-  /** Whether somebody can be asked there. Who is asked says no. */
-  readonly asks: 'somebody' | 'nobody';
-  /** Under which name its calls are in the log; undefined: the host itself. */
+  /** Whether approvals can be answered here. The answer is always deny. */
+  readonly approver: 'available' | 'missing';
+  /** The caller name of its calls in the log; undefined: the host itself. */
   caller(guard: Guard): string | undefined;
   /** The code of the refusal, or OK. */
   attempt(cell: Cell): Promise<string>;
-  /** Why there can be no such cell. */
-  none?(guard: Guard, kind: Kind): string | undefined;
-  /** Why such a refusal is in no log. */
+  /** Why such a cell cannot exist. */
+  notApplicable?(guard: Guard, kind: Kind): string | undefined;
+  /** Why such a refusal is not in the log. */
   unlogged?(guard: Guard, kind: Kind): string | undefined;
-  /** The calls that it made itself known of, where the daemon's log is not its log. */
+  /** The calls it reported itself, if it does not use the daemon's log. */
   rows?(item: string): readonly Row[];
 }
 
@@ -44,8 +44,12 @@ export interface Row {
 
 const UNKNOWN = { tool: 'TOOL_UNKNOWN', resource: 'RESOURCE_UNKNOWN', prompt: 'PROMPT_UNKNOWN' } as const;
 
-/** The same on every way in. */
-export function expectedCode(guard: Guard, kind: Kind, { who, asks }: Pick<Surface, 'who' | 'asks'>): string {
+/** The error code, which is the same at every entry point. */
+export function expectedCode(
+  guard: Guard,
+  kind: Kind,
+  { who, approver }: Pick<Surface, 'who' | 'approver'>,
+): string {
   switch (guard) {
     case 'deny':
       return who === 'host' ? 'CALL_DENIED' : UNKNOWN[kind];
@@ -53,15 +57,15 @@ export function expectedCode(guard: Guard, kind: Kind, { who, asks }: Pick<Surfa
       return UNKNOWN[kind];
     case 'ask':
     case 'pin changed':
-      return asks === 'somebody' ? 'CALL_DENIED' : 'APPROVAL_NEEDED';
+      return approver === 'available' ? 'CALL_DENIED' : 'APPROVAL_NEEDED';
     case 'token revoked':
       return 'TOKEN_REQUIRED';
   }
 }
 
 /** Undefined: the cell exists. */
-export function whyNone(surface: Surface, guard: Guard, kind: Kind): string | undefined {
-  const own = surface.none?.(guard, kind);
+export function whyNotApplicable(surface: Surface, guard: Guard, kind: Kind): string | undefined {
+  const own = surface.notApplicable?.(guard, kind);
   if (own !== undefined) return own;
   if (guard === 'pin changed' && kind !== 'tool') return 'only tools are pinned';
   if (guard === 'capability missing' && surface.who === 'host') return 'the host needs no capability';
@@ -81,7 +85,7 @@ export const nameOf = (surface: string, kind: Kind, guard?: Guard): string =>
 
 export const itemOf = (kind: Kind, name: string): string => (kind === 'resource' ? `note://${name}` : name);
 
-/** What views with rules of their own decide is allowed everywhere else. */
+/** The rules of a view; outside that view the same calls are allowed. */
 export const OWN_RULES = [
   { action: 'deny', tool: '*rule-deny-*' },
   { action: 'ask', tool: '*rule-ask-*' },
@@ -89,5 +93,5 @@ export const OWN_RULES = [
 ] as const;
 export const RULES = [{ action: 'allow', tool: '*-strict-view-*' }, ...OWN_RULES] as const;
 export const MOVED = /^pin-moved-/;
-/** Neither an agent without it nor a view without it has anything of the server that is called. */
+/** A capability for the other server only: an agent or view with it sees nothing of the server that is called. */
 export const OTHER_SERVER = 'mcp:neighbour';

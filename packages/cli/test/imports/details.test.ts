@@ -17,7 +17,7 @@ You read code.
 const named = ({ servers }: ImportResult, name: string) => servers.find((server) => server.name === name);
 
 describe('Claude Code', () => {
-  it('gives servers of every folder when none is asked for', () => {
+  it('returns the servers of every folder when no folder is given', () => {
     const result = readClientConfig('claude-code', readFixture('claude-code.json'), { scope: 'user' });
     expect(named(result, 'local-one')).toMatchObject({ scope: 'local', project: '/srv/site' });
     expect(named(result, 'other-one')?.config).toEqual({
@@ -28,7 +28,7 @@ describe('Claude Code', () => {
     expect(named(result, 'off')?.config.enabled).toBeUndefined();
   });
 
-  it('asks for every server of a shared file unless a person has answered', () => {
+  it('requires approval for every server of a shared file unless the user has decided', () => {
     const { approvals } = readClientConfig('claude-code', readFixture('claude-code.json'), {
       project: '/srv/site',
     });
@@ -58,7 +58,7 @@ describe('Claude Code', () => {
     });
   });
 
-  it('reads settings: answers, policies, managed servers', () => {
+  it('reads settings: approvals, policies, managed servers', () => {
     const result = readClientConfig('claude-code', readFixture('claude-settings.json'));
     expect(named(result, 'company')?.scope).toBe('managed');
     expect(result.approvals).toEqual({
@@ -75,26 +75,26 @@ describe('Claude Code', () => {
     expect(skipped[0]?.reason).toContain('deniedMcpServers');
   });
 
-  it('reads the servers in the head of a sub-agent', () => {
+  it('reads the servers in the frontmatter of a sub-agent', () => {
     const { servers, skipped } = readClientConfig('claude-agents', SUB_AGENT);
     expect(servers.map(({ name }) => name)).toEqual(['inline']);
     expect(skipped).toMatchObject([{ name: 'files' }]);
   });
 });
 
-it('carries over what VS Code asks for', () => {
+it('imports the inputs of VS Code', () => {
   expect(readClientConfig('vscode', readFixture('vscode.json')).inputs).toEqual([
     { id: 'web-token', description: 'Token for the web server', password: true },
     { id: 'region', default: 'eu', options: ['eu', 'us'] },
   ]);
 });
 
-it('tells a server called "servers" from the second version of opencode', () => {
+it('distinguishes a server named "servers" from the second version of the opencode format', () => {
   const text = '{"mcp": {"servers": {"type": "local", "command": ["node"]}}}';
   expect(readClientConfig('opencode', text).servers.map(({ name }) => name)).toEqual(['servers']);
 });
 
-describe('entries with peculiarities', () => {
+describe('unusual entries', () => {
   const read = (entry: unknown) => readUnknownConfig(JSON.stringify({ mcpServers: { x: entry } }));
 
   it.each<[string, unknown, object]>([
@@ -104,8 +104,8 @@ describe('entries with peculiarities', () => {
       { env: { PORT: '3000', ON: 'true' } },
     ],
     ['a command as a list', { command: ['a', 'b'], args: ['c'] }, { command: 'a', args: ['b', 'c'] }],
-    ['a web socket', { url: 'wss://x.example.com' }, { type: 'websocket' }],
-    ['an address from a variable', { url: '${MCP_URL}' }, { type: 'http', url: '${MCP_URL}' }],
+    ['a WebSocket URL', { url: 'wss://x.example.com' }, { type: 'websocket' }],
+    ['a URL from a variable', { url: '${MCP_URL}' }, { type: 'http', url: '${MCP_URL}' }],
     [
       'another spelling of a transport',
       { type: 'Streamable_HTTP', url: 'https://x.example.com' },
@@ -116,21 +116,21 @@ describe('entries with peculiarities', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['no way to reach it', { args: ['x'] }, 'neither a command nor an address'],
-    ['a strange type', { type: 'carrier-pigeon', url: 'https://x.example.com' }, 'carrier-pigeon'],
-    ['a strange address', { url: 'ftp://x.example.com' }, 'http'],
-    ['no address at all', { url: 'http://' }, 'not a URL'],
+    ['no command and no URL', { args: ['x'] }, 'neither a command nor a URL'],
+    ['an unknown type', { type: 'carrier-pigeon', url: 'https://x.example.com' }, 'carrier-pigeon'],
+    ['a URL with another scheme', { url: 'ftp://x.example.com' }, 'http'],
+    ['an invalid URL', { url: 'http://' }, 'its URL is invalid'],
     [
       'wrong types',
       { command: 'a', args: 'b', env: [1] },
-      '"args" is not a list of texts; "env" is not a map of texts',
+      '"args" is not a list of strings; "env" is not a map of strings',
     ],
-    ['a text', 'node server.js', 'not a map'],
-  ])('%s is a reason to leave it out', (_, entry, reason) => {
+    ['a string', 'node server.js', 'not a map'],
+  ])('%s: the entry is skipped with a reason', (_, entry, reason) => {
     expect(read(entry).skipped[0]?.reason).toContain(reason);
   });
 
-  it('never repeats a value that can be a secret in notes or reasons', () => {
+  it('never repeats a value that may be secret in notes or reasons', () => {
     const entry = {
       url: 'https://x.example.com',
       auth: { secret: 'hidden' },
@@ -163,7 +163,7 @@ describe('a file whose client is unknown', () => {
     expect(servers[0]?.config).toEqual({ type: 'stdio', ...server });
   });
 
-  it('says when there is nothing to recognise', () => {
+  it('is reported when no servers are recognised', () => {
     expect(readUnknownConfig('{"name": "a package"}').problems).toHaveLength(1);
   });
 });

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPathBuilder, type Machine } from '../../src/imports/client-paths.js';
 import { CLIENTS, discover, mergeImports, readDiscovered } from '../../src/imports/index.js';
-import { lookAround, type Place } from '../../src/imports/lookout.js';
 import { readFixture } from './read-fixture.js';
 
 let root: string;
-let place: Place;
+let place: Machine;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'turnbuckle-discover-'));
@@ -22,12 +22,12 @@ function put(path: string, text: string): string {
   return full;
 }
 
-/** Leaves out what the machine itself may have outside the folder. */
-const found = (extra: Partial<Place> = {}) =>
+/** Ignores files of the machine outside the test folder. */
+const found = (extra: Partial<Machine> = {}) =>
   discover({ ...place, ...extra }).filter(({ path }) => path.startsWith(root));
 
 describe('discover', () => {
-  it('finds files of every scope, a shared one once', () => {
+  it('finds files of every scope, and lists a shared file once', () => {
     put('site/.mcp.json', '{}');
     put('home/.claude.json', '{}');
     put('home/.config/goose/config.yaml', '');
@@ -48,7 +48,7 @@ describe('discover', () => {
     ]);
   });
 
-  it('follows the variables that move a file', () => {
+  it('uses the environment variables that set a file location', () => {
     const files = [
       'codex/config.toml',
       'claude/.claude.json',
@@ -78,7 +78,7 @@ describe('discover', () => {
     ).toEqual([...files].sort());
   });
 
-  it('does not follow a link out of its folder, nor a folder, nor too large a file', () => {
+  it('rejects a link that leaves its folder and a file that is too large, and ignores a directory', () => {
     const outside = put('secret.json', '{"mcpServers": {"stolen": {"command": "node"}}}');
     put('site/keep', '');
     symlinkSync(outside, join(root, 'site/.mcp.json'));
@@ -88,9 +88,9 @@ describe('discover', () => {
     mkdirSync(join(root, 'home/.kiro/settings/mcp.json'), { recursive: true });
     truncateSync(put('home/.claude.json', '{}'), 6 * 1024 * 1024);
     const files = found();
-    expect(files.map(({ client, problem }) => [client, problem?.split(' ')[0]])).toEqual([
-      ['claude-code', 'is'],
-      ['claude-code', 'leads'],
+    expect(files.map(({ client, problem }) => [client, problem?.split(' ', 4).join(' ')])).toEqual([
+      ['claude-code', 'the file is larger'],
+      ['claude-code', 'the file is outside'],
       ['cursor', undefined],
     ]);
     expect(files.map((file) => readDiscovered(file).servers)).toEqual([[], [], []]);
@@ -105,7 +105,7 @@ describe('discover', () => {
       real: (path: string) => path,
       names: () => [],
     };
-    const windows: Place = { platform: 'win32', home: 'C:\\me', cwd: 'C:\\site', env: {} };
+    const windows: Machine = { platform: 'win32', home: 'C:\\me', cwd: 'C:\\site', env: {} };
     expect(discover({ ...windows, files }).map(({ client }) => client)).toEqual(['zed']);
   });
 });
@@ -114,7 +114,12 @@ describe('paths', () => {
   const paths = (id: string, platform: NodeJS.Platform): string[] => {
     const home = platform === 'win32' ? 'C:\\me' : '/me';
     const client = CLIENTS.find((each) => each.id === id);
-    const at = lookAround({ platform, home, cwd: platform === 'win32' ? 'C:\\site' : '/site', env: {} });
+    const at = createPathBuilder({
+      platform,
+      home,
+      cwd: platform === 'win32' ? 'C:\\site' : '/site',
+      env: {},
+    });
     return (client?.candidates(at) ?? []).map(({ path }) => path);
   };
 
@@ -158,7 +163,7 @@ describe('paths', () => {
   });
 });
 
-it('merges what was found: the first wins, and the others are remembered', () => {
+it('merges the found servers: the first wins, and the others are listed as shadowed', () => {
   put('home/.cursor/mcp.json', readFixture('cursor.jsonc'));
   put('home/.kiro/settings/mcp.json', readFixture('kiro.json'));
   put('home/.kimi/mcp.json', readFixture('kimi.json'));

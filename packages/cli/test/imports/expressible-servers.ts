@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are texts here
-/** Random servers that a client can have in full, by what its dialect says about itself. */
+/** Random servers that the dialect of a client can express completely. */
 import fc from 'fast-check';
 import type { Client } from '../../src/imports/client.js';
 import type { Dialect } from '../../src/imports/dialect.js';
+import { type PlaceholderStyle, TURNBUCKLE_STYLE } from '../../src/imports/entries/placeholders.js';
 import type { ServerDraft } from '../../src/imports/index.js';
-import { OURS, type PlaceholderStyle } from '../../src/imports/placeholders.js';
 
 const PLACEHOLDERS = [
   '${TOKEN}',
@@ -17,7 +17,7 @@ const PLACEHOLDERS = [
   '${userHome}',
 ];
 
-/** What needs quoting in some format, but means nothing to anybody. */
+/** Texts that need quoting in some format, but contain no placeholder. */
 const plain = fc
   .oneof(
     fc.string({ unit: 'grapheme', maxLength: 8 }),
@@ -41,12 +41,12 @@ const plain = fc
   .filter((text) => !/[${}]/.test(text) && !/\p{Cs}/u.test(text));
 
 function textIn(style: PlaceholderStyle): fc.Arbitrary<string> {
-  const spoken = PLACEHOLDERS.filter((each) =>
-    OURS.parse(each).every((part) => style.print(part) !== undefined),
+  const supported = PLACEHOLDERS.filter((each) =>
+    TURNBUCKLE_STYLE.parse(each).every((part) => style.print(part) !== undefined),
   );
-  if (style.unsure || spoken.length === 0) return plain;
+  if (style.isUndocumented || supported.length === 0) return plain;
   return fc
-    .array(fc.oneof(plain, fc.constantFrom(...spoken)), { maxLength: 3 })
+    .array(fc.oneof(plain, fc.constantFrom(...supported)), { maxLength: 3 })
     .map((parts) => parts.join(''));
 }
 
@@ -57,7 +57,7 @@ const key = fc.oneof(
 const tools = fc.array(fc.stringMatching(/^[a-z_]{1,6}$/), { minLength: 1, maxLength: 2 });
 const milliseconds = fc.integer({ min: 1, max: 86_400_000 });
 
-/** Texts of variables and headers that go into keys of the client's own. */
+/** Values of variables and headers that the client stores under its own keys. */
 const SPECIAL: Readonly<Record<string, { env?: Record<string, string>; headers?: Record<string, string> }>> =
   {
     codex: { headers: { 'X-Team': '${TEAM}', Authorization: 'Bearer ${T}' } },
@@ -65,7 +65,7 @@ const SPECIAL: Readonly<Record<string, { env?: Record<string, string>; headers?:
     vibe: { headers: { 'X-Key': 'Key ${K}.' } },
   };
 
-/** `dialect` is the one that the file in question calls for. */
+/** `dialect` is the dialect of the file that is written. */
 export function expressibleServers(client: Client, dialect: Dialect): fc.Arbitrary<ServerDraft> {
   const { keys = {}, style, transports, timeouts = [] } = dialect;
   const text = textIn(style);
@@ -74,7 +74,7 @@ export function expressibleServers(client: Client, dialect: Dialect): fc.Arbitra
       .tuple(fc.dictionary(key, text, { maxKeys: 3 }), fc.boolean())
       .map(([some, also]) => ({ ...some, ...(also ? special : {}) }))
       .filter((all) => Object.keys(all).length > 0);
-  const switchable = dialect.switchKey !== undefined || client.switchesInSettings === true;
+  const switchable = dialect.switchKey !== undefined || client.hasSwitchesInSettings === true;
   const shared = {
     ...(switchable ? { enabled: fc.constant(false) } : {}),
     ...(keys.description === undefined ? {} : { description: plain.filter((words) => words !== '') }),

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are texts here
-/** What every client's fixture holds, and how each one differs from the others. */
+/** The expected servers of every client's fixture, and how the fixtures differ. */
 import type { ServerDraft } from '../../src/imports/index.js';
 
 const files: ServerDraft = {
@@ -30,7 +30,7 @@ export interface FixtureRow {
   readonly project?: string;
   readonly servers: Readonly<Record<string, ServerDraft>>;
   readonly skipped?: readonly string[];
-  /** Words that must be in the notes of a server. */
+  /** Texts that the notes of a server contain. */
   readonly notes?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -65,7 +65,7 @@ export const FIXTURES: readonly FixtureRow[] = [
       old,
       shell: { type: 'stdio', command: 'sh', args: ['-c', `exec $\${HOME}/bin/server`] },
     },
-    notes: { web: ['mcp-remote is taken off', 'AUTH_HEADER'], old: ['mcp-remote is taken off'] },
+    notes: { web: ['mcp-remote is removed', 'AUTH_HEADER'], old: ['mcp-remote is removed'] },
   },
   {
     client: 'cursor',
@@ -119,7 +119,7 @@ export const FIXTURES: readonly FixtureRow[] = [
     notes: {
       files: ['default_tools_approval_mode', 'required', 'tools'],
       web: ['scopes'],
-      'remote-env': ['TOKEN came from the remote machine'],
+      'remote-env': ['Codex reads the variable TOKEN from the remote machine'],
     },
   },
   {
@@ -222,7 +222,7 @@ export const FIXTURES: readonly FixtureRow[] = [
     client: 'mcpproxy',
     file: 'mcpproxy.json',
     servers: { files: inFolder, web: secretWeb, old, off, held: { ...http('held'), enabled: false } },
-    notes: { held: ['quarantine'] },
+    notes: { held: ['quarantined'] },
   },
   {
     client: 'mcphub',

@@ -1,4 +1,4 @@
-/** Files of other tools, written by a stranger: read in time, and never more than a problem. */
+/** Hostile files of other tools: reading them takes bounded time, and at worst reports a problem. */
 import { execFileSync } from 'node:child_process';
 import { temporaryDirectory, timeBound } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -21,11 +21,11 @@ const OTHER_TEXTS: Readonly<Record<string, string>> = {
   'toml: text': `a = """${times('"" ')}`,
 };
 
-/** One for each way in which a file is read. */
+/** One client for each file format. */
 const readers = [...new Map(CLIENTS.map((client) => [client.format, client])).values()];
 
 it.each(readers.map((client) => [client.format, client] as const))(
-  'in the format %s',
+  'hostile texts are read in bounded time in the format %s',
   (_format, { id }) => {
     const texts = {
       ...Object.fromEntries(Object.entries(HOSTILE_TEXTS).map(([what, make]) => [what, make(BYTES)])),
@@ -41,7 +41,7 @@ it.each(readers.map((client) => [client.format, client] as const))(
   300_000,
 );
 
-it('of an unknown tool', () => {
+it('hostile texts of an unknown tool are read in bounded time', () => {
   for (const [what, text] of Object.entries({ ...OTHER_TEXTS })) {
     const began = performance.now();
     readUnknownConfig(text, { file: 'file' });
@@ -49,11 +49,11 @@ it('of an unknown tool', () => {
   }
 }, 120_000);
 
-it.skipIf(process.platform === 'win32')('a pipe where a file is looked for is not waited for', async () => {
+it.skipIf(process.platform === 'win32')('does not block on a named pipe in place of a file', async () => {
   const home = await temporaryDirectory();
   onTestFinished(home.remove);
   const path = home.file('mcp.json');
   execFileSync('mkfifo', [path]);
   const result = readDiscovered({ client: 'cursor', path, scope: 'project' } as never);
-  expect(result).toMatchObject({ servers: [], problems: ['is not a file'] });
+  expect(result).toMatchObject({ servers: [], problems: ['it is not a regular file'] });
 });

@@ -22,16 +22,16 @@ describe.each(ids)('%s', (client) => {
     ['deeply nested', '['.repeat(200_000)],
     ['nothing but brackets', '['.repeat(4_000_000)],
     ['nested in blocks', '- '.repeat(100_000)],
-    ['a text', '"text"'],
+    ['a string', '"text"'],
     ['a number', '42'],
-    ['nothing', 'null'],
-  ])('a file that is %s gives a problem', (_, text) => {
+    ['null', 'null'],
+  ])('a file that is %s is reported as a problem', (_, text) => {
     const result = readClientConfig(client, text);
     expect(result.servers).toEqual([]);
     expect(result.problems).toHaveLength(1);
   });
 
-  it('a file that is nested too deeply for somebody is no exception', () => {
+  it('a file that is nested too deeply throws no exception', () => {
     for (const depth of [500, 2_000, 3_500, 5_000, 8_000]) {
       const text = `{"mcpServers": {"a": {"command": "x", "y": ${'['.repeat(depth)}${']'.repeat(depth)}}}}`;
       readClientConfig(client, text, { file: 'any.json' });
@@ -39,7 +39,7 @@ describe.each(ids)('%s', (client) => {
     }
   });
 
-  it('a file with wrong types gives reasons', () => {
+  it('a file with wrong types gives reasons for skipped entries', () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 4 }),
@@ -102,14 +102,14 @@ describe.each(FIXTURES)('$file', ({ client, file }) => {
     expect(readClientConfig(client, `\uFEFF${whole}`, { file })).toEqual(plain);
   });
 
-  it('is recognised without its client', () => {
+  it('is recognised without naming its client', () => {
     const { servers, problems } = readUnknownConfig(whole, { file });
     expect(problems).toEqual([]);
     expect(servers.length).toBeGreaterThan(0);
   });
 });
 
-it('a text that is too long for the runtime is no work for the placeholders', () => {
+it('a text that is too long for the runtime is not searched for placeholders', () => {
   const text = JSON.stringify({ mcpServers: { a: { command: 'x', args: ['$('.repeat(1_000_000)] } } });
   const started = performance.now();
   expect(readClientConfig('gemini', text).skipped[0]?.reason).toContain('32768');
@@ -131,7 +131,7 @@ describe('names that are dangerous as keys', () => {
     ],
     ['goose', `extensions:\n  __proto__: ${evil}\n  constructor: ${evil}\n__proto__: {polluted: true}\n`],
     ['generic', `{"__proto__": ${evil}, "constructor": ${evil}}`],
-  ])('are names and nothing else for %s', (client, text) => {
+  ])('are treated as plain names for %s', (client, text) => {
     const { servers, skipped } = readClientConfig(client, text);
     expect(skipped.map(({ name }) => name)).toEqual(['__proto__']);
     expect(servers.map(({ name }) => name)).toEqual(['constructor']);
@@ -143,7 +143,7 @@ describe('names that are dangerous as keys', () => {
     expect(Object.getPrototypeOf(env)).toBe(Object.prototype);
   });
 
-  it('do no harm in TOML', () => {
+  it('are harmless in TOML', () => {
     const text =
       '[mcp_servers.__proto__]\ncommand = "node"\npolluted = true\n[mcp_servers.constructor]\ncommand = "node"\n';
     const { servers } = readClientConfig('codex', text);

@@ -1,13 +1,17 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are texts here
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as styles from '../../src/imports/placeholder-styles.js';
-import { OURS, type PlaceholderStyle, translate } from '../../src/imports/placeholders.js';
+import * as styles from '../../src/imports/entries/placeholder-styles.js';
+import {
+  type PlaceholderStyle,
+  TURNBUCKLE_STYLE,
+  translate,
+} from '../../src/imports/entries/placeholders.js';
 
 const editor = styles.editorStyle({ folders: true, inputs: true });
 const windsurf = styles.editorStyle({ folders: false, inputs: false });
 
-describe('into our own spelling', () => {
+describe('translated into our own syntax', () => {
   it.each<[string, PlaceholderStyle, string, string]>([
     ['Claude Code', styles.SHELL_STYLE, 'a ${A} ${B:-c d}', 'a ${A} ${B:-c d}'],
     ['a variable called like a folder', styles.SHELL_STYLE, '${workspaceFolder}', '${env:workspaceFolder}'],
@@ -28,10 +32,10 @@ describe('into our own spelling', () => {
     ['a client without any', styles.NO_PLACEHOLDERS, '${A} $B', '$${A} $B'],
     ['an unknown client', styles.ANY_STYLE, '${A} ${env:B} {env:C} ${input:d}', '${A} ${B} ${C} ${input:d}'],
   ])('%s', (_, style, text, expected) => {
-    const turned = translate(text, style, OURS);
-    expect(turned.text).toBe(expected);
-    expect(turned.faithful).toBe(true);
-    expect(turned.foreign).toEqual([]);
+    const translated = translate(text, style, TURNBUCKLE_STYLE);
+    expect(translated.text).toBe(expected);
+    expect(translated.isLossless).toBe(true);
+    expect(translated.foreign).toEqual([]);
   });
 
   it.each<[PlaceholderStyle, string, string]>([
@@ -40,13 +44,13 @@ describe('into our own spelling', () => {
     [editor, '${env:ProgramFiles(x86)}', '${env:ProgramFiles(x86)}'],
     [styles.BRACE_STYLE, '{file:~/.token}', '{file:~/.token}'],
     [styles.DOLLAR_STYLE, '$(cat token)', '$(cat token)'],
-  ])('what only the client can fill in is named: %#', (style, text, foreign) => {
-    expect(translate(text, style, OURS).foreign).toEqual([foreign]);
+  ])('a placeholder that only the client can resolve is reported: %#', (style, text, foreign) => {
+    expect(translate(text, style, TURNBUCKLE_STYLE).foreign).toEqual([foreign]);
   });
 });
 
 describe('every style', () => {
-  const every = { ...styles, editor, windsurf, OURS };
+  const every = { ...styles, editor, windsurf, OURS: TURNBUCKLE_STYLE };
   const pieces = fc.constantFrom(
     '${',
     '$${',
@@ -74,13 +78,13 @@ describe('every style', () => {
     (pair): pair is [string, PlaceholderStyle] => typeof pair[1] === 'object',
   );
 
-  it.each(all)('%s either says that it is unsure, or comes back to the same meaning', (_, style) => {
+  it.each(all)('%s either reports a loss, or keeps the meaning in both directions', (_, style) => {
     fc.assert(
       fc.property(text, (original) => {
-        const there = translate(original, style, OURS);
-        if (!there.faithful || there.foreign.length > 0) return;
-        const back = translate(there.text, OURS, style);
-        if (back.faithful) expect(translate(back.text, style, OURS).text).toBe(there.text);
+        const there = translate(original, style, TURNBUCKLE_STYLE);
+        if (!there.isLossless || there.foreign.length > 0) return;
+        const back = translate(there.text, TURNBUCKLE_STYLE, style);
+        if (back.isLossless) expect(translate(back.text, style, TURNBUCKLE_STYLE).text).toBe(there.text);
       }),
       { numRuns: 2_000 },
     );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A file as a client of that name would have it. */
+/** The text of an example config file of a client. */
 export function readFixture(name: string): string {
   return readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
 }

@@ -3,13 +3,13 @@ import { clientById, removeEntry } from '../../src/imports/index.js';
 
 const clientOf = (id: string) => {
   const client = clientById(id);
-  if (client === undefined) throw new Error(`there is no client ${id}`);
+  if (client === undefined) throw new Error(`unknown client ${id}`);
   return client;
 };
 const remove = (id: string, text: string) =>
   removeEntry({ client: clientOf(id), file: '/home/ada/file' }, text, 'turnbuckle');
 
-describe('taking a server out of a file', () => {
+describe('removing a server from a file', () => {
   it.each([
     ['{"mcpServers":{"turnbuckle":{"url":"x"}}}', '{"mcpServers":{}}'],
     ['\uFEFF{"mcpServers":{"a":{},"turnbuckle":{}}}', '\uFEFF{"mcpServers":{"a":{}}}'],
@@ -23,11 +23,11 @@ describe('taking a server out of a file', () => {
     ],
     [
       '{\r\n  "mcpServers": {\r\n    "turnbuckle": {} // ours\r\n  }\r\n}\r\n',
-      '{\r\n  "mcpServers": {\r\n    // ours\r\n  }\r\n}\r\n',
+      '{\r\n  "mcpServers": {}\r\n}\r\n',
     ],
     ['{"mcpServers": {"a": {}, "turnbuckle": {}, "b": {}}}', '{"mcpServers": {"a": {}, "b": {}}}'],
-    ['{"mcpServers": {"a": {}, "turnbuckle": {} }, "x": 1}', '{"mcpServers": {"a": {}}, "x": 1}'],
-  ])('leaves the rest of %j as it is', (before, after) => {
+    ['{"mcpServers": {"a": {}, "turnbuckle": {} }, "x": 1}', '{"mcpServers": {"a": {} }, "x": 1}'],
+  ])('keeps the rest of %j unchanged', (before, after) => {
     expect(remove('cursor', before)?.text).toBe(after);
   });
 
@@ -38,18 +38,18 @@ describe('taking a server out of a file', () => {
     ['cursor', '{"mcpServers":[]}'],
     ['codex', 'model = "x"\n'],
     ['goose', 'extensions: {}\n'],
-  ])('finds nothing where there is nothing: %s %j', (id, text) => {
+  ])('finds no entry in a file without it: %s %j', (id, text) => {
     expect(remove(id, text)).toEqual({});
   });
 
   it.each([
     ['codex', '[mcp_servers.turnbuckle]\nurl = "x"\n'],
     ['goose', 'extensions:\n  turnbuckle:\n    uri: x\n'],
-  ])('only finds it where comments could be lost: %s', (id, text) => {
+  ])('finds but does not remove it where comments could be lost: %s', (id, text) => {
     expect(remove(id, text)).toEqual({ entry: expect.anything() });
   });
 
-  it('does not guess what a broken file holds', () => {
+  it('does not edit a broken file', () => {
     expect(remove('cursor', '{ "mcpServers": ')).toBeUndefined();
   });
 });

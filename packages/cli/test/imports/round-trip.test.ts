@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are texts here
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { generic } from '../../src/imports/generic.js';
+import { TURNBUCKLE_STYLE } from '../../src/imports/entries/placeholders.js';
+import { parseText } from '../../src/imports/formats/parse-text.js';
+import { generic } from '../../src/imports/generic-client.js';
 import { CLIENTS, readClientConfig, writeClientConfig } from '../../src/imports/index.js';
-import { parseText } from '../../src/imports/parse-text.js';
-import { OURS } from '../../src/imports/placeholders.js';
 import { formatOf } from '../../src/imports/read-client-config.js';
 import { expressibleServers, serverName } from './expressible-servers.js';
 import { FIXTURES } from './fixture-table.js';
@@ -18,7 +18,7 @@ const targets = [
   ),
 ];
 
-/** What other clients would take for a placeholder of theirs, and what is broken in our own spelling. */
+/** Texts that are placeholders in other clients, and invalid placeholders in our own syntax. */
 const awkward = fc.constantFrom(
   '$',
   '$HOME',
@@ -44,7 +44,7 @@ describe.each(targets)('$id, written into $into', ({ id, client, into }) => {
   const dialect = client.dialectOf?.('value' in parsed ? parsed.value : undefined) ?? client.dialect;
   const kept = before === undefined ? [] : readClientConfig(id, before).servers;
 
-  it('reads back exactly what the client can express, and leaves the others alone', () => {
+  it('reads back exactly what was written, and keeps the other servers', () => {
     const servers = fc.uniqueArray(fc.tuple(serverName, expressibleServers(client, dialect)), {
       minLength: 1,
       maxLength: 3,
@@ -72,7 +72,7 @@ describe.each(targets)('$id, written into $into', ({ id, client, into }) => {
         const written = writeClientConfig(id, before, outgoing);
         const again = readClientConfig(id, written.text ?? '').servers.find(({ name }) => name === 'x-y');
         if (written.notes.length === 0)
-          expect(again?.config.args?.map(OURS.parse)).toEqual([OURS.parse(text)]);
+          expect(again?.config.args?.map(TURNBUCKLE_STYLE.parse)).toEqual([TURNBUCKLE_STYLE.parse(text)]);
       }),
       { numRuns: 100 },
     );

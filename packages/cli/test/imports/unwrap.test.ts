@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { unwrap } from '../../src/imports/entries/unwrap.js';
 import type { ServerDraft } from '../../src/imports/index.js';
-import { unwrap } from '../../src/imports/unwrap.js';
 
 const URL = 'https://mcp.example.com/mcp';
 const run = (line: string, env?: Record<string, string>): ServerDraft => {
@@ -8,7 +8,7 @@ const run = (line: string, env?: Record<string, string>): ServerDraft => {
   return { type: 'stdio', command, args, ...(env === undefined ? {} : { env }) };
 };
 
-describe('taken off', () => {
+describe('a wrapper that is removed', () => {
   it.each<[string, Partial<ServerDraft>]>([
     [`npx mcp-remote ${URL}`, {}],
     [`npx -y mcp-remote@latest ${URL}`, {}],
@@ -39,7 +39,7 @@ describe('taken off', () => {
   ])('%s', (line, expected) => {
     const { config, notes } = unwrap(run(line));
     expect(config).toEqual({ type: 'http', url: URL, ...expected });
-    expect(notes.join()).toContain('taken off');
+    expect(notes.join()).toContain('is removed');
   });
 
   it('moves the value of a variable into the header that used it', () => {
@@ -47,7 +47,7 @@ describe('taken off', () => {
     expect(unwrap(run(line, { AUTH_HEADER: `Bearer \${TOKEN}` })).config.headers).toEqual({
       Authorization: `Bearer \${TOKEN}`,
     });
-    // A client that fills in nothing leaves the text to the wrapper.
+    // A client without placeholders passes the text to the wrapper unchanged.
     const literal = `npx mcp-remote ${URL} --header Authorization:$\${AUTH_HEADER}`;
     expect(unwrap(run(literal, { AUTH_HEADER: 'Bearer t' })).config.headers).toEqual({
       Authorization: 'Bearer t',
@@ -57,7 +57,7 @@ describe('taken off', () => {
     });
   });
 
-  it('keeps what concerns a remote server too', () => {
+  it('keeps the settings that apply to a remote server too', () => {
     const { config } = unwrap({
       ...run(`npx mcp-remote ${URL}`),
       cwd: '/x',
@@ -67,7 +67,7 @@ describe('taken off', () => {
     expect(config).toEqual({ type: 'http', url: URL, enabled: false, callTimeoutMs: 5 });
   });
 
-  it('starts programs without the shell of Windows', () => {
+  it('starts programs without cmd /c', () => {
     expect(unwrap(run('cmd /c npx -y pkg')).config).toEqual({
       type: 'stdio',
       command: 'npx',
@@ -76,7 +76,7 @@ describe('taken off', () => {
   });
 });
 
-describe('left as it is', () => {
+describe('a command that is unchanged', () => {
   it.each([
     `npx mcp-remote ${URL} --static-oauth-client-info {}`,
     `npx mcp-remote ${URL} --unknown`,
@@ -105,6 +105,6 @@ describe('left as it is', () => {
   it('when a variable would be lost', () => {
     const config = run(`npx mcp-remote ${URL}`, { HTTPS_PROXY: 'http://proxy' });
     expect(unwrap(config).config).toEqual(config);
-    expect(unwrap(config).notes.join()).toContain('it stays');
+    expect(unwrap(config).notes.join()).toContain('kept because');
   });
 });

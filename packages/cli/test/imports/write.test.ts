@@ -4,8 +4,8 @@ import { readFixture } from './read-fixture.js';
 
 const added = { name: 'added', config: { command: 'node', args: ['added.js'], env: { TOKEN: `\${TOKEN}` } } };
 
-describe('writing into a file that is there', () => {
-  it('keeps comments, order and foreign servers of JSON', () => {
+describe('writing into an existing file', () => {
+  it('keeps comments, order and other servers in JSON', () => {
     const before = `{
   // mine
   "mcpServers": {
@@ -30,22 +30,12 @@ describe('writing into a file that is there', () => {
   "mcpServers": {
     "one": {
       "command": "node", // runs it
-      "args": [
-        "changed.js"
-      ],
+      "args": ["changed.js"],
       "autoApprove": ["read"],
     },
     /* somebody's */
     "two": { "url": "https://two.example.com/mcp" },
-    "added": {
-      "command": "node",
-      "args": [
-        "added.js"
-      ],
-      "env": {
-        "TOKEN": "\${env:TOKEN}"
-      }
-    },
+    "added": { "command": "node", "args": ["added.js"], "env": { "TOKEN": "\${env:TOKEN}" } },
   },
   "other": [1, 2,],
 }
@@ -107,7 +97,7 @@ url = "https://web.example.com/mcp"
 `);
   });
 
-  it('says so when the comments of a TOML file cannot be kept, and loses no value', () => {
+  it('reports when the comments of a TOML file cannot be kept, and loses no value', () => {
     const before = '# gone\nratio = 1.0\ncount = 3\nmcp_servers = { one = { command = "node" } }\n';
     const { text = '', problems } = writeClientConfig('codex', before, [added]);
     expect(problems.join()).toContain('comments');
@@ -165,7 +155,7 @@ url = "https://web.example.com/mcp"
     ]);
   });
 
-  it('switches servers of Gemini in its lists', () => {
+  it('enables and disables Gemini servers in its lists', () => {
     const { text = '' } = writeClientConfig('gemini', readFixture('gemini.json'), [
       { name: 'files', config: { command: 'node', enabled: false } },
       { name: 'off', config: { command: 'node' } },
@@ -188,9 +178,9 @@ url = "https://web.example.com/mcp"
   });
 });
 
-describe('what cannot be written', () => {
+describe('input that cannot be written', () => {
   it.each([
-    ['a broken file', 'cursor', '{ "mcpServers": {', 'json'],
+    ['a broken file', 'cursor', '{ "mcpServers": {', 'JSON'],
     ['a list', 'cursor', '[1]', 'map'],
     ['a container of another kind', 'cursor', '{ "mcpServers": "none" }', 'not a map'],
     ['a map where a list belongs', 'continue', 'mcpServers: {}', 'not a list'],
@@ -198,17 +188,22 @@ describe('what cannot be written', () => {
       'a server twice in the file',
       'cursor',
       '{"mcpServers": {"added": {"a": 1}, "added": {"b": 2}}}',
-      'harm',
+      'cannot be edited safely',
     ],
-    ['an unknown client', 'nobody', '{}', 'no client'],
-    ['a head of a text', 'claude-agents', '---\nname: x\n---\n', 'by hand'],
+    ['an unknown client', 'nobody', '{}', 'unknown client'],
+    [
+      'frontmatter',
+      'claude-agents',
+      '---\nname: x\n---\n',
+      'Turnbuckle cannot write servers into Claude Code sub-agents',
+    ],
   ])('%s gives a problem and no text', (_, client, text, word) => {
     const result = writeClientConfig(client, text, [added]);
     expect(result.text).toBeUndefined();
     expect(result.problems.join()).toContain(word);
   });
 
-  it('leaves out servers that the client cannot have', () => {
+  it('skips servers that the client does not support', () => {
     const { text, skipped } = writeClientConfig('claude-desktop', '{}', [
       { name: 'web', config: { type: 'http', url: 'https://web.example.com/mcp' } },
       { name: 'off', config: { command: 'node', enabled: false } },
@@ -219,7 +214,7 @@ describe('what cannot be written', () => {
     expect(skipped.map(({ name }) => name)).toEqual(['web', 'off', 'hosted', '__proto__']);
   });
 
-  it('notes what gets lost on the way, and never a value', () => {
+  it('reports lost settings, but never a value', () => {
     const config = {
       command: 'node',
       cwd: '/srv',
@@ -229,9 +224,9 @@ describe('what cannot be written', () => {
       callTimeoutMs: 5,
     };
     const { notes } = writeClientConfig('claude-code', undefined, [{ name: 'x', config }]);
-    const said = notes.map(({ note }) => note).join('\n');
-    for (const word of ['cwd', 'maxInFlight', 'reconnect', `\${secret:a}`]) expect(said).toContain(word);
-    expect(said).toContain('dollar signs');
-    expect(said).not.toContain('hidden');
+    const joined = notes.map(({ note }) => note).join('\n');
+    for (const word of ['cwd', 'maxInFlight', 'reconnect', `\${secret:a}`]) expect(joined).toContain(word);
+    expect(joined).toContain('dollar signs');
+    expect(joined).not.toContain('hidden');
   });
 });

@@ -13,12 +13,12 @@ const QUESTION = 'Allow it?';
 const open = (words: readonly string[], options: Partial<TerminalOptions> = {}) =>
   openTerminal(words, { home, ...options });
 const call = (...words: string[]) => open(['call', 'demo', 'echo', ...words, '--as', 'claude']);
-/** Keys that come in one piece are a paste, so these come apart. */
-const moment = () => delay(150);
+/** Keys that arrive together count as a paste, so the tests pause between them. */
+const pause = () => delay(150);
 const config = () => home.read('.config/turnbuckle/mcp.json');
 
-describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () => {
-  it('shows who wants what, and a y lets it through once', async () => {
+describe.skipIf(!HAS_TERMINAL)(`a call that needs approval${NEEDS_TERMINAL}`, () => {
+  it('shows caller, server and arguments, and "y" allows it once', async () => {
     const terminal = call('text=hello');
     await terminal.see('claude wants to call echo');
     await terminal.see('demo (untrusted)');
@@ -26,7 +26,7 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
     await terminal.see('│ text: "hello"');
     await terminal.see(QUESTION);
     terminal.press('y');
-    await terminal.see('Allowed, this time.');
+    await terminal.see('Allowed once.');
     await terminal.see('hello');
     expect(await terminal.ended).toBe(0);
     expect(await config()).not.toContain('rules');
@@ -46,7 +46,7 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
     expect(terminal.text()).not.toContain('Allowed');
   });
 
-  it('says when private data could go out for a stranger, and offers no "always"', async () => {
+  it('warns when private data could leave the run because of untrusted text, and offers no "always"', async () => {
     const labels = ['untrusted', 'private', 'outbound'];
     const rules = [{ action: 'allow' }];
     await home.write('.config/turnbuckle/mcp.json', {
@@ -54,53 +54,55 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
       rules,
     });
     const terminal = call('text=hello');
-    await terminal.see('reason     this run read private data (this call) and text of strangers (this call)');
+    await terminal.see(
+      'reason       this run has read private data (this call) and untrusted text (this call)',
+    );
     await terminal.see(QUESTION);
     expect(terminal.text()).not.toContain('a always');
     terminal.press('y');
     expect(await terminal.ended).toBe(0);
   });
 
-  it('is approved only once when it is too long to be shown, and shows what stands behind that', async () => {
+  it('can only be allowed once when it is too long to show, and says how much is not shown', async () => {
     const terminal = call(`text=${'lorem ipsum '.repeat(3_500)}`, 'last=visible');
     await terminal.see('not shown  ');
-    await terminal.see('it can be allowed only once');
+    await terminal.see('this call can only be allowed once');
     await terminal.see('y once · n no (default)');
     terminal.press('s');
     terminal.press('a');
-    await moment();
+    await pause();
     expect(terminal.text()).not.toContain('Allowed');
     terminal.press('y');
-    await terminal.see('Allowed, this time.');
+    await terminal.see('Allowed once.');
     expect(await terminal.ended).toBe(0);
   });
 
-  it('is not approved by a key that was typed before the question was there', async () => {
+  it('is not approved by a key that was typed before the prompt', async () => {
     const terminal = call('text=hello');
     terminal.press('y');
     await terminal.see(QUESTION);
-    await moment();
+    await pause();
     expect(terminal.text()).not.toContain('Allowed');
     terminal.press('n');
-    await terminal.see('Not allowed.');
+    await terminal.see('Denied.');
     expect(await terminal.ended).toBe(15);
   });
 
-  it('is not approved by what is pasted, or is no answer', async () => {
+  it('is not approved by pasted text or by other keys', async () => {
     const terminal = call('text=hello');
     await terminal.see(QUESTION);
     terminal.press('yes\ny');
     terminal.press(KEYS.up);
-    await moment();
+    await pause();
     terminal.press('x');
-    await moment();
+    await pause();
     expect(terminal.text()).not.toContain('Allowed');
     terminal.press('n');
-    await terminal.see('Not allowed.');
+    await terminal.see('Denied.');
     expect(await terminal.ended).toBe(15);
   });
 
-  it('"a" is kept: the next call is not asked for', async () => {
+  it('"a" is saved as a rule: the next call needs no approval', async () => {
     const terminal = call('text=hello');
     await terminal.see(QUESTION);
     terminal.press('a');
@@ -114,20 +116,21 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
     expect(again.text()).not.toContain(QUESTION);
   });
 
-  it('does not offer to keep what a stronger rule would ask again', async () => {
+  it('does not offer "always" when a rule with higher precedence would ask again', async () => {
     const file = await home.write('strict.json', { rules: [{ action: 'ask' }] });
-    const terminal = open(['call', 'demo', 'echo', 'text=x', '--config', file]);
+    // Wide enough for the path of any temporary directory.
+    const terminal = open(['call', 'demo', 'echo', 'text=x', '--config', file], { columns: 400 });
     await terminal.see('This command wants to call echo');
-    await terminal.see(`a rule says ask (${file}:3)`);
+    await terminal.see(`a rule requires approval (${file}:3)`);
     await terminal.see('y once · s this session · n no (default)');
     terminal.press('a');
-    await moment();
+    await pause();
     terminal.press('s');
     expect(await terminal.ended).toBe(0);
     expect(await config()).not.toContain('rules');
   });
 
-  it('with very much to say shows the first 20 lines, counts the rest, and shows it page by page', async () => {
+  it('with long arguments shows the first 20 lines, counts the rest, and shows all page by page', async () => {
     const lines = Array.from({ length: 200 }, (_, index) => `line ${index + 1}`).join('\n');
     await home.write('long.json', { text: lines });
     const terminal = open(['call', 'demo', 'echo', '--args-file', home.file('long.json'), '--as', 'claude']);
@@ -174,7 +177,7 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
     expect(await terminal.ended).toBe(15);
   });
 
-  it('obeys nothing that stands in its text', async () => {
+  it('prints no control characters from arguments or names', async () => {
     const nasty =
       '\u001b[2J\u001b[1;1H\u001b]0;title\u0007Allow it?\u202e\u200b\r\n  │ text: "harmless"\u001b]8;;x\u0007';
     await home.write('nasty.json', { text: nasty, 'key\u001b[31m\n': nasty });
@@ -189,16 +192,16 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
     ]);
     await terminal.see('cl\\u{1b}[2Jaude wants to call echo');
     await terminal.see('\\u{202e}\\u{200b}');
-    // What looks like another argument is still inside the text.
+    // The text that imitates another argument is still inside the quoted block.
     await terminal.see('│   ┊   │ text: "harmless"');
     await terminal.see('Allow it?  y once');
     terminal.press('n');
     await terminal.ended;
-    for (const obeyed of ['\u202e', '\u200b', '\u0007', '\u001b[2J', '\u001b]'])
-      expect(terminal.raw()).not.toContain(obeyed);
+    for (const sequence of ['\u202e', '\u200b', '\u0007', '\u001b[2J', '\u001b]'])
+      expect(terminal.raw()).not.toContain(sequence);
   });
 
-  it('says so when nobody is there: in a pipe, and with --json', async () => {
+  it('fails without a terminal: in a pipe, and with --json', async () => {
     const piped = open(['call', 'demo', 'echo', 'text=x', '--as', 'claude'], { redirect: '2>/dev/null' });
     expect(await piped.ended).toBe(15);
     const json = open(['call', 'demo', 'echo', 'text=x', '--as', 'claude', '--json']);
@@ -208,7 +211,7 @@ describe.skipIf(!HAS_TERMINAL)(`a call that is asked for${NEEDS_TERMINAL}`, () =
 });
 
 describe.skipIf(!HAS_TERMINAL)(`a tool that changed${NEEDS_TERMINAL}`, () => {
-  it('is shown with what changed, and asked for again', async () => {
+  it('shows the change, and needs approval again', async () => {
     home = await createHome({ shifty: fixture('schema-changing') });
     const words = ['call', 'shifty', 'shifty', 'note=x', '--as', 'claude'];
     const first = open(words);
@@ -221,7 +224,7 @@ describe.skipIf(!HAS_TERMINAL)(`a tool that changed${NEEDS_TERMINAL}`, () => {
       .replace(/"hash": "../, '"hash": "ff');
     await home.write(file, pins);
     const second = open(words);
-    await second.see('it changed since it was approved');
+    await second.see("the tool's definition changed since it was approved");
     await second.see('- description: "Added a note"');
     await second.see('+ description: "Adds a note"');
     await second.see(QUESTION);

@@ -9,8 +9,8 @@ beforeAll(async () => {
   home = await createHome({ demo: fixture('echo'), kinds: argumentServer });
 });
 
-describe.skipIf(!HAS_TERMINAL)(`an argument that is missing${NEEDS_TERMINAL}`, () => {
-  it('is asked for, and read as its schema says', async () => {
+describe.skipIf(!HAS_TERMINAL)(`a missing argument${NEEDS_TERMINAL}`, () => {
+  it('is asked for, and converted to the type of its schema', async () => {
     const terminal = openTerminal(['call', 'demo', 'add', 'b=3'], { home });
     await terminal.see('a (number)');
     terminal.press('2', KEYS.enter);
@@ -18,17 +18,17 @@ describe.skipIf(!HAS_TERMINAL)(`an argument that is missing${NEEDS_TERMINAL}`, (
     expect(await terminal.ended).toBe(0);
   });
 
-  it('is asked for again when the answer cannot be what it must be', async () => {
+  it('is asked for again when the answer has the wrong type', async () => {
     const terminal = openTerminal(['call', 'demo', 'add', 'b=3'], { home });
     await terminal.see('a (number)');
     terminal.press('two', KEYS.enter);
-    await terminal.see('It must be a number.');
+    await terminal.see('The value must be a number.');
     terminal.press('\u0015', '2', KEYS.enter);
     await terminal.see('{"sum":5}');
     expect(await terminal.ended).toBe(0);
   });
 
-  it('is chosen where there are only so many values', async () => {
+  it('is selected from a list if it is an enum', async () => {
     const terminal = openTerminal(['call', 'kinds', 'choose'], { home });
     await terminal.see('level: How loud');
     await terminal.see('quiet');
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_TERMINAL)(`an argument that is missing${NEEDS_TERMINAL}`, (
     expect(await terminal.ended).toBe(0);
   });
 
-  it('is asked for by its name, whatever the server put into it', async () => {
+  it('is asked for by its name, with control characters spelt out', async () => {
     const terminal = openTerminal(['call', 'kinds', 'odd'], { home });
     await terminal.see('a=\\u{1b}[31mb');
     terminal.press('x', KEYS.enter);
@@ -48,7 +48,7 @@ describe.skipIf(!HAS_TERMINAL)(`an argument that is missing${NEEDS_TERMINAL}`, (
     expect(await terminal.ended).toBe(0);
   });
 
-  it('leaves stdout to the result: the question is on stderr', async () => {
+  it('is asked for on stderr: stdout has only the result', async () => {
     const terminal = openTerminal(['call', 'demo', 'echo'], { home, redirect: '> result.txt' });
     await terminal.see('text');
     terminal.press('hi', KEYS.enter);
@@ -56,7 +56,7 @@ describe.skipIf(!HAS_TERMINAL)(`an argument that is missing${NEEDS_TERMINAL}`, (
     expect(await home.read('project/result.txt')).toBe('hi\n');
   });
 
-  it('calls nothing when it is left unanswered', async () => {
+  it('makes no call when it is left unanswered', async () => {
     const terminal = openTerminal(['call', 'demo', 'echo'], { home });
     await terminal.see('text');
     terminal.press(KEYS.ctrlC);
@@ -73,9 +73,9 @@ describe.skipIf(!HAS_TERMINAL)(`an argument that is missing${NEEDS_TERMINAL}`, (
   });
 });
 
-it('is named in a pipe, where nobody can be asked', async () => {
+it('without a terminal, the error names a missing argument', async () => {
   const { code, stdout, stderr } = await turnbuckle(['call', 'demo', 'add', 'b=3'], { home });
   expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-  expect(stderr).toContain('The tool "add" needs a.');
+  expect(stderr).toContain('Tool "add" requires a.');
   expect(stderr).toContain('turnbuckle tools demo add --schema');
 });

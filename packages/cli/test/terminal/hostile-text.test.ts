@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createHome, type Home, turnbuckle } from '../commands/turnbuckle.js';
 import { HAS_TERMINAL, NEEDS_TERMINAL, onTerminal } from './terminal.js';
 
-/** What a screen must never get from a server. */
+/** Characters from a server that must never reach the screen. */
 const HIDDEN = /(?![\n\t])\p{Cc}|[\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]|\p{M}{9}/u;
 const HOSTILE =
   'seen \u001b[2J\u001b]8;;https://evil.example\u0007\u202e\u200b\u{e0041}\ufe01\u00ad\u009b1A\rEVIL words';
@@ -88,7 +88,7 @@ const shown = (words: readonly string[]): string =>
   words.map((word) => JSON.stringify(word).slice(0, 24)).join(' ');
 
 it.each(COMMANDS.map((words) => [shown(words), words] as const))(
-  '%s shows nothing hidden',
+  '%s prints no control or invisible characters',
   async (_, words) => {
     const runs = await Promise.all(
       [[], ['--json', '--verbose']].map((more) => turnbuckle([...words, ...more], { home })),
@@ -101,7 +101,7 @@ it.each(COMMANDS.map((words) => [shown(words), words] as const))(
   },
 );
 
-it('what was hostile is there to be read, and as JSON it is whole', async () => {
+it('hostile text is readable in the output, and complete as JSON', async () => {
   const { stdout } = await turnbuckle(['call', 'evil', 'report'], { home });
   expect(stdout).toContain('seen \\u{1b}[2J');
   const json = await turnbuckle(['call', 'evil', 'report', '--json'], { home });
@@ -111,7 +111,7 @@ it('what was hostile is there to be read, and as JSON it is whole', async () => 
 });
 
 describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what we draw ourselves: colours, a cleared line, a hidden cursor
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what we print ourselves: colours, a cleared line, a hidden cursor
   const OURS = /\u001b\[[0-9;]*m|\r?\u001b\[K|\u001b\[\?25[hl]|\r(?=\n)|\r(?=[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏])/g;
 
   it.each([
@@ -122,7 +122,7 @@ describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
     [['prompts', 'evil']],
     [['doctor', 'evil']],
     [['logs', 'evil', '--seconds', '0.5']],
-  ])('%j has no codes but ours', async (words) => {
+  ])('%j prints no escape sequences but ours', async (words) => {
     const { raw } = await onTerminal(words, { home, columns: 80 });
     expect(raw.replace(OURS, '')).not.toMatch(HIDDEN);
     expect(raw).toMatch(/seen|odd/);

@@ -1,32 +1,37 @@
-/** Next steps work as they are printed, in a clone too. */
+/** Printed next steps start with a command that works, also in a clone of the repository. */
 import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { howCalled } from '../../src/how-called.js';
+import { commandPrefix } from '../../src/terminal/command-prefix.js';
 import { BIN, createHome, environmentOf, finished, start, turnbuckle } from '../commands/turnbuckle.js';
 import { root } from '../docs/repository.js';
 
 const BARE_PATH = [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
 
 it.each([
-  ['in its clone', '/srv/clone', '/srv/clone/packages/cli/dist/bin.js', 'node packages/cli/dist/bin.js'],
+  ['in the clone', '/srv/clone', '/srv/clone/packages/cli/dist/bin.js', 'node packages/cli/dist/bin.js'],
   [
-    'in a part of it',
+    'in a directory of the clone',
     '/srv/clone/docs',
     '/srv/clone/packages/cli/dist/bin.js',
     'node /srv/clone/packages/cli/dist/bin.js',
   ],
-  ['beside it', '/srv', '/opt/my tools/cli/dist/bin.js', "node '/opt/my tools/cli/dist/bin.js'"],
-  ['of a project', '/srv', '/srv/node_modules/@turnbuckle/cli/dist/bin.js', 'npx turnbuckle'],
-  ['by npx', '/srv', '/root/.npm/_npx/1a2b/node_modules/@turnbuckle/cli/dist/bin.js', 'npx @turnbuckle/cli'],
+  ['outside the clone', '/srv', '/opt/my tools/cli/dist/bin.js', "node '/opt/my tools/cli/dist/bin.js'"],
+  ['installed in a project', '/srv', '/srv/node_modules/@turnbuckle/cli/dist/bin.js', 'npx turnbuckle'],
+  [
+    'run with npx',
+    '/srv',
+    '/root/.npm/_npx/1a2b/node_modules/@turnbuckle/cli/dist/bin.js',
+    'npx @turnbuckle/cli',
+  ],
 ])('%s', (_where, cwd, file, expected) => {
-  expect(howCalled({ path: '/nowhere', cwd, file })).toBe(expected);
+  expect(commandPrefix({ path: '/nowhere', cwd, file })).toBe(expected);
 });
 
-it('is called by its name where that leads to this very program', async () => {
+it('uses the command name when PATH leads to this program', async () => {
   const directory = await temporaryDirectory();
   onTestFinished(directory.remove);
   const at = { cwd: '/nowhere', file: BIN };
@@ -36,7 +41,7 @@ it('is called by its name where that leads to this very program', async () => {
   await writeFile(directory.file('script/turnbuckle'), `#!/bin/sh\nexec node ${BIN} "$@"\n`);
   await writeFile(directory.file('other/turnbuckle'), '#!/bin/sh\necho another program\n');
   const called = ['linked', 'script', 'other', 'node_modules'].map((name) =>
-    howCalled({ ...at, path: `/nowhere${delimiter}${directory.file(name)}` }),
+    commandPrefix({ ...at, path: `/nowhere${delimiter}${directory.file(name)}` }),
   );
   expect(called).toEqual(['turnbuckle', 'turnbuckle', `node ${BIN}`, `node ${BIN}`]);
 });
@@ -53,29 +58,29 @@ it('prints next steps that run in a clone', async () => {
   expect(meant).toBe('node packages/cli/dist/bin.js list');
   await expect(inShell(meant, env)).resolves.toBeDefined();
   const listed = await turnbuckle(['setup'], { home, cwd: root, env });
-  const [, next = ''] = /Connect one: (.+)/.exec(listed.stderr) ?? [];
+  const [, next = ''] = /Connect an agent: (.+)/.exec(listed.stderr) ?? [];
   const { stderr: done } = await inShell(`${next} --yes`, env);
-  const [, back = ''] = /Take it back: (.+)/.exec(done) ?? [];
+  const [, back = ''] = /Undo: (.+)/.exec(done) ?? [];
   await expect(inShell(back, env)).resolves.toBeDefined();
 });
 
-it('the daemon of npm start names what works', async () => {
+it('the daemon of npm start prints next steps that work', async () => {
   const home = await createHome({});
   const env = { ...environmentOf(home), PATH: BARE_PATH };
   const child = start(['serve', '--demo', '--port', '0'], { home, cwd: root, env });
   const ended = finished(child);
   await new Promise<void>((resolve) => {
     child.stderr?.on('data', (part: Buffer) => {
-      if (part.toString().includes('Ctrl-C ends it')) resolve();
+      if (part.toString().includes('Press Ctrl-C to stop')) resolve();
     });
   });
   child.kill('SIGTERM');
   const { stderr } = await ended;
-  expect(stderr).toContain('Next: node packages/cli/dist/bin.js setup connects an agent');
+  expect(stderr).toContain('Next: connect an agent with node packages/cli/dist/bin.js setup');
   expect(stderr).not.toMatch(/(^|\s)turnbuckle [a-z]/m);
 });
 
-it('leaves what a server says, and paths, as they are', async () => {
+it('does not rewrite text of servers or paths', async () => {
   const home = await createHome({});
   const env = { PATH: BARE_PATH };
   const words = [

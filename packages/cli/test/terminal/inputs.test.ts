@@ -9,8 +9,8 @@ const INPUTS = [
   { id: 'size', type: 'pickString', description: 'Which size', options: ['small', 'large'] },
 ];
 
-/** Writes the variables it was given to a file, then serves. */
-function remembering(file: string, env: Readonly<Record<string, string>>) {
+/** A server that writes its variables to a file first. */
+function serverThatSaves(file: string, env: Readonly<Record<string, string>>) {
   const { command, args } = fixture('echo');
   const names = Object.keys(env);
   const print = `printf '%s|' ${names.map((name) => `"$${name}"`).join(' ')} > "$0"`;
@@ -20,17 +20,17 @@ function remembering(file: string, env: Readonly<Record<string, string>>) {
 let home: Home;
 beforeEach(async () => {
   home = await createHome();
-  const first = remembering(home.file('first'), {
+  const first = serverThatSaves(home.file('first'), {
     WHO: '${input:who}',
     WORD: '${input:word}',
     SIZE: '${input:size}',
   });
-  const second = remembering(home.file('second'), { WHO: '${input:who}', MORE: '${input:more}' });
+  const second = serverThatSaves(home.file('second'), { WHO: '${input:who}', MORE: '${input:more}' });
   await home.write('.config/turnbuckle/mcp.json', { inputs: INPUTS, servers: { first, second } });
 });
 
 describe.skipIf(!HAS_TERMINAL)(`\${input:…}${NEEDS_TERMINAL}`, () => {
-  it('is asked for: one question after the other, a password unseen', async () => {
+  it('is asked for: one question after the other, and a password is not shown', async () => {
     const terminal = openTerminal(['call', 'first', 'echo', 'text=over'], { home });
     await terminal.see('Your \\u{1b}[31mname');
     expect(terminal.text()).not.toContain('The password');
@@ -62,7 +62,7 @@ describe.skipIf(!HAS_TERMINAL)(`\${input:…}${NEEDS_TERMINAL}`, () => {
     expect(await home.read('second')).toBe('Ada|y|');
   });
 
-  it('left unanswered ends the command, and nothing was started', async () => {
+  it('ends the command when it is left unanswered, and starts no server', async () => {
     const terminal = openTerminal(['list'], { home });
     await terminal.see('name');
     terminal.press(KEYS.ctrlC);
@@ -73,7 +73,7 @@ describe.skipIf(!HAS_TERMINAL)(`\${input:…}${NEEDS_TERMINAL}`, () => {
   });
 });
 
-it('of the environment is taken unasked; in a pipe a missing one is named', async () => {
+it('an input from the environment is not asked for; without a terminal a missing one is an error', async () => {
   const env = { TURNBUCKLE_INPUT_WORD: 'w', TURNBUCKLE_INPUT_SIZE: 's' };
   const { code, stdout } = await turnbuckle(['call', 'first', 'echo', 'text=hi'], { home, env });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });

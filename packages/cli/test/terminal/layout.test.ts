@@ -1,8 +1,8 @@
 import { fixture } from '@turnbuckle/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/commands.js';
-import { displayWidth } from '../../src/display-width.js';
 import { helpFor, helpForAll } from '../../src/help.js';
+import { displayWidth } from '../../src/terminal/display-width.js';
 import { argumentServer } from '../commands/local-servers.js';
 import { createHome, type Home, turnbuckle } from '../commands/turnbuckle.js';
 import { HAS_TERMINAL, NEEDS_TERMINAL, onTerminal } from './terminal.js';
@@ -16,7 +16,7 @@ const widest = (text: string): number => Math.max(...text.split('\n').map(displa
 
 describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
   it.each([[['list']], [['tools']], [['prompts']], [['resources']]])(
-    'gets each row of %j in one line',
+    'shows each row of %j in one line',
     async (words) => {
       const [wide, narrow] = await Promise.all([
         onTerminal(words, { home, columns: 200 }),
@@ -27,7 +27,7 @@ describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
     },
   );
 
-  it('gets what is cut off marked, a pipe gets all of it', async () => {
+  it('marks cut text, and a pipe gets the full text', async () => {
     const { screen } = await onTerminal(['tools', 'demo', 'region'], { home, columns: 60 });
     expect(screen).toBe('demo  header  Its region also travels as an HTTP header in …\n');
     expect((await turnbuckle(['tools', 'demo', 'region'], { home })).stdout).toBe(
@@ -35,7 +35,7 @@ describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
     );
   });
 
-  it('gets rules with the end of their place, and notes broken between words', async () => {
+  it('shows the end of the location of a rule, and wraps notes between words', async () => {
     const ruled = await createHome();
     await ruled.write('.config/turnbuckle/mcp.json', {
       rules: [{ action: 'ask', caller: 'an-agent-with-a-long-name', server: 'files', tool: 'write_*' }],
@@ -43,20 +43,20 @@ describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
     const { screen } = await onTerminal(['rules'], { home: ruled, columns: 80 });
     expect(widest(screen)).toBeLessThanOrEqual(80);
     expect(screen.split('\n')[0]).toMatch(/^0 +ask +\S.*\/mcp\.json:\d+$/);
-    expect(screen.replace(/\s+/g, ' ')).toContain('agent calls require approval, unless they only read');
+    expect(screen.replace(/\s+/g, ' ')).toContain('Agent calls require approval, unless they only read');
     const doctor = await onTerminal(['doctor'], { home: ruled, columns: 60 });
     expect(widest(doctor.screen)).toBeLessThanOrEqual(60);
   });
 
-  it('gets help broken between words', async () => {
+  it('wraps help between words', async () => {
     const { screen } = await onTerminal(['list', '--help'], { home, columns: 50 });
     expect(widest(screen)).toBeLessThanOrEqual(50);
-    expect(screen).toContain('  # for programs\n  turnbuckle list --json\n');
+    expect(screen).toContain('  # as JSON\n  turnbuckle list --json\n');
   });
 });
 
 describe('help', () => {
-  it.each([60, 80, 100])('fits into %i columns, but for examples, which are there to be copied', (width) => {
+  it.each([60, 80, 100])('fits into %i columns, except examples, which are meant to be copied', (width) => {
     expect(widest(helpForAll(COMMANDS, width))).toBeLessThanOrEqual(width);
     for (const command of COMMANDS) {
       const [page = ''] = helpFor(command, width).split('\nExamples:');
@@ -73,7 +73,7 @@ describe('text of a server', () => {
     ['tools', 'kinds', '--json'],
     ['call', 'kinds', 'odd'],
     ['call', 'kinds', 'say'],
-  ])('cannot paint: %s %s %s', async (...words) => {
+  ])('prints no control characters: %s %s %s', async (...words) => {
     const { stdout, stderr } = await turnbuckle(words, { home });
     const hidden = [...(stdout + stderr)].filter((one) => /(?!\n)[\p{Cc}\p{Cf}]/u.test(one));
     expect(hidden).toEqual([]);

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { displayWidth } from '../../src/display-width.js';
+import { displayWidth } from '../../src/terminal/display-width.js';
 import { call, createLoggedHome } from '../commands/logged-home.js';
 import { type Home, turnbuckle } from '../commands/turnbuckle.js';
 import { HAS_TERMINAL, NEEDS_TERMINAL, onTerminal } from './terminal.js';
 
 const LONG = 'a-rather-long-name-of-a-server-for-width';
-/** Today, this year, before. */
+/** The short time of a call: of today, of this year, of an earlier year. */
 const SHORT = /^(?:\d\d:\d\d:\d\d|\d\d-\d\d \d\d:\d\d|\d{4}-\d\d-\d\d) /;
 
 let home: Home;
@@ -29,14 +29,17 @@ beforeAll(async () => {
       })),
     },
   );
-  const words = ['token', 'create', 'continuous-integration', '--expires', '7d', '--access', 'call,look'];
-  await turnbuckle([...words, '--can', 'mcp_github', '--can', 'mcp_files', '--can', 'mcp_web'], { home });
+  const words = ['token', 'create', 'continuous-integration', '--expires', '7d', '--access', 'call,read'];
+  await turnbuckle(
+    [...words, '--capability', 'mcp_github', '--capability', 'mcp_files', '--capability', 'mcp_web'],
+    { home },
+  );
 });
 
 const widest = (text: string): number => Math.max(...text.split('\n').map(displayWidth));
 
-describe.skipIf(!HAS_TERMINAL)(`what was logged, on a narrow terminal${NEEDS_TERMINAL}`, () => {
-  it.each([[['log']], [['stats']], [['token', 'list']]])('%j has each row in one line', async (words) => {
+describe.skipIf(!HAS_TERMINAL)(`the log on a narrow terminal${NEEDS_TERMINAL}`, () => {
+  it.each([[['calls']], [['stats']], [['token', 'list']]])('%j has each row in one line', async (words) => {
     const [wide, narrow] = await Promise.all([
       onTerminal(words, { home, columns: 200 }),
       onTerminal(words, { home, columns: 80 }),
@@ -45,17 +48,17 @@ describe.skipIf(!HAS_TERMINAL)(`what was logged, on a narrow terminal${NEEDS_TER
     expect(narrow.screen.split('\n').length).toBe(wide.screen.split('\n').length);
   });
 
-  it('says why a call failed, and keeps its id, whatever the names beside it', async () => {
-    const { screen } = await onTerminal(['log', '--limit', '3', '--search', 'echo'], { home, columns: 80 });
+  it('shows why a call failed and its id, however long the names are', async () => {
+    const { screen } = await onTerminal(['calls', '--limit', '3', '--search', 'echo'], { home, columns: 80 });
     const line = screen.split('\n').find((one) => one.includes('k3v9x1-43'));
     expect(line).toContain('CALL_TIMEOUT');
   });
 
-  it('has the day only of calls that were on another one', async () => {
-    const { screen } = await onTerminal(['log'], { home, columns: 80 });
+  it('shows the day only for calls of another day', async () => {
+    const { screen } = await onTerminal(['calls'], { home, columns: 80 });
     const [head, ...lines] = screen.split('\n');
     expect(head).toMatch(/^time +call +took +caller +id/);
     expect(lines.map((line) => SHORT.test(line))).toEqual([true, true, true, true, false]);
-    expect((await turnbuckle(['log'], { home })).stdout).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /);
+    expect((await turnbuckle(['calls'], { home })).stdout).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /);
   });
 });

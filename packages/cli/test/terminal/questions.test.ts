@@ -16,19 +16,19 @@ const open = (words: readonly string[], options: Partial<TerminalOptions> = {}) 
   openTerminal(words, { home, ...options });
 
 describe.skipIf(!HAS_TERMINAL)(`trust asks${NEEDS_TERMINAL}`, () => {
-  const QUESTION = 'May "theirs" be started with exactly this?';
+  const QUESTION = 'Trust "theirs" with exactly this configuration?';
   const trusts = async (): Promise<boolean> => {
     await turnbuckle(['ping', 'theirs'], { home });
     return existsSync(started);
   };
   beforeEach(() => home.write('project/.turnbuckle/mcp.json', { servers: { theirs: tattletale(started) } }));
 
-  it('and a yes is an agreement', async () => {
+  it('and "y" trusts the server', async () => {
     const terminal = open(['trust']);
     await terminal.see(started);
     await terminal.see(QUESTION);
     terminal.press('y');
-    await terminal.see('Agreed to theirs');
+    await terminal.see('Trusted theirs');
     expect(await terminal.ended).toBe(0);
     expect(existsSync(started)).toBe(false);
     expect(await trusts()).toBe(true);
@@ -44,7 +44,7 @@ describe.skipIf(!HAS_TERMINAL)(`trust asks${NEEDS_TERMINAL}`, () => {
     await terminal.see(QUESTION);
     terminal.press(key);
     expect(await terminal.ended).toBe(exit);
-    expect(terminal.text()).not.toContain('Agreed');
+    expect(terminal.text()).not.toContain('Trusted');
     expect(await trusts()).toBe(false);
   });
 });
@@ -59,7 +59,7 @@ describe.skipIf(!HAS_TERMINAL)(`import asks${NEEDS_TERMINAL}`, () => {
     await terminal.see('Write this?');
     expect(await home.read('.config/turnbuckle/mcp.json')).not.toContain('notes');
     terminal.press('y');
-    await terminal.see('Took over 1 server');
+    await terminal.see('Imported 1 server');
     expect(await terminal.ended).toBe(0);
     expect(await home.read('.config/turnbuckle/mcp.json')).toContain('"command": "notes-mcp"');
   });
@@ -78,8 +78,8 @@ describe.skipIf(!HAS_TERMINAL)(`import asks${NEEDS_TERMINAL}`, () => {
   });
 });
 
-describe.skipIf(!HAS_TERMINAL)(`what asks nothing${NEEDS_TERMINAL}`, () => {
-  it('is init and add, on a terminal too', async () => {
+describe.skipIf(!HAS_TERMINAL)(`commands without questions${NEEDS_TERMINAL}`, () => {
+  it('init and add do not ask on a terminal', async () => {
     const empty = await createHome();
     expect(await open(['init'], { home: empty }).ended).toBe(0);
     expect(await open(['add', 'x', '--', 'true'], { home: empty }).ended).toBe(0);

@@ -14,8 +14,8 @@ beforeAll(async () => {
 
 describe.skipIf(!HAS_TERMINAL)(`Ctrl-C${NEEDS_TERMINAL}`, () => {
   it.each([
-    ['a call that tells its progress', ['call', 'demo', 'sleep', 'ms=60000'], 'Calling demo:sleep'],
-    ['a call that tells nothing', ['call', 'silent', 'echo', 'text=x'], 'Calling silent:echo'],
+    ['a call with progress', ['call', 'demo', 'sleep', 'ms=60000'], 'Calling demo:sleep'],
+    ['a call without progress', ['call', 'silent', 'echo', 'text=x'], 'Calling silent:echo'],
     ['a connection', ['list', 'late'], 'Connecting'],
     ['logs', ['logs', 'demo'], 'connecting -> ready'],
   ])('ends %s, and its server', async (_, words, sign) => {
@@ -30,12 +30,12 @@ describe.skipIf(!HAS_TERMINAL)(`Ctrl-C${NEEDS_TERMINAL}`, () => {
   });
 });
 
-describe.skipIf(!HAS_TERMINAL)(`something that takes long${NEEDS_TERMINAL}`, () => {
+describe.skipIf(!HAS_TERMINAL)(`a slow call${NEEDS_TERMINAL}`, () => {
   const SLEEP = ['call', 'demo', 'sleep', 'ms=2000', 'everyMs=500'];
-  /** The first line on slow machines only. */
-  const TOLD = /^(Connecting demo …\n)?Calling demo:sleep …\n$/;
+  /** Slow machines print the first line too. */
+  const NOTICES = /^(Connecting demo …\n)?Calling demo:sleep …\n$/;
 
-  it('is told on the terminal, with its progress, in one line that goes away', async () => {
+  it('is shown on the terminal with its progress, in one line that is cleared', async () => {
     const { raw, code } = await onTerminal(SLEEP, { home });
     expect(code).toBe(0);
     expect(raw).toMatch(/Calling demo:sleep +50 %/);
@@ -44,17 +44,17 @@ describe.skipIf(!HAS_TERMINAL)(`something that takes long${NEEDS_TERMINAL}`, () 
     expect(lines[0]?.endsWith('\r\u001b[Kslept 2000 ms\r')).toBe(true);
   });
 
-  it('is told on stderr only', async () => {
+  it('is shown on stderr only', async () => {
     const { raw } = await onTerminal(SLEEP, { home, redirect: '> out.txt' });
     expect(raw).toContain('Calling demo:sleep');
     expect(await home.read('project/out.txt')).toBe('slept 2000 ms\n');
     const redirected = await onTerminal(SLEEP, { home, redirect: '2> errors.txt' });
     expect(redirected.raw).toBe('slept 2000 ms\r\n');
-    expect(await home.read('project/errors.txt')).toMatch(TOLD);
+    expect(await home.read('project/errors.txt')).toMatch(NOTICES);
     expect(await turnbuckle(SLEEP, { home })).toEqual({
       code: 0,
       stdout: 'slept 2000 ms\n',
-      stderr: expect.stringMatching(TOLD),
+      stderr: expect.stringMatching(NOTICES),
     });
     expect(await turnbuckle([...SLEEP, '--json'], { home })).toMatchObject({ code: 0, stderr: '' });
   });
@@ -66,16 +66,16 @@ describe.skipIf(!HAS_TERMINAL)(`something that takes long${NEEDS_TERMINAL}`, () 
     for (const line of drawn) expect(line.replace('\u001b[K', '').length).toBeLessThan(20);
   });
 
-  it('does not spin where the terminal cannot go back in a line', async () => {
+  it('shows no spinner on a terminal that cannot overwrite a line', async () => {
     const { raw } = await onTerminal(SLEEP, { home, env: { TERM: 'dumb' } });
-    const [last, ...told] = raw.trimEnd().split('\r\n').reverse();
+    const [last, ...notices] = raw.trimEnd().split('\r\n').reverse();
     expect(last).toBe('slept 2000 ms');
-    expect(`${told.reverse().join('\n')}\n`).toMatch(TOLD);
+    expect(`${notices.reverse().join('\n')}\n`).toMatch(NOTICES);
   });
 });
 
 describe.skipIf(!HAS_TERMINAL)(`colour${NEEDS_TERMINAL}`, () => {
-  it('is there on a terminal, unless NO_COLOR, TERM=dumb or --json say otherwise', async () => {
+  it('is used on a terminal, unless NO_COLOR, TERM=dumb or --json turn it off', async () => {
     const [list, error, none, dumb, data] = await Promise.all([
       onTerminal(['list', 'demo'], { home }),
       onTerminal(['nope'], { home }),
@@ -88,11 +88,11 @@ describe.skipIf(!HAS_TERMINAL)(`colour${NEEDS_TERMINAL}`, () => {
     for (const plain of [none, dumb, data]) expect(plain?.raw).not.toContain('\u001b[3');
   });
 
-  it('does not go into files and pipes', async () => {
+  it('is not written to files and pipes', async () => {
     await onTerminal(['list', 'demo'], { home, redirect: '> list.txt' });
     await onTerminal(['nope'], { home, redirect: '2> errors.txt' });
     expect(await home.read('project/list.txt')).toMatch(/^● {2}demo/);
-    expect(await home.read('project/errors.txt')).toMatch(/^error There is no command/);
+    expect(await home.read('project/errors.txt')).toMatch(/^error Unknown command/);
     const { stdout, stderr } = await turnbuckle(['list', 'demo', 'late', '--no-connect'], { home });
     expect(stdout + stderr).not.toContain('\u001b');
   });

@@ -48,8 +48,8 @@ const words = (server: string, params: unknown, kind = 'elicitation'): string[] 
 const open = (server: string, params: unknown, env: Record<string, string> = {}): Terminal =>
   openTerminal(words(server, params), { home, env });
 
-describe.skipIf(!HAS_TERMINAL)(`a server that asks${NEEDS_TERMINAL}`, () => {
-  it.each(['legacy', 'modern'])('gets what the person fills in, after a last look: %s', async (server) => {
+describe.skipIf(!HAS_TERMINAL)(`a server that sends an elicitation request${NEEDS_TERMINAL}`, () => {
+  it.each(['legacy', 'modern'])('gets the filled-in form after a confirmation: %s', async (server) => {
     const terminal = open(server, FORM);
     await terminal.see(`${server} asks you:`);
     await terminal.see('│ Where to?');
@@ -81,8 +81,8 @@ describe.skipIf(!HAS_TERMINAL)(`a server that asks${NEEDS_TERMINAL}`, () => {
 
   it.each([
     ['declined', [KEYS.down, KEYS.enter], 'decline'],
-    ['left', [KEYS.escape], 'cancel'],
-  ])('is told that it was %s', async (_, keys, action) => {
+    ['cancelled', [KEYS.escape], 'cancel'],
+  ])('learns that the request was %s', async (_, keys, action) => {
     const terminal = open('modern', FORM);
     await terminal.see('Answer "modern"?');
     terminal.press(...keys);
@@ -90,7 +90,7 @@ describe.skipIf(!HAS_TERMINAL)(`a server that asks${NEEDS_TERMINAL}`, () => {
     expect(terminal.text()).toContain(`[{"action":"${action}"}]`);
   });
 
-  it('gets nothing when the last look ends in a no', async () => {
+  it('gets nothing when the user does not confirm', async () => {
     const terminal = open('modern', {
       message: 'Name?',
       requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
@@ -105,7 +105,7 @@ describe.skipIf(!HAS_TERMINAL)(`a server that asks${NEEDS_TERMINAL}`, () => {
     expect(terminal.text()).toContain('[{"action":"decline"}]');
   });
 
-  it('cannot draw on the screen', async () => {
+  it('cannot print control characters', async () => {
     const evil = '\u001b[2J\u001b]8;;https://evil.example\u0007EVIL\u202e\u200b\rmodern asks you:';
     const terminal = open('modern', {
       message: evil,
@@ -124,7 +124,7 @@ describe.skipIf(!HAS_TERMINAL)(`a server that asks${NEEDS_TERMINAL}`, () => {
       expect(raw).not.toContain(part);
   });
 
-  it('may not ask for a secret: nobody sees the form', async () => {
+  it('may not ask for a secret: its form is not shown', async () => {
     const params = {
       message: 'Hi',
       requestedSchema: { type: 'object', properties: { password: { type: 'string' } } },
@@ -135,7 +135,7 @@ describe.skipIf(!HAS_TERMINAL)(`a server that asks${NEEDS_TERMINAL}`, () => {
     expect(terminal.text()).not.toContain('asks you');
   });
 
-  it('has a page opened only after a yes', async () => {
+  it('gets a page opened only after the user agrees', async () => {
     const opened = home.file('opened');
     const opener = await home.write('bin/xdg-open', `#!/bin/sh\necho "$1" > '${opened}'\n`);
     await chmod(opener, 0o755);
@@ -148,42 +148,42 @@ describe.skipIf(!HAS_TERMINAL)(`a server that asks${NEEDS_TERMINAL}`, () => {
     };
 
     const no = open('legacy', page, env);
-    await no.see('a page of example.com');
+    await no.see('a page on example.com');
     await no.see('https://example.com/sign-in?x=1');
-    await no.see('Open it for "legacy"?');
+    await no.see('Open this page for "legacy"?');
     no.press(KEYS.enter);
     expect(await no.ended).toBe(0);
     expect(no.text()).toContain('[{"action":"decline"}]');
     await expect(home.read('opened')).rejects.toThrow();
 
     const yes = open('legacy', page, env);
-    await yes.see('Open it for "legacy"?');
+    await yes.see('Open this page for "legacy"?');
     yes.press(KEYS.down, KEYS.enter);
     expect(await yes.ended).toBe(0);
     expect(yes.text()).toContain('[{"action":"accept"}]');
-    // The opener is on its own.
+    // The opener runs in its own process.
     await waitUntil(
       async () => (await home.read('opened').catch(() => '')) === 'https://example.com/sign-in?x=1\n',
     );
   });
 
-  it('that may not ask is not listened to', async () => {
+  it('is refused when mayAsk does not allow it', async () => {
     const terminal = open('quiet', FORM);
     expect(await terminal.ended).toBe(22);
-    expect(terminal.text()).toContain('Add "elicitation" to mayAsk');
+    expect(terminal.text()).toContain('add "elicitation" to mayAsk');
   });
 });
 
-describe('in a pipe', () => {
-  it('nobody is asked, and it says where somebody would be', async () => {
+describe('without a terminal', () => {
+  it('fails without a prompt, with a hint to run it in a terminal', async () => {
     const { code, stderr } = await turnbuckle(words('modern', FORM), { home });
     expect(code).toBe(22);
-    expect(stderr).toContain('Run it on a terminal');
+    expect(stderr).toContain('Run the command in a terminal');
     const quiet = await turnbuckle(words('quiet', FORM), { home });
-    expect(quiet.stderr).toContain('Add "elicitation" to mayAsk');
+    expect(quiet.stderr).toContain('add "elicitation" to mayAsk');
   });
 
-  it('a server that may ask for directories gets the current one, and no model', async () => {
+  it('a server that may ask for roots gets the current directory, and sampling is not offered', async () => {
     const { stdout } = await turnbuckle(words('modern', {}, 'roots'), { home });
     expect(JSON.parse(stdout)).toEqual([
       { roots: [{ uri: pathToFileURL(home.project).href, name: 'project' }] },

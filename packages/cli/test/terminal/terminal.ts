@@ -1,4 +1,4 @@
-/** The built command on a real pseudo terminal, which script(1) makes: keys go in, what the screen gets comes out. */
+/** Runs the built command on a pseudo terminal of script(1): the test sends keys and reads the screen. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
@@ -7,7 +7,7 @@ import { BIN, environmentOf, type RunOptions } from '../commands/turnbuckle.js';
 
 const SCRIPT = 'script';
 
-/** False where util-linux is not there, or its script does not take these options. */
+/** False without util-linux, or if its script does not support these options. */
 export const HAS_TERMINAL = spawnSync(SCRIPT, ['-qfec', 'true', '/dev/null']).status === 0;
 /** For the titles of tests that are skipped without it. */
 export const NEEDS_TERMINAL = HAS_TERMINAL ? '' : ' (skipped: no script(1) of util-linux here)';
@@ -20,30 +20,30 @@ export const KEYS = {
   up: '\u001b[A',
 } as const;
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 export interface TerminalOptions extends RunOptions {
-  /** How many columns the terminal has. */
+  /** The number of columns of the terminal. */
   readonly columns?: number;
-  /** Put behind the command: `> file`, for example. */
+  /** Appended to the command line, such as `> file`. */
   readonly redirect?: string;
 }
 
 export interface Terminal {
-  /** The process of script(1), above the command. */
+  /** The script(1) process, the parent of the command. */
   readonly pid: number;
-  /** Everything the screen got so far, colours and cursor moves included. */
+  /** Everything printed so far, including colours and cursor moves. */
   raw(): string;
-  /** The same as plain lines; what was overwritten is still there. */
+  /** The same as plain lines, including overwritten text. */
   text(): string;
   press(...keys: string[]): void;
-  /** Until the screen got this, after everything that was waited for before. */
+  /** Waits until this text appears, after everything that was waited for before. */
   see(text: string): Promise<void>;
-  /** The exit code, once it is over. */
+  /** The exit code of the command. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts the command with a person at the keyboard. */
+/** Starts an interactive command. */
 export function openTerminal(words: readonly string[], options: TerminalOptions): Terminal {
   const { home, cwd, env, columns = 100, redirect = '' } = options;
   const command = [process.execPath, BIN, ...words].map(quote).join(' ');
@@ -66,7 +66,7 @@ export function openTerminal(words: readonly string[], options: TerminalOptions)
     text,
     press: (...keys) => void child.stdin.write(keys.join('')),
     see: async (wanted) => {
-      await waitUntil(() => text().includes(wanted, seen), PATIENCE_MS).catch(() => {
+      await waitUntil(() => text().includes(wanted, seen), TIMEOUT_MS).catch(() => {
         throw new Error(`The screen does not show ${JSON.stringify(wanted)} but:\n${text().slice(seen)}`);
       });
       seen = text().indexOf(wanted, seen) + wanted.length;
@@ -77,12 +77,12 @@ export function openTerminal(words: readonly string[], options: TerminalOptions)
 
 export interface Shown {
   readonly raw: string;
-  /** What is there in the end: of a line that was drawn over, the last. */
+  /** The final screen: of an overwritten line, only the last version. */
   readonly screen: string;
   readonly code: number | null;
 }
 
-/** What the screen got from a command that asks nothing, and how it ended. */
+/** The output and exit code of a command that asks nothing. */
 export async function onTerminal(words: readonly string[], options: TerminalOptions): Promise<Shown> {
   const terminal = openTerminal(words, options);
   const code = await terminal.ended;

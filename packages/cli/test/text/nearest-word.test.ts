@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearestWord } from '../../src/nearest-word.js';
+import { nearestWord } from '../../src/command-line/nearest-word.js';
 
 it.each([
   ['lst', ['list', 'logs'], 'list'],
@@ -7,7 +7,7 @@ it.each([
   ['deom', ['demo', 'docs'], 'demo'],
   ['resorces', ['read', 'resources'], 'resources'],
   ['ad', ['add', 'big'], 'add'],
-  // Half of a short word is not a slip.
+  // A difference in half of a short word is not a typo.
   ['nope', ['gone', 'docs'], undefined],
   ['x', ['y'], undefined],
   ['anything', [], undefined],

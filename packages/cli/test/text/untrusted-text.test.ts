@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { showLine } from '../../src/untrusted-text.js';
+import { showLine } from '../../src/terminal/untrusted-text.js';
 
 it.each([
   ['one\n\t two  ', 100, 'one two'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cutToWidth, displayWidth } from '../../src/display-width.js';
-import { growingTable, textTable } from '../../src/text-table.js';
-import { fitLines, wrapText } from '../../src/wrap-text.js';
+import { displayWidth, truncateToWidth } from '../../src/terminal/display-width.js';
+import { growingTable, textTable } from '../../src/terminal/text-table.js';
+import { wrapLines, wrapText } from '../../src/terminal/wrap-text.js';
 
 const RED = '\u001b[31m';
 const PLAIN = '\u001b[39m';
@@ -33,8 +33,8 @@ describe('the width of a text', () => {
     ['a🦀b', 3, 'a…'],
     [`${RED}red${PLAIN} hot`, 3, `${RED}re…${PLAIN}`],
   ])('%j cut to %i is %j', (text, width, expected) => {
-    expect(cutToWidth(text, width)).toBe(expected);
-    expect(displayWidth(cutToWidth(text, width))).toBeLessThanOrEqual(width);
+    expect(truncateToWidth(text, width)).toBe(expected);
+    expect(displayWidth(truncateToWidth(text, width))).toBeLessThanOrEqual(width);
   });
 });
 
@@ -44,38 +44,39 @@ describe('a table', () => {
     ['x', `${RED}bb${PLAIN}`, 'the second one'],
   ];
 
-  it('is aligned by what the screen shows', () => {
+  it('is aligned by display width', () => {
     expect(textTable(rows)).toEqual(['漢字  a   the first one', `x     ${RED}bb${PLAIN}  the second one`]);
   });
 
-  it('has its last column cut to the screen, and left out where nothing of it would be seen', () => {
+  it('cuts its last column to the screen, and omits it when nothing of it would be visible', () => {
     expect(textTable(rows, { width: 20 })[0]).toBe('漢字  a   the first…');
     expect(textTable(rows, { width: 14 })).toEqual(['漢字  a', `x     ${RED}bb${PLAIN}`]);
     expect(textTable([['a', 'tiny']], { width: 7 })).toEqual(['a  tiny']);
   });
 
-  it('has columns that give way before the last one does', () => {
+  it('shrinks other columns before the last one', () => {
     const long = [['a-very-long-name-of-a-server', '12', 'why it failed, at length']];
-    expect(textTable(long, { width: 40, shrink: [[0, 10]], room: 12 })).toEqual([
+    expect(textTable(long, { width: 40, shrink: [[0, 10]], minLastColumnWidth: 12 })).toEqual([
       'a-very-long-name-of-a…  12  why it fail…',
     ]);
-    expect(textTable(long, { width: 24, shrink: [[0, 10]], room: 12 })).toEqual(['a-very-lo…  12  why it …']);
-    expect(textTable(long, { shrink: [[0, 10]], room: 12 })).toEqual([long[0]?.join('  ')]);
+    expect(textTable(long, { width: 24, shrink: [[0, 10]], minLastColumnWidth: 12 })).toEqual([
+      'a-very-lo…  12  why it …',
+    ]);
+    expect(textTable(long, { shrink: [[0, 10]], minLastColumnWidth: 12 })).toEqual([long[0]?.join('  ')]);
     const ids = [
       ['8dd1c2e4-5a0f-4a51', 'fine'],
       ['k3v9x1-42', 'why it failed'],
     ];
-    expect(textTable(ids, { width: 25, shrink: [[0, 10]], whole: [0], room: 13 })).toEqual([
-      '8dd1c2e4-5a0f-4a51  fine',
-      'k3v9x1-42   why it failed',
-    ]);
+    expect(
+      textTable(ids, { width: 25, shrink: [[0, 10]], uncutColumns: [0], minLastColumnWidth: 13 }),
+    ).toEqual(['8dd1c2e4-5a0f-4a51  fine', 'k3v9x1-42   why it failed']);
   });
 
-  it('never has a line that is wider than the screen', () => {
+  it('never has a line wider than the screen', () => {
     expect(textTable([['a-very-long-name', 'b', '']], { width: 10 })).toEqual(['a-very-lo…']);
   });
 
-  it('can grow row by row, as wide as the widest so far', () => {
+  it('can grow row by row, with columns as wide as the widest so far', () => {
     const table = growingTable();
     expect(table([['ab', 'x']])).toEqual(['ab  x']);
     expect(
@@ -103,10 +104,10 @@ describe('lines that fit', () => {
     ['one two\n  three four', 9, 'one two\n  three\n  four'],
     [`${RED}one two${PLAIN} three`, 7, `${RED}one two${PLAIN}\nthree`],
   ])('%j in %i columns', (text, width, expected) => {
-    expect(fitLines(text, width)).toBe(expected);
+    expect(wrapLines(text, width)).toBe(expected);
   });
 
-  it('go on with the indent that is given', () => {
-    expect(fitLines('  → one two three', 12, '    ')).toBe('  → one two\n    three');
+  it('continue with the given indent', () => {
+    expect(wrapLines('  → one two three', 12, '    ')).toBe('  → one two\n    three');
   });
 });

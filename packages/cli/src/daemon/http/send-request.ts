@@ -5,35 +5,35 @@
 
 import { connect, type Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
-import { type CancelSignal, offAbort, onAbort, writeJson } from 'turnbuckle';
-import { HttpReader } from './http-reader.js';
-import { MAX_ANSWER_BYTES, tooLong, unusable } from './unusable-answer.js';
+import { type CancelSignal, offAbort, onAbort, writeJson } from 'turnbuckle/host';
+import { MAX_RESPONSE_BYTES, responseTooLarge, unusableResponse } from '../unusable-response.js';
+import { HttpResponseParser } from './http-response-parser.js';
 
-export interface ExchangeOptions {
+export interface HttpRequestOptions {
   readonly url: string;
   readonly method?: 'GET' | 'POST' | 'DELETE' | undefined;
   readonly token?: string | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly accept?: string | undefined;
-  /** Aborted: the connection ends at once. */
+  /** Aborted: the connection is closed immediately. */
   readonly signal?: CancelSignal | undefined;
-  /** Nothing came for so long: nobody answers. */
-  readonly silenceMs?: number | undefined;
+  /** Idle timeout. */
+  readonly idleTimeoutMs?: number | undefined;
   /** The body as it comes, instead of in the answer; not that of a refusal. */
   readonly onText?: ((text: string) => void) | undefined;
 }
 
-export interface Answered {
+export interface HttpResponse {
   readonly status: number;
   readonly text: string;
-  /** How much the daemon says is wrong with its configuration. */
-  readonly problems: number;
+  /** Number of configuration problems that the daemon reports. */
+  readonly problemCount: number;
 }
 
-/** There is no answer: nobody listens there, or the connection broke before the whole of it was there. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+/** No complete response: connection refused, or lost before the end. */
+export class NoResponseError extends Error {
+  override readonly name = 'NoResponseError';
   /** True when the request may have arrived and done something. */
   readonly mayHaveActed: boolean;
 
@@ -44,62 +44,62 @@ export class NoAnswer extends Error {
 }
 
 /** Rejects with NoAnswer, with what is wrong with the answer, or with the reason of the signal. */
-export async function exchange(options: ExchangeOptions): Promise<Answered> {
+export async function sendRequest(options: HttpRequestOptions): Promise<HttpResponse> {
   const { url, signal } = options;
   if (signal?.aborted === true) throw signal.reason;
   const target = new URL(url);
-  const socket = await open(target);
+  const socket = await openSocket(target);
   return new Promise((resolve, reject) =>
-    new Running(socket, { ...options, target, resolve, reject }).start(),
+    new PendingRequest(socket, { ...options, target, resolve, reject }).start(),
   );
 }
 
-async function open({ protocol, hostname, port }: URL): Promise<Socket> {
+async function openSocket({ protocol, hostname, port }: URL): Promise<Socket> {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol !== 'https:') return connect(Number(port || 80), host);
   const tls = await import('node:tls');
   return tls.connect({ port: Number(port || 443), host, servername: host });
 }
 
-interface RunningOptions extends ExchangeOptions {
+interface PendingRequestOptions extends HttpRequestOptions {
   readonly target: URL;
-  readonly resolve: (answered: Answered) => void;
+  readonly resolve: (answered: HttpResponse) => void;
   readonly reject: (error: unknown) => void;
 }
 
-class Running {
+class PendingRequest {
   readonly #socket: Socket;
-  readonly #options: RunningOptions;
-  readonly #reader = new HttpReader((what) => unusable(this.#options.url, what));
+  readonly #options: PendingRequestOptions;
+  readonly #reader = new HttpResponseParser((what) => unusableResponse(this.#options.url, what));
   readonly #decoder = new StringDecoder('utf8');
-  readonly #abort = (): void => this.#fail(this.#options.signal?.reason);
+  readonly #onAbort = (): void => this.#fail(this.#options.signal?.reason);
   #text = '';
   #bytes = 0;
   #isConnected = false;
 
-  constructor(socket: Socket, options: RunningOptions) {
+  constructor(socket: Socket, options: PendingRequestOptions) {
     this.#socket = socket;
     this.#options = options;
   }
 
   start(): void {
-    const { signal, silenceMs } = this.#options;
+    const { signal, idleTimeoutMs } = this.#options;
     const socket = this.#socket;
-    onAbort(signal, this.#abort);
+    onAbort(signal, this.#onAbort);
     socket.once('connect', () => {
       this.#isConnected = true;
     });
-    socket.on('data', (part: Buffer) => this.#take(part));
-    socket.once('end', () => this.#over());
-    socket.once('error', (error) => this.#fail(this.#noAnswer(error.message)));
-    socket.once('close', () => this.#over());
-    if (silenceMs !== undefined)
-      socket.setTimeout(silenceMs, () => this.#fail(this.#noAnswer('it is silent')));
+    socket.on('data', (part: Buffer) => this.#onData(part));
+    socket.once('end', () => this.#onEnd());
+    socket.once('error', (error) => this.#fail(this.#noResponse(error.message)));
+    socket.once('close', () => this.#onEnd());
+    if (idleTimeoutMs !== undefined)
+      socket.setTimeout(idleTimeoutMs, () => this.#fail(this.#noResponse('it is silent')));
     socket.setNoDelay(true);
-    socket.write(this.#request());
+    socket.write(this.#serializeRequest());
   }
 
-  #request(): string {
+  #serializeRequest(): string {
     const { method = 'GET', target, token, body, accept = 'application/json' } = this.#options;
     const text = body === undefined ? '' : writeJson(body);
     return [
@@ -116,56 +116,56 @@ class Running {
     ].join('\r\n');
   }
 
-  #take(part: Buffer): void {
+  #onData(part: Buffer): void {
     try {
-      for (const bytes of this.#reader.take(part)) this.#hear(bytes);
+      for (const bytes of this.#reader.push(part)) this.#onBody(bytes);
     } catch (error) {
       return this.#fail(error);
     }
-    if (this.#reader.isWhole) this.#finish();
+    if (this.#reader.isComplete) this.#finish();
   }
 
-  #hear(bytes: Buffer): void {
-    // A stream has no end: whoever takes it apart keeps no more than an event.
-    if (this.#isKept) this.#bytes += bytes.length;
-    if (this.#bytes > MAX_ANSWER_BYTES) throw tooLong(this.#options.url);
-    this.#say(this.#decoder.write(bytes));
+  #onBody(bytes: Buffer): void {
+    // A stream has no size limit: its parser buffers at most one event.
+    if (this.#isBuffered) this.#bytes += bytes.length;
+    if (this.#bytes > MAX_RESPONSE_BYTES) throw responseTooLarge(this.#options.url);
+    this.#emitText(this.#decoder.write(bytes));
   }
 
-  get #isKept(): boolean {
+  get #isBuffered(): boolean {
     return this.#options.onText === undefined || this.#reader.status >= 300;
   }
 
-  #say(text: string): void {
-    if (this.#isKept) this.#text += text;
+  #emitText(text: string): void {
+    if (this.#isBuffered) this.#text += text;
     else if (text !== '') this.#options.onText?.(text);
   }
 
-  #over(): void {
+  #onEnd(): void {
     if (this.#reader.end()) this.#finish();
-    else this.#fail(this.#noAnswer('the connection ended'));
+    else this.#fail(this.#noResponse('the connection ended'));
   }
 
   #finish(): void {
-    this.#say(this.#decoder.end());
-    this.#leave();
-    const { status, problems } = this.#reader;
-    this.#options.resolve({ status, text: this.#text, problems });
+    this.#emitText(this.#decoder.end());
+    this.#cleanUp();
+    const { status, problemCount } = this.#reader;
+    this.#options.resolve({ status, text: this.#text, problemCount });
   }
 
-  #noAnswer(message: string): NoAnswer {
-    return new NoAnswer(message, this.#isConnected && (this.#options.method ?? 'GET') !== 'GET');
+  #noResponse(message: string): NoResponseError {
+    return new NoResponseError(message, this.#isConnected && (this.#options.method ?? 'GET') !== 'GET');
   }
 
   #fail(error: unknown): void {
-    this.#leave();
+    this.#cleanUp();
     this.#options.reject(error);
   }
 
-  #leave(): void {
-    offAbort(this.#options.signal, this.#abort);
+  #cleanUp(): void {
+    offAbort(this.#options.signal, this.#onAbort);
     this.#socket.removeAllListeners();
-    // What still comes is nobody's business, errors included.
+    // Ignore later data and errors.
     this.#socket.on('error', () => {});
     this.#socket.destroy();
   }

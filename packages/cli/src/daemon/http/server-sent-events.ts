@@ -1,7 +1,7 @@
-export interface EventBound {
+export interface EventLimit {
   /** Most characters of one event. */
-  readonly max: number;
-  readonly tooLong: () => Error;
+  readonly maxCharacters: number;
+  readonly createError: () => Error;
 }
 
 /**
@@ -10,14 +10,14 @@ export interface EventBound {
  */
 export function createEventReader(
   onEvent: (name: string, data: string) => void,
-  { max, tooLong }: EventBound,
+  { maxCharacters, createError }: EventLimit,
 ): (text: string) => void {
   let parts: string[] = [];
   let length = 0;
   return (text) => {
     if (text === '') return;
     length += text.length;
-    if (length > max) throw tooLong();
+    if (length > maxCharacters) throw createError();
     // Joined only where an event may have ended: one in many pieces would be read again with each of them.
     const isEnd = text.includes('\n\n') || (text.startsWith('\n') && parts.at(-1)?.endsWith('\n') === true);
     parts.push(text);

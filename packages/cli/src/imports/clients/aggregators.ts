@@ -1,11 +1,11 @@
 /** Other programs that gather servers behind one address. */
 import type { Client } from '../client.js';
-import type { Dialect, LooseDraft } from '../dialect.js';
-import type { Fields } from '../fields.js';
-import { ENV_PREFIX_STYLE, KEYRING_STYLE, SHELL_STYLE } from '../placeholder-styles.js';
-import { type Entry, isEntry, own, without } from '../plain-value.js';
+import type { Dialect, MutableDraft } from '../dialect.js';
+import type { FieldReader } from '../entries/field-reader.js';
+import { ENV_PREFIX_STYLE, KEYRING_STYLE, SHELL_STYLE } from '../entries/placeholder-styles.js';
+import { type Entry, isEntry, omitKeys, ownValue } from '../formats/plain-value.js';
 
-const shared: Dialect = {
+const sharedDialect: Dialect = {
   container: ['mcpServers'],
   style: SHELL_STYLE,
   typeKey: 'type',
@@ -18,14 +18,14 @@ export const oneMcp: Client = {
   label: '1MCP',
   format: 'json',
   candidates: (at) => [
-    ...at.given('ONE_MCP_CONFIG'),
-    ...at.given('ONE_MCP_CONFIG_DIR', 'mcp.json'),
+    ...at.fromEnvironment('ONE_MCP_CONFIG'),
+    ...at.fromEnvironment('ONE_MCP_CONFIG_DIR', 'mcp.json'),
     at.config('1mcp', 'mcp.json'),
-    // Chooses among servers and holds none; it is listed so that nobody looks for them there.
+    // Selects servers but defines none; listed for completeness.
     at.project('.1mcprc'),
   ],
   dialect: {
-    ...shared,
+    ...sharedDialect,
     keys: { cwd: 'cwd', excludeTools: 'disabledTools' },
     timeouts: [
       { key: 'connectionTimeout', unit: 'ms', to: 'connectTimeoutMs' },
@@ -41,17 +41,17 @@ export const mcpProxyGo: Client = {
   format: 'json',
   candidates: (at) => [at.home('.mcpproxy', 'mcp_config.json')],
   dialect: {
-    ...shared,
+    ...sharedDialect,
     list: true,
     style: KEYRING_STYLE,
     typeKey: 'protocol',
     transports: { stdio: 'stdio', http: 'streamable-http', sse: 'sse' },
     keys: { cwd: 'working_dir' },
     switchKey: 'enabled',
-    before(entry, notes) {
-      const rest = without(entry, 'quarantined');
+    normalizeEntry(entry, notes) {
+      const rest = omitKeys(entry, 'quarantined');
       if (entry.quarantined !== true) return rest;
-      notes.push('was in quarantine there, so it is switched off here');
+      notes.push('quarantined in mcpproxy, so disabled here');
       return { ...rest, enabled: false };
     },
   },
@@ -62,16 +62,16 @@ export const mcpHub: Client = {
   label: 'MCPHub',
   format: 'json',
   candidates: (at) => [at.project('mcp_settings.json')],
-  dialect: { ...shared, switchKey: 'enabled', before: hubTools },
+  dialect: { ...sharedDialect, switchKey: 'enabled', normalizeEntry: hubTools },
 };
 
 /** Tools are a map by name with a switch each. */
 function hubTools(entry: Entry, notes: string[]): Entry {
   if (!isEntry(entry.tools)) return entry;
-  const described = Object.values(entry.tools).some((tool) => own(tool, 'description') !== undefined);
-  if (described) notes.push('not carried over: descriptions of tools that were changed there');
-  const off = Object.entries(entry.tools).filter(([, tool]) => own(tool, 'enabled') === false);
-  return { ...without(entry, 'tools'), excludeTools: off.map(([name]) => name) };
+  const described = Object.values(entry.tools).some((tool) => ownValue(tool, 'description') !== undefined);
+  if (described) notes.push('not imported: tool descriptions that were changed in MCPHub');
+  const off = Object.entries(entry.tools).filter(([, tool]) => ownValue(tool, 'enabled') === false);
+  return { ...omitKeys(entry, 'tools'), excludeTools: off.map(([name]) => name) };
 }
 
 export const mcporter: Client = {
@@ -80,12 +80,12 @@ export const mcporter: Client = {
   format: 'json',
   candidates: (at) => [
     ...['mcporter.json', 'mcporter.jsonc'].map((file) => at.project('config', file)),
-    ...at.given('MCPORTER_CONFIG'),
+    ...at.fromEnvironment('MCPORTER_CONFIG'),
     ...['mcporter.json', 'mcporter.jsonc'].map((file) => at.home('.mcporter', file)),
   ],
   dialect: {
     container: ['mcpServers'],
-    alsoIn: [['servers'], ['mcp']],
+    alternativeContainers: [['servers'], ['mcp']],
     style: ENV_PREFIX_STYLE,
     typeKey: 'transport',
     transports: { stdio: '', http: '', sse: 'sse' },
@@ -96,12 +96,12 @@ export const mcporter: Client = {
       includeTools: 'allowedTools',
       excludeTools: 'blockedTools',
     },
-    owns: ['bearerToken', 'bearerTokenEnv'],
-    finish,
+    ownedKeys: ['bearerToken', 'bearerTokenEnv'],
+    readExtras: readBearerToken,
   },
 };
 
-function finish(draft: LooseDraft, fields: Fields): void {
+function readBearerToken(draft: MutableDraft, fields: FieldReader): void {
   if (draft.type === 'stdio') return;
   const literal = fields.text('bearerToken');
   const variable = fields.text('bearerTokenEnv');

@@ -4,10 +4,10 @@
  */
 import type { Client, LocatedEntry, ReadOptions } from '../client.js';
 import type { Dialect } from '../dialect.js';
-import type { Approvals } from '../imported-server.js';
-import { entriesOf } from '../locate.js';
-import { SHELL_STYLE } from '../placeholder-styles.js';
-import { isEntry, own, ownAt, textsIn } from '../plain-value.js';
+import type { Approvals } from '../entries/imported-server.js';
+import { SHELL_STYLE } from '../entries/placeholder-styles.js';
+import { isEntry, ownValue, ownValueAt, stringsIn } from '../formats/plain-value.js';
+import { entriesOf } from '../locate-entries.js';
 
 const dialect: Dialect = {
   container: ['mcpServers'],
@@ -15,7 +15,7 @@ const dialect: Dialect = {
   typeKey: 'type',
   transports: { stdio: 'stdio', http: 'http', sse: 'sse' },
   timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
-  before: readToolPolicies,
+  normalizeEntry: readToolPolicies,
 };
 
 const MANAGED = {
@@ -33,7 +33,7 @@ export const claudeCode: Client = {
     at.managed(MANAGED, 'managed-settings.json'),
     { ...at.project('.claude', 'settings.local.json'), scope: 'local' },
     at.project('.claude', 'settings.json'),
-    ...at.given('CLAUDE_CONFIG_DIR', '.claude.json'),
+    ...at.fromEnvironment('CLAUDE_CONFIG_DIR', '.claude.json'),
     at.home('.claude.json'),
     at.home('.claude', 'settings.json'),
     at.project('.mcp.json'),
@@ -47,7 +47,7 @@ export const claudeCode: Client = {
 /** Sub-agents carry servers in the head of their file: a name refers to one, a map is one. */
 export const claudeAgents: Client = {
   id: 'claude-agents',
-  label: 'sub-agents of Claude Code',
+  label: 'Claude Code sub-agents',
   format: 'frontmatter',
   candidates: (at) => [
     { ...at.project('.claude', 'agents'), each: { ending: '.md' } },
@@ -55,38 +55,40 @@ export const claudeAgents: Client = {
   ],
   dialect,
   locate: (root) => {
-    const servers = own(root, 'mcpServers');
+    const servers = ownValue(root, 'mcpServers');
     if (!Array.isArray(servers)) return entriesOf(servers, 'mcpServers');
     return servers.flatMap((item: unknown) =>
       typeof item === 'string'
-        ? [{ name: item, value: item, refused: 'only refers to a server that is described elsewhere' }]
+        ? [{ name: item, value: item, refused: 'it only refers to a server that is defined elsewhere' }]
         : entriesOf(item, 'mcpServers'),
     );
   },
 };
 
 function locate(root: unknown, options: ReadOptions): LocatedEntry[] {
-  const projects = own(root, 'projects');
+  const projects = ownValue(root, 'projects');
   const folders = Object.entries(isEntry(projects) ? projects : {});
   const wanted = folders.filter(([path]) => options.project === undefined || options.project === path);
   // The switches of a folder concern servers of every scope, but only in that folder.
   const off = new Set(
-    options.project === undefined ? [] : textsIn(ownAt(projects, [options.project, 'disabledMcpServers'])),
+    options.project === undefined
+      ? []
+      : stringsIn(ownValueAt(projects, [options.project, 'disabledMcpServers'])),
   );
   const local = wanted.flatMap(([project, settings]) => {
-    const disabled = new Set(textsIn(own(settings, 'disabledMcpServers')));
-    return entriesOf(own(settings, 'mcpServers'), `projects.${project}.mcpServers`).map((entry) => ({
+    const disabled = new Set(stringsIn(ownValue(settings, 'disabledMcpServers')));
+    return entriesOf(ownValue(settings, 'mcpServers'), `projects.${project}.mcpServers`).map((entry) => ({
       ...entry,
       scope: 'local' as const,
       project,
       ...(disabled.has(entry.name) ? { offBy: 'disabledMcpServers' } : {}),
     }));
   });
-  const managed = entriesOf(own(root, 'managedMcpServers'), 'managedMcpServers').map((entry) => ({
+  const managed = entriesOf(ownValue(root, 'managedMcpServers'), 'managedMcpServers').map((entry) => ({
     ...entry,
     scope: 'managed' as const,
   }));
-  const listed = entriesOf(own(root, 'mcpServers'), 'mcpServers').map((entry) => ({
+  const listed = entriesOf(ownValue(root, 'mcpServers'), 'mcpServers').map((entry) => ({
     ...entry,
     ...(off.has(entry.name) ? { offBy: 'disabledMcpServers' } : {}),
     ...(options.scope === 'project' ? approval(entry.name, options.approvals) : {}),
@@ -106,20 +108,20 @@ function policy(
   { name, scope }: LocatedEntry,
   approvals: Approvals | undefined,
 ): Pick<LocatedEntry, 'refused'> {
-  if (approvals?.denied.includes(name)) return { refused: 'is on the list deniedMcpServers' };
+  if (approvals?.denied.includes(name)) return { refused: 'it is listed in deniedMcpServers' };
   if (scope === 'managed' || approvals?.allowed === undefined || approvals.allowed.includes(name)) return {};
-  return { refused: 'is not on the list allowedMcpServers' };
+  return { refused: 'it is not listed in allowedMcpServers' };
 }
 
 function approvalsIn(root: unknown, project: string | undefined): Approvals | undefined {
-  const places = [root, ...(project === undefined ? [] : [ownAt(root, ['projects', project])])];
-  const all = (key: string): string[] => places.flatMap((place) => textsIn(own(place, key)));
-  const allowed = own(root, 'allowedMcpServers');
+  const places = [root, ...(project === undefined ? [] : [ownValueAt(root, ['projects', project])])];
+  const all = (key: string): string[] => places.flatMap((place) => stringsIn(ownValue(place, key)));
+  const allowed = ownValue(root, 'allowedMcpServers');
   const result: Approvals = {
-    all: places.some((place) => own(place, 'enableAllProjectMcpServers') === true),
+    all: places.some((place) => ownValue(place, 'enableAllProjectMcpServers') === true),
     enabled: all('enabledMcpjsonServers'),
     disabled: all('disabledMcpjsonServers'),
-    denied: namesIn(own(root, 'deniedMcpServers')),
+    denied: namesIn(ownValue(root, 'deniedMcpServers')),
     ...(Array.isArray(allowed) ? { allowed: namesIn(allowed) } : {}),
   };
   const empty = !result.all && result.allowed === undefined;
@@ -131,17 +133,17 @@ function approvalsIn(root: unknown, project: string | undefined): Approvals | un
 /** Rules by command or address are not names and stay with the client. */
 function namesIn(rules: unknown): string[] {
   return Array.isArray(rules)
-    ? rules.map((rule) => own(rule, 'serverName')).filter((name) => typeof name === 'string')
+    ? rules.map((rule) => ownValue(rule, 'serverName')).filter((name) => typeof name === 'string')
     : [];
 }
 
 /** The agent SDK gives each tool a policy; a tool that is always denied is one that is left out. */
 function readToolPolicies(entry: Readonly<Record<string, unknown>>) {
-  if (entry.type === 'sdk') return 'lives in the program that made it';
+  if (entry.type === 'sdk') return 'it exists only inside the program that created it';
   if (!Array.isArray(entry.tools)) return entry;
   const denied = entry.tools
-    .filter((tool) => own(tool, 'permission_policy') === 'always_deny')
-    .map((tool) => own(tool, 'name'))
+    .filter((tool) => ownValue(tool, 'permission_policy') === 'always_deny')
+    .map((tool) => ownValue(tool, 'name'))
     .filter((name) => typeof name === 'string');
   return denied.length === 0 ? entry : { ...entry, excludeTools: denied };
 }

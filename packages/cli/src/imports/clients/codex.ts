@@ -1,12 +1,12 @@
 /** Codex: tables in TOML; values from the environment have keys of their own instead of placeholders. */
 import type { Client } from '../client.js';
-import type { Dialect, LooseDraft } from '../dialect.js';
-import type { Fields } from '../fields.js';
-import type { ServerDraft } from '../imported-server.js';
-import { NO_PLACEHOLDERS } from '../placeholder-styles.js';
-import { isEntry, without } from '../plain-value.js';
+import type { Dialect, MutableDraft } from '../dialect.js';
+import type { FieldReader } from '../entries/field-reader.js';
+import type { ServerDraft } from '../entries/imported-server.js';
+import { NO_PLACEHOLDERS } from '../entries/placeholder-styles.js';
+import { isEntry, omitKeys } from '../formats/plain-value.js';
 
-const WHOLE = /^\$\{(?:env:)?([A-Za-z_]\w*)\}$/;
+const WHOLE_PLACEHOLDER = /^\$\{(?:env:)?([A-Za-z_]\w*)\}$/;
 const BEARER = /^Bearer \$\{(?:env:)?([A-Za-z_]\w*)\}$/;
 
 const dialect: Dialect = {
@@ -25,15 +25,16 @@ const dialect: Dialect = {
     { key: 'tool_timeout_sec', unit: 's', to: 'callTimeoutMs' },
   ],
   switchKey: 'enabled',
-  owns: ['env_http_headers', 'bearer_token_env_var', 'env_vars'],
-  before: (entry) =>
+  ownedKeys: ['env_http_headers', 'bearer_token_env_var', 'env_vars'],
+  normalizeEntry: (entry) =>
     entry.bearer_token === undefined
       ? entry
-      : 'has a literal bearer_token, which Codex refuses; name a variable in bearer_token_env_var',
-  finish,
-  prepare,
+      : 'it has a literal bearer_token, which Codex rejects; set bearer_token_env_var to the name of an environment variable',
+  readExtras: readEnvironmentKeys,
+  writeExtras: writeEnvironmentKeys,
   // Codex takes a server as on when nothing is said.
-  after: (entry, { enabled }) => (enabled === false ? { ...entry } : { ...without(entry, 'enabled') }),
+  finalizeEntry: (entry, { enabled }) =>
+    enabled === false ? { ...entry } : { ...omitKeys(entry, 'enabled') },
 };
 
 export const codex: Client = {
@@ -42,13 +43,13 @@ export const codex: Client = {
   format: 'toml',
   candidates: (at) => [
     at.project('.codex', 'config.toml'),
-    ...at.given('CODEX_HOME', 'config.toml'),
+    ...at.fromEnvironment('CODEX_HOME', 'config.toml'),
     at.home('.codex', 'config.toml'),
   ],
   dialect,
 };
 
-function finish(draft: LooseDraft, fields: Fields, notes: string[]): void {
+function readEnvironmentKeys(draft: MutableDraft, fields: FieldReader, notes: string[]): void {
   if (draft.type === 'stdio') {
     const names = inherited(fields.any('env_vars'), notes);
     if (names.length > 0) draft.inheritEnv = names;
@@ -69,18 +70,25 @@ function inherited(listed: unknown, notes: string[]): string[] {
   return listed.flatMap((item: unknown) => {
     const name = isEntry(item) ? item.name : item;
     if (typeof name !== 'string') return [];
-    if (isEntry(item) && item.source === 'remote') notes.push(`${name} came from the remote machine there`);
+    if (isEntry(item) && item.source === 'remote')
+      notes.push(
+        `Codex reads the variable ${name} from the remote machine, but Turnbuckle reads it from this machine`,
+      );
     return [name];
   });
 }
 
-function prepare(draft: ServerDraft, entry: Record<string, unknown>, notes: string[]): ServerDraft {
-  if (draft.type === 'stdio') return prepareProcess(draft, entry, notes);
+function writeEnvironmentKeys(
+  draft: ServerDraft,
+  entry: Record<string, unknown>,
+  notes: string[],
+): ServerDraft {
+  if (draft.type === 'stdio') return writeProcessEnvironment(draft, entry, notes);
   const literal: [string, string][] = [];
   const fromEnv: [string, string][] = [];
   for (const [header, value] of Object.entries(draft.headers ?? {})) {
     const bearer = header === 'Authorization' ? BEARER.exec(value)?.[1] : undefined;
-    const whole = WHOLE.exec(value)?.[1];
+    const whole = WHOLE_PLACEHOLDER.exec(value)?.[1];
     if (bearer !== undefined) entry.bearer_token_env_var = bearer;
     else if (whole !== undefined && !isFolder(whole)) fromEnv.push([header, whole]);
     else literal.push([header, value]);
@@ -90,13 +98,17 @@ function prepare(draft: ServerDraft, entry: Record<string, unknown>, notes: stri
   return literal.length === 0 ? rest : { ...rest, headers: Object.fromEntries(literal) };
 }
 
-function prepareProcess(draft: ServerDraft, entry: Record<string, unknown>, notes: string[]): ServerDraft {
+function writeProcessEnvironment(
+  draft: ServerDraft,
+  entry: Record<string, unknown>,
+  notes: string[],
+): ServerDraft {
   const { env = {}, inheritEnv = [], ...rest } = draft;
   const passed = Object.entries(env).filter(
-    ([name, value]) => WHOLE.exec(value)?.[1] === name && !isFolder(name),
+    ([name, value]) => WHOLE_PLACEHOLDER.exec(value)?.[1] === name && !isFolder(name),
   );
   const names = passed.map(([name]) => name);
-  for (const name of names) notes.push(`${name} is passed on from Codex's own environment`);
+  for (const name of names) notes.push(`Codex reads the variable ${name} from its own environment`);
   if (names.length + inheritEnv.length > 0) entry.env_vars = [...new Set([...inheritEnv, ...names])];
   const literal = Object.entries(env).filter(([name]) => !names.includes(name));
   return literal.length === 0 ? rest : { ...rest, env: Object.fromEntries(literal) };

@@ -1,7 +1,7 @@
 /** Continue: a list of named servers in YAML, or one file for each in a folder of the project. */
 import type { Client } from '../client.js';
-import { WORKFLOW_STYLE } from '../placeholder-styles.js';
-import { isEntry, without } from '../plain-value.js';
+import { WORKFLOW_STYLE } from '../entries/placeholder-styles.js';
+import { isEntry, omitKeys } from '../formats/plain-value.js';
 
 export const continueDev: Client = {
   id: 'continue',
@@ -22,18 +22,18 @@ export const continueDev: Client = {
     transports: { stdio: 'stdio', http: 'streamable-http', sse: 'sse' },
     keys: { cwd: 'cwd' },
     timeouts: [{ key: 'connectionTimeout', unit: 'ms', to: 'connectTimeoutMs' }],
-    owns: ['requestOptions'],
-    before(entry) {
+    ownedKeys: ['requestOptions'],
+    normalizeEntry(entry) {
       if (!isEntry(entry.requestOptions)) return entry;
       const { headers, ...others } = entry.requestOptions;
-      const rest = without(entry, 'requestOptions');
+      const rest = omitKeys(entry, 'requestOptions');
       return {
         ...rest,
         ...(headers === undefined ? {} : { headers }),
         ...(Object.keys(others).length === 0 ? {} : { requestOptions: others }),
       };
     },
-    after: ({ headers, ...rest }) =>
+    finalizeEntry: ({ headers, ...rest }) =>
       headers === undefined ? rest : { ...rest, requestOptions: { headers } },
   },
 };

@@ -1,14 +1,14 @@
 /** Copilot on the command line: every entry says which tools it offers, `*` for all. */
 import type { Client } from '../client.js';
-import { SHELL_STYLE } from '../placeholder-styles.js';
-import { textsIn, without } from '../plain-value.js';
+import { SHELL_STYLE } from '../entries/placeholder-styles.js';
+import { omitKeys, stringsIn } from '../formats/plain-value.js';
 
 export const copilot: Client = {
   id: 'copilot',
   label: 'Copilot CLI',
   format: 'json',
   candidates: (at) => [
-    ...at.given('COPILOT_HOME', 'mcp-config.json'),
+    ...at.fromEnvironment('COPILOT_HOME', 'mcp-config.json'),
     at.home('.copilot', 'mcp-config.json'),
     at.project('.mcp.json'),
   ],
@@ -19,12 +19,12 @@ export const copilot: Client = {
     transports: { stdio: 'local', http: 'http', sse: 'sse' },
     keys: { includeTools: 'tools' },
     timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
-    owns: ['tools'],
-    before(entry) {
+    ownedKeys: ['tools'],
+    normalizeEntry(entry) {
       if (!Array.isArray(entry.tools)) return entry;
-      const tools = textsIn(entry.tools);
-      return { ...without(entry, 'tools'), ...(tools.includes('*') ? {} : { includeTools: tools }) };
+      const tools = stringsIn(entry.tools);
+      return { ...omitKeys(entry, 'tools'), ...(tools.includes('*') ? {} : { includeTools: tools }) };
     },
-    after: (entry) => ({ tools: ['*'], ...entry }),
+    finalizeEntry: (entry) => ({ tools: ['*'], ...entry }),
   },
 };

@@ -1,10 +1,10 @@
 /** Gemini CLI and Antigravity: addresses are named after their transport, switches are lists of names. */
 import type { Client, LocatedEntry, SettingsContext } from '../client.js';
 import type { Dialect } from '../dialect.js';
-import type { FileEdit } from '../file-edit.js';
-import { locateEntries } from '../locate.js';
-import { DOLLAR_STYLE } from '../placeholder-styles.js';
-import { type Entry, own, ownAt, textsIn, without } from '../plain-value.js';
+import { DOLLAR_STYLE } from '../entries/placeholder-styles.js';
+import type { FileEdit } from '../formats/file-edit.js';
+import { type Entry, omitKeys, ownValue, ownValueAt, stringsIn } from '../formats/plain-value.js';
+import { locateEntries } from '../locate-entries.js';
 
 const dialect: Dialect = {
   container: ['mcpServers'],
@@ -17,8 +17,8 @@ const dialect: Dialect = {
     excludeTools: 'excludeTools',
   },
   timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
-  before: typedByAddress,
-  after({ url, ...rest }, { type }) {
+  normalizeEntry: typedByAddress,
+  finalizeEntry({ url, ...rest }, { type }) {
     if (url === undefined) return rest;
     return type === 'http' ? { httpUrl: url, ...rest } : { url, ...rest };
   },
@@ -43,7 +43,7 @@ export const gemini: Client = {
   locate: (root) =>
     locateEntries(root, dialect).map((entry) => ({ ...entry, ...switchedOff(root, entry.name) })),
   settings: switchLists,
-  switchesInSettings: true,
+  hasSwitchesInSettings: true,
 };
 
 export const antigravity: Client = {
@@ -64,8 +64,8 @@ export const antigravity: Client = {
 /** `httpUrl` is Streamable HTTP and wins; a `url` without a type is SSE. */
 function typedByAddress(entry: Entry, notes: string[]): Entry {
   if (entry.httpUrl !== undefined && entry.command === undefined) {
-    if (entry.url !== undefined) notes.push('not carried over: url, because httpUrl stands beside it');
-    return { ...without(entry, 'url'), type: 'http' };
+    if (entry.url !== undefined) notes.push('not imported: url, because httpUrl is set too');
+    return { ...omitKeys(entry, 'url'), type: 'http' };
   }
   return entry.url !== undefined && entry.type === undefined && entry.command === undefined
     ? { ...entry, type: 'sse' }
@@ -73,23 +73,28 @@ function typedByAddress(entry: Entry, notes: string[]): Entry {
 }
 
 function switchedOff(root: unknown, name: string): Pick<LocatedEntry, 'offBy'> {
-  const excluded = [...textsIn(ownAt(root, ['mcp', 'excluded'])), ...textsIn(own(root, 'excludeMCPServers'))];
+  const excluded = [
+    ...stringsIn(ownValueAt(root, ['mcp', 'excluded'])),
+    ...stringsIn(ownValue(root, 'excludeMCPServers')),
+  ];
   if (excluded.includes(name)) return { offBy: 'mcp.excluded' };
-  const allowed = ownAt(root, ['mcp', 'allowed']) ?? own(root, 'allowMCPServers');
+  const allowed = ownValueAt(root, ['mcp', 'allowed']) ?? ownValue(root, 'allowMCPServers');
   return Array.isArray(allowed) && !allowed.includes(name)
-    ? { offBy: 'mcp.allowed, which does not name it' }
+    ? { offBy: 'mcp.allowed, which does not list this server' }
     : {};
 }
 
 function switchLists(root: unknown, { servers }: SettingsContext): FileEdit['settings'] {
   const on = servers.filter(({ enabled }) => enabled).map(({ name }) => name);
   const off = servers.filter(({ enabled }) => !enabled).map(({ name }) => name);
-  const before = textsIn(ownAt(root, ['mcp', 'excluded']));
+  const before = stringsIn(ownValueAt(root, ['mcp', 'excluded']));
   const excluded = [...before.filter((name) => !on.includes(name) && !off.includes(name)), ...off];
-  const allowed = ownAt(root, ['mcp', 'allowed']);
+  const allowed = ownValueAt(root, ['mcp', 'allowed']);
   const missing = Array.isArray(allowed) ? on.filter((name) => !allowed.includes(name)) : [];
   return [
     ...(excluded.join('\0') === before.join('\0') ? [] : [{ path: ['mcp', 'excluded'], value: excluded }]),
-    ...(missing.length === 0 ? [] : [{ path: ['mcp', 'allowed'], value: [...textsIn(allowed), ...missing] }]),
+    ...(missing.length === 0
+      ? []
+      : [{ path: ['mcp', 'allowed'], value: [...stringsIn(allowed), ...missing] }]),
   ];
 }

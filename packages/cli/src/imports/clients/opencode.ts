@@ -1,11 +1,11 @@
 /** opencode: commands are lists; version 2 moved the servers one level down and turned the switch around. */
 import type { Client, LocatedEntry } from '../client.js';
 import type { Dialect } from '../dialect.js';
-import { locateEntries } from '../locate.js';
-import { BRACE_STYLE } from '../placeholder-styles.js';
-import { type Entry, isEntry, own, ownAt, without } from '../plain-value.js';
+import { BRACE_STYLE } from '../entries/placeholder-styles.js';
+import { type Entry, isEntry, omitKeys, ownValue, ownValueAt } from '../formats/plain-value.js';
+import { locateEntries } from '../locate-entries.js';
 
-const first: Dialect = {
+const v1Dialect: Dialect = {
   container: ['mcp'],
   style: BRACE_STYLE,
   typeKey: 'type',
@@ -13,24 +13,24 @@ const first: Dialect = {
   keys: { env: 'environment', cwd: 'cwd' },
   timeouts: [{ key: 'timeout', unit: 'ms', to: 'connectTimeoutMs' }],
   switchKey: 'enabled',
-  after: (entry) => joinCommand(entry),
+  finalizeEntry: (entry) => joinCommand(entry),
 };
 
-const second: Dialect = {
-  ...first,
+const v2Dialect: Dialect = {
+  ...v1Dialect,
   container: ['mcp', 'servers'],
   timeouts: [
     { key: 'timeout.startup', unit: 'ms', to: 'connectTimeoutMs' },
     { key: 'timeout.request', unit: 'ms', to: 'callTimeoutMs' },
   ],
   switchKey: 'disabled',
-  owns: ['timeout'],
-  before(entry) {
+  ownedKeys: ['timeout'],
+  normalizeEntry(entry) {
     if (!isEntry(entry.timeout)) return entry;
     const parts = Object.entries(entry.timeout).map(([key, value]) => [`timeout.${key}`, value]);
-    return { ...without(entry, 'timeout'), ...Object.fromEntries(parts) };
+    return { ...omitKeys(entry, 'timeout'), ...Object.fromEntries(parts) };
   },
-  after(entry) {
+  finalizeEntry(entry) {
     const { 'timeout.startup': startup, 'timeout.request': request, ...rest } = joinCommand(entry);
     const timeout = {
       ...(startup === undefined ? {} : { startup }),
@@ -49,12 +49,12 @@ export const opencode: Client = {
     return [
       ...files.map((file) => at.project(file)),
       ...files.map((file) => at.project('.opencode', file)),
-      ...at.given('OPENCODE_CONFIG'),
-      ...files.flatMap((file) => at.given('OPENCODE_CONFIG_DIR', file)),
+      ...at.fromEnvironment('OPENCODE_CONFIG'),
+      ...files.flatMap((file) => at.fromEnvironment('OPENCODE_CONFIG_DIR', file)),
       ...files.map((file) => at.config('opencode', file)),
     ];
   },
-  dialect: first,
+  dialect: v1Dialect,
   dialectOf,
   locate: (root) =>
     locateEntries(root, dialectOf(root)).map((entry) => ({ ...entry, ...toolSwitches(root, entry.name) })),
@@ -62,15 +62,16 @@ export const opencode: Client = {
 
 /** A server could be called "servers" in version 1, so its look counts too. */
 function dialectOf(root: unknown): Dialect {
-  const servers = ownAt(root, ['mcp', 'servers']);
-  const isServer = typeof own(servers, 'type') === 'string' || own(servers, 'enabled') !== undefined;
-  return isEntry(servers) && !isServer ? second : first;
+  const servers = ownValueAt(root, ['mcp', 'servers']);
+  const isServer =
+    typeof ownValue(servers, 'type') === 'string' || ownValue(servers, 'enabled') !== undefined;
+  return isEntry(servers) && !isServer ? v2Dialect : v1Dialect;
 }
 
 /** `tools` at the top of the file switches tools by `server_tool`, with `*` for any text. */
 function toolSwitches(root: unknown, server: string): Pick<LocatedEntry, 'excludeTools' | 'notes'> {
   const prefix = `${server}_`;
-  const switches = own(root, 'tools');
+  const switches = ownValue(root, 'tools');
   const all = Object.entries(isEntry(switches) ? switches : {});
   const exact = all.filter(([name, on]) => on === false && name.startsWith(prefix) && !/[*?]/.test(name));
   const patterns = all.flatMap(([name, on]) => {
@@ -81,7 +82,9 @@ function toolSwitches(root: unknown, server: string): Pick<LocatedEntry, 'exclud
   return {
     excludeTools: exact.map(([name]) => name.slice(prefix.length)),
     notes:
-      patterns.length === 0 ? [] : [`not carried over: tools switched by pattern (${patterns.join(', ')})`],
+      patterns.length === 0
+        ? []
+        : [`not imported: patterns that enable or disable tools (${patterns.join(', ')})`],
   };
 }
 

@@ -1,10 +1,16 @@
 /** Clients whose entries are the usual ones; they differ in where the file is and in a few keys. */
 import type { Client } from '../client.js';
 import type { Dialect } from '../dialect.js';
-import { ANY_STYLE, DOLLAR_STYLE, editorStyle, NO_PLACEHOLDERS, SHELL_STYLE } from '../placeholder-styles.js';
+import {
+  ANY_STYLE,
+  DOLLAR_STYLE,
+  editorStyle,
+  NO_PLACEHOLDERS,
+  SHELL_STYLE,
+} from '../entries/placeholder-styles.js';
 
 /** `mcpServers`, told apart by `command` and `url`, with `disabled`. */
-const usual: Dialect = {
+const standardDialect: Dialect = {
   container: ['mcpServers'],
   style: ANY_STYLE,
   transports: { stdio: '', http: '' },
@@ -12,7 +18,11 @@ const usual: Dialect = {
 };
 
 /** The same with a `type` that names the remote transports. */
-const typed: Dialect = { ...usual, typeKey: 'type', transports: { stdio: '', http: 'http', sse: 'sse' } };
+const typedDialect: Dialect = {
+  ...standardDialect,
+  typeKey: 'type',
+  transports: { stdio: '', http: 'http', sse: 'sse' },
+};
 
 export const claudeDesktop: Client = {
   id: 'claude-desktop',
@@ -21,7 +31,7 @@ export const claudeDesktop: Client = {
   candidates: (at) => {
     const found = [at.appData('Claude', 'claude_desktop_config.json')];
     // The folder's name is written in both ways on Linux.
-    if (at.place.platform === 'linux') found.push(at.appData('claude', 'claude_desktop_config.json'));
+    if (at.machine.platform === 'linux') found.push(at.appData('claude', 'claude_desktop_config.json'));
     return found;
   },
   dialect: { container: ['mcpServers'], style: NO_PLACEHOLDERS, transports: { stdio: '' } },
@@ -53,7 +63,7 @@ export const windsurf: Client = {
     at.home('.codeium', 'mcp_config.json'),
   ],
   dialect: {
-    ...usual,
+    ...standardDialect,
     style: editorStyle({ folders: false, inputs: false }),
     keys: { url: 'serverUrl', excludeTools: 'disabledTools' },
   },
@@ -74,7 +84,7 @@ export const cline: Client = {
     ]);
   },
   dialect: {
-    ...usual,
+    ...standardDialect,
     typeKey: 'type',
     transports: { stdio: '', http: 'streamableHttp', sse: 'sse' },
     keys: { cwd: 'cwd' },
@@ -87,7 +97,7 @@ export const kiro: Client = {
   label: 'Kiro',
   format: 'json',
   candidates: (at) => [at.project('.kiro', 'settings', 'mcp.json'), at.home('.kiro', 'settings', 'mcp.json')],
-  dialect: { ...usual, style: SHELL_STYLE, keys: { excludeTools: 'disabledTools' } },
+  dialect: { ...standardDialect, style: SHELL_STYLE, keys: { excludeTools: 'disabledTools' } },
 };
 
 export const lmStudio: Client = {
@@ -105,7 +115,7 @@ export const amp: Client = {
   candidates: (at) => [at.project('.amp', 'settings.json'), at.config('amp', 'settings.json')],
   dialect: {
     container: ['amp.mcpServers'],
-    alsoIn: [['amp', 'mcpServers']],
+    alternativeContainers: [['amp', 'mcpServers']],
     style: SHELL_STYLE,
     transports: { stdio: '', http: '' },
     keys: { includeTools: 'includeTools' },
@@ -133,7 +143,7 @@ export const factory: Client = {
   label: 'Factory',
   format: 'json',
   candidates: (at) => [at.project('.factory', 'mcp.json'), at.home('.factory', 'mcp.json')],
-  dialect: { ...typed, transports: { stdio: 'stdio', http: 'http', sse: 'sse' } },
+  dialect: { ...typedDialect, transports: { stdio: 'stdio', http: 'http', sse: 'sse' } },
 };
 
 export const kimi: Client = {
@@ -142,7 +152,7 @@ export const kimi: Client = {
   format: 'json',
   candidates: (at) => [at.home('.kimi', 'mcp.json')],
   // Its loader takes the transport's name from `transport`.
-  dialect: { ...typed, typeKey: 'transport' },
+  dialect: { ...typedDialect, typeKey: 'transport' },
 };
 
 export const trae: Client = {
@@ -150,7 +160,7 @@ export const trae: Client = {
   label: 'Trae',
   format: 'json',
   candidates: (at) => [at.project('.trae', 'mcp.json'), at.appData('Trae', 'User', 'mcp.json')],
-  dialect: usual,
+  dialect: standardDialect,
 };
 
 export const qoder: Client = {
@@ -158,5 +168,5 @@ export const qoder: Client = {
   label: 'Qoder',
   format: 'json',
   candidates: (at) => [at.home('.qoder', 'mcp.json')],
-  dialect: typed,
+  dialect: typedDialect,
 };

@@ -1,9 +1,9 @@
 /** Mistral Vibe: a list of tables in TOML; a key from the environment is described in three keys. */
 import type { Client } from '../client.js';
-import type { LooseDraft } from '../dialect.js';
-import type { Fields } from '../fields.js';
-import type { ServerDraft } from '../imported-server.js';
-import { NO_PLACEHOLDERS } from '../placeholder-styles.js';
+import type { MutableDraft } from '../dialect.js';
+import type { FieldReader } from '../entries/field-reader.js';
+import type { ServerDraft } from '../entries/imported-server.js';
+import { NO_PLACEHOLDERS } from '../entries/placeholder-styles.js';
 
 export const vibe: Client = {
   id: 'vibe',
@@ -11,7 +11,7 @@ export const vibe: Client = {
   format: 'toml',
   candidates: (at) => [
     at.project('.vibe', 'config.toml'),
-    ...at.given('VIBE_HOME', 'config.toml'),
+    ...at.fromEnvironment('VIBE_HOME', 'config.toml'),
     at.home('.vibe', 'config.toml'),
   ],
   dialect: {
@@ -25,13 +25,13 @@ export const vibe: Client = {
       { key: 'tool_timeout_sec', unit: 's', to: 'callTimeoutMs' },
     ],
     switchKey: 'disabled',
-    owns: ['api_key_env', 'api_key_header', 'api_key_format'],
-    finish,
-    prepare,
+    ownedKeys: ['api_key_env', 'api_key_header', 'api_key_format'],
+    readExtras: readApiKey,
+    writeExtras: writeApiKey,
   },
 };
 
-function finish(draft: LooseDraft, fields: Fields): void {
+function readApiKey(draft: MutableDraft, fields: FieldReader): void {
   if (draft.type === 'stdio') return;
   const variable = fields.text('api_key_env');
   const header = fields.text('api_key_header') ?? 'Authorization';
@@ -42,7 +42,7 @@ function finish(draft: LooseDraft, fields: Fields): void {
 }
 
 /** The client fills in one variable for each server, in one header. */
-function prepare(draft: ServerDraft, entry: Record<string, unknown>): ServerDraft {
+function writeApiKey(draft: ServerDraft, entry: Record<string, unknown>): ServerDraft {
   const headers = Object.entries(draft.headers ?? {});
   const keyed = headers.flatMap(([header, value]) => {
     const [, before = '', variable, after = ''] =

@@ -1,8 +1,8 @@
 /** VS Code: `servers` beside `inputs`, which are asked for once and kept by the editor. */
 import type { Client, SettingsContext } from '../client.js';
-import type { ImportedInput } from '../imported-server.js';
-import { editorStyle } from '../placeholder-styles.js';
-import { isEntry, own, ownAt, textsIn } from '../plain-value.js';
+import type { ImportedInput } from '../entries/imported-server.js';
+import { editorStyle } from '../entries/placeholder-styles.js';
+import { isEntry, ownValue, ownValueAt, stringsIn } from '../formats/plain-value.js';
 
 const PRODUCTS = ['Code', 'Code - Insiders'];
 
@@ -21,7 +21,7 @@ export const vscode: Client = {
   ],
   dialect: {
     container: ['servers'],
-    alsoIn: [['mcpServers'], ['mcp', 'servers']],
+    alternativeContainers: [['mcpServers'], ['mcp', 'servers']],
     style: editorStyle({ folders: true, inputs: true }),
     typeKey: 'type',
     transports: { stdio: 'stdio', http: 'http', sse: 'sse' },
@@ -33,18 +33,18 @@ export const vscode: Client = {
 
 /** What the file asks its user for; entries without an id are of no use. */
 export function readInputs(root: unknown): ImportedInput[] {
-  const listed = [own(root, 'inputs'), ownAt(root, ['mcp', 'inputs'])].find(Array.isArray) ?? [];
+  const listed = [ownValue(root, 'inputs'), ownValueAt(root, ['mcp', 'inputs'])].find(Array.isArray) ?? [];
   return listed.flatMap((input: unknown) => {
-    const id = own(input, 'id');
+    const id = ownValue(input, 'id');
     if (typeof id !== 'string' || id === '') return [];
-    const description = own(input, 'description');
-    const preset = own(input, 'default');
-    const options = optionsOf(own(input, 'options'));
+    const description = ownValue(input, 'description');
+    const preset = ownValue(input, 'default');
+    const options = optionsOf(ownValue(input, 'options'));
     return [
       {
         id,
         ...(typeof description === 'string' ? { description } : {}),
-        ...(own(input, 'password') === true ? { password: true } : {}),
+        ...(ownValue(input, 'password') === true ? { password: true } : {}),
         ...(typeof preset === 'string' ? { default: preset } : {}),
         ...(options.length === 0 ? {} : { options }),
       },
@@ -53,12 +53,14 @@ export function readInputs(root: unknown): ImportedInput[] {
 }
 
 function optionsOf(options: unknown): string[] {
-  return Array.isArray(options) ? textsIn(options.map((option) => own(option, 'value') ?? option)) : [];
+  return Array.isArray(options)
+    ? stringsIn(options.map((option) => ownValue(option, 'value') ?? option))
+    : [];
 }
 
 /** Every input that a written server refers to must be declared, or the editor refuses the file. */
 function writeInputs(root: unknown, { servers, inputs }: SettingsContext) {
-  const listed = own(root, 'inputs');
+  const listed = ownValue(root, 'inputs');
   const present: unknown[] = Array.isArray(listed) ? listed : [];
   const known = new Set(present.map((input) => (isEntry(input) ? input.id : undefined)));
   const missing = [...new Set(servers.flatMap((server) => server.inputs))].filter((id) => !known.has(id));

@@ -1,7 +1,7 @@
 /** Zed: `context_servers`; older files nest the command, and extensions bring servers of their own. */
 import type { Client } from '../client.js';
-import { NO_PLACEHOLDERS } from '../placeholder-styles.js';
-import { isEntry, without } from '../plain-value.js';
+import { NO_PLACEHOLDERS } from '../entries/placeholder-styles.js';
+import { isEntry, omitKeys } from '../formats/plain-value.js';
 
 export const zed: Client = {
   id: 'zed',
@@ -9,24 +9,24 @@ export const zed: Client = {
   format: 'json',
   candidates: (at) => [
     at.project('.zed', 'settings.json'),
-    at.place.platform === 'win32' ? at.appData('Zed', 'settings.json') : at.config('zed', 'settings.json'),
+    at.machine.platform === 'win32' ? at.appData('Zed', 'settings.json') : at.config('zed', 'settings.json'),
   ],
   dialect: {
     container: ['context_servers'],
     style: NO_PLACEHOLDERS,
     transports: { stdio: '', http: '' },
     switchKey: 'enabled',
-    owns: ['source'],
-    before(entry) {
-      if (entry.source === 'extension') return 'comes with an extension of Zed';
-      const plain = without(entry, 'source');
+    ownedKeys: ['source'],
+    normalizeEntry(entry) {
+      if (entry.source === 'extension') return 'it comes from a Zed extension';
+      const plain = omitKeys(entry, 'source');
       if (isEntry(plain.command)) {
         const { path, ...rest } = plain.command;
-        return { ...without(plain, 'command'), command: path, ...rest };
+        return { ...omitKeys(plain, 'command'), command: path, ...rest };
       }
       const reach = plain.command ?? plain.url;
-      return reach === undefined && plain.settings !== undefined ? 'comes with an extension of Zed' : plain;
+      return reach === undefined && plain.settings !== undefined ? 'it comes from a Zed extension' : plain;
     },
-    after: (entry) => ({ source: 'custom', ...entry }),
+    finalizeEntry: (entry) => ({ source: 'custom', ...entry }),
   },
 };

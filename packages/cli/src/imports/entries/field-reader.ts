@@ -1,7 +1,7 @@
-/** Takes the keys of one entry, so that what nobody took is known at the end. */
-import { type Entry, isEntry } from './plain-value.js';
+/** Reads the keys of one entry and tracks which are unused. */
+import { type Entry, isEntry } from '../formats/plain-value.js';
 
-export interface Fields {
+export interface FieldReader {
   /** The first of these keys that is there: its text. */
   text(...keys: readonly string[]): string | undefined;
   texts(...keys: readonly string[]): string[] | undefined;
@@ -13,32 +13,32 @@ export interface Fields {
   /** What is there and was not taken. */
   rest(): Record<string, unknown>;
   /** Keys whose value has the wrong type. */
-  readonly faults: readonly string[];
+  readonly typeErrors: readonly string[];
 }
 
 /** Null counts as absent. A value of the wrong type is a fault, not an exception. */
-export function takeFields(entry: Entry): Fields {
+export function createFieldReader(entry: Entry): FieldReader {
   const left = new Map(Object.entries(entry).filter(([, value]) => value !== null && value !== undefined));
-  const faults: string[] = [];
+  const typeErrors: string[] = [];
 
   function take<T>(keys: readonly string[], expected: string, convert: (value: unknown) => T | undefined) {
     const key = keys.find((candidate) => left.has(candidate));
     if (key === undefined) return undefined;
     const converted = convert(left.get(key));
     left.delete(key);
-    if (converted === undefined) faults.push(`"${key}" is not ${expected}`);
+    if (converted === undefined) typeErrors.push(`"${key}" is not ${expected}`);
     return converted;
   }
 
   return {
-    text: (...keys) => take(keys, 'a text', asText),
-    texts: (...keys) => take(keys, 'a list of texts', asTexts),
-    textMap: (...keys) => take(keys, 'a map of texts', asTextMap),
+    text: (...keys) => take(keys, 'a string', asText),
+    texts: (...keys) => take(keys, 'a list of strings', asTexts),
+    textMap: (...keys) => take(keys, 'a map of strings', asTextMap),
     flag: (key) => take([key], 'true or false', (value) => (typeof value === 'boolean' ? value : undefined)),
     amount: (key) => take([key], 'a number', asAmount),
     any: (key) => take([key], 'a value', (value) => value),
     rest: () => Object.fromEntries(left),
-    faults,
+    typeErrors,
   };
 }
 

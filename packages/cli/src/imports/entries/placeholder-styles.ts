@@ -1,5 +1,11 @@
 /** How each family of clients spells a placeholder. */
-import { isVariable, OURS, type PlaceholderStyle, patternStyle, type Segment } from './placeholders.js';
+import {
+  isVariableName,
+  type PlaceholderStyle,
+  patternStyle,
+  type Segment,
+  TURNBUCKLE_STYLE,
+} from './placeholders.js';
 
 const variable = (name: string, fallback?: string): Segment => withFallback({ kind: 'env', name }, fallback);
 
@@ -10,7 +16,7 @@ function withFallback(
   return fallback === undefined ? segment : { ...segment, fallback };
 }
 
-/** A client that passes every text on as it stands. */
+/** A client that does not replace placeholders. */
 export const NO_PLACEHOLDERS: PlaceholderStyle = {
   parse: (text) => [{ kind: 'literal', text }],
   print: (segment) => (segment.kind === 'literal' ? segment.text : undefined),
@@ -47,7 +53,7 @@ export function editorStyle({ folders, inputs }: { folders: boolean; inputs: boo
     ([whole, body = '']) => {
       if (body.startsWith('env:')) {
         const name = body.slice(4);
-        return isVariable(name) ? variable(name) : { kind: 'foreign', text: whole };
+        return isVariableName(name) ? variable(name) : { kind: 'foreign', text: whole };
       }
       if (inputs && body.startsWith('input:')) return { kind: 'input', name: body.slice(6) };
       if (folders && (body === 'workspaceFolder' || body === 'workspaceRoot'))
@@ -70,7 +76,7 @@ export function editorStyle({ folders, inputs }: { folders: boolean; inputs: boo
 export const BRACE_STYLE = patternStyle(
   /\{(env|file):([^}]*)\}/g,
   ([whole, kind, name = '']) =>
-    kind === 'env' && isVariable(name) ? variable(name) : { kind: 'foreign', text: whole },
+    kind === 'env' && isVariableName(name) ? variable(name) : { kind: 'foreign', text: whole },
   (segment) =>
     segment.kind === 'env' && segment.fallback === undefined ? `{env:${segment.name}}` : undefined,
 );
@@ -91,7 +97,7 @@ export const KEYRING_STYLE = patternStyle(
   /\$\{(env|keyring):([^}]+)\}/g,
   ([whole, kind, name = '']) => {
     if (kind === 'keyring') return { kind: 'secret', name };
-    return isVariable(name) ? variable(name) : { kind: 'foreign', text: whole };
+    return isVariableName(name) ? variable(name) : { kind: 'foreign', text: whole };
   },
   (segment) => {
     if (segment.kind === 'env' && segment.fallback === undefined) return `\${env:${segment.name}}`;
@@ -116,12 +122,12 @@ export const ANY_STYLE: PlaceholderStyle = {
       if (braced !== undefined) return variable(braced);
       if (kind === 'input' || kind === 'secret') return withFallback({ kind, name }, fallback);
       if (kind === 'env')
-        return isVariable(name) ? variable(name, fallback) : { kind: 'foreign', text: whole };
+        return isVariableName(name) ? variable(name, fallback) : { kind: 'foreign', text: whole };
       if ((name === 'workspaceFolder' || name === 'userHome') && fallback === undefined)
         return { kind: name };
-      return isVariable(name) ? variable(name, fallback) : undefined;
+      return isVariableName(name) ? variable(name, fallback) : undefined;
     },
-    (segment) => OURS.print(segment),
+    (segment) => TURNBUCKLE_STYLE.print(segment),
   ),
-  unsure: true,
+  isUndocumented: true,
 };

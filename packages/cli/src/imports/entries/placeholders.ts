@@ -16,7 +16,7 @@ export interface PlaceholderStyle {
   /** Undefined when the style has no spelling for it. */
   print(segment: Segment): string | undefined;
   /** True when it is not documented that the client fills in placeholders at all. */
-  readonly unsure?: boolean;
+  readonly isUndocumented?: boolean;
 }
 
 export interface Translation {
@@ -24,41 +24,41 @@ export interface Translation {
   /** Placeholders of the source that nothing else can fill in. */
   readonly foreign: readonly string[];
   /** Placeholders that the target has no spelling for; they are in `text` in our own spelling. */
-  readonly unspeakable: readonly string[];
+  readonly unsupported: readonly string[];
   /** False when the target would read `text` as something else than the source meant. */
-  readonly faithful: boolean;
+  readonly isLossless: boolean;
   /** All of them, in our own spelling. */
   readonly placeholders: readonly string[];
 }
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-export const isVariable = (name: string): boolean => VARIABLE.test(name);
+export const isVariableName = (name: string): boolean => VARIABLE.test(name);
 
 /** The text in the spelling of `to`. */
 export function translate(text: string, from: PlaceholderStyle, to: PlaceholderStyle): Translation {
   const segments = from.parse(text);
-  const unspeakable: string[] = [];
+  const unsupported: string[] = [];
   const printed = segments.map((segment) => {
     const spelling = to.print(segment);
     if (spelling !== undefined) return spelling;
-    const own = OURS.print(segment) ?? '';
-    unspeakable.push(own);
+    const own = TURNBUCKLE_STYLE.print(segment) ?? '';
+    unsupported.push(own);
     return own;
   });
   const result = printed.join('');
   return {
     text: result,
     foreign: segments.flatMap((segment) => (segment.kind === 'foreign' ? [segment.text] : [])),
-    unspeakable,
-    faithful: isDeepStrictEqual(joined(to.parse(result)), joined(segments)),
+    unsupported,
+    isLossless: isDeepStrictEqual(mergeLiterals(to.parse(result)), mergeLiterals(segments)),
     placeholders: segments.flatMap((segment) =>
-      segment.kind === 'literal' ? [] : [OURS.print(segment) ?? ''],
+      segment.kind === 'literal' ? [] : [TURNBUCKLE_STYLE.print(segment) ?? ''],
     ),
   };
 }
 
-function joined(segments: readonly Segment[]): Segment[] {
+function mergeLiterals(segments: readonly Segment[]): Segment[] {
   const result: Segment[] = [];
   for (const segment of segments) {
     const last = result.at(-1);
@@ -93,8 +93,8 @@ export function patternStyle(
 }
 
 /** Our own spelling; `$${` is a literal `${`. */
-export const OURS: PlaceholderStyle = {
-  parse: parseOurs,
+export const TURNBUCKLE_STYLE: PlaceholderStyle = {
+  parse: parseTurnbuckle,
   print(segment) {
     if (segment.kind === 'literal') return segment.text.replaceAll('${', () => '$${');
     if (segment.kind === 'foreign') return segment.text;
@@ -105,7 +105,7 @@ export const OURS: PlaceholderStyle = {
   },
 };
 
-function parseOurs(text: string): Segment[] {
+function parseTurnbuckle(text: string): Segment[] {
   const segments: Segment[] = [];
   let index = 0;
   for (let start = text.indexOf('${'); start !== -1; start = text.indexOf('${', index)) {
@@ -121,7 +121,7 @@ function parseOurs(text: string): Segment[] {
     }
     segments.push(
       { kind: 'literal', text: text.slice(index, start) },
-      ourSegment(text.slice(start + 2, end), text.slice(start, end + 1)),
+      toTurnbuckleSegment(text.slice(start + 2, end), text.slice(start, end + 1)),
     );
     index = end + 1;
   }
@@ -139,12 +139,12 @@ function closingBrace(text: string, from: number): number {
   return -1;
 }
 
-function ourSegment(body: string, whole: string): Segment {
+function toTurnbuckleSegment(body: string, whole: string): Segment {
   const cut = body.indexOf(':-');
   const full = cut === -1 ? body : body.slice(0, cut);
   const fallback = cut === -1 ? {} : { fallback: body.slice(cut + 2) };
   if ((full === 'workspaceFolder' || full === 'userHome') && cut === -1) return { kind: full };
   const [, kind = 'env', name = ''] = /^(?:(env|input|secret):)?(.*)$/s.exec(full) ?? [];
   if (kind === 'input' || kind === 'secret') return { kind, name, ...fallback };
-  return isVariable(name) ? { kind: 'env', name, ...fallback } : { kind: 'foreign', text: whole };
+  return isVariableName(name) ? { kind: 'env', name, ...fallback } : { kind: 'foreign', text: whole };
 }

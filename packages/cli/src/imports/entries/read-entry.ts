@@ -1,11 +1,11 @@
 /** One entry of a client's file, read into our own shape. */
 
-import { describeRest } from './describe-rest.js';
-import { type Dialect, KEY_SPELLINGS, type LooseDraft } from './dialect.js';
-import { type Fields, takeFields } from './fields.js';
+import { describeUnknownKeys } from '../describe-unknown-keys.js';
+import { type Dialect, KEY_VARIANTS, type MutableDraft } from '../dialect.js';
+import type { Entry } from '../formats/plain-value.js';
+import { createFieldReader, type FieldReader } from './field-reader.js';
 import type { DraftTransport, ServerDraft } from './imported-server.js';
-import { OURS, translate } from './placeholders.js';
-import type { Entry } from './plain-value.js';
+import { TURNBUCKLE_STYLE, translate } from './placeholders.js';
 import { unwrap } from './unwrap.js';
 
 export type EntryOutcome =
@@ -15,26 +15,26 @@ export type EntryOutcome =
 /** Never throws; `reason` says why an entry cannot be carried over. */
 export function readEntry(raw: Entry, dialect: Dialect): EntryOutcome {
   const notes: string[] = [];
-  const entry = dialect.before?.(raw, notes) ?? raw;
+  const entry = dialect.normalizeEntry?.(raw, notes) ?? raw;
   if (typeof entry === 'string') return { reason: entry };
-  const fields = takeFields(entry);
+  const fields = createFieldReader(entry);
   const transport = transportOf(fields, entry);
   if ('reason' in transport) return transport;
-  const draft: LooseDraft = { type: transport.type };
+  const draft: MutableDraft = { type: transport.type };
   if (transport.type === 'stdio') readProcess(draft, fields);
   else readRemote(draft, fields);
   readShared(draft, fields, { dialect, notes });
-  if (textsOf(draft).some((text) => text.length > LONGEST_TEXT))
-    return { reason: `has a text of more than ${LONGEST_TEXT} characters` };
+  if (textsOf(draft).some((text) => text.length > MAX_TEXT_LENGTH))
+    return { reason: `it has a value of more than ${MAX_TEXT_LENGTH} characters` };
   const foreign = translateTexts(draft, dialect, notes);
-  if (foreign.length > 0) return { reason: `nothing outside that client can fill in ${foreign.join(', ')}` };
-  dialect.finish?.(draft, fields, notes);
-  if (fields.faults.length > 0) return { reason: fields.faults.join('; ') };
-  const broken = draft.type === 'stdio' ? processFault(draft) : addressFault(draft);
+  if (foreign.length > 0) return { reason: `only the original client can resolve ${foreign.join(', ')}` };
+  dialect.readExtras?.(draft, fields, notes);
+  if (fields.typeErrors.length > 0) return { reason: fields.typeErrors.join('; ') };
+  const broken = draft.type === 'stdio' ? commandProblem(draft) : urlProblem(draft);
   if (broken !== undefined) return { reason: broken };
   const extra = fields.rest();
-  notes.push(...describeRest(extra));
-  const native = unwrap(trimmed(draft));
+  notes.push(...describeUnknownKeys(extra));
+  const native = unwrap(withoutEmptyFields(draft));
   return { config: native.config, notes: [...native.notes, ...notes], extra };
 }
 
@@ -54,43 +54,42 @@ const TYPE_NAMES: ReadonlyMap<string, DraftTransport | 'auto'> = new Map([
   ['auto', 'auto'],
 ]);
 
-function transportOf(fields: Fields, entry: Entry): { type: DraftTransport } | { reason: string } {
-  const word = fields.text(...KEY_SPELLINGS.type);
+function transportOf(fields: FieldReader, entry: Entry): { type: DraftTransport } | { reason: string } {
+  const word = fields.text(...KEY_VARIANTS.type);
   const has = (keys: readonly string[]): boolean =>
     keys.some((key) => Object.hasOwn(entry, key) && entry[key] !== null && entry[key] !== undefined);
   if (word !== undefined) {
     const type = TYPE_NAMES.get(word.toLowerCase().replace(/[-_ ]/g, ''));
-    if (type === undefined)
-      return { reason: `its type "${word.slice(0, 60)}" is not a way to reach a server` };
+    if (type === undefined) return { reason: `its type "${word.slice(0, 60)}" is not a known transport` };
     if (type !== 'auto') return { type };
   }
-  if (has(KEY_SPELLINGS.command)) return { type: 'stdio' };
-  if (has(KEY_SPELLINGS.url)) return { type: 'http' };
-  return { reason: 'has neither a command nor an address' };
+  if (has(KEY_VARIANTS.command)) return { type: 'stdio' };
+  if (has(KEY_VARIANTS.url)) return { type: 'http' };
+  return { reason: 'it has neither a command nor a URL' };
 }
 
-function readProcess(draft: LooseDraft, fields: Fields): void {
-  const [key] = KEY_SPELLINGS.command.filter((candidate) => Object.hasOwn(fields.rest(), candidate));
+function readProcess(draft: MutableDraft, fields: FieldReader): void {
+  const [key] = KEY_VARIANTS.command.filter((candidate) => Object.hasOwn(fields.rest(), candidate));
   const words = key !== undefined && Array.isArray(fields.rest()[key]) ? fields.texts(key) : undefined;
-  const command = words === undefined ? fields.text(...KEY_SPELLINGS.command) : words[0];
+  const command = words === undefined ? fields.text(...KEY_VARIANTS.command) : words[0];
   if (command !== undefined) draft.command = command;
-  draft.args = [...(words?.slice(1) ?? []), ...(fields.texts(...KEY_SPELLINGS.args) ?? [])];
-  const env = fields.textMap(...KEY_SPELLINGS.env);
+  draft.args = [...(words?.slice(1) ?? []), ...(fields.texts(...KEY_VARIANTS.args) ?? [])];
+  const env = fields.textMap(...KEY_VARIANTS.env);
   if (env !== undefined) draft.env = env;
-  const cwd = fields.text(...KEY_SPELLINGS.cwd);
+  const cwd = fields.text(...KEY_VARIANTS.cwd);
   if (cwd !== undefined && cwd !== '') draft.cwd = cwd;
 }
 
-function readRemote(draft: LooseDraft, fields: Fields): void {
-  const url = fields.text(...KEY_SPELLINGS.url);
+function readRemote(draft: MutableDraft, fields: FieldReader): void {
+  const url = fields.text(...KEY_VARIANTS.url);
   if (url !== undefined) draft.url = url;
-  const headers = fields.textMap(...KEY_SPELLINGS.headers);
+  const headers = fields.textMap(...KEY_VARIANTS.headers);
   if (headers !== undefined) draft.headers = headers;
   if (draft.type === 'http' && url !== undefined && /^wss?:/i.test(url)) draft.type = 'websocket';
 }
 
 /** The runtime takes no longer ones. */
-const LONGEST_TEXT = 32_768;
+const MAX_TEXT_LENGTH = 32_768;
 
 function textsOf({
   command = '',
@@ -99,44 +98,44 @@ function textsOf({
   args = [],
   env = {},
   headers = {},
-}: LooseDraft): string[] {
+}: MutableDraft): string[] {
   return [command, cwd, url, ...args, ...Object.values(env), ...Object.values(headers)];
 }
 
-const LONGEST_MS = 24 * 3_600_000;
+const MAX_TIMEOUT_MS = 24 * 3_600_000;
 
 function readShared(
-  draft: LooseDraft,
-  fields: Fields,
+  draft: MutableDraft,
+  fields: FieldReader,
   { dialect, notes }: { dialect: Dialect; notes: string[] },
 ): void {
-  const description = fields.text(...KEY_SPELLINGS.description);
+  const description = fields.text(...KEY_VARIANTS.description);
   if (description !== undefined && description !== '') draft.description = description;
   const on = fields.flag('enabled') ?? true;
   const off = fields.flag('disabled') ?? false;
   if (!on || off) draft.enabled = false;
   for (const list of ['includeTools', 'excludeTools'] as const) {
-    const names = fields.texts(...KEY_SPELLINGS[list]);
+    const names = fields.texts(...KEY_VARIANTS[list]);
     if (names !== undefined && (names.length > 0 || list === 'includeTools')) draft[list] = names;
   }
   for (const { key, unit, to } of dialect.timeouts ?? []) {
     const given = typeof fields.rest()[key] === 'number' ? fields.amount(key) : undefined;
     if (given === undefined) continue;
     const milliseconds = Math.round(unit === 's' ? given * 1000 : given);
-    if (milliseconds >= 1 && milliseconds <= LONGEST_MS) draft[to] = milliseconds;
-    else notes.push(`not carried over: ${key}, because ${given} ${unit} is not between 1 ms and 24 hours`);
+    if (milliseconds >= 1 && milliseconds <= MAX_TIMEOUT_MS) draft[to] = milliseconds;
+    else notes.push(`not imported: ${key}, because ${given} ${unit} is not between 1 ms and 24 hours`);
   }
 }
 
 /** Puts every text into our own placeholders; answers those that nobody else can fill in. */
-function translateTexts(draft: LooseDraft, { style }: Dialect, notes: string[]): string[] {
+function translateTexts(draft: MutableDraft, { style }: Dialect, notes: string[]): string[] {
   const foreign: string[] = [];
   // Notes name the spot, never the text: it can be a secret.
   const turn = (text: string, spot: string): string => {
-    const turned = translate(text, style, OURS);
+    const turned = translate(text, style, TURNBUCKLE_STYLE);
     foreign.push(...turned.foreign);
-    if (!turned.faithful && turned.foreign.length === 0)
-      notes.push(`${spot} may be read differently here: check its dollar signs`);
+    if (!turned.isLossless && turned.foreign.length === 0)
+      notes.push(`check the dollar signs in ${spot} because Turnbuckle may interpret them differently`);
     return turned.text;
   };
   const turnMap = (map: Readonly<Record<string, string>>, spot: string): Record<string, string> =>
@@ -150,23 +149,22 @@ function translateTexts(draft: LooseDraft, { style }: Dialect, notes: string[]):
   return foreign;
 }
 
-function processFault({ command }: LooseDraft): string | undefined {
-  return command === undefined || command.trim() === '' ? 'has no command' : undefined;
+function commandProblem({ command }: MutableDraft): string | undefined {
+  return command === undefined || command.trim() === '' ? 'it has no command' : undefined;
 }
 
-function addressFault({ type, url }: LooseDraft): string | undefined {
-  if (url === undefined || url.trim() === '') return 'has no address';
+function urlProblem({ type, url }: MutableDraft): string | undefined {
+  if (url === undefined || url.trim() === '') return 'it has no URL';
   if (url.startsWith('${')) return undefined;
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
-  if (scheme === 'unix' || scheme === 'pipe')
-    return `servers behind ${scheme}:// addresses cannot be reached yet`;
+  if (scheme === 'unix' || scheme === 'pipe') return `${scheme}:// URLs are not supported yet`;
   const fitting = type === 'websocket' ? ['ws', 'wss'] : ['http', 'https'];
   if (scheme === undefined || !fitting.includes(scheme))
-    return `its address does not begin with ${fitting.join(':// or ')}://`;
-  return URL.canParse(url) ? undefined : 'its address is not a URL';
+    return `its URL does not start with ${fitting.join(':// or ')}://`;
+  return URL.canParse(url) ? undefined : 'its URL is invalid';
 }
 
-function trimmed(draft: LooseDraft): ServerDraft {
+function withoutEmptyFields(draft: MutableDraft): ServerDraft {
   const result = { ...draft };
   if (result.args?.length === 0) delete result.args;
   if (result.env !== undefined && Object.keys(result.env).length === 0) delete result.env;

@@ -1,11 +1,11 @@
-/** Takes a server out of a client's file; every other byte stays as it is. */
+/** Removes a server and its comments from a client's file; everything else stays byte for byte. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Client } from './client.js';
-import { cutFromJson } from './cut-from-json.js';
-import { editedValue, indexOfNamed } from './file-edit.js';
-import { parseText, withoutByteOrderMark } from './parse-text.js';
-import { type Entry, isEntry, own, ownAt } from './plain-value.js';
-import { formatOf } from './read-client-config.js';
+import { setKey } from 'turnbuckle/host';
+import type { Client } from '../client.js';
+import { editedValue, indexOfNamed } from '../formats/file-edit.js';
+import { parseText, withoutByteOrderMark } from '../formats/parse-text.js';
+import { type Entry, isEntry, ownValue, ownValueAt } from '../formats/plain-value.js';
+import { formatOf } from '../read-client-config.js';
 
 export interface RemovedEntry {
   /** The entry that is in the file; absent when there is none. */
@@ -14,7 +14,7 @@ export interface RemovedEntry {
   readonly text?: string;
 }
 
-/** Never throws. Undefined: the file cannot be understood, so nobody knows what is in it. */
+/** Never throws. Undefined: the file cannot be parsed. */
 export function removeEntry(
   { client, file }: { readonly client: Client; readonly file: string },
   text: string,
@@ -25,17 +25,17 @@ export function removeEntry(
   const parsed = parseText(body, format);
   if ('problem' in parsed) return undefined;
   const { container, list = false } = client.dialectOf?.(parsed.value) ?? client.dialect;
-  const servers = ownAt(parsed.value, container);
+  const servers = ownValueAt(parsed.value, container);
   const index = indexOfNamed(servers, name);
-  const entry = Array.isArray(servers) ? servers[index] : own(servers, name);
+  const entry = Array.isArray(servers) ? servers[index] : ownValue(servers, name);
   if (!isEntry(entry)) return {};
   if (format !== 'json') return { entry };
   const setting = Array.isArray(servers)
     ? { path: container, value: servers.toSpliced(index, 1) }
     : { path: [...container, name], value: undefined };
-  const wanted = editedValue(parsed.value, { ...NOTHING, container, list, settings: [setting] });
+  const wanted = editedValue(parsed.value, { ...EMPTY_EDIT, container, list, settings: [setting] });
   try {
-    const result = cutFromJson(body, [...container, Array.isArray(servers) ? index : name]);
+    const result = setKey(body, [...container, Array.isArray(servers) ? index : name], undefined);
     const again = parseText(result, format);
     if ('problem' in again || !isDeepStrictEqual(again.value, wanted)) return { entry };
     return { entry, text: text === body ? result : `\uFEFF${result}` };
@@ -44,4 +44,4 @@ export function removeEntry(
   }
 }
 
-const NOTHING = { named: false, servers: [], owned: new Set<string>() } as const;
+const EMPTY_EDIT = { named: false, servers: [], owned: new Set<string>() } as const;

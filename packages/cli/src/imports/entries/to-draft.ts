@@ -1,6 +1,6 @@
 /** A server of ours, as somebody wrote it, cut down to what other clients can have. */
-import type { LooseDraft } from './dialect.js';
-import { takeFields } from './fields.js';
+import type { MutableDraft } from '../dialect.js';
+import { createFieldReader } from './field-reader.js';
 import type { DraftTransport, ServerDraft } from './imported-server.js';
 
 export type DraftOutcome =
@@ -20,11 +20,11 @@ const TRANSPORTS: ReadonlyMap<string, DraftTransport> = new Map([
 
 /** Empty maps and lists are left out; so is `enabled` when it is true. */
 export function toDraft(config: Readonly<Record<string, unknown>>): DraftOutcome {
-  const fields = takeFields(config);
-  const word = fields.text('type') ?? guessed(config);
+  const fields = createFieldReader(config);
+  const word = fields.text('type') ?? guessType(config);
   const type = TRANSPORTS.get(word);
-  if (type === undefined) return { reason: `a server of type "${word}" exists only here` };
-  const draft: LooseDraft = { type };
+  if (type === undefined) return { reason: `a server of type "${word}" cannot be exported` };
+  const draft: MutableDraft = { type };
   if (type === 'stdio') {
     const command = fields.text('command');
     if (command !== undefined) draft.command = command;
@@ -49,18 +49,18 @@ export function toDraft(config: Readonly<Record<string, unknown>>): DraftOutcome
   const description = fields.text('description');
   if (description !== undefined) draft.description = description;
   if (fields.flag('enabled') === false) draft.enabled = false;
-  if (fields.faults.length > 0) return { reason: fields.faults.join('; ') };
-  if ((draft.command ?? draft.url ?? '') === '') return { reason: 'it has neither a command nor an address' };
+  if (fields.typeErrors.length > 0) return { reason: fields.typeErrors.join('; ') };
+  if ((draft.command ?? draft.url ?? '') === '') return { reason: 'it has neither a command nor a URL' };
   return { draft: withoutEmpty(draft), unknown: Object.keys(fields.rest()).filter((key) => key !== 'scope') };
 }
 
-function guessed({ command, url }: Readonly<Record<string, unknown>>): string {
+function guessType({ command, url }: Readonly<Record<string, unknown>>): string {
   if (typeof command === 'string') return 'stdio';
   if (typeof url !== 'string') return 'unknown';
   return /^wss?:/i.test(url) ? 'websocket' : 'http';
 }
 
-function withoutEmpty(draft: LooseDraft): ServerDraft {
+function withoutEmpty(draft: MutableDraft): ServerDraft {
   const result = { ...draft };
   for (const key of ['args', 'env', 'inheritEnv', 'headers', 'excludeTools'] as const) {
     const value = result[key];

@@ -2,9 +2,10 @@
  * Takes off programs that only carry a remote server over standard input and output: the server itself is
  * reached directly. Whatever is not fully understood stays as it is.
  */
+
+import { launchedProgram, withoutShell } from '../launched-program.js';
 import type { ServerDraft } from './imported-server.js';
-import { launchedProgram, withoutShell } from './launched-program.js';
-import { remoteBehind, WRAPPERS } from './wrappers.js';
+import { unwrapRemote, WRAPPERS } from './wrappers.js';
 
 export interface Unwrapped {
   readonly config: ServerDraft;
@@ -16,9 +17,10 @@ export function unwrap(config: ServerDraft): Unwrapped {
   if (config.type !== 'stdio' || config.command === undefined) return { config, notes: [] };
   const program = launchedProgram(config.command, config.args ?? []);
   if (WRAPPERS.has(program.name)) {
-    const remote = remoteBehind(program, config.env ?? {});
-    if (remote !== undefined) return { config: { ...kept(config), ...remote.config }, notes: remote.notes };
-    const note = `starts ${program.name}, which carries a remote server; its options are not all understood, so it stays`;
+    const remote = unwrapRemote(program, config.env ?? {});
+    if (remote !== undefined)
+      return { config: { ...transferableFields(config), ...remote.config }, notes: remote.notes };
+    const note = `starts ${program.name}, a proxy for a remote server; the proxy is kept because Turnbuckle does not know some of its options`;
     return { config, notes: [note] };
   }
   const [command, args] = withoutShell(config.command, config.args ?? []);
@@ -26,12 +28,12 @@ export function unwrap(config: ServerDraft): Unwrapped {
   const { args: _, ...rest } = config;
   return {
     config: { ...rest, command, ...(args.length === 0 ? {} : { args }) },
-    notes: [`"cmd /c" is taken off: ${command} is started directly on every platform`],
+    notes: [`"cmd /c" is removed because Turnbuckle starts ${command} directly on every platform`],
   };
 }
 
 /** What has a meaning for a remote server too. */
-function kept({
+function transferableFields({
   description,
   enabled,
   connectTimeoutMs,

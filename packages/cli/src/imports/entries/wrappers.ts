@@ -1,8 +1,8 @@
 /** The wrappers we know: from their command line to the remote server behind them. */
 
+import type { LaunchedProgram } from '../launched-program.js';
+import { type ParsedFlags, parseFlags } from '../parse-flags.js';
 import type { ServerDraft } from './imported-server.js';
-import type { LaunchedProgram } from './launched-program.js';
-import { type ReadFlags, readFlags } from './read-flags.js';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -12,7 +12,7 @@ interface Remote {
   readonly headers: ReadonlyMap<string, string>;
   readonly excludeTools?: readonly string[];
   /** Variables that the wrapper read itself. */
-  readonly used: readonly string[];
+  readonly usedVariables: readonly string[];
 }
 
 type Reader = (args: readonly string[], env: Env) => Remote | undefined;
@@ -25,20 +25,21 @@ export const WRAPPERS: ReadonlyMap<string, Reader> = new Map([
 ]);
 
 /** Variables that only tune a wrapper. */
-const HARMLESS = new Set(['MCP_REMOTE_CONFIG_DIR', 'DEBUG', 'LOG_LEVEL', 'NO_COLOR']);
+const IGNORED_VARIABLES = new Set(['MCP_REMOTE_CONFIG_DIR', 'DEBUG', 'LOG_LEVEL', 'NO_COLOR']);
 
 /** The remote server behind a wrapper; undefined when anything about it is unsure. */
-export function remoteBehind(
+export function unwrapRemote(
   program: LaunchedProgram,
   env: Env,
 ): { config: ServerDraft; notes: string[] } | undefined {
   const remote = WRAPPERS.get(program.name)?.(program.args, env);
   if (remote === undefined || !isRemoteAddress(remote.url)) return undefined;
   const filled = fillFromEnv(remote.headers, env);
-  const used = new Set([...remote.used, ...filled.used]);
+  const used = new Set([...remote.usedVariables, ...filled.used]);
   // A proxy or certificate setting would be lost with the process.
-  if (Object.keys(env).some((name) => !used.has(name) && !HARMLESS.has(name))) return undefined;
-  const moved = filled.used.length === 0 ? '' : `; ${filled.used.join(', ')} moved into its headers`;
+  if (Object.keys(env).some((name) => !used.has(name) && !IGNORED_VARIABLES.has(name))) return undefined;
+  const moved =
+    filled.used.length === 0 ? '' : `; the server's headers now contain ${filled.used.join(', ')}`;
   return {
     config: {
       type: remote.type,
@@ -46,12 +47,12 @@ export function remoteBehind(
       ...(filled.headers.size === 0 ? {} : { headers: Object.fromEntries(filled.headers) }),
       ...(remote.excludeTools === undefined ? {} : { excludeTools: remote.excludeTools }),
     },
-    notes: [`${program.name} is taken off: the server is reached directly${moved}`],
+    notes: [`${program.name} is removed because Turnbuckle connects to the server directly${moved}`],
   };
 }
 
 function readMcpRemote(args: readonly string[]): Remote | undefined {
-  const flags = readFlags(args, {
+  const flags = parseFlags(args, {
     known: {
       '--header': 1,
       '--transport': 1,
@@ -68,7 +69,7 @@ function readMcpRemote(args: readonly string[]): Remote | undefined {
   if (port !== undefined && !/^\d+$/.test(port)) return undefined;
   const transport = lastValue(flags, '--transport') ?? 'http-first';
   if (!['http-first', 'http-only', 'sse-first', 'sse-only'].includes(transport)) return undefined;
-  if (!flags.has('--allow-http') && isPlainRemote(url)) return undefined;
+  if (!flags.has('--allow-http') && isPlaintextRemote(url)) return undefined;
   const headers = headersFrom(flags.all('--header').map(([text = '']) => text));
   const ignored = flags.all('--ignore-tool').map(([name = '']) => name);
   if (headers === undefined || ignored.some((name) => /[*?]/.test(name))) return undefined;
@@ -77,13 +78,13 @@ function readMcpRemote(args: readonly string[]): Remote | undefined {
     url,
     headers,
     ...(ignored.length === 0 ? {} : { excludeTools: ignored }),
-    used: [],
+    usedVariables: [],
   };
 }
 
 /** Only its first mode, in which it is given an address; else it is a server around a command. */
 function readMcpProxy(args: readonly string[], env: Env): Remote | undefined {
-  const flags = readFlags(args, {
+  const flags = parseFlags(args, {
     known: { '-H': 2, '--headers': 2, '--transport': 1, '--debug': 0, '--log-level': 1 },
   });
   const [url, ...more] = flags?.positional ?? [];
@@ -98,12 +99,12 @@ function readMcpProxy(args: readonly string[], env: Env): Remote | undefined {
     type: transport === 'sse' ? 'sse' : 'http',
     url,
     headers,
-    used: token === undefined ? [] : ['API_ACCESS_TOKEN'],
+    usedVariables: token === undefined ? [] : ['API_ACCESS_TOKEN'],
   };
 }
 
 function readSupergateway(args: readonly string[]): Remote | undefined {
-  const flags = readFlags(args, {
+  const flags = parseFlags(args, {
     known: {
       '--sse': 1,
       '--streamableHttp': 1,
@@ -121,10 +122,10 @@ function readSupergateway(args: readonly string[]): Remote | undefined {
   if ((sse === undefined) === (http === undefined) || headers === undefined) return undefined;
   const bearer = lastValue(flags, '--oauth2Bearer');
   if (bearer !== undefined) headers.set('Authorization', `Bearer ${bearer}`);
-  return { type: sse === undefined ? 'http' : 'sse', url: http ?? sse ?? '', headers, used: [] };
+  return { type: sse === undefined ? 'http' : 'sse', url: http ?? sse ?? '', headers, usedVariables: [] };
 }
 
-const lastValue = (flags: ReadFlags, name: string): string | undefined => flags.all(name).at(-1)?.[0];
+const lastValue = (flags: ParsedFlags, name: string): string | undefined => flags.all(name).at(-1)?.[0];
 
 function headersFrom(texts: readonly string[]): Map<string, string> | undefined {
   const headers = new Map<string, string>();
@@ -159,7 +160,7 @@ const isRemoteAddress = (url: string): boolean =>
   /^\$\{[^}]+\}/.test(url) || (/^https?:\/\//i.test(url) && URL.canParse(url));
 
 /** Plain text over a network: the wrapper itself would refuse it. */
-function isPlainRemote(url: string): boolean {
+function isPlaintextRemote(url: string): boolean {
   if (!/^http:/i.test(url) || !URL.canParse(url)) return false;
   return !['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
 }

@@ -1,7 +1,7 @@
 /** One server of ours in a client's own dialect. */
-import { type Dialect, KEY_SPELLINGS } from './dialect.js';
+import { type Dialect, KEY_VARIANTS } from '../dialect.js';
 import type { ServerDraft } from './imported-server.js';
-import { OURS, translate } from './placeholders.js';
+import { TURNBUCKLE_STYLE, translate } from './placeholders.js';
 import { toDraft } from './to-draft.js';
 
 export type WrittenEntry =
@@ -25,33 +25,33 @@ export function writeEntry(config: Readonly<Record<string, unknown>>, context: W
   const spelled = dialect.transports[draft.type];
   const fallback = draft.type === 'sse' ? dialect.transports.http : undefined;
   const transport = spelled ?? fallback;
-  if (transport === undefined) return { reason: `${label} has no ${draft.type} servers` };
+  if (transport === undefined) return { reason: `${label} does not support ${draft.type} servers` };
   if (draft.enabled === false && dialect.switchKey === undefined && !switchedElsewhere)
-    return { reason: `it is switched off, which a file of ${label} cannot say` };
-  const notes = unknown.length === 0 ? [] : [`${label} has no place for: ${unknown.join(', ')}`];
-  if (spelled === undefined) notes.push(`${label} chooses between Streamable HTTP and SSE by itself`);
+    return { reason: `it is disabled, and ${label} does not support disabled servers` };
+  const notes = unknown.length === 0 ? [] : [`${label} does not support ${unknown.join(', ')}`];
+  if (spelled === undefined) notes.push(`${label} chooses between Streamable HTTP and SSE automatically`);
   const entry: Record<string, unknown> = {};
-  const rest = dialect.prepare?.(draft, entry, notes) ?? draft;
+  const rest = dialect.writeExtras?.(draft, entry, notes) ?? draft;
   if (dialect.typeKey !== undefined && transport !== '') entry[dialect.typeKey] = transport;
-  writeReach(entry, rest, { ...context, notes });
-  writeRest(entry, rest, { ...context, notes });
-  return { entry: dialect.after?.(entry, draft) ?? entry, notes };
+  writeTransport(entry, rest, { ...context, notes });
+  writeOptions(entry, rest, { ...context, notes });
+  return { entry: dialect.finalizeEntry?.(entry, draft) ?? entry, notes };
 }
 
-function writeReach(
+function writeTransport(
   entry: Record<string, unknown>,
   draft: ServerDraft,
   { dialect, label, notes }: WriteContext & { notes: string[] },
 ): void {
   const { keys = {}, style } = dialect;
   const turn = (text: string): string => {
-    const turned = translate(text, OURS, style);
-    for (const placeholder of turned.unspeakable)
-      notes.push(`${label} does not fill in ${placeholder}: it is written as it stands`);
-    if (!turned.faithful && turned.unspeakable.length === 0)
-      notes.push(`${label} may read a text differently: check its dollar signs and braces`);
-    if (style.unsure && turned.placeholders.length > 0)
-      notes.push(`it is not documented that ${label} fills in ${turned.placeholders.join(', ')}`);
+    const turned = translate(text, TURNBUCKLE_STYLE, style);
+    for (const placeholder of turned.unsupported)
+      notes.push(`${label} does not replace ${placeholder}; the placeholder is written unchanged`);
+    if (!turned.isLossless && turned.unsupported.length === 0)
+      notes.push(`check the dollar signs and braces because ${label} may interpret them differently`);
+    if (style.isUndocumented && turned.placeholders.length > 0)
+      notes.push(`it is not documented whether ${label} replaces ${turned.placeholders.join(', ')}`);
     return turned.text;
   };
   const turnMap = (map: Readonly<Record<string, string>>): Record<string, string> =>
@@ -62,12 +62,12 @@ function writeReach(
   if (draft.url !== undefined) entry[keys.url ?? 'url'] = turn(draft.url);
   if (draft.headers !== undefined) entry[keys.headers ?? 'headers'] = turnMap(draft.headers);
   if (draft.cwd !== undefined) {
-    if (keys.cwd === undefined) notes.push(`${label} has no place for: cwd`);
+    if (keys.cwd === undefined) notes.push(`${label} does not support cwd`);
     else entry[keys.cwd] = turn(draft.cwd);
   }
 }
 
-function writeRest(
+function writeOptions(
   entry: Record<string, unknown>,
   draft: ServerDraft,
   { dialect, label, notes }: WriteContext & { notes: string[] },
@@ -76,17 +76,17 @@ function writeRest(
     const value = draft[key];
     const spelling = dialect.keys?.[key];
     if (value === undefined) continue;
-    if (spelling === undefined) notes.push(`${label} has no place for: ${key}`);
+    if (spelling === undefined) notes.push(`${label} does not support ${key}`);
     else entry[spelling] = value;
   }
   for (const to of ['connectTimeoutMs', 'callTimeoutMs'] as const) {
     const value = draft[to];
     const key = dialect.timeouts?.find((timeout) => timeout.to === to);
     if (value === undefined) continue;
-    if (key === undefined) notes.push(`${label} has no place for: ${to}`);
+    if (key === undefined) notes.push(`${label} does not support ${to}`);
     else entry[key.key] = key.unit === 's' ? value / 1000 : value;
   }
-  if (draft.inheritEnv !== undefined) notes.push(`${label} has no place for: inheritEnv`);
+  if (draft.inheritEnv !== undefined) notes.push(`${label} does not support inheritEnv`);
   if (dialect.switchKey === 'enabled') entry.enabled = draft.enabled !== false;
   if (dialect.switchKey === 'disabled' && draft.enabled === false) entry.disabled = true;
 }
@@ -94,9 +94,9 @@ function writeRest(
 /** Every key of an entry that the writer may set or remove; others belong to the client's user. */
 export function ownedKeys(dialect: Dialect): ReadonlySet<string> {
   return new Set([
-    ...Object.values(KEY_SPELLINGS).flat(),
+    ...Object.values(KEY_VARIANTS).flat(),
     ...(dialect.timeouts ?? []).map(({ key }) => key),
-    ...(dialect.owns ?? []),
+    ...(dialect.ownedKeys ?? []),
     'enabled',
     'disabled',
   ]);

@@ -2,39 +2,39 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify } from 'smol-toml';
 import { editedValue, type FileEdit, indexOfNamed, mergedEntry, type ServerEdit } from './file-edit.js';
-import { isEntry, own, ownAt } from './plain-value.js';
+import { isEntry, ownValue, ownValueAt } from './plain-value.js';
 import { type TomlSection, tomlSections } from './toml-sections.js';
 
 export interface EditedToml {
   readonly text: string;
   /** False when the file had to be written anew, without its comments. */
-  readonly kept: boolean;
+  readonly areCommentsKept: boolean;
 }
 
 /** Settings outside the servers are not needed for any TOML client. */
 export function editToml(text: string, edit: FileEdit): EditedToml {
   try {
     const patched = edit.servers.reduce((current, server) => patch(current, server, edit), text);
-    if (isDeepStrictEqual(readAgain(patched), editedValue(readAgain(text), edit)))
-      return { text: patched, kept: true };
+    if (isDeepStrictEqual(parseExact(patched), editedValue(parseExact(text), edit)))
+      return { text: patched, areCommentsKept: true };
   } catch {
     // An inline table or dotted keys: the patch is no TOML any more.
   }
   // Big integers keep integers and floats apart on the way through.
   const exact = editedValue(parse(text, { integersAsBigInt: true }), withBigIntegers(edit));
-  return { text: stringify(exact, { numbersAsFloat: true }), kept: false };
+  return { text: stringify(exact, { numbersAsFloat: true }), areCommentsKept: false };
 }
 
-const readAgain = (text: string): unknown => parse(text, { integersAsBigInt: 'asNeeded' });
+const parseExact = (text: string): unknown => parse(text, { integersAsBigInt: 'asNeeded' });
 
 function patch(text: string, server: ServerEdit, edit: FileEdit): string {
-  const servers = ownAt(readAgain(text), edit.container);
+  const servers = ownValueAt(parseExact(text), edit.container);
   const index = indexOfNamed(servers, server.name);
   const existing = edit.list
     ? Array.isArray(servers)
       ? servers[index]
       : undefined
-    : own(servers, server.name);
+    : ownValue(servers, server.name);
   const rendered = render(mergedEntry(existing, server, edit), server.name, edit);
   const sections = existing === undefined ? [] : sectionsOf(text, server.name, { edit, index });
   if (sections.length === 0) return `${text.trimEnd()}${text.trim() === '' ? '' : '\n\n'}${rendered}`;
@@ -42,7 +42,7 @@ function patch(text: string, server: ServerEdit, edit: FileEdit): string {
   let result = text;
   for (const [position, section] of [...sections.entries()].reverse()) {
     const body = text.slice(section.start, section.end);
-    const tail = body.slice(body.length - trailing(body));
+    const tail = body.slice(body.length - trailingLength(body));
     // Between two tables of the same server only comments are worth keeping.
     const kept = position === last || tail.includes('#') ? tail : '';
     const fresh = position === 0 ? rendered : '';
@@ -52,7 +52,7 @@ function patch(text: string, server: ServerEdit, edit: FileEdit): string {
 }
 
 /** How many characters at a table's end are blank lines and comments: they belong to what follows. */
-function trailing(section: string): number {
+function trailingLength(section: string): number {
   let start = section.length;
   while (start > 0) {
     const line = section.lastIndexOf('\n', start - 2) + 1;

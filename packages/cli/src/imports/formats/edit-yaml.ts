@@ -1,12 +1,12 @@
 /** Edits YAML through its document tree, which keeps comments and order. */
 import { parseDocument } from 'yaml';
 import { type FileEdit, indexOfNamed, mergedEntry } from './file-edit.js';
-import { isEntry, ownAt } from './plain-value.js';
+import { isEntry, ownValueAt } from './plain-value.js';
 
 /** `value` is what `text` parses to. Throws when the document's shape does not allow the edit. */
 export function editYaml(text: string, value: unknown, edit: FileEdit): string {
   const document = parseDocument(text, { merge: true, logLevel: 'silent' });
-  const servers = ownAt(value, edit.container) ?? undefined;
+  const servers = ownValueAt(value, edit.container) ?? undefined;
   if (servers === undefined) document.setIn(edit.container, document.createNode(edit.list ? [] : {}));
   for (const server of edit.servers) {
     const index = edit.list ? indexOfNamed(servers, server.name) : -1;

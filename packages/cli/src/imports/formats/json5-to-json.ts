@@ -4,7 +4,7 @@ const TOKENS: readonly { readonly pattern: RegExp; turn(token: string): string }
   { pattern: /"(?:[^"\\]|\\[\s\S])*"/y, turn: (token) => token },
   {
     pattern: /'(?:[^'\\]|\\[\s\S])*'/y,
-    turn: (token) => `"${token.slice(1, -1).replace(/\\(\r\n|[\s\S])|"/g, turnEscape)}"`,
+    turn: (token) => `"${token.slice(1, -1).replace(/\\(\r\n|[\s\S])|"/g, convertEscape)}"`,
   },
   { pattern: /\/\/[^\n]*|\/\*[\s\S]*?\*\//y, turn: () => ' ' },
   { pattern: /[A-Za-z_$][\w$]*(?=\s*:)/y, turn: (token) => `"${token}"` },
@@ -27,7 +27,7 @@ export function json5ToJson(text: string): string | undefined {
   return parts.join('');
 }
 
-function turnEscape(whole: string, escaped: string | undefined): string {
+function convertEscape(whole: string, escaped: string | undefined): string {
   if (escaped === undefined) return '\\"';
   if (escaped === "'") return "'";
   return /[\r\n]/.test(escaped) ? '' : whole;

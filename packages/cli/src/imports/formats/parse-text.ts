@@ -2,18 +2,25 @@
 import { type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { parseDocument } from 'yaml';
-import { tellFault } from '../json-fault.js';
+import { describeJsonError } from '../../terminal/json-error.js';
 import { json5ToJson } from './json5-to-json.js';
 
 export type FileFormat = 'json' | 'toml' | 'yaml' | 'frontmatter';
+
+const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = {
+  json: 'JSON',
+  toml: 'TOML',
+  yaml: 'YAML',
+  frontmatter: 'frontmatter',
+};
 
 export const MAX_FILE_BYTES = 5 * 1024 * 1024;
 
 /** The YAML library needs some hundred bytes of memory for each of the text. */
 const MAX_YAML_BYTES = 1024 * 1024;
 /** It also needs a time that grows with the square of what is in a list, and of what is wrong. */
-const MAX_YAML_SIGNS = 15_000;
-const DEEPEST = 1_000;
+const MAX_YAML_INDICATORS = 15_000;
+const MAX_NESTING_DEPTH = 1_000;
 
 export type ParsedDocument = { readonly value: unknown } | { readonly problem: string };
 
@@ -34,7 +41,7 @@ export function parseText(text: string, format: FileFormat, forReading = false):
     return parseJson(body, forReading);
   } catch (error) {
     // Deep nesting overflows the stack of the recursive parsers; syntax errors of TOML come this way too.
-    return { problem: `the file cannot be read as ${format}: ${firstLine(error)}` };
+    return { problem: `the file cannot be read as ${FORMAT_NAMES[format]} (${firstLine(error)})` };
   }
 }
 
@@ -49,7 +56,7 @@ function parseJson(text: string, forReading: boolean): ParsedDocument {
   const again = looser === undefined ? undefined : parseJson(looser, false);
   if (again !== undefined && 'value' in again) return again;
   if (first !== undefined) {
-    return { problem: `the file cannot be read as json: ${tellFault(first, text)}` };
+    return { problem: `the file cannot be read as JSON (${describeJsonError(first, text)})` };
   }
   return { value: tree === undefined ? undefined : toValue(tree) };
 }
@@ -67,15 +74,18 @@ function toValue(node: Node): unknown {
 }
 
 function parseYaml(text: string): ParsedDocument {
-  if (text.length > MAX_YAML_BYTES) return { problem: 'the file is larger than 1 MB, the most for yaml' };
-  if (countSigns(text) > MAX_YAML_SIGNS) return { problem: 'the file has too many entries for yaml' };
+  if (text.length > MAX_YAML_BYTES) return { problem: 'the file is larger than 1 MB, the maximum for YAML' };
+  if (countYamlIndicators(text) > MAX_YAML_INDICATORS)
+    return {
+      problem: `the file has more entries than the YAML parser accepts (${MAX_YAML_INDICATORS} line breaks, quotes, commas and brackets in total)`,
+    };
   const document = parseDocument(text, { merge: true, logLevel: 'silent' });
   const [first] = document.errors;
-  if (first !== undefined) return { problem: `the file cannot be read as yaml: ${firstLine(first)}` };
+  if (first !== undefined) return { problem: `the file cannot be read as YAML (${firstLine(first)})` };
   return { value: document.toJS({ maxAliasCount: 100 }) ?? undefined };
 }
 
-function countSigns(text: string): number {
+function countYamlIndicators(text: string): number {
   let count = 0;
   for (const _sign of text.matchAll(/[,[\]{}"'\n]/g)) count += 1;
   return count;
@@ -89,7 +99,7 @@ function isTooDeep(text: string): boolean {
     const code = text.charCodeAt(index);
     if (code === 0x5b || code === 0x7b) depth += 1;
     else if ((code === 0x5d || code === 0x7d) && depth > 0) depth -= 1;
-    if (depth > DEEPEST) return true;
+    if (depth > MAX_NESTING_DEPTH) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-/** Looks at values that came out of somebody's file; own keys only, so that `__proto__` is a name like others. */
+/** Reads values from an untrusted file; own keys only, so that `__proto__` is an ordinary name. */
 
 export type Entry = Readonly<Record<string, unknown>>;
 
@@ -10,21 +10,21 @@ export function isEntry(value: unknown): value is Entry {
 }
 
 /** The value of an own key, or undefined. */
-export function own(value: unknown, key: string): unknown {
+export function ownValue(value: unknown, key: string): unknown {
   return isEntry(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** The value at the end of a chain of own keys, or undefined. */
-export function ownAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(own, value);
+export function ownValueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(ownValue, value);
 }
 
 /** The texts in a list; empty for anything else. */
-export function textsIn(value: unknown): string[] {
+export function stringsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
 /** The same entry without some keys. */
-export function without(entry: Entry, ...keys: readonly string[]): Entry {
+export function omitKeys(entry: Entry, ...keys: readonly string[]): Entry {
   return Object.fromEntries(Object.entries(entry).filter(([key]) => !keys.includes(key)));
 }

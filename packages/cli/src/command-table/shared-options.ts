@@ -1,0 +1,14 @@
+/** Options that several commands have. */
+export const SCOPE_OPTION = {
+  type: 'string',
+  value: 'user|project|local',
+  summary: 'Config file to write (default: the file that defines the server, or "user" if none does)',
+} as const;
+
+export const CAPABILITY_OPTION = {
+  deprecatedName: 'can',
+  type: 'string',
+  multiple: true,
+  value: 'capability',
+  summary: 'Capability of the agent (default: "mcp_integration", which covers everything)',
+} as const;
