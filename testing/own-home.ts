@@ -1,4 +1,4 @@
-/** Keeps what a runtime remembers between runs out of the tests, and the tests out of the developer's home. */
+/** Gives the tests their own state directory, so that they neither read nor change the developer's. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Properties are tried with the same values in every run beside other tests, and with others in each long run. */
+/** Property tests use the same seed in every normal run, and a new one in each soak run. */
 import fc from 'fast-check';
 
 const SEED = 20_261_116;

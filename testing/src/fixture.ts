@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The fixtures there are; each is a file in `servers`. */
+/** All fixtures; each is a file in `servers`. */
 export type FixtureName =
   | 'asking'
   | 'auth-wall'
@@ -42,13 +42,13 @@ export interface StartFixtureOptions {
 export interface RunningFixture {
   readonly url: string;
   readonly pid: number;
-  /** What it said on stderr so far. */
+  /** Its stderr so far. */
   stderr(): string;
-  /** Ends the process and waits until it is gone; with a signal, by that signal and at once. */
+  /** Ends the process and waits for its exit; with a signal, sends that signal at once. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a network fixture and waits until it listens. It dies with this process. */
+/** Starts a network fixture and waits until it listens. It ends with this process. */
 export async function startFixture(name: FixtureName, options: StartFixtureOptions): Promise<RunningFixture> {
   const { command, args } = fixture(name, '--transport', options.transport, ...(options.flags ?? []));
   const child = spawn(command, args, { stdio: 'pipe', env: { ...process.env, ...options.env } });

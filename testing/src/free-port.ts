@@ -1,8 +1,8 @@
-/** A port for a program that takes its own; nothing else is given it meanwhile. */
+/** Finds a free port for a program that needs a fixed one; the system gives it to no other program meanwhile. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to whoever asks for any. */
+/** Below the ephemeral port range. */
 const FIRST = 10_000;
 const COUNT = 20_000;
 const MAX_TRIES = 100;

@@ -1,9 +1,9 @@
-// What tests use: real fixture servers to start, and eyes for processes. The servers themselves are run, not imported.
+// For tests: starts fixture servers and inspects processes. The servers themselves run as programs and are not imported.
 export { collectGarbage } from './collect-garbage.js';
 export type { FixtureName, RunningFixture, StartFixtureOptions } from './fixture.js';
 export { fixture, readPids, startFixture } from './fixture.js';
 export { freePort } from './free-port.js';
-export { OddMessages } from './fuzz/odd-messages.js';
+export { FuzzMessages } from './fuzz/fuzz-messages.js';
 export { ISSUED_SECRETS } from './issued-secrets.js';
 export { descendants, isAlive, processesWithEnvironment } from './processes.js';
 export { createRandom } from './seeded-random.js';

@@ -1,8 +1,8 @@
-/** One of each kind of secret that has a form of its own, made up. They are put together here so that no scanner of repositories takes them for real ones. */
+/** Made-up examples of every kind of secret with a known format. They are assembled here so that no secret scanner reports them. */
 const letters = (count: number): string => 'a1B2c3D4e5F6g7H8'.repeat(8).slice(0, count);
 const capitals = (count: number): string => 'A1B2C3D4E5F6G7H8'.repeat(8).slice(0, count);
 
-/** By what each is, in the words of the library. */
+/** By kind, as the library names them. */
 export const ISSUED_SECRETS: Readonly<Record<string, readonly string[]>> = {
   'a token of this daemon': [`tbk_${letters(43)}`, `tbk_-_${letters(41)}`],
   'a private key': [`-----BEGIN PRIVATE KEY-----\n${letters(64)}\n-----END PRIVATE KEY-----`],

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** True while the process runs; a zombie, which only waits for its parent, does not count. Linux only. */
+/** True while the process runs; false for a zombie, which only waits for its parent. Linux only. */
 export function isAlive(pid: number): boolean {
   const stat = readStat(pid);
   return stat !== undefined && stat.state !== 'Z' && stat.state !== 'X';
 }
 
-/** All living processes below this one, nearest first. Those re-parented elsewhere are not found. */
+/** All living descendants of this process, nearest first. Re-parented processes are not found. */
 export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const candidate of listPids()) {
@@ -33,7 +33,7 @@ function listPids(): number[] {
 
 function readStat(pid: number): { state: string; parent: number } | undefined {
   const text = readProc(pid, 'stat');
-  // The command name is in parentheses and may itself hold spaces and parentheses.
+  // The command name is in parentheses and may itself contain spaces and parentheses.
   const [state, parent] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
   return state === undefined ? undefined : { state, parent: Number(parent) };
 }
@@ -42,6 +42,6 @@ function readProc(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch {
-    return undefined; // gone, or not ours to read
+    return undefined; // ended, or not readable
   }
 }

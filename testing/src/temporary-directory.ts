@@ -5,15 +5,15 @@ import { join } from 'node:path';
 
 export interface TemporaryDirectory {
   readonly path: string;
-  /** The path of a file in it. */
+  /** The path of a file in the directory. */
   file(name: string): string;
-  /** Removes it with everything inside; also happens when the process exits. */
+  /** Removes the directory and its content; also happens when the process exits. */
   remove(): Promise<void>;
 }
 
 const open = new Set<string>();
 
-/** Creates an empty directory of one's own. */
+/** Creates an empty temporary directory. */
 export async function temporaryDirectory(): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(tmpdir(), 'turnbuckle-test-'));
   if (open.size === 0) process.once('exit', removeAll);

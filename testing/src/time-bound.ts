@@ -1,15 +1,15 @@
 /**
- * A bound in time: as it is in the long runs, which have the machine for themselves, and eight times as much beside
- * other tests. What grows with the square of its input is beyond both.
+ * A time limit: as given in soak runs, which have the machine for themselves, and eight times as much in normal runs.
+ * Quadratic growth exceeds both.
  */
-export const timeBound = (ms: number): number => (isLongRun() ? ms : 8 * ms);
+export const timeBound = (ms: number): number => (isSoakRun() ? ms : 8 * ms);
 
-/** Of cases that are much alike all in the long runs, and each n-th beside other tests. */
+/** All cases in soak runs, and each n-th one in normal runs; for cases that are much alike. */
 export const sampled = <Item>(items: readonly Item[], every: number): readonly Item[] =>
-  isLongRun() ? items : items.filter((_, at) => at % every === 0);
+  isSoakRun() ? items : items.filter((_, at) => at % every === 0);
 
-/** How often something is done that tells more the more often it is done. */
-export const rounds = (inLongRuns: number, besideOthers: number): number =>
-  isLongRun() ? inLongRuns : besideOthers;
+/** How often to repeat something, in soak runs and in normal runs. */
+export const rounds = (inSoakRuns: number, inNormalRuns: number): number =>
+  isSoakRun() ? inSoakRuns : inNormalRuns;
 
-const isLongRun = (): boolean => process.env.TURNBUCKLE_TIMING === 'strict';
+const isSoakRun = (): boolean => process.env.TURNBUCKLE_TIMING === 'strict';

@@ -7,7 +7,7 @@ const MAX_QUEUED_BYTES = 1024 * 1024;
 export interface ToxicPipeOptions {
   readonly source: Socket;
   readonly sink: Socket;
-  /** The toxics of this direction, asked anew for every piece. */
+  /** The toxics of this direction, read again for every chunk. */
   readonly toxics: () => readonly Toxic[];
   /** A number in [0, 1). */
   readonly random: () => number;
@@ -77,12 +77,12 @@ export class ToxicPipe {
     const sliced = slicer
       ? slicer.sliceBytes + Math.round((slicer.variation ?? 0) * (2 * this.#options.random() - 1))
       : Number.POSITIVE_INFINITY;
-    // A tenth of a second's worth at a time makes a low bandwidth a trickle instead of one late burst.
+    // At most a tenth of a second's bytes at a time: a low bandwidth is then a trickle, not one late burst.
     const metered = bandwidth ? Math.ceil(bandwidth.bytesPerSecond / 10) : Number.POSITIVE_INFINITY;
     return Math.max(1, Math.min(sliced, metered));
   }
 
-  /** Writes one slice; false when the connection is over. */
+  /** Writes one slice; false if the connection has ended. */
   async #pass(slice: Buffer): Promise<boolean> {
     const { source, sink, toxics } = this.#options;
     const bandwidth = findToxic(toxics(), 'bandwidth');

@@ -5,7 +5,7 @@ import { findToxic, type Toxic, worksOn } from './toxic.js';
 import { ToxicPipe } from './toxic-pipe.js';
 
 export interface ToxicProxyOptions {
-  /** The URL of a server on a port of its own; its traffic passes through. */
+  /** The URL of the server whose traffic passes through the proxy. */
   readonly target: string;
   readonly seed?: number;
 }
@@ -16,7 +16,7 @@ interface Connection {
   timers: NodeJS.Timeout[];
 }
 
-/** A TCP proxy on 127.0.0.1 that hurts the traffic as told, and can be told otherwise while it runs. */
+/** A TCP proxy on 127.0.0.1 that disturbs the traffic with toxics, which can change while it runs. */
 export class ToxicProxy {
   readonly #target: URL;
   readonly #random: () => number;
@@ -50,9 +50,9 @@ export class ToxicProxy {
     return this.#connections.size;
   }
 
-  /** Replaces all toxics, also for open connections; without any the traffic is healthy again. */
+  /** Replaces all toxics, also for open connections; without toxics the traffic is undisturbed. */
   async set(...toxics: Toxic[]): Promise<void> {
-    // Bytes are missing from these streams: they cannot become healthy again.
+    // These streams have lost bytes and cannot continue.
     if (findToxic(this.#toxics, 'timeout')) this.#cut();
     this.#toxics = toxics;
     for (const connection of this.#connections) this.#armTimers(connection);

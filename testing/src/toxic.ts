@@ -1,10 +1,10 @@
-/** Which way a toxic works: towards the server, towards the client (the default), or both. */
+/** The direction of a toxic: towards the server, towards the client (the default), or both. */
 export type Direction = 'upstream' | 'downstream' | 'both';
 
-/** One way to hurt a connection. */
+/** One kind of disturbance of a connection. */
 export type Toxic = { readonly direction?: Direction } & (
   | { readonly kind: 'latency'; readonly latencyMs: number; readonly jitterMs?: number }
-  /** Nobody listens, and open connections are cut. */
+  /** The port is closed, and open connections are cut. */
   | { readonly kind: 'down' }
   | { readonly kind: 'bandwidth'; readonly bytesPerSecond: number }
   /** The end of a connection is passed on late. */
@@ -34,7 +34,7 @@ export function findToxic<Kind extends Toxic['kind']>(
   return toxics.find((toxic): toxic is ToxicOf<Kind> => toxic.kind === kind);
 }
 
-/** True when the toxic works in this direction. */
+/** True if the toxic applies to this direction. */
 export function worksOn({ direction = 'downstream' }: Toxic, way: 'upstream' | 'downstream'): boolean {
   return direction === 'both' || direction === way;
 }

@@ -6,7 +6,8 @@ const POLL_MS = 10;
 export async function waitUntil(condition: () => unknown, timeoutMs = 20_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not so within ${timeoutMs} ms: ${condition}`);
+    if (performance.now() > deadline)
+      throw new Error(`condition not met within ${timeoutMs} ms: ${condition}`);
     await delay(POLL_MS);
   }
 }

@@ -4,23 +4,23 @@ import { readJwt } from './jwt.js';
 
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** Somebody whose word an authorization server takes: a platform for its workloads, a company for its people. */
-export interface Voucher {
+/** An issuer whose assertions an authorization server accepts: a platform for its workloads, a company for its users. */
+export interface AssertionIssuer {
   readonly issuer: string;
   readonly key: KeyObject;
 }
 
-/** Teaches an authorization server to give tokens for the signed word of a voucher (RFC 7523). */
-export function takeAssertions(
+/** Adds the JWT bearer grant to an authorization server: it issues tokens for assertions of these issuers (RFC 7523). */
+export function acceptAssertions(
   provider: Provider,
-  vouchers: readonly Voucher[],
+  issuers: readonly AssertionIssuer[],
   describe: () => ResourceServer,
 ): void {
   provider.registerGrantType<{ assertion?: string }>(
     JWT_BEARER,
     async (context) => {
       const { client, params } = context.oidc;
-      checkAssertion(params.assertion ?? '', provider.issuer, vouchers);
+      checkAssertion(params.assertion ?? '', provider.issuer, issuers);
       const resourceServer = new provider.ResourceServer(String(params.resource ?? ''), describe());
       const { scope = resourceServer.scope } = params;
       const token = new provider.ClientCredentials({ client, resourceServer, scope });
@@ -32,10 +32,10 @@ export function takeAssertions(
   );
 }
 
-function checkAssertion(assertion: string, audience: string, vouchers: readonly Voucher[]): void {
+function checkAssertion(assertion: string, audience: string, issuers: readonly AssertionIssuer[]): void {
   const jwt = readJwt(assertion);
-  const voucher = vouchers.find(({ issuer }) => issuer === jwt?.claims.iss);
-  if (jwt === undefined || voucher === undefined || !jwt.isSignedBy(voucher.key))
+  const trusted = issuers.find(({ issuer }) => issuer === jwt?.claims.iss);
+  if (jwt === undefined || trusted === undefined || !jwt.isSignedBy(trusted.key))
     throw new errors.InvalidGrant('not vouched for');
   if (jwt.claims.aud !== audience || Number(jwt.claims.exp) * 1_000 < Date.now())
     throw new errors.InvalidGrant('not for us, or not any more');

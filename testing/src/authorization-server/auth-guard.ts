@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { isObject, toObject } from '../kernel/json.js';
 import type { AuthorizationServer, TokenFacts } from './authorization-server.js';
-import { ProofCheck } from './proof-check.js';
+import { DpopVerifier } from './dpop-verifier.js';
 
-/** A request that came to the wall. */
-export interface Knock {
+/** A request that the guard has checked. */
+export interface GuardedRequest {
   readonly method: string;
   readonly path: string;
   readonly authorization: string | undefined;
@@ -20,46 +20,46 @@ export interface Refusal {
   readonly headers: OutgoingHttpHeaders;
 }
 
-export interface WallOptions {
+export interface AuthGuardOptions {
   authorizationServer: AuthorizationServer;
-  /** What every request needs. */
+  /** The scope that every request needs. */
   readonly scope?: string | undefined;
-  /** What calls of a tool need on top. */
+  /** Additional scopes for calls of a tool. */
   readonly toolScopes?: Readonly<Record<string, string>> | undefined;
-  /** Tokens must be bound to a key; with `nonce` proofs need one of ours as well. */
+  /** Tokens must be bound to a key; with `nonce`, proofs need a nonce of the server too. */
   readonly dpop?: 'required' | 'nonce' | undefined;
 }
 
-/** Asks who is there: lets requests with a good token pass, and says to others what they lack. */
-export class Wall {
-  readonly knocks: Knock[] = [];
-  /** Tokens that were let in. */
+/** Lets requests with a valid token pass, and refuses others with a challenge. */
+export class AuthGuard {
+  readonly requests: GuardedRequest[] = [];
+  /** Tokens that were accepted. */
   readonly admitted = new Set<string>();
   /** Replaces the challenge of every refusal. */
   challenge: string | undefined;
-  /** Nobody is let in, whatever they bring. */
+  /** Refuses every token. */
   closed = false;
   authorizationServer: AuthorizationServer;
-  /** The server as its metadata names it: what tokens must be for. */
+  /** The resource identifier in the server's metadata: the required audience of tokens. */
   resource = '';
-  readonly #options: WallOptions;
-  readonly #proofs = new ProofCheck();
+  readonly #options: AuthGuardOptions;
+  readonly #proofs = new DpopVerifier();
   readonly #nonce = randomBytes(9).toString('base64url');
 
-  constructor(options: WallOptions) {
+  constructor(options: AuthGuardOptions) {
     this.#options = options;
     this.authorizationServer = options.authorizationServer;
   }
 
-  /** Undefined: it may pass. */
-  async refuse(
+  /** Undefined: the request may pass. */
+  async check(
     request: IncomingMessage,
     { url, body }: { url: URL; body: unknown },
   ): Promise<Refusal | undefined> {
-    const refusal = await this.#judge(request, url, body);
+    const refusal = await this.#authorize(request, url, body);
     const { method, params } = toObject(body);
     const name = toObject(params).name;
-    this.knocks.push({
+    this.requests.push({
       method: request.method ?? '',
       path: url.pathname,
       authorization: request.headers.authorization,
@@ -70,7 +70,7 @@ export class Wall {
     return refusal;
   }
 
-  async #judge(request: IncomingMessage, url: URL, body: unknown): Promise<Refusal | undefined> {
+  async #authorize(request: IncomingMessage, url: URL, body: unknown): Promise<Refusal | undefined> {
     const { dpop, scope } = this.#options;
     const scheme = dpop === undefined ? 'Bearer' : 'DPoP';
     const refuse = (status: number, parameters: Readonly<Record<string, string>>): Refusal => {

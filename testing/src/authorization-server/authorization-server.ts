@@ -1,15 +1,15 @@
 import type { Server } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { listenOnLoopback } from '../carriers/loopback.js';
 import { toObject } from '../kernel/json.js';
+import { listenOnLoopback } from '../transports/loopback.js';
 import type { Fault, Route } from './fault.js';
 import { INTERACTION_PATH, interact, type Person } from './interaction.js';
 import { readJwt } from './jwt.js';
 import { createProvider, type ProviderOptions, SIGNING } from './provider.js';
-import { Tally } from './tally.js';
+import { RequestLog } from './request-log.js';
 
-/** What a resource server learns about a token that is good. */
+/** What a resource server learns about a valid token. */
 export interface TokenFacts {
   readonly scopes: ReadonlySet<string>;
   readonly audience: string;
@@ -28,14 +28,14 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/device/start': 'device',
 };
 
-/** A real authorization server on loopback, with a person who agrees, eyes, and switches for what goes wrong. */
+/** A real authorization server on loopback, with a simulated user, a request log and configurable faults. */
 export class AuthorizationServer {
   readonly issuer: string;
-  readonly tally = new Tally();
-  /** What goes wrong, by route. */
+  readonly requestLog = new RequestLog();
+  /** The active faults, by route. */
   readonly faults = new Map<Route, Fault>();
   readonly person: Person = { name: 'ada', consents: true };
-  /** How long the access tokens are good for that are given from now on. */
+  /** The lifetime of access tokens that are issued from now on. */
   accessTokenSeconds: number;
   readonly provider: Provider;
   readonly #server: Server;
@@ -49,7 +49,7 @@ export class AuthorizationServer {
     server.on('request', this.provider.callback());
   }
 
-  /** Facts about a token that is good now; undefined for any other. */
+  /** Facts about a token that is valid now; undefined for any other. */
   async inspect(token: string): Promise<TokenFacts | undefined> {
     const jwt = readJwt(token);
     if (jwt?.isSignedBy(SIGNING.publicKey)) {
@@ -84,16 +84,16 @@ export class AuthorizationServer {
       await next();
       await fault?.after?.(context);
     }
-    this.#note(route, context);
+    this.#record(route, context);
   }
 
-  #note(route: Route, context: KoaContextWithOIDC): void {
-    // The way back to a page that was left is no request of its own.
+  #record(route: Route, context: KoaContextWithOIDC): void {
+    // Resuming an interaction is not a separate authorization request.
     if (context.path.startsWith('/authorize/')) return;
     const parameters = toObject(Reflect.get(context, 'oidc')?.params);
     const { grant_type: grantType, client_id: clientId } = parameters;
     const { error } = toObject(context.body);
-    this.tally.note({
+    this.requestLog.record({
       route,
       status: context.status,
       at: performance.now(),
@@ -108,7 +108,7 @@ export class AuthorizationServer {
 
 const toScopes = (scope: unknown): ReadonlySet<string> => new Set(String(scope ?? '').split(' '));
 
-/** Starts one on a free port of this machine. */
+/** Starts an authorization server on a free port of this machine. */
 export async function startAuthorizationServer(options: ProviderOptions = {}): Promise<AuthorizationServer> {
   const { server, origin } = await listenOnLoopback(0);
   return new AuthorizationServer(server, origin, options);

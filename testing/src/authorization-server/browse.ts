@@ -1,4 +1,4 @@
-/** A browser without a screen: keeps cookies, follows redirects, and submits the one form that a page has. */
+/** A headless browser: keeps cookies, follows redirects, and submits the form of a page. */
 
 const MAX_STEPS = 20;
 
@@ -7,20 +7,20 @@ interface Page {
   readonly init: RequestInit;
 }
 
-export interface Visited {
-  /** Where it ended. */
+export interface BrowseResult {
+  /** The URL of the last page. */
   readonly url: string;
   readonly status: number;
   readonly text: string;
 }
 
-export interface VisitOptions {
-  /** Ends before it opens an address that begins like this: such a browser is on another machine. */
+export interface BrowseOptions {
+  /** Stops before it opens a URL with this prefix, like a browser on another machine. */
   readonly until?: string | undefined;
 }
 
-/** Goes to the page and on from there, until there is nothing more to follow. */
-export async function visit(address: string, { until }: VisitOptions = {}): Promise<Visited> {
+/** Opens the page and follows redirects and forms until there are none left. */
+export async function browse(address: string, { until }: BrowseOptions = {}): Promise<BrowseResult> {
   const cookies = new Map<string, string>();
   let page: Page = { url: address, init: {} };
   for (let step = 0; step < MAX_STEPS; step += 1) {
@@ -28,7 +28,7 @@ export async function visit(address: string, { until }: VisitOptions = {}): Prom
     const headers = new Headers(page.init.headers);
     headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
     const response = await fetch(page.url, { ...page.init, headers, redirect: 'manual' });
-    for (const cookie of response.headers.getSetCookie()) keep(cookies, cookie);
+    for (const cookie of response.headers.getSetCookie()) storeCookie(cookies, cookie);
     const text = await response.text();
     const next = nextPage(page.url, response.headers.get('location'), text);
     if (next === undefined) return { url: page.url, status: response.status, text };
@@ -37,7 +37,7 @@ export async function visit(address: string, { until }: VisitOptions = {}): Prom
   throw new Error(`no end after ${MAX_STEPS} pages: ${page.url}`);
 }
 
-function keep(cookies: Map<string, string>, cookie: string): void {
+function storeCookie(cookies: Map<string, string>, cookie: string): void {
   const [pair = ''] = cookie.split(';');
   const cut = pair.indexOf('=');
   const value = pair.slice(cut + 1);

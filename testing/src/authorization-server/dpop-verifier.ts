@@ -2,20 +2,23 @@ import { createHash } from 'node:crypto';
 import { toObject } from '../kernel/json.js';
 import { readJwt, toPublicKey } from './jwt.js';
 
-export interface Proven {
+export interface ProvenRequest {
   readonly method: string;
   readonly url: string;
   readonly token: string;
 }
 
-const FRESH_S = 60;
+const MAX_PROOF_AGE_S = 60;
 
-/** Checks proofs of possession (RFC 9449) as a resource server must, repeats included. */
-export class ProofCheck {
+/** Checks proofs of possession (RFC 9449) as a resource server must, including replays. */
+export class DpopVerifier {
   readonly #seen = new Set<string>();
 
-  /** The thumbprint of the key and the nonce of a good proof; undefined for any other. */
-  check(proof: string, { method, url, token }: Proven): { thumbprint: string; nonce: unknown } | undefined {
+  /** The thumbprint of the key and the nonce of a valid proof; undefined for any other. */
+  check(
+    proof: string,
+    { method, url, token }: ProvenRequest,
+  ): { thumbprint: string; nonce: unknown } | undefined {
     const jwt = readJwt(proof);
     if (jwt === undefined || jwt.header.typ !== 'dpop+jwt' || 'd' in toObject(jwt.header.jwk))
       return undefined;
@@ -26,7 +29,7 @@ export class ProofCheck {
       htm === method &&
       htu === url &&
       ath === expected &&
-      Math.abs(Date.now() / 1_000 - Number(iat)) < FRESH_S &&
+      Math.abs(Date.now() / 1_000 - Number(iat)) < MAX_PROOF_AGE_S &&
       typeof jti === 'string' &&
       !this.#seen.has(jti);
     if (!good) return undefined;

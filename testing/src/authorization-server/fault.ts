@@ -2,17 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { type JsonObject, toObject } from '../kernel/json.js';
 
-/** What an authorization server is asked for. */
+/** The routes of an authorization server. */
 export type Route = 'metadata' | 'authorize' | 'token' | 'register' | 'revoke' | 'device' | 'other';
 
-/** Changes what a route does. `before` may answer itself (true); `after` sees the answer and may change it. */
+/** Changes the behaviour of a route. `before` may send the response itself (true); `after` may change the response. */
 export interface Fault {
   before?(context: KoaContextWithOIDC): boolean | Promise<boolean>;
   after?(context: KoaContextWithOIDC): void | Promise<void>;
 }
 
-/** The JSON answer is changed; a text is sent as it is. */
-export const altered = (change: (answer: JsonObject) => JsonObject | string): Fault => ({
+/** Changes the JSON response; a string is sent unchanged. */
+export const altering = (change: (answer: JsonObject) => JsonObject | string): Fault => ({
   after(context) {
     const answer = change(toObject(context.body));
     context.body = answer;
@@ -20,7 +20,7 @@ export const altered = (change: (answer: JsonObject) => JsonObject | string): Fa
   },
 });
 
-/** Answers with this status and nothing of use. */
+/** Responds with this status and a useless body. */
 export const failing = (status: number): Fault => ({
   before(context) {
     context.status = status;
@@ -29,7 +29,7 @@ export const failing = (status: number): Fault => ({
   },
 });
 
-/** Sends whoever asks to another address, with the method and the body of the request (307). */
+/** Redirects to another URL, with the method and body of the request (307). */
 export const redirecting = (location: string): Fault => ({
   before(context) {
     context.status = 307;
@@ -45,17 +45,17 @@ export const slow = (ms: number): Fault => ({
   },
 });
 
-export interface Held extends Fault {
-  /** How many requests were stopped here so far. */
+export interface PausingFault extends Fault {
+  /** How many requests were paused so far. */
   readonly count: number;
-  /** How many of them nobody waits for any more. */
+  /** How many of their senders have disconnected. */
   readonly abandoned: number;
-  /** Lets them go on, and all later ones. */
+  /** Resumes the paused requests, and lets later ones pass. */
   release(): void;
 }
 
-/** Stops requests before or after they have had their effect; those whose sender has gone have none. */
-export function held(when: 'before' | 'after'): Held {
+/** Pauses requests before or after their effect; a request whose sender has disconnected has no effect. */
+export function pausing(when: 'before' | 'after'): PausingFault {
   const stopped: KoaContextWithOIDC[] = [];
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ export function held(when: 'before' | 'after'): Held {
   };
 }
 
-/** The browser is sent back with another `iss`; undefined: with none. */
+/** Redirects the browser back with another `iss`; undefined: without `iss`. */
 export const callbackIssuer = (issuer: string | undefined): Fault => ({
   after(context) {
     const location = context.response.get('location');

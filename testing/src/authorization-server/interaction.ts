@@ -1,15 +1,15 @@
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 
-/** The person in front of the browser. */
+/** The simulated user of the browser. */
 export interface Person {
   name: string;
-  /** What they say when they are asked whether the program may. */
+  /** Whether the user grants access. */
   consents: boolean;
 }
 
 export const INTERACTION_PATH = '/interaction/';
 
-/** Logs the person in, or lets them agree, without showing a page. */
+/** Signs the user in, or gives consent, without showing a page. */
 export async function interact(
   provider: Provider,
   context: KoaContextWithOIDC,

@@ -16,7 +16,7 @@ export function signJwt(header: JsonObject, claims: JsonObject, key: KeyObject):
   return `${text}.${signature.toString('base64url')}`;
 }
 
-/** The parts of a JWT; undefined when it is none. Nothing is checked yet. */
+/** The parts of a JWT; undefined for any other text. Checks neither signature nor claims. */
 export function readJwt(token: string): Jwt | undefined {
   const [header = '', claims = '', signature = '', ...rest] = token.split('.');
   if (signature === '' || rest.length > 0) return undefined;
@@ -40,6 +40,6 @@ export function readJwt(token: string): Jwt | undefined {
 const decode = (part: string): JsonObject =>
   toObject(JSON.parse(Buffer.from(part, 'base64url').toString('utf8')));
 
-/** A public key as it stands in a JWT header. */
+/** A public key from a JWT header. */
 export const toPublicKey = (jwk: unknown): KeyObject =>
   createPublicKey({ key: toObject(jwk) as JsonWebKey, format: 'jwk' });

@@ -1,44 +1,44 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { readBody } from '../carriers/read-body.js';
 import { type FixtureName, startFixture } from '../fixture.js';
 import type { JsonObject } from '../kernel/json.js';
-import { Wall, type WallOptions } from './wall.js';
+import { readBody } from '../transports/read-body.js';
+import { AuthGuard, type AuthGuardOptions } from './auth-guard.js';
 
-export interface ProtectedServerOptions extends WallOptions {
+export interface ProtectedServerOptions extends AuthGuardOptions {
   readonly transport?: 'http' | 'sse' | 'websocket' | undefined;
   readonly fixture?: FixtureName | undefined;
   readonly flags?: readonly string[] | undefined;
-  /** 127.0.0.1 and a free port unless told otherwise. */
+  /** Default: a free port. The address is 127.0.0.1. */
   readonly port?: number | undefined;
 }
 
 export interface ProtectedServer {
   readonly url: string;
-  readonly wall: Wall;
-  /** Merged into the document that says whom the server trusts; null as a whole: there is none. */
+  readonly guard: AuthGuard;
+  /** Merged into the protected resource metadata; null: there is no such document. */
   metadata: JsonObject | null;
   stop(): Promise<void>;
 }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-/** A fixture server that only answers those who bring a token of its authorization server. */
+/** A fixture server that only accepts requests with a token of its authorization server. */
 export async function startProtectedServer(options: ProtectedServerOptions): Promise<ProtectedServer> {
   const { transport = 'http', fixture = 'echo', flags = [] } = options;
   const inner = await startFixture(fixture, { transport, flags });
   const target = new URL(inner.url);
-  const wall = new Wall(options);
+  const guard = new AuthGuard(options);
   const server = createServer({ keepAliveTimeout: 60_000 });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : 0;
   const own = new URL(target.pathname, `${target.protocol}//127.0.0.1:${port}`);
-  // Metadata and tokens name it by HTTP, whatever carries the messages.
-  wall.resource = own.href.replace(/^ws/, 'http');
+  // Metadata and tokens use the http URL, whatever the transport.
+  guard.resource = own.href.replace(/^ws/, 'http');
   const outside: ProtectedServer = {
     url: own.href,
-    wall,
+    guard,
     metadata: {},
     async stop() {
       server.closeAllConnections();
@@ -49,41 +49,41 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
   };
   const sockets = new Set<Socket>();
   server.on('request', (request, response) => {
-    const url = new URL(request.url ?? '/', wall.resource);
+    const url = new URL(request.url ?? '/', guard.resource);
     if (url.pathname.startsWith(WELL_KNOWN)) return describe(response, outside);
-    void pass(request, response, { url, target, wall });
+    void forward(request, response, { url, target, guard });
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     sockets.add(socket);
-    void upgrade(request, socket, { head, target, wall, url: new URL(wall.resource) });
+    void upgrade(request, socket, { head, target, guard, url: new URL(guard.resource) });
   });
   return outside;
 }
 
-function describe(response: ServerResponse, { metadata, wall }: ProtectedServer): void {
+function describe(response: ServerResponse, { metadata, guard }: ProtectedServer): void {
   if (metadata === null) return void response.writeHead(404).end();
   const document = {
-    resource: wall.resource,
-    authorization_servers: [wall.authorizationServer.issuer],
+    resource: guard.resource,
+    authorization_servers: [guard.authorizationServer.issuer],
     bearer_methods_supported: ['header'],
     ...metadata,
   };
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
 }
 
-interface Passage {
+interface ProxyContext {
   readonly url: URL;
   readonly target: URL;
-  readonly wall: Wall;
+  readonly guard: AuthGuard;
 }
 
-async function pass(
+async function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  { url, target, wall }: Passage,
+  { url, target, guard }: ProxyContext,
 ): Promise<void> {
   const text = request.method === 'POST' ? await readBody(request) : '';
-  const refusal = await wall.refuse(request, { url, body: parse(text) });
+  const refusal = await guard.check(request, { url, body: parse(text) });
   if (refusal !== undefined) return void response.writeHead(refusal.status, refusal.headers).end();
   const { authorization: _, dpop: __, ...headers } = request.headers;
   const inner = send(
@@ -92,7 +92,7 @@ async function pass(
     (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
-      // A line that breaks inside breaks outside.
+      // A connection that the inner server breaks is broken for the client too.
       answer.on('error', () => {});
       answer.on('close', () => {
         if (!answer.complete) response.destroy();
@@ -107,9 +107,9 @@ async function pass(
 async function upgrade(
   request: IncomingMessage,
   socket: Socket,
-  { url, target, wall, head }: Passage & { readonly head: Buffer },
+  { url, target, guard, head }: ProxyContext & { readonly head: Buffer },
 ): Promise<void> {
-  const refusal = await wall.refuse(request, { url, body: undefined });
+  const refusal = await guard.check(request, { url, body: undefined });
   socket.on('error', () => {});
   if (refusal !== undefined) {
     const lines = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`);

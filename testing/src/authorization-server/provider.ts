@@ -1,34 +1,45 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import Provider, { type ClientMetadata, type Configuration, type ResourceServer } from 'oidc-provider';
-import { takeAssertions, type Voucher } from './assertion-grant.js';
+import { type AssertionIssuer, acceptAssertions } from './assertion-grant.js';
 import { INTERACTION_PATH } from './interaction.js';
 import { createRotatingStore } from './rotating-store.js';
 
 export interface ProviderOptions {
-  /** How long access tokens are good for; an hour unless told otherwise. */
+  /** The lifetime of access tokens; default: one hour. */
   readonly accessTokenSeconds?: number | undefined;
-  /** JWTs are checked without asking and cannot be taken back; the others can. */
+  /** JWTs are verified locally and cannot be revoked; opaque tokens can. */
   readonly format?: 'opaque' | 'jwt' | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** Programs that are known beforehand. */
+  /** Clients that are registered in advance. */
   readonly clients?: readonly ClientMetadata[] | undefined;
-  /** False: programs cannot register themselves. */
+  /** False: no dynamic client registration. */
   readonly registration?: boolean | undefined;
-  /** A used refresh token is taken once more for so long. */
+  /** How long a used refresh token is accepted again. */
   readonly graceMs?: number | undefined;
-  /** Proofs of possession must carry a nonce of ours. */
+  /** Proofs of possession need a nonce of the server. */
   readonly nonces?: boolean | undefined;
-  readonly vouchers?: readonly Voucher[] | undefined;
-  /** Client id metadata documents that it can look up, by their address. */
+  readonly assertionIssuers?: readonly AssertionIssuer[] | undefined;
+  /** Client id metadata documents, by URL. */
   readonly documents?: Readonly<Record<string, object>> | undefined;
 }
 
 export const TOOL_SCOPES: readonly string[] = ['tools:read', 'tools:write', 'tools:admin'];
 export const SIGNING = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
+/** Seconds. */
+const LIFETIMES = {
+  AuthorizationCode: 60,
+  DeviceCode: 600,
+  Grant: 86_400,
+  IdToken: 3_600,
+  Interaction: 600,
+  RefreshToken: 86_400,
+  Session: 86_400,
+};
+
 /** A real OAuth authorization server: rotation (a reused refresh token ends its family), PKCE, resources, DPoP. */
 export function createProvider(issuer: string, options: ProviderOptions, life: () => number): Provider {
-  const { scopes = TOOL_SCOPES, format = 'opaque', vouchers = [] } = options;
+  const { scopes = TOOL_SCOPES, format = 'opaque', assertionIssuers = [] } = options;
   const describeResource = (): ResourceServer => ({
     scope: scopes.join(' '),
     accessTokenTTL: life(),
@@ -54,17 +65,7 @@ export function createProvider(issuer: string, options: ProviderOptions, life: (
       revocation: '/revoke',
       device_authorization: '/device/start',
     },
-    ttl: {
-      AccessToken: life,
-      ClientCredentials: life,
-      AuthorizationCode: 60,
-      DeviceCode: 600,
-      Grant: 86_400,
-      IdToken: 3_600,
-      Interaction: 600,
-      RefreshToken: 86_400,
-      Session: 86_400,
-    },
+    ttl: { ...LIFETIMES, AccessToken: life, ClientCredentials: life },
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -93,7 +94,7 @@ export function createProvider(issuer: string, options: ProviderOptions, life: (
     ...(options.documents !== undefined && { fetch: lookUpIn(options.documents) }),
   };
   const provider = new Provider(issuer, configuration);
-  if (vouchers.length > 0) takeAssertions(provider, vouchers, describeResource);
+  if (assertionIssuers.length > 0) acceptAssertions(provider, assertionIssuers, describeResource);
   return provider;
 }
 

@@ -1,40 +1,40 @@
 import type { Route } from './fault.js';
 
 /** One request at an authorization server. */
-export interface Noted {
+export interface LoggedRequest {
   readonly route: Route;
   readonly status: number;
-  /** When it was answered, in milliseconds of this process. */
+  /** When the response was sent, in milliseconds since the start of this process. */
   readonly at: number;
   /** At the token endpoint. */
   readonly grantType?: string | undefined;
   /** The code of a refusal. */
   readonly error?: string | undefined;
   readonly clientId?: string | undefined;
-  /** As given, secrets included: for tests that look for what should not be there. */
+  /** Unchanged, including secrets: for tests that search for leaks. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly authorization?: string | undefined;
 }
 
-/** What an authorization server was asked for. */
-export class Tally {
-  readonly requests: Noted[] = [];
+/** The requests to an authorization server. */
+export class RequestLog {
+  readonly requests: LoggedRequest[] = [];
 
-  note(request: Noted): void {
+  record(request: LoggedRequest): void {
     this.requests.push(request);
   }
 
-  /** Requests at a route; of the token endpoint those for one kind of grant. */
+  /** The number of requests to a route; for the token endpoint, optionally of one grant type. */
   count(route: Route, grantType?: string): number {
     return this.#of(route, grantType).length;
   }
 
-  /** Those that were refused with this code. */
+  /** The number of requests that were refused with this code. */
   refusals(error: string): number {
     return this.requests.filter((request) => request.error === error).length;
   }
 
-  /** Tokens that were given for this kind of grant. */
+  /** The number of tokens issued for this grant type. */
   granted(grantType: string): number {
     return this.#of('token', grantType).filter(({ status }) => status === 200).length;
   }
@@ -43,7 +43,7 @@ export class Tally {
     this.requests.length = 0;
   }
 
-  #of(route: Route, grantType: string | undefined): Noted[] {
+  #of(route: Route, grantType: string | undefined): LoggedRequest[] {
     return this.requests.filter(
       (request) => request.route === route && (grantType === undefined || request.grantType === grantType),
     );

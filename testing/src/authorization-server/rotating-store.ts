@@ -1,11 +1,11 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-/** How long a used refresh token is taken once more, in ms: some authorization servers forgive a lost answer. */
+/** How long a used refresh token is accepted again, in ms: some authorization servers tolerate a lost response. */
 export type Grace = () => number;
 
 const GRANTED = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode']);
 
-/** Everything an authorization server keeps, in memory. */
+/** The storage of an authorization server, in memory. */
 export function createRotatingStore(grace: Grace): (model: string) => Adapter {
   const kept = new Map<string, { payload: AdapterPayload; endsAt: number; consumedAt?: number }>();
   const find = (key: string): AdapterPayload | undefined => {

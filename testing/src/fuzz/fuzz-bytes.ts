@@ -1,5 +1,5 @@
-/** Bytes below the level of messages: lines, event streams and WebSocket frames that are not quite what they should be. */
-import type { Context, OddMessages } from './odd-messages.js';
+/** Malformed bytes below the message level: lines, event streams and WebSocket frames. */
+import type { FuzzContext, FuzzMessages } from './fuzz-messages.js';
 
 const LINE_ENDS = ['\n', '\r\n', '\r', '\n\n', '\u2028', '\u0000\n'];
 const NOISE = [
@@ -11,20 +11,20 @@ const NOISE = [
   '\u001b[2J\u001b[31mstarting\n',
 ];
 
-/** What a program may write to stdout between its messages. */
-export function oddLine(messages: OddMessages, context: Context): string | Uint8Array {
+/** A line on stdout: a message, or other output of the program. */
+export function fuzzLine(messages: FuzzMessages, context: FuzzContext): string | Uint8Array {
   const { json } = messages;
   return json.chance(0.3)
     ? json.pick(NOISE)
-    : messages.ofServer(context).replaceAll('\n', ' ') + json.pick(LINE_ENDS);
+    : messages.serverMessage(context).replaceAll('\n', ' ') + json.pick(LINE_ENDS);
 }
 
 /** Fields of an event stream. */
-export function oddEvent(messages: OddMessages, context: Context): string | Uint8Array {
+export function fuzzEvent(messages: FuzzMessages, context: FuzzContext): string | Uint8Array {
   const { json } = messages;
   const fields = Array.from({ length: 1 + json.below(4) }, () => {
     const kind = json.below(8);
-    if (kind < 3) return `data: ${messages.ofServer(context).replaceAll('\n', ' ')}`;
+    if (kind < 3) return `data: ${messages.serverMessage(context).replaceAll('\n', ' ')}`;
     if (kind === 3) return `event: ${json.pick(['message', 'endpoint', 'error', '', 'constructor'])}`;
     if (kind === 4) return `id: ${json.pick(['', '1', '\u0000', 'x'.repeat(2_000), '-1'])}`;
     if (kind === 5) return `retry: ${json.pick(['0', '20', '-1', '1e9', 'NaN', '3000000000'])}`;
@@ -34,11 +34,11 @@ export function oddEvent(messages: OddMessages, context: Context): string | Uint
   return fields.join(json.pick(['\n', '\r\n', '\r'])) + json.pick(['\n\n', '\r\n\r\n', '\r\r', '\n']);
 }
 
-/** A frame with any bits set, of which the payload may be of another length than it says. */
-export function oddFrame(messages: OddMessages, context: Context): Uint8Array {
+/** A frame with random flag bits, whose payload may have another length than the header says. */
+export function fuzzFrame(messages: FuzzMessages, context: FuzzContext): Uint8Array {
   const { json } = messages;
   const payload = Buffer.from(
-    json.chance(0.7) ? messages.ofServer(context) : String.fromCharCode(json.below(256)),
+    json.chance(0.7) ? messages.serverMessage(context) : String.fromCharCode(json.below(256)),
   );
   const first = json.pick([
     0x81,

@@ -1,7 +1,7 @@
-/** Answers of an HTTP server that is not what it should be; each ends by itself. */
+/** Malformed responses of an HTTP server; each ends by itself. */
 import type { ServerResponse } from 'node:http';
-import { oddEvent } from './odd-bytes.js';
-import type { OddMessages } from './odd-messages.js';
+import { fuzzEvent } from './fuzz-bytes.js';
+import type { FuzzMessages } from './fuzz-messages.js';
 
 const STATUSES = [200, 200, 200, 202, 204, 206, 301, 307, 400, 401, 403, 404, 405, 406, 409, 429, 500, 503];
 const TYPES = [
@@ -23,7 +23,7 @@ const HEADERS: ReadonlyArray<readonly [string, string]> = [
   ['set-cookie', 'a=b'],
 ];
 
-export function answerOddly(messages: OddMessages, response: ServerResponse): void {
+export function sendFuzzResponse(messages: FuzzMessages, response: ServerResponse): void {
   const { json } = messages;
   const context = { ids: [0, 1, 2, 'x', null] };
   response.on('error', () => {});
@@ -31,11 +31,11 @@ export function answerOddly(messages: OddMessages, response: ServerResponse): vo
   const type = json.pick(TYPES);
   if (type !== '') response.setHeader('content-type', type);
   for (let count = json.below(3); count > 0; count -= 1) response.setHeader(...json.pick(HEADERS));
-  // The claimed length may be wrong: this is what is tested.
+  // The content length may be wrong on purpose.
   response.strictContentLength = false;
   const parts = Array.from({ length: json.below(5) }, () =>
     type.toLowerCase().includes('event-stream')
-      ? oddEvent(messages, context)
+      ? fuzzEvent(messages, context)
       : messages.answer(1, messages.result()),
   );
   for (const part of parts) response.write(part);

@@ -1,4 +1,4 @@
-/** JSON texts that a careful program does not write, all from one seeded source: the same seed, the same texts. */
+/** Unusual JSON texts from a seeded random source: the same seed gives the same texts. */
 
 const SCALARS = [
   ...['null', 'true', 'false', '0', '-0', '-1', '1.0', '0.1', '1e400', '-1e400', '9007199254740993'],
@@ -13,11 +13,11 @@ const OBJECTS = [
 ];
 
 const MAX_DEPTH = 3_000;
-const LONGEST_TEXT = 20_000;
+const MAX_TEXT_CHARACTERS = 20_000;
 
 export type Random = () => number;
 
-export class OddJson {
+export class FuzzJson {
   readonly #random: Random;
 
   constructor(random: Random) {
@@ -39,13 +39,13 @@ export class OddJson {
     return item;
   }
 
-  /** The JSON text of anything. */
+  /** The JSON text of a random value. */
   value(): string {
     const kind = this.below(100);
     if (kind < 50) return this.pick(SCALARS);
     if (kind < 75) return this.pick(OBJECTS);
     if (kind < 80) return this.#deep();
-    if (kind < 83) return JSON.stringify('x'.repeat(this.below(LONGEST_TEXT)));
+    if (kind < 83) return JSON.stringify('x'.repeat(this.below(MAX_TEXT_CHARACTERS)));
     if (kind < 86) return `[${Array.from({ length: this.below(500) }, () => '{}').join(',')}]`;
     const members = Array.from({ length: this.below(4) }, () => this.value());
     return this.chance(0.5)
@@ -53,7 +53,7 @@ export class OddJson {
       : `{${members.map((member) => `${this.#key()}:${member}`).join(',')}}`;
   }
 
-  /** An object of these members, each left out, doubled or something else now and then. */
+  /** An object with these members, some of them randomly omitted, repeated or replaced. */
   object(members: Readonly<Record<string, string>>, odd = 0.25): string {
     const written: string[] = [];
     for (const [key, text] of Object.entries(members)) {
@@ -65,7 +65,7 @@ export class OddJson {
     return `{${written.join(',')}}`;
   }
 
-  /** The same text with some of it cut out, doubled or replaced. */
+  /** The same text with a part removed, repeated or replaced. */
   damage(text: string): string {
     const at = this.below(text.length + 1);
     const end = Math.min(text.length, at + this.below(8));

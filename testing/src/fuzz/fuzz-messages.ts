@@ -1,5 +1,5 @@
-/** JSON-RPC messages that are nearly right: what is nearly right gets further than what is nothing at all. */
-import { OddJson, type Random } from './odd-json.js';
+/** JSON-RPC messages that are nearly valid: they reach deeper code than random bytes do. */
+import { FuzzJson, type Random } from './fuzz-json.js';
 
 const NOTIFICATIONS = [
   ...['message', 'progress', 'cancelled', 'initialized', 'elicitation/complete', 'tasks/status'],
@@ -24,7 +24,7 @@ const CLIENT_REQUESTS = [
   ...['tasks/get', 'tasks/list', 'tasks/cancel', 'tasks/result', 'tasks/update', 'roots/list'],
 ];
 
-const NO_METHODS = [
+const INVALID_METHODS = [
   'constructor',
   '__proto__',
   'toString',
@@ -40,32 +40,32 @@ const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
-/** What the other side can be confused with. */
-export interface Context {
-  /** Ids that mean something to it at the moment. */
+/** Values that mean something to the other side at the moment. */
+export interface FuzzContext {
+  /** Ids of its open requests. */
   readonly ids: readonly unknown[];
   readonly progressToken?: unknown;
-  /** Names of tools, URIs and the like that it knows. */
+  /** Known names of tools, URIs and so on. */
   readonly names?: readonly string[];
-  /** A client of the newer revision says in each request what it is. */
+  /** A modern client sends its metadata in each request. */
   readonly modern?: boolean;
 }
 
-export class OddMessages {
-  readonly json: OddJson;
+export class FuzzMessages {
+  readonly json: FuzzJson;
 
   constructor(random: Random) {
-    this.json = new OddJson(random);
+    this.json = new FuzzJson(random);
   }
 
   /** One line, frame or event of a server. */
-  ofServer(context: Context): string {
-    const text = this.#ofServer(context);
+  serverMessage(context: FuzzContext): string {
+    const text = this.#serverMessage(context);
     return this.json.chance(0.1) ? this.json.damage(text) : text;
   }
 
-  /** One message of a client: some wholly right, some with one fault, some with many. */
-  ofClient(context: Context): string {
+  /** One message of a client: some are valid, some have one fault, some have many. */
+  clientMessage(context: FuzzContext): string {
     const { json } = this;
     const odd = json.pick([0, 0.01, 0.03, 0.15]);
     const kind = json.below(10);
@@ -77,7 +77,7 @@ export class OddMessages {
     return json.chance(0.02) ? `[${text},${text}]` : text;
   }
 
-  /** An answer to a request, in whatever state. */
+  /** A response to a request, valid or not. */
   answer(id: unknown, result: string): string {
     const { json } = this;
     if (json.chance(0.3)) return this.#message({ result }, { ids: [id] }, { withId: 1 });
@@ -126,7 +126,7 @@ export class OddMessages {
     });
   }
 
-  #ofServer(context: Context): string {
+  #serverMessage(context: FuzzContext): string {
     const { json } = this;
     const kind = json.below(100);
     if (kind < 45)
@@ -153,7 +153,7 @@ export class OddMessages {
 
   #message(
     members: Readonly<Record<string, string>>,
-    { ids }: Context,
+    { ids }: FuzzContext,
     { withId, odd = 0.12 }: { readonly withId: number; readonly odd?: number },
   ): string {
     const { json } = this;
@@ -162,7 +162,7 @@ export class OddMessages {
   }
 
   #method(usual: readonly string[], odd = 0.15): string {
-    return JSON.stringify(this.json.pick(this.json.chance(odd) ? NO_METHODS : usual));
+    return JSON.stringify(this.json.pick(this.json.chance(odd) ? INVALID_METHODS : usual));
   }
 
   #error(): string {
@@ -176,7 +176,7 @@ export class OddMessages {
         });
   }
 
-  #serverParams({ ids, progressToken }: Context): string {
+  #serverParams({ ids, progressToken }: FuzzContext): string {
     const { json } = this;
     return json.object({
       level: '"info"',
@@ -197,7 +197,7 @@ export class OddMessages {
     });
   }
 
-  #clientParams({ ids, names = [], modern = false }: Context, odd: number): string {
+  #clientParams({ ids, names = [], modern = false }: FuzzContext, odd: number): string {
     const { json } = this;
     const or = (...usual: string[]): string => (json.chance(odd * 2) ? json.value() : json.pick(usual));
     const name = or(...names.map((one) => JSON.stringify(one)), '"nobody"');

@@ -4,15 +4,15 @@ import type { Era } from './revisions.js';
 
 export type Changed = 'tools' | 'resources' | 'prompts';
 
-/** Tells clients what changed, each in the way its era wants. */
+/** Notifies clients of changes, each in the way of its era. */
 export interface Announcer {
   /** A list changed. */
   changed(kind: Changed): void;
-  /** A resource changed; only its subscribers hear of it. */
+  /** A resource changed; only its subscribers are notified. */
   updated(uri: string): void;
 }
 
-/** What is put to the client's user or model. */
+/** A server request, for the client's user or model. */
 export interface Question {
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
   readonly params: JsonObject;
@@ -27,27 +27,27 @@ export interface Call {
   readonly signal: AbortSignal;
   readonly reply: Channel;
   readonly server: Announcer;
-  /** Set by a tool that asks also what the client does not offer. */
-  rude: boolean;
+  /** Set by a tool that also sends requests that the client does not support. */
+  ignoresCapabilities: boolean;
   /** Reports progress, if the client asked for it. */
   progress(progress: number, total: number, message?: string): void;
-  /** Asks the client; in the modern era the tool runs again from its start once the answer is there. */
+  /** Asks the client; in the modern era the tool runs again from its start once the answer has arrived. */
   ask(key: string, question: Question): Promise<JsonObject>;
-  /** What the client says that it answers. */
+  /** The capabilities of the client. */
   readonly offered: JsonObject;
 }
 
-/** A tool: what the list shows, untouched, and what a call does. */
+/** A tool: its definition, which is listed unchanged, and what a call does. */
 export interface FixtureTool {
   readonly definition: JsonObject;
-  /** Answers the call's result; throw `RpcError` for a JSON-RPC error, return `ANSWERED` after answering by hand. */
+  /** Returns the call's result; throws `RpcError` for a JSON-RPC error, returns `ANSWERED` if it has sent the response itself. */
   run(args: JsonObject, call: Call): unknown;
 }
 
 /** A resource or (with `uriTemplate` in its definition) a template. */
 export interface FixtureResource {
   readonly definition: JsonObject;
-  /** The contents of the URI, or undefined when it is not this one's. */
+  /** The contents of the URI, or undefined if it is another resource's URI. */
   read(uri: string): readonly JsonObject[] | undefined;
 }
 
@@ -64,16 +64,16 @@ export interface Page {
 
 export type Listed = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
 
-/** Who sent a message: `revision` is set once the handshake was made. */
+/** The sender of a message: `revision` is set after the handshake. */
 export interface Peer {
   readonly revision: string | undefined;
 }
 
-/** Everything a fixture decides; all but the name may be left out. The arrays may change while it runs. */
+/** Everything a fixture decides; only the name is required. The arrays may change while it runs. */
 export interface Behaviour {
   readonly name: string;
   readonly instructions?: string;
-  /** What it calls itself, in place of a name made of the fixture's. */
+  /** The `serverInfo`, instead of one made from the fixture's name. */
   readonly info?: JsonObject;
   readonly tools?: FixtureTool[];
   readonly resources?: FixtureResource[];
@@ -81,8 +81,8 @@ export interface Behaviour {
   readonly prompts?: FixturePrompt[];
   /** Replaces the kernel's own single page. */
   page?(listed: Listed, cursor: string | undefined): Page | undefined;
-  /** Awaited before a message is looked at: may delay, throw an `RpcError`, or never settle. */
+  /** Awaited before a message is handled: may delay, throw an `RpcError`, or never settle. */
   received?(method: string, peer: Peer): unknown;
-  /** Called after the answer to a request left. */
+  /** Called after the response to a request was sent. */
   answered?(method: string, peer: Peer): void;
 }

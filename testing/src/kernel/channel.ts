@@ -1,17 +1,17 @@
-/** What a carrier may want to know about a message it delivers. */
-export interface DeliveryNote {
-  /** True for the answer that ends a request. */
+/** What a transport may need to know about a message that it delivers. */
+export interface DeliveryOptions {
+  /** True for the response that ends a request. */
   readonly final: boolean;
-  /** HTTP status, for carriers that have one. */
+  /** The HTTP status, for HTTP transports. */
   readonly status?: number;
 }
 
-/** The way back to the client: a pipe, a socket, or the answer of one HTTP request. */
+/** Sends messages to the client: over a pipe, a socket, or the response of one HTTP request. */
 export interface Channel {
-  /** Sends one whole message in the carrier's framing. */
-  deliver(text: string, note: DeliveryNote): void;
+  /** Sends one complete message in the framing of the transport. */
+  deliver(text: string, note: DeliveryOptions): void;
   /** Writes bytes outside any framing; only hostile behaviours do this. */
-  leak(bytes: string | Uint8Array): void;
-  /** Breaks the line without a goodbye. */
+  writeRaw(bytes: string | Uint8Array): void;
+  /** Breaks the connection without closing it properly. */
   drop(): void;
 }

@@ -10,7 +10,7 @@ interface FixtureServerOptions {
   readonly cache: CacheHint;
 }
 
-/** One MCP server with any number of sessions; carriers open a session for each link they have. */
+/** One MCP server with any number of sessions; transports open a session for each link. */
 export class FixtureServer implements Host {
   readonly behaviour: Behaviour;
   readonly dialect: Dialect;
@@ -38,14 +38,14 @@ export class FixtureServer implements Host {
     };
   }
 
-  /** Starts a session whose unsolicited messages go to `push`; the carrier closes it with `close`. */
+  /** Starts a session whose unsolicited messages go to `push`; the transport closes it with `close`. */
   open(push: Channel): Session {
     const session = new Session(this, push);
     this.#sessions.add(session);
     return session;
   }
 
-  /** Cancels what a session has in flight and announces nothing more to it. */
+  /** Cancels a session's requests in flight and sends it no more notifications. */
   close(session: Session): void {
     session.end();
     this.#sessions.delete(session);

@@ -15,19 +15,19 @@ export class Flags {
     }
   }
 
-  /** The flag's word, or the fallback. */
+  /** The flag's value, or the fallback. */
   text(name: string, fallback = ''): string {
     return this.#given.get(name) ?? this.#environment[toVariable(name)] ?? fallback;
   }
 
-  /** The flag as a number; throws when it is none. */
+  /** The flag as a number; throws for any other value. */
   number(name: string, fallback: number): number {
     const value = Number(this.text(name, String(fallback)));
     if (Number.isNaN(value)) throw new Error(`--${name} must be a number`);
     return value;
   }
 
-  /** One of the words allowed; throws on any other. */
+  /** One of the allowed values; throws for any other. */
   choice<Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word {
     const given = this.text(name, words[0]);
     const word = words.find((candidate) => candidate === given);
@@ -35,7 +35,7 @@ export class Flags {
     return word;
   }
 
-  /** True when the flag was given and not as `false`. */
+  /** True if the flag is set, and not to `false` or 0. */
   on(name: string): boolean {
     return !['', 'false', '0'].includes(this.text(name));
   }

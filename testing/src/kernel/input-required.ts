@@ -4,7 +4,7 @@ import { INVALID_PARAMS, RpcError } from './rpc-error.js';
 
 const key = randomBytes(32);
 
-/** Characters a careless client would escape, trim or normalise; the state must come back byte for byte. */
+/** Characters that a careless client would escape, trim or normalise; the state must be returned byte for byte. */
 const AWKWARD = ' "\\\u00e9e\u0301\u2028=?+/% ';
 
 /** Thrown to answer a modern request with `input_required`. */
@@ -17,13 +17,13 @@ export class InputRequired extends Error {
   }
 }
 
-/** Seals what was answered so far, bound to the request it belongs to. */
+/** Signs the answers so far, bound to the request they belong to. */
 export function sealState(answers: JsonObject, binding: string): string {
   const payload = Buffer.from(JSON.stringify({ answers, binding })).toString('base64url');
   return `${AWKWARD}${payload}.${sign(payload)}${AWKWARD}`;
 }
 
-/** The answers in a state; throws when it was altered or belongs to another request. */
+/** The answers in a state; throws if it was changed or belongs to another request. */
 export function openState(state: unknown, binding: string): JsonObject {
   const [payload = '', signature] =
     typeof state === 'string' && state.startsWith(AWKWARD) && state.endsWith(AWKWARD)

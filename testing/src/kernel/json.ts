@@ -1,4 +1,4 @@
-/** Any JSON object whose members have not been looked at yet. */
+/** Any JSON object whose members are not checked yet. */
 export type JsonObject = { [key: string]: unknown };
 
 export type RequestId = string | number;
@@ -8,7 +8,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is an object, else an empty one; for reading optional members of foreign messages. */
+/** The value if it is an object, else an empty one; for reading optional members of received messages. */
 export function toObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }

@@ -3,7 +3,7 @@ import type { Channel } from './channel.js';
 import type { JsonObject, RequestId } from './json.js';
 import type { Dialect, Era } from './revisions.js';
 
-/** A request with everything that was found out about it. */
+/** A request with its era, reply channel and signal. */
 export interface Request {
   readonly id: RequestId;
   readonly method: string;
@@ -18,9 +18,9 @@ export interface Link extends Peer {
   revision: string | undefined;
   clientCapabilities: JsonObject;
   readonly subscribedUris: Set<string>;
-  /** Sends a request to the client (handshake era only) and gives its whole answer. */
+  /** Sends a request to the client (legacy era only) and returns the complete response. */
   question(method: string, params: JsonObject, channel: Channel): Promise<JsonObject>;
-  /** Starts a modern subscription with the filter that is honoured. */
+  /** Starts a modern subscription with the accepted filter. */
   listen(id: RequestId, filter: JsonObject, channel: Channel): void;
 }
 

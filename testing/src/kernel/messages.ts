@@ -12,7 +12,7 @@ export function succeed(channel: Channel, id: RequestId, result: unknown): void 
   channel.deliver(JSON.stringify({ jsonrpc: '2.0', id, result }), { final: true });
 }
 
-/** Answers a request with an error; id null when the request's own could not be read. */
+/** Answers a request with an error; id null if the request's own could not be read. */
 export function fail(channel: Channel, id: RequestId | null, error: RpcError): void {
   const text = JSON.stringify({ jsonrpc: '2.0', id, error: error.toJson() });
   channel.deliver(text, { final: true, status: error.status });

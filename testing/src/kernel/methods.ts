@@ -6,7 +6,7 @@ import { type Era, META, MODERN_REVISION } from './revisions.js';
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, RpcError } from './rpc-error.js';
 import { ToolCall } from './tool-call.js';
 
-/** Returned by what has answered by itself, or will never answer. */
+/** Returned by a method that has sent the response itself, or will never respond. */
 export const ANSWERED = Symbol('answered');
 
 type Method = (request: Request, link: Link, host: Host) => unknown;

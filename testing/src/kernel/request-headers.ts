@@ -15,7 +15,7 @@ interface Mirrored {
   readonly params: JsonObject;
 }
 
-/** Checks that the headers of a modern request mirror its body; throws -32020 where they do not. */
+/** Checks that the headers of a modern request match its body; throws -32020 if they do not. */
 export function checkRequestHeaders({ headers, method, params }: Mirrored, inputSchema: unknown): void {
   compare('MCP-Protocol-Version', headers['mcp-protocol-version'], claimedRevision(params));
   compare('Mcp-Method', headers['mcp-method'], method);
@@ -52,7 +52,7 @@ function decode(header: string, given: string | string[] | undefined): string | 
   return bytes.toString('utf8');
 }
 
-/** The `x-mcp-header` annotations of a schema that are reachable by `properties` alone. */
+/** The `x-mcp-header` annotations of a schema that are reachable through `properties` alone. */
 function findAnnotations(
   schema: unknown,
   path: readonly string[],

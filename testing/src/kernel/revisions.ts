@@ -23,19 +23,19 @@ export const META = {
   subscriptionId: `${PREFIX}subscriptionId`,
 } as const;
 
-/** The revision a request claims in its own metadata; undefined when it makes no modern claim. */
+/** The revision in the metadata of a request; undefined for a request that is not modern. */
 export function claimedRevision(params: JsonObject): unknown {
   return toObject(params._meta)[META.protocolVersion];
 }
 
-/** What the server was told to speak. */
+/** The eras and revisions that the server supports. */
 export interface Dialect {
   readonly eras: readonly Era[];
-  /** Handshake revisions it knows; with one only, it answers that one whatever was asked. */
+  /** Supported revisions of the handshake; with only one, the server answers with that one whatever was requested. */
   readonly handshakes: readonly string[];
 }
 
-/** Narrows the dialect by the words of the command line. */
+/** The dialect that the command line selects. */
 export function toDialect(era: string, revision: string): Dialect {
   if (!['both', 'legacy', 'modern'].includes(era)) throw new Error(`unknown era ${era}`);
   if (revision === '') {

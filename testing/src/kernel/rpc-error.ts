@@ -2,7 +2,7 @@ import type { JsonObject } from './json.js';
 
 interface RpcErrorOptions {
   readonly data?: JsonObject;
-  /** HTTP status for carriers that have one; errors of a tool itself stay 200. */
+  /** The status for HTTP transports; errors of a tool itself stay 200. */
   readonly status?: number;
 }
 
@@ -19,7 +19,7 @@ export class RpcError extends Error {
     this.status = options.status ?? 200;
   }
 
-  /** The `error` member of the answer. */
+  /** The `error` member of the response. */
   toJson(): JsonObject {
     return { code: this.code, message: this.message, ...(this.data && { data: this.data }) };
   }
@@ -35,7 +35,7 @@ export const HEADER_MISMATCH = -32020;
 export const MISSING_CLIENT_CAPABILITY = -32021;
 export const UNSUPPORTED_VERSION = -32022;
 
-/** Anything thrown, as the error that goes on the wire. */
+/** Anything thrown, as the error that is sent. */
 export function toRpcError(thrown: unknown): RpcError {
   if (thrown instanceof RpcError) return thrown;
   return new RpcError(INTERNAL_ERROR, thrown instanceof Error ? thrown.message : String(thrown));

@@ -19,7 +19,7 @@ interface Subscription {
   readonly channel: Channel;
 }
 
-/** The server's side of one link: requests in flight, subscriptions, questions put to the client. */
+/** The server's side of one link: requests in flight, subscriptions, requests to the client. */
 export class Session implements Link {
   /** Set by the handshake; a modern client never sets it. */
   revision: string | undefined;
@@ -38,7 +38,7 @@ export class Session implements Link {
     this.push = push;
   }
 
-  /** Takes one message; answers and messages that belong to it go to `reply`. Never rejects. */
+  /** Handles one message; its response and related messages go to `reply`. Never rejects. */
   async receive(message: unknown, reply: Channel): Promise<void> {
     if (!isObject(message) || message.jsonrpc !== '2.0') {
       return fail(reply, null, new RpcError(INVALID_REQUEST, 'not a JSON-RPC 2.0 message', { status: 400 }));
@@ -124,7 +124,7 @@ export class Session implements Link {
     try {
       await this.#server.behaviour.received?.(method, this);
     } catch {
-      return; // a notification has no answer to carry the error
+      return; // a notification has no response that could contain the error
     }
     const { requestId } = params;
     if (method !== 'notifications/cancelled' || !isRequestId(requestId)) return;
@@ -150,7 +150,7 @@ export class Session implements Link {
 
   #handshakeEra(method: string): Era {
     if (this.revision === undefined && method !== 'initialize' && method !== 'ping') {
-      // Unknown methods are told so even before the handshake: that is what most real servers do.
+      // Unknown methods are rejected as such even before the handshake, as most real servers do.
       const code = method === 'server/discover' ? METHOD_NOT_FOUND : INVALID_REQUEST;
       throw new RpcError(code, `${method} before initialize`, { status: 400 });
     }

@@ -15,7 +15,7 @@ export class ToolCall implements Call {
   readonly signal: AbortSignal;
   readonly reply: Channel;
   readonly server: Announcer;
-  rude = false;
+  ignoresCapabilities = false;
   readonly #link: Link;
   readonly #params: JsonObject;
 
@@ -50,7 +50,7 @@ export class ToolCall implements Call {
     const answers = this.#answers();
     const known = answers[key];
     if (isObject(known)) return known;
-    // The retry is a new request, so the tool starts over and finds this answer at hand.
+    // The retry is a new request, so the tool runs again from its start and finds this answer.
     throw new InputRequired({ [key]: { ...question } }, sealState(answers, this.#binding()));
   }
 
@@ -72,7 +72,7 @@ export class ToolCall implements Call {
 
   #requireCapability({ method }: Question): void {
     const [capability = ''] = method.split('/');
-    if (this.rude || this.offered[capability] !== undefined) return;
+    if (this.ignoresCapabilities || this.offered[capability] !== undefined) return;
     throw new RpcError(MISSING_CLIENT_CAPABILITY, `The client lacks ${capability}`, {
       data: { requiredCapabilities: { [capability]: {} } },
       status: this.era === 'modern' ? 400 : 200,

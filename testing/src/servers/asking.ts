@@ -5,14 +5,14 @@ import { serve } from '../serve.js';
 import { createEchoTool } from '../tools/basic-tools.js';
 import { createTool, toText } from '../tools/tool.js';
 
-// Asks the client whatever its caller wants, as often as it wants; asks also what is not offered.
+// Sends any server request to the client, as often as the arguments say, also unsupported ones.
 const METHODS: Readonly<Record<string, Question['method']>> = {
   elicitation: 'elicitation/create',
   sampling: 'sampling/createMessage',
   roots: 'roots/list',
 };
 
-/** All that it was ever answered. */
+/** All answers so far. */
 const seen: unknown[] = [];
 
 const ask = createTool(
@@ -30,7 +30,7 @@ const ask = createTool(
   },
   async ({ kind, params, times = 1, atOnce, rude }, call) => {
     const question: Question = { method: METHODS[String(kind)] ?? 'roots/list', params: toObject(params) };
-    call.rude = rude === true;
+    call.ignoresCapabilities = rude === true;
     const keys = Array.from({ length: Number(times) }, (_, index) => `answer${index + 1}`);
     const answers = [];
     if (atOnce === true) answers.push(...(await Promise.all(keys.map((key) => call.ask(key, question)))));

@@ -1,14 +1,14 @@
 import { appendFileSync } from 'node:fs';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { listenOnLoopback } from '../carriers/loopback.js';
 import { Flags } from '../kernel/flags.js';
 import { serve } from '../serve.js';
 import { createBasicTools } from '../tools/basic-tools.js';
+import { listenOnLoopback } from '../transports/loopback.js';
 
-// A good HTTP server behind a wall. --status 401|403 refuses everything without `Bearer <--token>`; 429|503 refuses
-// the first --times requests, with --retry-after as it is. --redirect same|other answers /mcp with 307 to another
-// path here, or to another origin that only takes notes. --challenge replaces the WWW-Authenticate header. Every
-// request leaves a JSON line { at, method, url, authorization, status } in --log-file.
+// A working HTTP server that refuses requests first. --status 401|403 refuses everything without `Bearer <--token>`;
+// 429|503 refuses the first --times requests, with --retry-after unchanged. --redirect same|other answers /mcp with
+// 307 to another path of this server, or to another origin that only logs requests. --challenge replaces the
+// WWW-Authenticate header. Every request adds a JSON line { at, method, url, authorization, status } to --log-file.
 const flags = new Flags(['--transport', 'http', ...process.argv.slice(2)]);
 const status = Number(flags.choice('status', ['401', '403', '429', '503']));
 const redirect = flags.choice('redirect', ['none', 'same', 'other']);

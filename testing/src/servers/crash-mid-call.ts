@@ -4,8 +4,8 @@ import { createBasicTools } from '../tools/basic-tools.js';
 import { createEffectTools, EffectLog } from '../tools/effect-tools.js';
 import { createTool } from '../tools/tool.js';
 
-// Dies at the worst moment: in the tool `die` (after its effect, before its answer), with --at-start before
-// anything was said, with --after-init once the handshake is done. --how exit|kill, --code <n>, --counter-file.
+// Exits at the worst moment: in the tool `die` (after its effect, before its response), with --at-start before the
+// first message, with --after-init after the handshake. --how exit|kill, --code <n>, --counter-file.
 const flags = new Flags();
 const how = flags.choice('how', ['exit', 'kill']);
 const log = new EffectLog(flags.text('counter-file'));
@@ -51,7 +51,7 @@ await serve(
       if (afterInit && method === 'notifications/initialized') die();
     },
     answered: (method) => {
-      // The answer must be out of the socket before the process is gone.
+      // The response must have left the socket before the process exits.
       if (afterInit && method === 'server/discover') setTimeout(die, 20);
     },
   },

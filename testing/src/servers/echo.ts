@@ -5,12 +5,12 @@ import { createBasicTools } from '../tools/basic-tools.js';
 import { createContentTool } from '../tools/content-tool.js';
 import { createDropTool } from '../tools/drop-tool.js';
 import { createEffectTools, EffectLog } from '../tools/effect-tools.js';
-import { createOfferings } from '../tools/offerings.js';
+import { createFixtureItems } from '../tools/items.js';
 import { createSleepTools } from '../tools/sleep-tools.js';
 
-// The well-behaved server with everything on it. Flags: --counter-file <path>.
+// A well-behaved server with every kind of tool, resource and prompt. Flags: --counter-file <path>.
 const flags = new Flags();
-const { touch, ...offerings } = createOfferings();
+const { touch, ...items } = createFixtureItems();
 
 await serve(
   {
@@ -25,7 +25,7 @@ await serve(
       createDropTool(),
       touch,
     ],
-    ...offerings,
+    ...items,
   },
   { flags },
 );

@@ -4,8 +4,8 @@ import { INTERNAL_ERROR, RpcError } from '../kernel/rpc-error.js';
 import { serve } from '../serve.js';
 import { createBasicTools } from '../tools/basic-tools.js';
 
-// Fails the first --times (default 1) of --at start|list|call, by --how exit|error, then works. The count lives in
-// --state-file, so that it survives the process. `start` with `error` refuses the handshake.
+// Fails the first --times (default 1) of --at start|list|call, by --how exit|error, then works. The count is stored
+// in --state-file, so that it survives the process. `start` with `error` refuses the handshake.
 const flags = new Flags();
 const at = flags.choice('at', ['start', 'list', 'call']);
 const how = flags.choice('how', ['exit', 'error']);

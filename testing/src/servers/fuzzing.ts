@@ -1,6 +1,6 @@
-import { oddEvent, oddFrame, oddLine } from '../fuzz/odd-bytes.js';
-import { answerOddly } from '../fuzz/odd-http.js';
-import { OddMessages } from '../fuzz/odd-messages.js';
+import { fuzzEvent, fuzzFrame, fuzzLine } from '../fuzz/fuzz-bytes.js';
+import { sendFuzzResponse } from '../fuzz/fuzz-http.js';
+import { FuzzMessages } from '../fuzz/fuzz-messages.js';
 import type { Behaviour, Listed, Page } from '../kernel/behaviour.js';
 import { Flags } from '../kernel/flags.js';
 import { ANSWERED } from '../kernel/methods.js';
@@ -9,19 +9,19 @@ import { serve } from '../serve.js';
 import { createEchoTool } from '../tools/basic-tools.js';
 import { createTool, toText } from '../tools/tool.js';
 
-// Says whatever a broken or hostile server may say. `spray` says so many messages of a seed before it answers, or
-// instead. Flags: --seed <n>, --odd-lists (definitions that are nearly right), --odd-http <share of requests>,
-// --odd-answers <share of the lines on stdout, those of the handshake included>.
+// Sends random messages like a broken or hostile server. `spray` sends a number of messages from a seed before its
+// response, or instead of it. Flags: --seed <n>, --odd-lists (nearly valid definitions), --odd-http <share of
+// requests>, --odd-answers <share of the lines on stdout, including the handshake>.
 const flags = new Flags();
 const transport = flags.text('transport', 'stdio');
-const own = new OddMessages(createRandom(flags.number('seed', 1)));
+const own = new FuzzMessages(createRandom(flags.number('seed', 1)));
 const oddHttp = flags.number('odd-http', 0);
 const oddAnswers = flags.number('odd-answers', 0);
-const ODD_BYTES: Readonly<Record<string, typeof oddLine>> = {
-  stdio: oddLine,
-  http: oddEvent,
-  sse: oddEvent,
-  websocket: oddFrame,
+const ODD_BYTES: Readonly<Record<string, typeof fuzzLine>> = {
+  stdio: fuzzLine,
+  http: fuzzEvent,
+  sse: fuzzEvent,
+  websocket: fuzzFrame,
 };
 
 const spray = createTool(
@@ -37,15 +37,15 @@ const spray = createTool(
     required: ['seed', 'cases'],
   },
   ({ seed, cases, bytes = 0, answer = 'good' }, call) => {
-    const messages = new OddMessages(createRandom(Number(seed)));
+    const messages = new FuzzMessages(createRandom(Number(seed)));
     const context = {
       ids: [call.id, 0, 1, 2, 1_000_000_000, 'question-1', null],
       progressToken: call.meta.progressToken,
     };
     for (let count = 0; count < Number(cases); count += 1) {
       if (messages.json.chance(Number(bytes)))
-        call.reply.leak((ODD_BYTES[transport] ?? oddLine)(messages, context));
-      else call.reply.deliver(messages.ofServer(context).replaceAll(/[\r\n]/g, ' '), { final: false });
+        call.reply.writeRaw((ODD_BYTES[transport] ?? fuzzLine)(messages, context));
+      else call.reply.deliver(messages.serverMessage(context).replaceAll(/[\r\n]/g, ' '), { final: false });
     }
     if (answer === 'good') return toText('sprayed');
     call.reply.deliver(messages.answer(call.id, messages.result()).replaceAll(/[\r\n]/g, ' '), {
@@ -55,7 +55,7 @@ const spray = createTool(
   },
 );
 
-/** Text that is no JSON any more cannot stand in a list: what does not parse is left out. */
+/** A page of random definitions; texts that are not valid JSON are omitted. */
 function oddPage(listed: Listed): Page {
   const items = Array.from({ length: 20 }, (_, index) => own.definition(index)).flatMap((text) => {
     try {
@@ -77,7 +77,7 @@ await serve(behaviour, {
   flags,
   gate: (_, response) => {
     if (!own.json.chance(oddHttp)) return false;
-    answerOddly(own, response);
+    sendFuzzResponse(own, response);
     return true;
   },
   write: (text) => {

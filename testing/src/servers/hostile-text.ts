@@ -7,7 +7,7 @@ import {
   HOSTILE,
 } from '../tools/hostile-text.js';
 
-// Hostile text in every string field. --die ends it at its start, with such text on stderr.
+// Hostile text in every string field. --die exits at start, with such text on stderr.
 const flags = new Flags();
 process.stderr.write(`${HOSTILE}\n`);
 if (flags.on('die')) process.exit(3);

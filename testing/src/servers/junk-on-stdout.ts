@@ -4,8 +4,8 @@ import { serve } from '../serve.js';
 import { createBasicTools } from '../tools/basic-tools.js';
 import { createSleepTools } from '../tools/sleep-tools.js';
 
-// A working stdio server with an untidy stdout. --junk takes a comma list of the kinds below, or `all`
-// (all but `split`, which only slows the others).
+// A working stdio server that prints other text to stdout too. --junk takes a comma-separated list of the kinds
+// below, or `all` (all but `split`, which only slows the others).
 const KINDS = [
   'banner',
   'partial',
@@ -26,7 +26,7 @@ const kinds = new Set<Kind>(
 );
 const lineEnd = kinds.has('crlf') ? '\r\n' : '\n';
 
-/** The junk of each kind that goes out before a message. */
+/** The junk of each kind that is written before a message. */
 const BEFORE: Partial<Record<Kind, (text: string) => string>> = {
   blank: () => `${lineEnd}   ${lineEnd}`,
   partial: (text) => `${text.slice(0, Math.ceil(text.length / 2))}${lineEnd}`,
@@ -41,7 +41,7 @@ const BEFORE: Partial<Record<Kind, (text: string) => string>> = {
 };
 
 let pending = Promise.resolve();
-// Directly before the first message: as a line of its own it would only be one more junk line.
+// Directly before the first message: as a separate line it would only be one more junk line.
 let mark = kinds.has('bom') ? '\uFEFF' : '';
 
 function put(text: string): void {

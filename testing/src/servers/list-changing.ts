@@ -5,8 +5,8 @@ import { serve } from '../serve.js';
 import { createEchoTool } from '../tools/basic-tools.js';
 import { createTool, toFailure, toText } from '../tools/tool.js';
 
-// `mutate` adds, removes or renames a tool and announces it; `lists` tells how often the list was read.
-// --flood N announces each change N times in a burst; --silent not at all.
+// `mutate` adds, removes or renames a tool and sends a notification; `lists` returns how often the list was read.
+// --flood N sends each notification N times in a burst; --silent sends none.
 const flags = new Flags();
 const announcements = flags.on('silent') ? 0 : flags.number('flood', 1);
 let lists = 0;

@@ -7,7 +7,7 @@ import { serve } from '../serve.js';
 import { createEchoTool } from '../tools/basic-tools.js';
 import { createTool, toText } from '../tools/tool.js';
 
-// Answers too big, too deep or without an end; the arguments say how much. Every amount is bounded.
+// Responses that are too large, too deep or endless; the arguments say how much. Every amount is bounded.
 const MAX_BYTES = 512 * 1024 * 1024;
 const CHUNK = 'x'.repeat(64 * 1024);
 
@@ -29,7 +29,7 @@ function toSizedResult(call: Call, size: number): string {
   return toResult(call, `"content":[{"type":"text","text":"${'x'.repeat(size)}"}]`);
 }
 
-/** Answers with a text made by hand: member order and depth are then as written. */
+/** Sends a prepared JSON text as the response: member order and depth stay as written. */
 function answerWith(call: Call, text: string): typeof ANSWERED {
   call.reply.deliver(text, { final: true });
   return ANSWERED;
@@ -70,7 +70,7 @@ const tools = [
     return toText('flooded');
   }),
   createSizedTool('stdout_flood', 'So many bytes of junk lines before the answer', async (size, call) => {
-    await flood(call, size, (chunk) => call.reply.leak(`${chunk}\n`));
+    await flood(call, size, (chunk) => call.reply.writeRaw(`${chunk}\n`));
     return toText('flooded');
   }),
   createSizedTool(
@@ -86,10 +86,10 @@ const tools = [
     'endless_line',
     'So many bytes without a line end, and never an answer',
     async (size, call) => {
-      call.reply.leak(
+      call.reply.writeRaw(
         `{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},"result":{"content":[{"type":"text","text":"`,
       );
-      await flood(call, size, (chunk) => call.reply.leak(chunk));
+      await flood(call, size, (chunk) => call.reply.writeRaw(chunk));
       return new Promise(() => {});
     },
   ),

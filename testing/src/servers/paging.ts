@@ -4,8 +4,8 @@ import { INVALID_PARAMS, RpcError } from '../kernel/rpc-error.js';
 import { serve } from '../serve.js';
 import { createTool, toText } from '../tools/tool.js';
 
-// --tools N in pages of --page P. --cursor-mode: normal; cyclic (the last page leads to the second again); endless
-// (ever more pages with ever new tools); empty-string (the second page has the cursor "").
+// --tools N in pages of --page P. --cursor-mode: normal; cyclic (the last page leads back to the second); endless
+// (new pages with new tools, without end); empty-string (the second page has the cursor "").
 const flags = new Flags();
 const total = flags.number('tools', 25);
 const perPage = flags.number('page', 10);

@@ -2,8 +2,8 @@ import { Flags } from '../kernel/flags.js';
 import { serve } from '../serve.js';
 import { createBasicTools } from '../tools/basic-tools.js';
 
-// Knows the handshake only, and takes any request before it badly: --how exit ends the process, --how silent never
-// answers it (and goes on working for initialize), --how deaf never answers anything any more.
+// Supports only the handshake, and fails on any request before it: --how exit ends the process, --how silent never
+// answers the request (initialize still works), --how deaf never answers anything after it.
 const flags = new Flags([...process.argv.slice(2), '--era', 'legacy']);
 const how = flags.choice('how', ['exit', 'silent', 'deaf']);
 const never = new Promise(() => {});

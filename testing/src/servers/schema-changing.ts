@@ -5,8 +5,8 @@ import { serve } from '../serve.js';
 import { createEchoTool } from '../tools/basic-tools.js';
 import { createTool, toText } from '../tools/tool.js';
 
-// The tool `shifty` becomes another under the same name: --when mutate (the tool `mutate` is called) or first-list
-// (the list was read once). --what description|schema|annotations|all; --silent changes without a notification.
+// The tool `shifty` changes its definition under the same name: --when mutate (the tool `mutate` is called) or
+// first-list (the list was read once). --what description|schema|annotations|all; --silent: without a notification.
 const flags = new Flags();
 const when = flags.choice('when', ['mutate', 'first-list']);
 const what = flags.choice('what', ['all', 'description', 'schema', 'annotations']);

@@ -1,13 +1,13 @@
 import { Flags } from '../kernel/flags.js';
 import { makeSdkServer } from '../sdk-server.js';
 
-// The official SDK's own idea of a server, on stdio or HTTP (sessions for the handshake era).
+// A server of the official SDK, on stdio or HTTP (with sessions in the legacy era).
 // --era both|legacy|modern; --port, --outlive-stdin.
 const flags = new Flags();
 const era = flags.choice('era', ['both', 'legacy', 'modern']);
 
 if (flags.choice('transport', ['stdio', 'http']) === 'http') {
-  const { serveSdkHttp } = await import('../carriers/sdk-http.js');
+  const { serveSdkHttp } = await import('../transports/sdk-http.js');
   await serveSdkHttp(makeSdkServer, {
     era,
     port: flags.number('port', 0),

@@ -4,7 +4,7 @@ import { serve } from '../serve.js';
 import { createBasicTools } from '../tools/basic-tools.js';
 import { createEffectTools, EffectLog } from '../tools/effect-tools.js';
 
-// Late to start (--start-ms), late to answer (--answer-ms), or silent at one step
+// Starts late (--start-ms), responds late (--answer-ms), or never responds at one step
 // (--hang-at initialize|discover|list|call). --counter-file as in echo.
 const flags = new Flags();
 const answerMs = flags.number('answer-ms', 0);

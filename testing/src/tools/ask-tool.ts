@@ -16,7 +16,7 @@ const QUESTIONS: Readonly<Record<string, (text: string) => Question>> = {
   roots: () => ({ method: 'roots/list', params: {} }),
 };
 
-/** Puts `rounds` questions to the client, one after the other, and shows what was answered as JSON. */
+/** Sends `rounds` requests to the client, one after the other, and returns the answers as JSON. */
 export function createAskTool(): FixtureTool {
   return createTool(
     {

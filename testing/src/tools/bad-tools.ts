@@ -19,7 +19,7 @@ function createWideSchema(bytes: number): JsonObject {
   return { ...object, properties };
 }
 
-/** Entries no client can use, by kind: not even the shape of a tool, or one the protocol forbids. */
+/** Entries that no client can use, by kind: not a tool at all, or a tool that the protocol forbids. */
 export function createBadTools(): Record<string, unknown[]> {
   return {
     'not-an-object': [null, 42, 'tool', ['tool']],
@@ -50,7 +50,7 @@ export function createBadTools(): Record<string, unknown[]> {
   };
 }
 
-/** Entries that have the shape of a tool and need care: names, sizes, references, patterns. */
+/** Entries that are valid tools but need care: names, sizes, references, patterns. */
 export function createOddTools(): Record<string, unknown[]> {
   return {
     duplicate: [

@@ -6,7 +6,7 @@ const number = { type: 'number' };
 const integer = { type: 'integer' };
 const string = { type: 'string' };
 
-/** Gives its text back: the tool nearly every fixture has. */
+/** Returns its text: the tool that nearly every fixture has. */
 export function createEchoTool(): FixtureTool {
   return createTool(
     { name: 'echo', description: 'Gives the text back', input: { text: string } },
@@ -14,7 +14,7 @@ export function createEchoTool(): FixtureTool {
   );
 }
 
-/** Tools that answer at once and have no effect. */
+/** Tools that return at once and have no effect. */
 export function createBasicTools(): FixtureTool[] {
   return [
     createEchoTool(),

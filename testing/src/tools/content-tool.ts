@@ -4,7 +4,7 @@ import { createTool } from './tool.js';
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** Every kind of content, with `_meta` at each level and members no revision knows. */
+/** Every kind of content, with `_meta` at each level and members that no revision defines. */
 export const EVERY_CONTENT = {
   content: [
     {
@@ -45,7 +45,7 @@ export const EVERY_CONTENT = {
   'x-unknown': { kept: true },
 };
 
-/** Answers `EVERY_CONTENT`. */
+/** Returns `EVERY_CONTENT`. */
 export function createContentTool(): FixtureTool {
   const options = {
     name: 'content',

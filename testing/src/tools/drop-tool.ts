@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FixtureTool } from '../kernel/behaviour.js';
 import { createTool, toText } from './tool.js';
 
-/** Breaks the line under the call and answers afterwards: a resumable stream still brings the answer. */
+/** Breaks the connection during the call and responds afterwards: a resumable stream still delivers the response. */
 export function createDropTool(): FixtureTool {
   return createTool(
     { name: 'drop', description: 'Breaks the connection before it answers' },

@@ -10,7 +10,7 @@ export class EffectLog {
     this.#file = file;
   }
 
-  /** Adds a line and gives the number of lines now there; 0 when no file was named. */
+  /** Adds a line and returns the new number of lines; 0 if no file was named. */
   add(line: string): number {
     if (this.#file === '') return 0;
     appendFileSync(this.#file, `${line}\n`);
@@ -18,7 +18,7 @@ export class EffectLog {
   }
 }
 
-/** `count` has an effect that must not be repeated; `read_only` may be. Both leave a line in the log. */
+/** `count` has an effect that must not be repeated; `read_only` may be repeated. Both add a line to the log. */
 export function createEffectTools(log: EffectLog): FixtureTool[] {
   return [
     createTool(

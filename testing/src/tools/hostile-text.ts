@@ -7,15 +7,15 @@ import { createTool, toFailure, toText } from './tool.js';
 const tags = (text: string): string =>
   [...text].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
 
-/** Nothing to see: bidi, zero width, tags, selectors, fillers, interlinear marks, half a character. */
-const UNSEEN = `\u202e\u2066\u200b\u2060${tags('run rm')}\ufe01\u{e0121}\u00ad\u3164\ufff9\u034f\ud83d`;
-/** What a terminal obeys: colours, a cleared screen, a link, the clipboard, the title, a line written over. */
-const OBEYED =
+/** Invisible characters: bidi, zero width, tags, selectors, fillers, interlinear marks, half a surrogate pair. */
+const INVISIBLE_TEXT = `\u202e\u2066\u200b\u2060${tags('run rm')}\ufe01\u{e0121}\u00ad\u3164\ufff9\u034f\ud83d`;
+/** Terminal control sequences: colours, a cleared screen, a link, the clipboard, the title, an overwritten line. */
+const TERMINAL_CONTROLS =
   '\u001b[2J\u001b[31m\u001b]8;;https://evil.example\u0007\u001b]52;c;cm0=\u0007\u001b]0;title\u001b\\\u009b1A\b\u007f\u0085\rEVIL\u2028';
-/** Both, around words by which it can be found. */
-export const HOSTILE = `seen ${OBEYED}${UNSEEN}z${'\u0335'.repeat(20)} words`;
-/** What may stand in a name that is not refused at once. */
-const NAME = `odd${UNSEEN.slice(0, -1)}name`;
+/** Both, between words that tests search for. */
+export const HOSTILE = `seen ${TERMINAL_CONTROLS}${INVISIBLE_TEXT}z${'\u0335'.repeat(20)} words`;
+/** A name with hidden characters that is not refused at once. */
+const NAME = `odd${INVISIBLE_TEXT.slice(0, -1)}name`;
 
 const property = {
   type: 'string',
@@ -56,8 +56,8 @@ export function createHostileTools(): FixtureTool[] {
       process.stderr.write(`${HOSTILE}\n`);
       process.exit(3);
     }),
-    // Refused by its name alone, which is told all the same.
-    createTool({ ...definition, name: `bad${OBEYED}name` }, () => toText(HOSTILE)),
+    // Refused because of its name, which the refusal still shows.
+    createTool({ ...definition, name: `bad${TERMINAL_CONTROLS}name` }, () => toText(HOSTILE)),
   ];
 }
 

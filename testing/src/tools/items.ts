@@ -3,16 +3,16 @@ import { createTool, toText } from './tool.js';
 
 const WATCHED = 'fixture://watched';
 
-/** Three resources, a template, two prompts, and the tool that touches the watched resource. */
-export interface Offerings {
+/** Three resources, a template, two prompts, and the tool that changes the watched resource. */
+export interface FixtureItems {
   readonly resources: FixtureResource[];
   readonly templates: FixtureResource[];
   readonly prompts: FixturePrompt[];
   readonly touch: FixtureTool;
 }
 
-/** Creates them with state of their own. */
-export function createOfferings(): Offerings {
+/** Creates the items with their own state. */
+export function createFixtureItems(): FixtureItems {
   let touches = 0;
   return {
     resources: [

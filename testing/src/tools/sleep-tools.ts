@@ -3,7 +3,7 @@ import type { FixtureTool } from '../kernel/behaviour.js';
 import { ANSWERED } from '../kernel/methods.js';
 import { createTool, toText } from './tool.js';
 
-/** `sleep` reports progress and honours cancellation; `cancelled` tells how often it was cancelled. */
+/** `sleep` reports progress and can be cancelled; `cancelled` returns how often it was. */
 export function createSleepTools(): FixtureTool[] {
   let cancellations = 0;
   const milliseconds = { type: 'integer', minimum: 0 };
@@ -23,7 +23,7 @@ export function createSleepTools(): FixtureTool[] {
             const step = Math.min(Number(everyMs), total - slept);
             await delay(step, undefined, { signal: call.signal });
             slept += step;
-            // Not at the very end unless `_meta` asks for it: clients may lose progress that arrives together with the answer.
+            // Not at the very end unless `_meta` asks for it: clients may lose progress that arrives together with the response.
             if (slept < total || call.meta.toTheEnd === true) call.progress(slept, total);
           }
         } catch {

@@ -57,7 +57,7 @@ export class EventStream {
   drop(): void {
     const socket = this.#response?.socket;
     this.#response = undefined;
-    // What was written so far still has to leave, or there would be no event id to resume from.
+    // Data written so far still has to be sent, or there would be no event id to resume from.
     setImmediate(() => socket?.destroySoon());
   }
 

@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
-import type { Channel, DeliveryNote } from '../kernel/channel.js';
+import type { Channel, DeliveryOptions } from '../kernel/channel.js';
 import type { EventStream } from './event-stream.js';
 
-/** How requests are answered: `auto` streams only when something precedes the answer. */
-export type Answers = 'auto' | 'json' | 'sse';
+/** How requests are answered: `auto` uses a stream only if other messages precede the response. */
+export type ResponseMode = 'auto' | 'json' | 'sse';
 
 export interface ExchangeOptions {
-  readonly answers: Answers;
+  readonly answers: ResponseMode;
   /** Opens the stream when one is needed. */
   stream(): EventStream;
-  /** Takes what cannot travel in a plain JSON answer. */
-  readonly aside?: Channel;
+  /** Receives messages that do not fit into a plain JSON response. */
+  readonly pushChannel?: Channel;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The answer to one POST, as a channel. */
+/** The response to one POST, as a channel. */
 export class Exchange implements Channel {
   readonly #response: ServerResponse;
   readonly #options: ExchangeOptions;
@@ -26,22 +26,22 @@ export class Exchange implements Channel {
     for (const [name, value] of Object.entries(options.headers ?? {})) response.setHeader(name, value);
   }
 
-  deliver(text: string, { final, status = 200 }: DeliveryNote): void {
-    const { answers, aside } = this.#options;
+  deliver(text: string, { final, status = 200 }: DeliveryOptions): void {
+    const { answers, pushChannel } = this.#options;
     if (!final && answers === 'json') {
-      aside?.deliver(text, { final });
+      pushChannel?.deliver(text, { final });
     } else if (!final || this.#stream || (answers === 'sse' && status === 200)) {
       this.#open().push(text);
       if (final) this.#open().finish();
     } else {
-      // Something may have leaked before: then the head is gone and the answer follows the junk.
+      // If raw bytes were written before, the head is already sent and the response follows them.
       if (!this.#response.headersSent)
         this.#response.writeHead(status, { 'content-type': 'application/json' });
       this.#response.end(text);
     }
   }
 
-  leak(bytes: string | Uint8Array): void {
+  writeRaw(bytes: string | Uint8Array): void {
     if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'application/json' });
     this.#response.write(bytes);
   }

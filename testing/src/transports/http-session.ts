@@ -3,31 +3,31 @@ import type { Channel } from '../kernel/channel.js';
 import type { FixtureServer } from '../kernel/fixture-server.js';
 import type { Session } from '../kernel/session.js';
 import { EventStream } from './event-stream.js';
-import { type Answers, Exchange } from './exchange.js';
+import { Exchange, type ResponseMode } from './exchange.js';
 
 const RETRY_MS = 20;
 const PRIMED_SINCE = '2025-11-25';
 
-/** A handshake-era session over Streamable HTTP: its streams, and the kernel session behind them. */
+/** A legacy session over Streamable HTTP: its streams, and the kernel session behind them. */
 export class HttpSession implements Channel {
   readonly id: string | undefined;
   readonly session: Session;
-  readonly #answers: Answers;
+  readonly #answers: ResponseMode;
   readonly #streams = new Map<string, EventStream>();
-  #standing: EventStream | undefined;
+  #pushStream: EventStream | undefined;
 
-  constructor(server: FixtureServer, answers: Answers, id?: string) {
+  constructor(server: FixtureServer, answers: ResponseMode, id?: string) {
     this.id = id;
     this.#answers = answers;
     this.session = server.open(this);
   }
 
-  /** Answers one POST that carries a request. */
+  /** Answers one POST that contains a request. */
   async post(message: unknown, response: ServerResponse): Promise<void> {
     const exchange = new Exchange(response, {
       answers: this.#answers,
       stream: () => this.#createStream(),
-      aside: this,
+      pushChannel: this,
       headers: this.id === undefined ? {} : { 'mcp-session-id': this.id },
     });
     await this.session.receive(message, exchange);
@@ -38,27 +38,27 @@ export class HttpSession implements Channel {
     const [streamId = '', number] = String(request.headers['last-event-id'] ?? '').split('.');
     const resumed = this.#streams.get(streamId);
     if (resumed === undefined) {
-      this.#standing?.finish();
-      this.#standing = this.#createStream();
+      this.#pushStream?.finish();
+      this.#pushStream = this.#createStream();
     }
-    (resumed ?? this.#standing)?.attach(response, Number(number ?? 0));
+    (resumed ?? this.#pushStream)?.attach(response, Number(number ?? 0));
   }
 
   /** Ends the standing stream. */
   finish(): void {
-    this.#standing?.finish();
+    this.#pushStream?.finish();
   }
 
   deliver(text: string): void {
-    this.#standing?.push(text);
+    this.#pushStream?.push(text);
   }
 
-  leak(bytes: string | Uint8Array): void {
-    this.#standing?.leak(bytes);
+  writeRaw(bytes: string | Uint8Array): void {
+    this.#pushStream?.leak(bytes);
   }
 
   drop(): void {
-    this.#standing?.drop();
+    this.#pushStream?.drop();
   }
 
   #createStream(): EventStream {

@@ -8,33 +8,33 @@ import { checkRequestHeaders } from '../kernel/request-headers.js';
 import { claimedRevision, MODERN_REVISION } from '../kernel/revisions.js';
 import { INVALID_REQUEST, PARSE_ERROR, RpcError, toRpcError } from '../kernel/rpc-error.js';
 import { EventStream } from './event-stream.js';
-import { type Answers, Exchange } from './exchange.js';
+import { Exchange, type ResponseMode } from './exchange.js';
 import { HttpSession } from './http-session.js';
 import { announceReady, type LoopbackOptions, listenOnLoopback } from './loopback.js';
 import { readBody } from './read-body.js';
 
-/** Sees each request first; true means it has answered. */
+/** Handles each request first; true means that it has sent the response. */
 export type Gate = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface HttpOptions extends LoopbackOptions {
-  readonly answers: Answers;
-  /** No sessions in the handshake era: each POST stands alone. */
+  readonly answers: ResponseMode;
+  /** No sessions in the legacy era: each POST is independent. */
   readonly stateless: boolean;
-  /** A session is forgotten after so many POSTs (0: never). */
+  /** After this number of POSTs a session is forgotten (0: never). */
   readonly forgetAfter: number;
   readonly gate?: Gate;
 }
 
-const SILENCE: Channel = { deliver() {}, leak() {}, drop() {} };
+const NULL_CHANNEL: Channel = { deliver() {}, writeRaw() {}, drop() {} };
 const HEADER_SINCE = '2025-06-18';
 
-/** Serves Streamable HTTP at `/mcp` in both eras: sessions for the handshake, one exchange per modern request. */
+/** Serves Streamable HTTP at `/mcp` in both eras: sessions for legacy clients, one exchange per modern request. */
 export async function serveHttp(server: FixtureServer, options: HttpOptions): Promise<void> {
   const endpoint = new HttpEndpoint(server, options);
   const { origin } = await listenOnLoopback(options.port, (request, response) => {
     if (options.gate?.(request, response)) return;
     if (new URL(request.url ?? '/', 'http://localhost').pathname !== '/mcp') return refuse(response, 404);
-    void endpoint.take(request, response);
+    void endpoint.handle(request, response);
   });
   announceReady(`${origin}/mcp`, options);
 }
@@ -49,8 +49,8 @@ class HttpEndpoint {
     this.#options = options;
   }
 
-  async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method === 'POST') return this.#takePost(request, response);
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'POST') return this.#handlePost(request, response);
     const sessionful = this.#server.dialect.eras.includes('legacy') && !this.#options.stateless;
     if (!sessionful || !['GET', 'DELETE'].includes(request.method ?? '')) return refuse(response, 405);
     const session = this.#find(request, response);
@@ -60,7 +60,7 @@ class HttpEndpoint {
     response.writeHead(200).end();
   }
 
-  async #takePost(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handlePost(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const accept = String(request.headers.accept);
     if (!accept.includes('application/json') || !accept.includes('text/event-stream'))
       return refuse(response, 406);
@@ -101,8 +101,8 @@ class HttpEndpoint {
     } catch (thrown) {
       return fail(exchange, typeof id === 'string' || typeof id === 'number' ? id : null, toRpcError(thrown));
     }
-    const session = this.#server.open(SILENCE);
-    // In this era a closed response is how a client cancels.
+    const session = this.#server.open(NULL_CHANNEL);
+    // In the modern era a client cancels by closing the response.
     response.on('close', () => this.#server.close(session));
     await session.receive(message, exchange);
   }
@@ -117,7 +117,7 @@ class HttpEndpoint {
     if (typeof message.method === 'string' && message.id !== undefined)
       return session.post(message, response);
     response.writeHead(202).end();
-    await session.session.receive(message, SILENCE);
+    await session.session.receive(message, NULL_CHANNEL);
   }
 
   #sessionFor(
@@ -138,7 +138,7 @@ class HttpEndpoint {
     return session;
   }
 
-  /** The session a request names; answers the request itself when there is none. */
+  /** The session that a request names; if there is none, refuses the request. */
   #find(request: IncomingMessage, response: ServerResponse): HttpSession | undefined {
     const id = request.headers['mcp-session-id'];
     if (id === undefined) return void refuse(response, 400);

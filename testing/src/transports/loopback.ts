@@ -2,13 +2,13 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface LoopbackOptions {
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   readonly port: number;
   /** Stay alive when stdin ends. */
   readonly outliveStdin: boolean;
 }
 
-/** Listens on 127.0.0.1 and gives the server with its origin. */
+/** Listens on 127.0.0.1 and returns the server with its origin. */
 export async function listenOnLoopback(
   port: number,
   listener?: RequestListener,
@@ -26,7 +26,7 @@ function portOf(address: AddressInfo | string | null): number {
   return address.port;
 }
 
-/** Says `READY <url>` on stdout, and ties the process to its parent through stdin. */
+/** Prints `READY <url>` on stdout, and ends the process when stdin ends. */
 export function announceReady(url: string, { outliveStdin }: LoopbackOptions): void {
   process.stdout.on('error', () => {});
   process.stdout.write(`READY ${url}\n`);

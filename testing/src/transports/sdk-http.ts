@@ -14,7 +14,7 @@ interface SdkHttpOptions extends LoopbackOptions {
   readonly era: 'both' | 'legacy' | 'modern';
 }
 
-/** Serves SDK servers at `/mcp`: a server per session in the handshake era, one per request in the modern one. */
+/** Serves SDK servers at `/mcp`: a server per session in the legacy era, one per request in the modern era. */
 export async function serveSdkHttp(makeServer: () => McpServer, options: SdkHttpOptions): Promise<void> {
   const answerModern = toNodeHandler(createMcpHandler(makeServer, { legacy: 'reject' }));
   const sessions = new SdkSessions(makeServer);

@@ -32,7 +32,7 @@ function openLink(server: FixtureServer, links: Map<string, SseLink>, response: 
   response.write(`event: endpoint\ndata: /messages?sessionId=${id}\n\n`);
   const channel: Channel = {
     deliver: (text) => void response.write(`event: message\ndata: ${text}\n\n`),
-    leak: (bytes) => void response.write(bytes),
+    writeRaw: (bytes) => void response.write(bytes),
     drop: () => response.socket?.destroy(),
   };
   const session = server.open(channel);

@@ -3,7 +3,7 @@ import type { FixtureServer } from '../kernel/fixture-server.js';
 import { fail } from '../kernel/messages.js';
 import { PARSE_ERROR, RpcError } from '../kernel/rpc-error.js';
 
-/** Writes a message to stdout; a hostile behaviour puts its own here. */
+/** Writes a message to stdout; hostile fixtures replace it. */
 export type StdioWriter = (text: string) => void;
 
 export interface StdioOptions {
@@ -17,11 +17,11 @@ export function serveStdio(server: FixtureServer, options: StdioOptions): void {
   const write = options.write ?? writeLine;
   const channel: Channel = {
     deliver: (text) => write(text),
-    leak: (bytes) => void process.stdout.write(bytes),
+    writeRaw: (bytes) => void process.stdout.write(bytes),
     drop: () => process.stdout.destroy(),
   };
   const session = server.open(channel);
-  // The client may be gone before the answer: that must not look like a crash of the fixture.
+  // The client may be gone before the response: that must not crash the fixture.
   process.stdout.on('error', () => {});
   readLines(process.stdin, (line) => {
     const message = parse(line);

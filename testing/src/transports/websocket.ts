@@ -7,7 +7,7 @@ import { fail } from '../kernel/messages.js';
 import { PARSE_ERROR, RpcError } from '../kernel/rpc-error.js';
 import { announceReady, type LoopbackOptions, listenOnLoopback } from './loopback.js';
 
-/** Serves WebSocket at `/ws`, one session per socket; clients that do not offer `mcp` are turned away. */
+/** Serves WebSocket at `/ws`, one session per socket; clients that do not offer the subprotocol `mcp` are refused. */
 export async function serveWebSocket(server: FixtureServer, options: LoopbackOptions): Promise<void> {
   const { server: http, origin } = await listenOnLoopback(options.port);
   const sockets = new WebSocketServer({
@@ -24,8 +24,8 @@ export async function serveWebSocket(server: FixtureServer, options: LoopbackOpt
 function serveSocket(server: FixtureServer, socket: WebSocket, tcp: Socket): void {
   const channel: Channel = {
     deliver: (text) => socket.send(text),
-    // Text is a frame of its own; bytes go out as they are, whatever frame they make.
-    leak: (bytes) => (typeof bytes === 'string' ? socket.send(bytes) : void tcp.write(bytes)),
+    // Text is sent as a frame; bytes are written to the socket unchanged.
+    writeRaw: (bytes) => (typeof bytes === 'string' ? socket.send(bytes) : void tcp.write(bytes)),
     drop: () => socket.terminate(),
   };
   const session = server.open(channel);
