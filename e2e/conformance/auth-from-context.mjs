@@ -1,4 +1,4 @@
-// What the referee says that the client knows beforehand, as a server's `auth`.
+// Turns the context that the referee gives the client into a server's `auth`.
 
 /**
  * @typedef {NonNullable<Extract<import('turnbuckle').ServerInput, { url: string, auth?: unknown }>['auth']>} Auth
@@ -10,7 +10,7 @@
 
 /**
  * @param {Context} context
- * @param {string} scenario names what the context leaves open: a secret alone can be a person's or a program's
+ * @param {string} scenario decides what the context leaves open: a client secret fits a user's sign-in and client credentials
  * @returns {Auth}
  */
 export function authFrom(context, scenario) {

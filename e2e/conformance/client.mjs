@@ -1,7 +1,7 @@
-// The client under test: node client.mjs [--lane express|sdk] <server url>. What any host would do with a
-// server it does not know: connect, list, call every tool, read a resource, get a prompt, leave.
-// Nothing here looks at which scenario is played: what the referee hands out as context is what a user would
-// have written into the server's `auth`.
+// The client under test: node client.mjs [--lane express|sdk] <server url>. It does what any host does with an
+// unknown server: connect, list, call every tool, read a resource, get a prompt, disconnect.
+// Nothing else depends on the scenario: the referee's context becomes the server's `auth`, as a user would
+// configure it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -33,7 +33,7 @@ const runtime = await createRuntime({
   },
   expressLane: values.lane !== 'sdk',
   stateDir,
-  // The browser of this person follows every redirect.
+  // The simulated browser follows every redirect.
   signIn: { open: ({ url: page }) => visitPage(page) },
   handlers: { elicitation: async () => ({ action: 'accept', content: {} }) },
 });
@@ -83,7 +83,7 @@ async function getFirstPrompt() {
 }
 
 /**
- * One refused request must not end a host's visit: it is noted, and the visit goes on.
+ * A refused request is logged, and the client continues.
  * @param {string} what
  * @param {() => Promise<unknown>} action
  */

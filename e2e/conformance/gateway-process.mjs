@@ -1,12 +1,12 @@
 // node gateway-process.mjs '<servers as JSON>'
-// A gateway before these servers; writes its address as its first line, and ends with its stdin.
+// A gateway in front of these servers; prints its URL as its first line, and ends when stdin closes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createRuntime } from 'turnbuckle';
-import { McpFront } from '../../packages/gateway/dist/mcp/mcp-front.js';
+import { McpEndpoint } from '../../packages/gateway/dist/mcp/mcp-endpoint.js';
 
 const stateDir = await mkdtemp(path.join(os.tmpdir(), 'turnbuckle-conformance-gateway-'));
 const runtime = await createRuntime({
@@ -16,9 +16,9 @@ const runtime = await createRuntime({
   defaultDecision: 'allow',
   stateDir,
 });
-const front = new McpFront({ runtime, version: '0.0.0', views: { plain: { names: 'plain' } } });
-const desk = front.desk('plain');
-if (desk === undefined) throw new Error('The view is missing.');
+const endpoint = new McpEndpoint({ runtime, version: '0.0.0', views: { plain: { names: 'plain' } } });
+const viewContext = endpoint.viewContext('plain');
+if (viewContext === undefined) throw new Error('The view is missing.');
 const caller = { id: 'referee', capabilities: ['mcp_integration'] };
 
 const http = createServer(async (request, response) => {
@@ -28,16 +28,16 @@ const http = createServer(async (request, response) => {
   if (request.url !== '/mcp') return void response.writeHead(404).end();
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const visitor = { request, response, caller, signal: gone.signal };
-  if (request.method === 'POST') await front.http.post(desk, visitor, await text(request));
-  else if (request.method === 'GET') front.http.get(desk, visitor);
-  else if (request.method === 'DELETE') await front.http.delete(desk, visitor);
+  const context = { request, response, caller, signal: gone.signal };
+  if (request.method === 'POST') await endpoint.http.post(viewContext, context, await text(request));
+  else if (request.method === 'GET') endpoint.http.get(viewContext, context);
+  else if (request.method === 'DELETE') await endpoint.http.delete(viewContext, context);
   else response.writeHead(405, { allow: 'POST' }).end();
 });
 
 process.stdin.resume().once('end', async () => {
   http.close();
-  await front.close();
+  await endpoint.close();
   await runtime.close();
   await rm(stateDir, { recursive: true, force: true });
   process.exit();

@@ -1,6 +1,6 @@
 // node e2e/conformance/gateway.mjs [--upstream modern|legacy] [--transport http|stdio] [--revision R] [--only regex] [--json]
-// Puts the gateway before the protocol's own referee, with a server behind it that has everything the referee
-// looks for: of both eras, over both transports. `--direct` leaves out the gateway and tests that server alone.
+// Tests the gateway with MCP's own conformance program, the referee. The server behind the gateway has everything
+// that the scenarios need, in both eras and over both transports. `--direct` tests that server without the gateway.
 import { parseArgs } from 'node:util';
 import { installReferee, listScenarios, runScenario } from './referee.mjs';
 import { failsTheRun, linesOf, playAll, summaryOf } from './report.mjs';
@@ -17,10 +17,10 @@ const NEWEST = '2026-07-28';
 const ERAS = /** @type {const} */ (['modern', 'legacy']);
 const TRANSPORTS = /** @type {const} */ (['http', 'stdio']);
 const AT_ONCE = 2;
-/** The referee has no way yet to see these, and skips them before any server. */
+/** The referee cannot test these yet, and skips them for every server. */
 const NEVER_PLAYED = 'tasks-status-notifications';
 /**
- * What no gateway can pass before a server of the older era, by scenario of the newer one.
+ * Scenarios of the modern era that no gateway can pass in front of a legacy server.
  * @type {Readonly<Record<string, import('./referee.mjs').Impossible>>}
  */
 const IMPOSSIBLE_BEFORE_LEGACY = {
@@ -33,23 +33,23 @@ const IMPOSSIBLE_BEFORE_LEGACY = {
 
 const options = readOptions();
 /** @param {string} line */
-const say = (line) => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+const print = (line) => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
 
 try {
-  const referee = await installReferee(say);
+  const referee = await installReferee(print);
   const legs = (await planLegs(referee)).filter(({ plan }) => plan.length > 0);
   if (legs.length === 0) throw new Error(`No server scenario matches ${options.only}.`);
   const verdicts = [];
   const summaries = [];
   for (const leg of legs) {
-    say(`\n${leg.heading}`);
+    print(`\n${leg.heading}`);
     const played = await playLeg(referee, leg);
     const [, ...summary] = summaryOf(leg.title, played);
-    for (const line of summary) say(line);
+    for (const line of summary) print(line);
     summaries.push(`${leg.heading} ${summary.at(-1)}`);
     verdicts.push(...played.map((verdict) => ({ leg: leg.heading, ...verdict })));
   }
-  if (legs.length > 1) for (const line of ['', ...summaries]) say(line);
+  if (legs.length > 1) for (const line of ['', ...summaries]) print(line);
   if (options.json) process.stdout.write(`${JSON.stringify(verdicts, null, 2)}\n`);
   if (verdicts.some(failsTheRun)) process.exitCode = 1;
 } catch (error) {
@@ -112,7 +112,7 @@ function markImpossible(leg) {
 }
 
 /**
- * Scenarios that run at the same time have a server each: some change what it offers.
+ * Scenarios that run at the same time each have their own server: some change its lists.
  * @param {import('./referee.mjs').Referee} referee
  * @param {Leg} leg
  */
@@ -121,7 +121,7 @@ async function playLeg(referee, { plan, serve }) {
   try {
     return await playAll(plan, servings, async (scenario, { url }) => {
       const verdict = await runScenario(referee, scenario, { url });
-      for (const line of linesOf(verdict)) say(line);
+      for (const line of linesOf(verdict)) print(line);
       return verdict;
     });
   } finally {
@@ -156,7 +156,7 @@ function readOptions() {
 }
 
 /**
- * The one that was asked for, or all.
+ * The requested choice, or all of them.
  * @template {string} Choice
  * @param {string} name
  * @param {readonly Choice[]} choices

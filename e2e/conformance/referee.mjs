@@ -1,5 +1,5 @@
-// The referee is the protocol's own conformance program. This file installs it apart from the workspace,
-// asks it which scenarios there are, and has it run one of them.
+// The referee is MCP's own conformance program. This file installs it outside the workspace, lists its
+// scenarios, and runs one of them.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -16,7 +16,7 @@ const REFEREE_NODE_MAJOR = 22;
 /**
  * @typedef {{ node: string, script: string }} Referee
  * @typedef {'client' | 'server'} Side
- * @typedef {{ problem: string, reason: string }} Impossible what the referee then says, and why it cannot be otherwise
+ * @typedef {{ problem: string, reason: string }} Impossible the problem that the referee reports, and why it is unavoidable
  * @typedef {{ name: string, revision: string, plays: string, required: boolean, isExtension: boolean, impossible?: Impossible }} Scenario
  * @typedef {Scenario & { passed: boolean, checks: { passed: number, failed: number, warned: number }, problems: string[], seconds: number }} Verdict
  */
@@ -84,7 +84,7 @@ export async function listScenarios(referee, side, revision) {
 }
 
 /**
- * What only older revisions have is played in theirs, beside the scenarios of the older of our two.
+ * Scenarios of older revisions only run in their own revision, together with those of 2025-11-25.
  * @param {string[]} versions
  * @param {string} revision
  */
@@ -93,10 +93,10 @@ function isOlderOnly(versions, revision) {
 }
 
 /**
- * Runs one scenario in a referee process of its own; a client that hangs is ended by the referee.
+ * Runs one scenario in its own referee process; the referee ends a client that hangs.
  * @param {Referee} referee
  * @param {Scenario} scenario
- * @param {{ command: string } | { url: string }} tested the client's command, or the server's address
+ * @param {{ command: string } | { url: string }} tested the client's command, or the server's URL
  * @returns {Promise<Verdict>}
  */
 export async function runScenario(referee, scenario, tested) {

@@ -1,4 +1,4 @@
-// How the verdicts of the referee are shown, whichever side was tested.
+// Formats the verdicts of the referee, for client and server tests.
 
 /**
  * @typedef {import('./referee.mjs').Scenario} Scenario
@@ -6,7 +6,7 @@
  */
 
 /**
- * It cannot pass there, and failed for the reason that is known. It counts as not passed, and is named in the figure.
+ * The scenario cannot pass in this setup, and failed for the known reason. It counts as not passed, and the summary names it.
  * @param {Verdict} verdict
  */
 const isImpossible = ({ impossible, passed, problems }) =>
@@ -16,14 +16,14 @@ const isImpossible = ({ impossible, passed, problems }) =>
   problems.every((problem) => problem.includes(impossible.problem));
 
 /**
- * What cannot pass and does has to be taken off the list.
+ * An "impossible" scenario that passes fails the run too: it must be removed from the list.
  * @param {Verdict} verdict
  */
 export const failsTheRun = (verdict) =>
   verdict.impossible === undefined ? verdict.required && !verdict.passed : !isImpossible(verdict);
 
 /**
- * A scenario whose checks were all skipped was never played: the referee lets it pass, we do not count it.
+ * A scenario whose checks were all skipped did not run: the referee passes it, but it is not counted here.
  * @param {Verdict} verdict
  */
 function word(verdict) {
@@ -34,7 +34,7 @@ function word(verdict) {
 }
 
 /**
- * The line of a scenario, and below it what was wrong.
+ * The line of a scenario, followed by its problems.
  * @param {Verdict} verdict
  */
 export function linesOf(verdict) {
@@ -70,7 +70,7 @@ export function summaryOf(title, verdicts) {
 }
 
 /**
- * Plays the scenarios in their order, as many at once as there are players.
+ * Runs the scenarios in order, as many at once as there are players.
  * @template Player
  * @param {readonly Scenario[]} plan
  * @param {readonly Player[]} players

@@ -1,5 +1,5 @@
 // node e2e/conformance/run.mjs [client] [--revision R] [--only regex] [--lane express|sdk] [--json]
-// Puts a client built on turnbuckle before the protocol's own referee, scenario by scenario.
+// Tests a client built on turnbuckle with MCP's own conformance program, the referee, scenario by scenario.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { installReferee, listScenarios, runScenario } from './referee.mjs';
@@ -10,10 +10,10 @@ const AT_ONCE = 2;
 
 const options = readOptions();
 /** @param {string} line */
-const say = (line) => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+const print = (line) => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
 
 try {
-  const referee = await installReferee(say);
+  const referee = await installReferee(print);
   const legs = await Promise.all(
     options.revisions.map((revision) => listScenarios(referee, 'client', revision)),
   );
@@ -21,12 +21,12 @@ try {
   if (plan.length === 0) throw new Error(`No client scenario matches ${options.only}.`);
   const verdicts = await playAll(plan, Array.from({ length: AT_ONCE }), async (scenario) => {
     const verdict = await runScenario(referee, scenario, { command: options.command });
-    for (const line of linesOf(verdict)) say(line);
+    for (const line of linesOf(verdict)) print(line);
     return verdict;
   });
   for (const revision of options.revisions) {
     const own = verdicts.filter((verdict) => verdict.revision === revision);
-    if (own.length > 0) for (const line of summaryOf(`client ${revision}`, own)) say(line);
+    if (own.length > 0) for (const line of summaryOf(`client ${revision}`, own)) print(line);
   }
   if (options.json) process.stdout.write(`${JSON.stringify(verdicts, null, 2)}\n`);
   if (verdicts.some(failsTheRun)) process.exitCode = 1;
@@ -43,7 +43,7 @@ function readOptions() {
         revision: { type: 'string' },
         only: { type: 'string', default: '' },
         lane: { type: 'string', default: 'express' },
-        // Another client program in the place of ours, to see what the referee says of it.
+        // Another client program instead of ours, to compare verdicts.
         program: { type: 'string', default: fileURLToPath(new URL('client.mjs', import.meta.url)) },
         json: { type: 'boolean', default: false },
       },

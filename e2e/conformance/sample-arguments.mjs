@@ -1,8 +1,8 @@
 /** @typedef {{ inputSchema: Record<string, unknown> }} Tool */
 
 /**
- * Arguments a tool's input schema should accept: one value for each required property. A free-form object
- * is given the first tool's own schema, the richest object at hand.
+ * Arguments that a tool's input schema should accept: one value for each required property. For a free-form
+ * object it is the first tool's own schema, the richest object available.
  * @param {Tool} tool
  * @param {readonly Tool[]} tools
  * @returns {Record<string, unknown>}

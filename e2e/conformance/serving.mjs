@@ -1,4 +1,4 @@
-// Programs that serve at an address: each writes it as its first line and ends with its stdin.
+// Starts programs that serve HTTP: each prints its URL as its first line and ends when stdin closes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ const END_MS = 10_000;
  */
 
 /**
- * A gateway with nothing behind it but one server that speaks this era over this transport.
+ * A gateway with one server behind it, which uses this era and transport.
  * @param {Era} era
  * @param {Transport} transport
  * @returns {Promise<Serving>}

@@ -1,4 +1,4 @@
-// A browser without a screen: goes to the page, and wherever it is sent from there.
+// A headless browser: opens the page and follows its redirects.
 
 /** @param {string} page */
 export async function visitPage(page) {

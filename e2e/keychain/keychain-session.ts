@@ -1,4 +1,4 @@
-/** A desktop session of its own: a message bus and GNOME's keyring on it, in a home that nobody else sees. */
+/** A separate desktop session: a message bus with GNOME's keyring, in a temporary home. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export interface KeychainSession {
   close(): Promise<void>;
 }
 
-/** `unlocked`: as after a login; otherwise the keyring is there and shut. */
+/** `unlocked`: as after a login; otherwise the keyring exists but is locked. */
 export async function openKeychainSession(
   home: string,
   { unlocked }: { readonly unlocked: boolean },
@@ -67,7 +67,7 @@ export async function openKeychainSession(
   };
 }
 
-/** The keyring should go with its bus, and does not always: those of this home are ended, and no others. */
+/** The keyring does not always end with its bus: this ends the keyrings of this home, and no others. */
 async function endKeyrings(home: string): Promise<void> {
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const read = (name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
@@ -76,7 +76,7 @@ async function endKeyrings(home: string): Promise<void> {
     try {
       process.kill(Number(pid), 'SIGTERM');
     } catch {
-      // It has ended meanwhile.
+      // It has already ended.
     }
   }
 }

@@ -21,15 +21,15 @@ describe.skipIf(SKIPPED !== '')(`the vault's key in GNOME's keyring${SKIPPED}`, 
   const state = async (): Promise<string[]> => (await readdir(join(home.path, 'state'))).sort();
   const header = async (): Promise<{ from: string; id: string }> =>
     JSON.parse(await readFile(join(home.path, 'state', 'vault.json'), 'utf8')).key;
-  /** What a server is given: it writes it to a file and ends. */
-  const given = async (env = {}): Promise<string> => {
+  /** The secret that a server receives: the server writes it to a file and ends. */
+  const receivedSecret = async (env = {}): Promise<string> => {
     const file = join(home.path, 'given');
     const server = `probe=sh -c 'printf %s "$0" > ${file}' \${secret:token}`;
     await session.turnbuckle(['ping', 'probe', '--mcp-server', server], { env });
     return readFile(file, 'utf8').catch(() => '');
   };
 
-  it('is put there, and no key file is written', async () => {
+  it('is stored there, and no key file is written', async () => {
     expect((await secrets('set token', { stdin: SECRET })).code).toBe(0);
     expect(await state()).toEqual(['vault.json']);
     expect(await header()).toMatchObject({ from: 'keychain' });
@@ -37,10 +37,10 @@ describe.skipIf(SKIPPED !== '')(`the vault's key in GNOME's keyring${SKIPPED}`, 
       key: 'keychain',
       secrets: [{ name: 'token' }],
     });
-    expect(await given()).toBe(SECRET);
+    expect(await receivedSecret()).toBe(SECRET);
   });
 
-  it('is changed by a rotation, and moves to a file and back', async () => {
+  it('changes on rotation, and moves to a file and back', async () => {
     await secrets('set token', { stdin: SECRET });
     const ids = new Set([(await header()).id]);
     for (const [words, files] of [
@@ -51,31 +51,31 @@ describe.skipIf(SKIPPED !== '')(`the vault's key in GNOME's keyring${SKIPPED}`, 
       expect((await secrets(words)).code, words).toBe(0);
       expect(await state(), words).toEqual(files);
       ids.add((await header()).id);
-      expect(await given(), words).toBe(SECRET);
+      expect(await receivedSecret(), words).toBe(SECRET);
     }
     expect(ids.size).toBe(4);
   });
 
-  it('is gone from the keyring once it is elsewhere', async () => {
+  it('is removed from the keyring once it is moved to a file', async () => {
     await secrets('set token', { stdin: SECRET });
     const before = join(home.path, 'before.json');
     const vault = join(home.path, 'state', 'vault.json');
     await rename(vault, before);
-    // A new vault takes the key that lies there, so that the old one is not lost.
+    // A new vault reuses the key in the keyring, so that the old vault can still be opened.
     await secrets('set other', { stdin: SECRET });
     await rename(before, vault);
-    expect(await given()).toBe(SECRET);
+    expect(await receivedSecret()).toBe(SECRET);
     const old = await readFile(vault);
     await secrets('rotate --to file');
     const { writeFile } = await import('node:fs/promises');
     await writeFile(vault, old);
     expect(await secrets('list')).toMatchObject({
       code: 24,
-      stderr: expect.stringContaining('not in the keychain'),
+      stderr: expect.stringContaining('missing from the keychain'),
     });
   });
 
-  it('is not asked for when the keychain is switched off', async () => {
+  it('is not read when the keychain is disabled', async () => {
     const env = { TURNBUCKLE_KEYCHAIN: 'off' };
     await secrets('set token', { stdin: SECRET, env });
     expect(await header()).toMatchObject({ from: 'file' });
@@ -87,21 +87,21 @@ describe.skipIf(SKIPPED !== '')(`the vault's key in GNOME's keyring${SKIPPED}`, 
     });
   });
 
-  it('cannot be had from a keyring that is shut, and the vault is left alone', async () => {
+  it('cannot be read from a locked keyring, and the vault is unchanged', async () => {
     await secrets('set token', { stdin: SECRET });
     await session.close();
     session = await openKeychainSession(home.path, { unlocked: false });
     const before = await readFile(join(home.path, 'state', 'vault.json'), 'utf8');
     const { code, stderr } = await secrets('set token', { stdin: 'other' });
     expect(code).toBe(24);
-    expect(stderr).toMatch(/does not answer|not in the keychain/);
+    expect(stderr).toMatch(/Cannot access the keychain|missing from the keychain/);
     expect(await readFile(join(home.path, 'state', 'vault.json'), 'utf8')).toBe(before);
     await session.close();
     session = await openKeychainSession(home.path, { unlocked: true });
-    expect(await given()).toBe(SECRET);
+    expect(await receivedSecret()).toBe(SECRET);
   });
 
-  it('is in a file when the keyring is shut from the first', async () => {
+  it('is stored in a file when the keyring is locked from the start', async () => {
     await session.close();
     session = await openKeychainSession(home.path, { unlocked: false });
     expect((await secrets('set token', { stdin: SECRET })).code).toBe(0);

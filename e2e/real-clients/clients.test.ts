@@ -1,4 +1,4 @@
-/** Clients that people use, as they are published, list and call through the daemon. */
+/** Published clients list and call tools through the daemon. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';

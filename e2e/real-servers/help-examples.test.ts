@@ -1,4 +1,4 @@
-/** What the examples of the help call is what the published servers have: the tests that play them use stand-ins. */
+/** The published servers have everything that the examples of the help use: the tests that run the examples use stand-ins. */
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -21,7 +21,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 const ARGS: Readonly<Record<string, readonly string[]>> = { filesystem: [directory] };
 
 it.each(Object.entries(published))(
-  '%s has what its stand-in has',
+  '%s has everything that its stand-in has',
   async (name, { tools, prompts, resources }) => {
     const script = await serverScript(name as PublishedName);
     const config = { command: process.execPath, args: [script, ...(ARGS[name] ?? [])] };

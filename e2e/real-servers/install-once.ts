@@ -1,6 +1,6 @@
 import { installServers, PUBLISHED, type PublishedName } from './published-servers.mjs';
 
-/** Before the suite: installs what is missing, telling what it does. */
+/** Runs before the suite: installs missing servers, and prints its progress. */
 export default async function installOnce(): Promise<void> {
   const names = Object.keys(PUBLISHED) as PublishedName[];
   await installServers(names, (line) => void process.stdout.write(`${line}\n`));

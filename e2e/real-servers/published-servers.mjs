@@ -4,7 +4,7 @@ import { commandScript, installPublished, packageDirectory } from '../../scripts
 
 const CACHE = fileURLToPath(new URL('../../.cache/real-servers', import.meta.url));
 
-/** Published servers the suite and the guided tour run, by the name they are given in a configuration. */
+/** The published servers that the suite and the guided tour run, by their name in the configuration. */
 export const PUBLISHED = Object.freeze({
   everything: '@modelcontextprotocol/server-everything@2026.8.31',
   filesystem: '@modelcontextprotocol/server-filesystem@2026.8.31',
@@ -20,7 +20,7 @@ export const PUBLISHED = Object.freeze({
 /** @typedef {keyof typeof PUBLISHED} PublishedName */
 
 /**
- * Installs the named servers unless they are there already; two at a time, five minutes each at most.
+ * Installs the named servers unless they are installed; two at a time, at most five minutes each.
  * @param {readonly PublishedName[]} names
  * @param {(line: string) => void} onProgress
  */
@@ -29,7 +29,7 @@ export async function installServers(names, onProgress) {
 }
 
 /**
- * The script that starts an installed server; reject means it is not installed.
+ * The script that starts an installed server; rejects if it is not installed.
  * @param {PublishedName} name
  * @returns {Promise<string>}
  */

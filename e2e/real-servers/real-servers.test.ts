@@ -45,7 +45,7 @@ describe('nine published servers in one runtime, over stdio', () => {
     expect(pids.filter((pid) => pid === undefined || isRunning(pid))).toEqual([]);
   });
 
-  it('starts one process for each server that it knows from before', async () => {
+  it('starts one process for each server whose era is already cached', async () => {
     const before = await Promise.all(names.map(countStarts));
     const again = await startFleet();
     try {
@@ -60,7 +60,7 @@ describe('nine published servers in one runtime, over stdio', () => {
   });
 });
 
-describe('the same servers over a port', () => {
+describe('published servers on a port', () => {
   it.each(ENDPOINTS)('$server $path, configured as $type', async (endpoint) => {
     const expected = fleet[endpoint.server];
     const listening = await listeningServer(endpoint, expected);
@@ -89,7 +89,7 @@ async function startFleet(): Promise<Runtime> {
         args: ['--import', recordStart, await serverScript(name), ...args],
         env: { ...env, [MARK]: mark, TURNBUCKLE_START_LOG: startLog(name) },
         cwd: directory,
-        // Nine at once, each twice on a first start, on what may be two cores.
+        // Nine servers start at once, on a first start each twice, possibly on two cores.
         connectTimeoutMs: 90_000,
       };
       return [name, config] as const;

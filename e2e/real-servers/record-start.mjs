@@ -1,4 +1,4 @@
-// Loaded before a server's own script (node --import): one line for each process that was started.
+// Loaded before a server's own script (node --import): writes one line for each started process.
 import { appendFileSync } from 'node:fs';
 
 if (process.env.TURNBUCKLE_START_LOG !== undefined) {

@@ -1,4 +1,4 @@
-/** A daemon in a process of its own, and a client of it that adds as little to a measured time as it can. */
+/** A daemon in its own process, and a client that adds as little as possible to measured times. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -11,26 +11,26 @@ const SCRIPT = fileURLToPath(new URL('daemon.mjs', import.meta.url));
 export interface SoakDaemon {
   readonly url: string;
   readonly token: string;
-  /** Asks with the owner's token: a POST with a body, else a GET; over kept connections unless told otherwise. */
-  ask(path: string, question?: Question): Promise<Answer>;
-  /** Ends it as a user does, and removes what it kept; answers its exit code. Safe to call twice. */
+  /** Sends a request with the owner's token: a POST with a body, else a GET; over kept connections unless `isKept` is false. */
+  ask(path: string, question?: SoakRequest): Promise<SoakResponse>;
+  /** Stops the daemon with SIGTERM, and removes its files; returns its exit code. Safe to call twice. */
   stop(): Promise<number | null>;
 }
 
-export interface Question {
+export interface SoakRequest {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly isKept?: boolean;
 }
 
-export interface Answer {
+export interface SoakResponse {
   readonly status: number;
   readonly session: string | undefined;
-  /** The body read as JSON; empty if it is none. */
+  /** The body parsed as JSON; empty if it is not JSON. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** Starts the built daemon with these servers; resolves when it answers. */
+/** Starts the built daemon with these servers; resolves when it is ready. */
 export async function startSoakDaemon(servers: object): Promise<SoakDaemon> {
   const home = await temporaryDirectory();
   const stateDir = home.file('state');
@@ -54,7 +54,7 @@ export async function startSoakDaemon(servers: object): Promise<SoakDaemon> {
     url,
     token,
     ask: (path, { isKept = true, ...question } = {}) =>
-      ask(url + path, { ...question, token, agent: isKept ? kept : new Agent() }),
+      sendRequest(url + path, { ...question, token, agent: isKept ? kept : new Agent() }),
     stop: () => {
       ended ??= end();
       return ended;
@@ -62,9 +62,9 @@ export async function startSoakDaemon(servers: object): Promise<SoakDaemon> {
   };
 }
 
-type Sent = Question & { readonly token: string; readonly agent: Agent };
+type Sent = SoakRequest & { readonly token: string; readonly agent: Agent };
 
-function ask(url: string, { body, headers, token, agent }: Sent): Promise<Answer> {
+function sendRequest(url: string, { body, headers, token, agent }: Sent): Promise<SoakResponse> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const sent = request(

@@ -1,46 +1,46 @@
-/** A client with a good token that calls a tool at a steady pace, in every way there is. */
-import type { Answer, SoakDaemon } from './attacks-daemon.js';
+/** A client with a valid token that calls a tool at a steady rate, over every route. */
+import type { SoakDaemon, SoakResponse } from './attacks-daemon.js';
 
 const PACE_MS = 20;
 const MODERN = '2026-07-28';
 const LEGACY = '2025-11-25';
 
 export interface Sample {
-  readonly way: string;
+  readonly route: string;
   readonly ms: number;
-  /** Why it was no success. */
+  /** Why the call failed. */
   readonly fault: string | undefined;
 }
 
-type Way = (text: string) => Promise<Answer>;
+type CallRoute = (text: string) => Promise<SoakResponse>;
 
 export class HealthyClient {
-  readonly #ways: Readonly<Record<string, Way>>;
+  readonly #routes: Readonly<Record<string, CallRoute>>;
 
-  private constructor(ways: Readonly<Record<string, Way>>) {
-    this.#ways = ways;
+  private constructor(routes: Readonly<Record<string, CallRoute>>) {
+    this.#routes = routes;
   }
 
-  /** Resolves when a tool of that server has answered in each way. */
+  /** Resolves when a call has succeeded over each route. */
   static async open(daemon: SoakDaemon, server: string): Promise<HealthyClient> {
     const client = new HealthyClient({
-      bridge: bridgeWay(daemon, server),
-      modern: modernWay(daemon, server),
-      legacy: await legacyWay(daemon, server),
+      bridge: bridgeRoute(daemon, server),
+      modern: modernRoute(daemon, server),
+      legacy: await legacyRoute(daemon, server),
     });
-    for (const [way, call] of Object.entries(client.#ways)) {
-      const { fault } = await measure(way, call, 'first');
-      if (fault !== undefined) throw new Error(`${way}: ${fault}`);
+    for (const [route, call] of Object.entries(client.#routes)) {
+      const { fault } = await measure(route, call, 'first');
+      if (fault !== undefined) throw new Error(`${route}: ${fault}`);
     }
     return client;
   }
 
-  /** Calls in each way every 20 ms, whether or not the one before was answered, until this has ended. */
+  /** Calls over each route every 20 ms, without waiting for earlier calls, until `work` has ended. */
   async callDuring(work: Promise<unknown>): Promise<readonly Sample[]> {
     const samples: Array<Promise<Sample>> = [];
     const timer = setInterval(() => {
-      for (const [way, call] of Object.entries(this.#ways))
-        samples.push(measure(way, call, `${way} ${samples.length}`));
+      for (const [route, call] of Object.entries(this.#routes))
+        samples.push(measure(route, call, `${route} ${samples.length}`));
     }, PACE_MS);
     try {
       await work;
@@ -51,21 +51,21 @@ export class HealthyClient {
   }
 }
 
-async function measure(way: string, call: Way, text: string): Promise<Sample> {
+async function measure(route: string, call: CallRoute, text: string): Promise<Sample> {
   const began = performance.now();
   try {
     const { status, json } = await call(text);
     const ms = performance.now() - began;
-    // The answer of this call and not that of another one.
+    // The result belongs to this call and not to another one.
     const isRight = status === 200 && JSON.stringify(json.result ?? '').includes(JSON.stringify(text));
-    return { way, ms, fault: isRight ? undefined : `${status} ${JSON.stringify(json)}` };
+    return { route, ms, fault: isRight ? undefined : `${status} ${JSON.stringify(json)}` };
   } catch (error) {
-    return { way, ms: performance.now() - began, fault: String(error) };
+    return { route, ms: performance.now() - began, fault: String(error) };
   }
 }
 
-/** Each call over a connection of its own: also whoever comes anew is let in. */
-function bridgeWay(daemon: SoakDaemon, server: string): Way {
+/** Each call uses a new connection: the daemon must still accept new connections. */
+function bridgeRoute(daemon: SoakDaemon, server: string): CallRoute {
   return (text) =>
     daemon.ask('/mcp/call', { isKept: false, body: { server, tool_name: 'echo', arguments: { text } } });
 }
@@ -73,7 +73,7 @@ function bridgeWay(daemon: SoakDaemon, server: string): Way {
 const toCall = (id: number, params: object): object => ({ jsonrpc: '2.0', id, method: 'tools/call', params });
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 
-function modernWay(daemon: SoakDaemon, server: string): Way {
+function modernRoute(daemon: SoakDaemon, server: string): CallRoute {
   const name = `${server}_echo`;
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': MODERN,
@@ -92,7 +92,7 @@ function modernWay(daemon: SoakDaemon, server: string): Way {
   };
 }
 
-async function legacyWay(daemon: SoakDaemon, server: string): Promise<Way> {
+async function legacyRoute(daemon: SoakDaemon, server: string): Promise<CallRoute> {
   const clientInfo = { name: 'healthy', version: '1' };
   const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo };
   const { session = '' } = await daemon.ask('/mcp', {

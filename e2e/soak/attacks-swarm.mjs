@@ -1,5 +1,5 @@
-// Everybody who must not come in, at every address at once, in a process of its own so that whoever measures is not
-// held up. Ends when the last slow one has been cut off; prints what became of each kind of attack.
+// All kinds of attackers, at every route at once, in their own process so that they do not delay the measuring client.
+// Ends when the daemon has cut off the last slow attacker; prints the outcomes of each kind of attack.
 // node attacks-swarm.mjs <{ url, token, addresses: [{ method, path, isOpen }] } as JSON>
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** @typedef {import('node:net').Socket} Socket */
 /** @typedef {{ method: string, path: string, isOpen: boolean }} Address */
 /**
- * `follow` sends what comes after the head; `isCutShort` leaves the head without its end.
+ * `follow` sends what comes after the head; `isCutShort` omits the empty line that ends the head.
  * @typedef {{ kind: string, address: Address, headers?: Record<string, string>,
  *   follow?: (socket: Socket) => void, isCutShort?: boolean }} Attack
  */
@@ -21,11 +21,11 @@ const PART = Buffer.alloc(1_024 * 1_024, 'x');
 const CHUNK = Buffer.concat([Buffer.from(`${PART.length.toString(16)}\r\n`), PART, Buffer.from('\r\n')]);
 const QUICK = { atOnce: 32, everyMs: 100 };
 const LINGERING = { atOnce: 24, everyMs: 0 };
-/** Together more connections than the daemon has room for. */
+/** More connections than the daemon accepts. */
 const SLOW_AT_ONCE = 1_100;
 const DRIP_MS = 1_000;
-/** Whoever is still connected after this was not refused. */
-const PATIENCE_MS = 30_000;
+/** An attacker that is still connected after this time was not refused. */
+const TIMEOUT_MS = 30_000;
 
 /** @type {Record<string, Record<string, number>>} */
 const outcomes = {};
@@ -42,16 +42,16 @@ function head({ method, path }, headers) {
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}`;
 }
 
-/** Writes the whole attack, reads until the other side closes, and notes how it was answered. @param {Attack} attack */
+/** Sends the attack, reads until the daemon closes the connection, and records the outcome. @param {Attack} attack */
 function strike({ kind, address, headers = {}, follow, isCutShort = false }) {
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
     let answer = '';
-    let isPatient = true;
+    let isWaiting = true;
     const timer = setTimeout(() => {
-      isPatient = false;
+      isWaiting = false;
       socket.destroy();
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     socket.on('connect', () => {
       socket.write(`${head(address, headers)}${isCutShort ? '' : '\r\n'}`);
       follow?.(socket);
@@ -59,25 +59,25 @@ function strike({ kind, address, headers = {}, follow, isCutShort = false }) {
     socket.on('data', (part) => {
       if (answer.length < 16) answer += part.toString('latin1');
     });
-    // What we still send to who has said all it wanted is reset.
+    // The daemon resets the connection when data arrives after its response.
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(timer);
       const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1];
-      note(kind, address, isPatient ? (status ?? 'closed') : 'open');
+      record(kind, address, isWaiting ? (status ?? 'closed') : 'open');
       resolve(undefined);
     });
   });
 }
 
 /** @param {string} kind @param {Address} address @param {string} outcome */
-function note(kind, { method, path }, outcome) {
+function record(kind, { method, path }, outcome) {
   outcomes[kind] ??= {};
   outcomes[kind][outcome] = (outcomes[kind][outcome] ?? 0) + 1;
   if (outcome !== 'closed' && !outcome.startsWith('4')) letIn.push({ kind, method, path, outcome });
 }
 
-/** Sends part after part for as long as it is taken, up to 64 MB. @param {Socket} socket @param {Buffer} part */
+/** Sends part after part while the socket accepts it, up to 64 MB. @param {Socket} socket @param {Buffer} part */
 function pour(socket, part) {
   let left = LARGE_BYTES / PART.length;
   const go = () => {
@@ -118,7 +118,7 @@ function quickAttacks() {
   ];
 }
 
-/** Each is answered at once, but its connection may stay for up to a second. @returns {Attack[]} */
+/** Each is answered at once, but its connection may stay open for up to a second. @returns {Attack[]} */
 const lingeringAttacks = () =>
   addresses.flatMap((address) => [
     {
@@ -157,7 +157,7 @@ const slowAttacks = () =>
     }));
 
 /**
- * Wave after wave until it is over, so many attacks at once and a wave every so often at most.
+ * Sends waves of attacks until `isOver`: at most `atOnce` attacks at a time, and one wave per `everyMs`.
  * @param {() => Attack[]} wave @param {{ atOnce: number, everyMs: number }} pace
  */
 async function wavesOf(wave, { atOnce, everyMs }) {

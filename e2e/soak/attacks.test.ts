@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { type SoakDaemon, startSoakDaemon } from './attacks-daemon.js';
 import { HealthyClient, type Sample } from './attacks-healthy-client.js';
 
-const SLOWEST_MS = 250;
+const MAX_RESPONSE_MS = 250;
 const QUIET_MS = 2_000;
 const SWARM = fileURLToPath(new URL('attacks-swarm.mjs', import.meta.url));
 
@@ -18,12 +18,12 @@ interface Address {
 }
 
 interface Outcome {
-  /** How often each kind of attack was answered in which way: a status, or closed without one. */
+  /** How often each kind of attack had which outcome: an HTTP status, or closed without one. */
   readonly outcomes: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly letIn: readonly object[];
 }
 
-/** Every address that the daemon has, from its own table. */
+/** Every route of the daemon, from its own OpenAPI description. */
 async function addressesOf(daemon: SoakDaemon): Promise<readonly Address[]> {
   const { json } = await daemon.ask('/openapi.json');
   const paths = json.paths as Record<string, Record<string, { 'x-access': string }>>;
@@ -41,18 +41,18 @@ async function attack({ url, token }: SoakDaemon, addresses: readonly Address[])
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
-  const said = await text(child.stdout);
+  const output = await text(child.stdout);
   await exited;
-  return JSON.parse(said) as Outcome;
+  return JSON.parse(output) as Outcome;
 }
 
-function tell(samples: readonly Sample[]): string {
+function summarize(samples: readonly Sample[]): string {
   const times = samples.map(({ ms }) => ms).sort((left, right) => left - right);
   const at = (share: number): string => (times[Math.floor((times.length - 1) * share)] ?? 0).toFixed(1);
   return `${times.length} calls, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`;
 }
 
-it('every address is attacked at once in every way: all is refused, and nobody else waits for it', async () => {
+it('every route is attacked at once in every way: all attacks are refused, and other clients are not delayed', async () => {
   const daemon = await startSoakDaemon({ up: fixture('echo') });
   onTestFinished(async () => void (await daemon.stop()));
   const addresses = await addressesOf(daemon);
@@ -63,10 +63,10 @@ it('every address is attacked at once in every way: all is refused, and nobody e
   const samples = await client.callDuring(attacking);
   const { outcomes, letIn } = await attacking;
   process.stdout.write(
-    `attacks: ${JSON.stringify(outcomes)}\nbefore: ${tell(quiet)}\nmeanwhile: ${tell(samples)}\n`,
+    `attacks: ${JSON.stringify(outcomes)}\nbefore: ${summarize(quiet)}\nmeanwhile: ${summarize(samples)}\n`,
   );
-  for (const way of new Set(samples.map(({ way }) => way)))
-    process.stdout.write(`  ${way}: ${tell(samples.filter((sample) => sample.way === way))}\n`);
+  for (const way of new Set(samples.map(({ route }) => route)))
+    process.stdout.write(`  ${way}: ${summarize(samples.filter((sample) => sample.route === way))}\n`);
   const code = await daemon.stop();
 
   expect(letIn).toEqual([]);
@@ -75,6 +75,6 @@ it('every address is attacked at once in every way: all is refused, and nobody e
     expect(count, kind).toBeGreaterThan(addresses.length / 2);
   }
   expect(samples.filter(({ fault }) => fault !== undefined)).toEqual([]);
-  expect(Math.max(...samples.map(({ ms }) => ms))).toBeLessThan(SLOWEST_MS);
+  expect(Math.max(...samples.map(({ ms }) => ms))).toBeLessThan(MAX_RESPONSE_MS);
   expect(code).toBe(0);
 });

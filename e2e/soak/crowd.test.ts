@@ -3,14 +3,14 @@ import { crowd } from '../../packages/core/test/lifecycle/crowd.js';
 import { openRuntime } from '../../packages/core/test/lifecycle/open-runtime.js';
 
 const ROUNDS = 5;
-const SLOWEST_MS = 1_000;
+const MAX_CONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 1_500;
-/** Time to notice on a busy machine, on top of the server's own limit. */
+/** Extra time on a busy machine, on top of the server's own limit. */
 const SLACK_MS = 1_000;
 
-/** When each of these servers was ready or failed, in ms from connectAll(). */
+/** When each of these servers was ready or failed, in ms after connectAll(). */
 async function measure(names?: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const { servers } = crowd({ connectTimeoutMs: CONNECT_TIMEOUT_MS, slowestMs: SLOWEST_MS });
+  const { servers } = crowd({ connectTimeoutMs: CONNECT_TIMEOUT_MS, slowestMs: MAX_CONNECT_MS });
   const chosen = Object.entries(servers).filter(([name]) => names?.includes(name) ?? true);
   const runtime = await openRuntime({ servers: Object.fromEntries(chosen) });
   const settled = new Map<string, number>();
@@ -26,7 +26,7 @@ async function measure(names?: readonly string[]): Promise<ReadonlyMap<string, n
 const median = (values: readonly number[]): number =>
   [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-it('in a crowd with ten bad ones all good servers are up within 1.5x of what the slowest takes alone', async () => {
+it('next to ten bad servers, all good servers connect within 1.5x of the time that the slowest needs alone', async () => {
   const { good } = crowd({ connectTimeoutMs: CONNECT_TIMEOUT_MS });
   const slowest = good.at(-1) ?? '';
   const alone: number[] = [];
@@ -42,7 +42,7 @@ it('in a crowd with ten bad ones all good servers are up within 1.5x of what the
   process.stdout.write(`the slowest good server: ${measured}, ${(crowdedMs / aloneMs).toFixed(2)}x\n`);
 });
 
-it('each bad server is told as failed within its own time limit', async () => {
+it('each bad server is reported as failed within its own time limit', async () => {
   const settled = await measure();
   const late = [...settled].filter(([, ms]) => ms > CONNECT_TIMEOUT_MS + SLACK_MS);
   expect(late).toEqual([]);

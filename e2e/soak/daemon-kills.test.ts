@@ -38,7 +38,7 @@ async function call({ url, token }: Running, body: object): Promise<Record<strin
   }
 }
 
-/** Calls until the daemon is gone; what was answered is noted when the whole answer has arrived. */
+/** Calls until the daemon is gone; records a call when its complete response has arrived. */
 async function callUntilGone(running: Running, answered: string[], prefix: string): Promise<void> {
   for (let number = 0; ; number += 1) {
     const text = `${prefix}-${number}`;
@@ -54,7 +54,7 @@ async function serverPid(running: Running): Promise<number> {
   return Number(result?.content[0]?.text);
 }
 
-it(`a daemon is killed ${KILLS} times under load: nothing that it answered is lost, nothing is left behind`, async () => {
+it(`a daemon is killed ${KILLS} times under load: no answered call is lost, and no process is left behind`, async () => {
   const home = await temporaryDirectory();
   const stateDir = home.file('state');
   mkdirSync(stateDir, { recursive: true });
@@ -73,7 +73,7 @@ it(`a daemon is killed ${KILLS} times under load: nothing that it answered is lo
     await new Promise((resolve) => setTimeout(resolve, 30 + ((kill * 37) % 300)));
     running.child.kill('SIGKILL');
     await Promise.all(calling);
-    // Whoever was left by the one before has been ended by this one.
+    // This daemon has ended the server process that the previous one left behind.
     if (orphan !== undefined) expect(isAlive(orphan)).toBe(false);
     orphan = pid;
   }

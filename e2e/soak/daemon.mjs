@@ -1,4 +1,4 @@
-// A daemon with one server for the kill test: prints its address and token when it answers.
+// A daemon for the soak tests: prints its URL and token when it is ready.
 // node daemon.mjs <state directory> <configuration file>
 import { startDaemon } from '@turnbuckle/gateway';
 

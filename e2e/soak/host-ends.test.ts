@@ -5,7 +5,7 @@ const CYCLES = Number(process.env.SOAK_CYCLES ?? 200);
 const AT_ONCE = 4;
 
 it.skipIf(process.platform !== 'linux')(
-  `${CYCLES} hosts end in every way there is, and nothing that they started is left`,
+  `${CYCLES} hosts end in every possible way, and no process that they started is left`,
   async () => {
     let next = 0;
     const work = async (): Promise<void> => {
@@ -23,9 +23,9 @@ it.skipIf(process.platform !== 'linux')(
 );
 
 it.skipIf(process.platform !== 'linux')(
-  'what a killed host leaves is there until the restart, and gone after it',
+  'processes of a killed host run until the restart, and are gone after it',
   async () => {
-    // Alone, so that no other host sweeps: this proves that the other cycles prove something.
+    // Alone, so that no other host cleans up: this shows that the cycles above can fail.
     for (let cycle = 0; cycle < 5; cycle += 1) await runCycle({ ending: 'SIGKILL', alone: true });
   },
 );

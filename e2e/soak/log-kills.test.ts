@@ -7,7 +7,7 @@ it(`${KILLS} processes are killed while they make calls: each answered call is i
   const report = await runKillCycles({
     kills: Math.ceil(KILLS / 2),
     atOnce: 2,
-    // From the first calls to well into the taking in.
+    // From the first calls until well after the log has begun to take in the journal.
     linesFor: (round) => 1 + ((round * 137) % 3_000),
   });
   expect(report.acknowledged).toBeGreaterThan(KILLS);

@@ -5,7 +5,7 @@ import { setStage } from '../../packages/core/test/auth/stage.js';
 
 const EXPIRIES = 100;
 
-it(`60 callers in 11 processes over ${EXPIRIES} expiries: one renewal each, nobody signs in again`, async () => {
+it(`60 callers in 11 processes over ${EXPIRIES} expiries: one renewal each, and no second sign-in`, async () => {
   const stage = await setStage();
   const { calls, failures } = await race(stage, {
     processes: 11,
@@ -26,7 +26,7 @@ it(`60 callers in 11 processes over ${EXPIRIES} expiries: one renewal each, nobo
 });
 
 it.each<Ending>(['expires', 'is taken back'])(
-  'a token that %s: 60 callers in 11 processes on a busy machine, 10 rounds with one renewal each, nobody waits in vain',
+  'a token that %s: 60 callers in 11 processes on a busy machine, 10 rounds with one renewal each, and every call succeeds',
   async (ending) => {
     const stage = await setStage();
     const rounds = await runRounds(stage, { processes: 11, callers: 60, rounds: 10, ending, busy: 6 });

@@ -1,4 +1,4 @@
-/** What a server takes by itself: from the start of its process to its first answer to a call, nothing between. */
+/** Measures a server alone: from the start of its process to its first response to a call, without a daemon. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,10 +9,10 @@ const INITIALIZE = {
   clientInfo: { name: 'bare', version: '1' },
 };
 
-/** What else is in the environment (certificates to load, say) can double the start; the daemon passes on little. */
+/** Other environment variables (such as certificates to load) can double the start time; the daemon passes few of them. */
 const { PATH, HOME } = process.env;
 
-/** Milliseconds for one start; the process is gone afterwards. */
+/** Milliseconds for one start; the process has ended afterwards. */
 export async function bareStart({ command, args }: { command: string; args: string[] }): Promise<number> {
   const began = performance.now();
   const child = spawn(command, args, { env: { PATH, HOME }, stdio: ['pipe', 'pipe', 'ignore'] });

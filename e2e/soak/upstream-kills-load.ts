@@ -1,8 +1,8 @@
-/** Calls that are always on their way to some servers of a daemon, and what became of those that failed. */
+/** A constant load of calls to servers of a daemon; collects the failed calls. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SoakDaemon } from './attacks-daemon.js';
 
-/** How long each call stays on its way, so that whoever dies takes some along. */
+/** The duration of each call, so that a killed server always has calls in flight. */
 const CALL_MS = 25;
 const PAUSE_MS = 3;
 
@@ -20,7 +20,7 @@ export class Load {
   #losses: Loss[] = [];
   #isOver = false;
 
-  /** So many callers for each server; each has one call on its way, and the next one as soon as that has ended. */
+  /** Starts `callersEach` callers for each server; each makes one call at a time, without a pause. */
   constructor(daemon: SoakDaemon, servers: readonly string[], callersEach: number) {
     this.#daemon = daemon;
     this.#callers = servers.flatMap((server) =>
@@ -28,7 +28,7 @@ export class Load {
     );
   }
 
-  /** What failed since it was last asked. */
+  /** The failed calls since the last time this was called. */
   takeLosses(): readonly Loss[] {
     const losses = this.#losses;
     this.#losses = [];

@@ -8,11 +8,11 @@ import { Load, type Loss } from './upstream-kills-load.js';
 const KILLS = 20;
 const CALLERS = 16;
 const SERVERS = ['one', 'two'];
-/** What the daemon may add to the server's own start. */
+/** How much time the daemon may add to the server's own start. */
 const SLACK_MS = 100;
 const RETRY_MS = 3;
 const GIVE_UP_MS = 10_000;
-/** Between two kills: every caller is back at work. */
+/** Between two kills: enough time for every caller to call again. */
 const SETTLE_MS = 150;
 const STARTS = 7;
 
@@ -23,7 +23,7 @@ interface Kill {
   readonly losses: readonly Loss[];
 }
 
-/** From the kill to the first good answer to a call that began after it; who is refused asks again. */
+/** The time from the kill to the first success of a call that started after it; failed calls are repeated. */
 async function callUntilBack(daemon: SoakDaemon, server: string): Promise<Omit<Kill, 'ownStartMs'>> {
   const body = { server, tool_name: 'echo', arguments: { text: 'back' } };
   const killed = performance.now();
@@ -38,7 +38,7 @@ async function callUntilBack(daemon: SoakDaemon, server: string): Promise<Omit<K
   }
 }
 
-/** One bare start and one kill right after the other, so that both meet the same machine and the same load. */
+/** One bare start and one kill right after the other, so that both run under the same load. */
 async function killOnce(daemon: SoakDaemon, load: Load, server: string): Promise<Kill> {
   const ownStartMs = await bareStart(fixture('echo'));
   const { json } = await daemon.ask(`/api/servers/${server}`);
@@ -51,7 +51,7 @@ async function killOnce(daemon: SoakDaemon, load: Load, server: string): Promise
 const quantile = (values: readonly number[], share: number): number =>
   [...values].sort((left, right) => left - right)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
 
-const tell = (values: readonly number[]): string =>
+const summarize = (values: readonly number[]): string =>
   `${quantile(values, 0.5).toFixed(0)} ms (slowest ${quantile(values, 1).toFixed(0)})`;
 
 async function startAlone(): Promise<readonly number[]> {
@@ -72,7 +72,7 @@ async function killAll(daemon: SoakDaemon): Promise<readonly Kill[]> {
   return kills;
 }
 
-it(`a server is killed ${KILLS} times under load: only the calls on their way are lost, and it is soon back`, async () => {
+it(`a server is killed ${KILLS} times under load: only the calls in flight are lost, and it is soon back`, async () => {
   const daemon = await startSoakDaemon(Object.fromEntries(SERVERS.map((name) => [name, fixture('echo')])));
   onTestFinished(async () => void (await daemon.stop()));
   for (const server of SERVERS) await callUntilBack(daemon, server);
@@ -81,11 +81,13 @@ it(`a server is killed ${KILLS} times under load: only the calls on their way ar
   expect(await daemon.stop()).toBe(0);
   const loaded = kills.map(({ ownStartMs }) => ownStartMs);
   const back = kills.map(({ backMs }) => backMs);
-  process.stdout.write(`own start ${tell(alone)}, under load ${tell(loaded)}; back after ${tell(back)}\n`);
+  process.stdout.write(
+    `own start ${summarize(alone)}, under load ${summarize(loaded)}; back after ${summarize(back)}\n`,
+  );
 
   expect(kills.flatMap(({ losses }) => losses).length).toBeGreaterThan(KILLS);
   for (const { server, losses } of kills) {
-    // Each caller has one call on its way: whoever loses two was refused after the death.
+    // Each caller has one call in flight: a caller that loses two had a call refused after the kill.
     const callers = losses.map(({ caller }) => caller);
     expect(callers).toEqual([...new Set(callers)]);
     for (const loss of losses)
@@ -96,6 +98,6 @@ it(`a server is killed ${KILLS} times under load: only the calls on their way ar
       });
   }
   expect(quantile(back, 0.5)).toBeLessThan(quantile(alone, 0.5) + SLACK_MS);
-  // A single one can meet a busy moment of the machine, and so can a start without anything between.
+  // A single recovery can hit a busy moment of the machine, and so can a bare start.
   expect(quantile(back, 1)).toBeLessThan(quantile(loaded, 1) + SLACK_MS);
 });

@@ -8,25 +8,25 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    // The hostile suite runs here too: its bounds in time hold only on a quiet machine. So do properties, more often.
+    // The hostile suite runs here too: its time limits hold only on a quiet machine. Property tests run here with more cases.
     include: [
       'e2e/soak/*.test.ts',
       'packages/core/test/hostile/*.test.ts',
       'packages/gateway/test/fuzz/*.test.ts',
       'packages/gateway/test/daemon/{large-inputs,large-lists}.test.ts',
       'packages/core/test/auth/race.test.ts',
-      'packages/core/test/observe/redact-slices.test.ts',
-      'packages/core/test/observe/finds.test.ts',
-      'packages/core/test/policy/{addresses,decision-work}.test.ts',
+      'packages/core/test/redaction/redact-slices.test.ts',
+      'packages/core/test/redaction/find-secrets.test.ts',
+      'packages/core/test/policy/{possible-addresses,decision-budget}.test.ts',
       'packages/core/test/config/hostile-files.test.ts',
       'packages/cli/test/imports/hostile-texts.test.ts',
-      'packages/core/test/observe/redact-properties.test.ts',
+      'packages/core/test/redaction/redact-properties.test.ts',
     ],
     setupFiles: ['testing/property-seed.ts'],
     pool: 'threads',
-    // Each file measures or counts on the whole machine: one after the other.
+    // Each file measures times or needs the whole machine: they run one after the other.
     fileParallelism: false,
-    // Bounds in time hold on a quiet machine, which this one may not be: each test gets a second try.
+    // Time limits hold on a quiet machine, which this one may not be: each test gets a second try.
     retry: 1,
     reporters: ['verbose'],
     testTimeout: 1_800_000,

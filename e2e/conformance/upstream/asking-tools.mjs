@@ -1,8 +1,8 @@
-// Tools that ask their client. Each says what it wants to know as 2026-07-28 does; for a client of 2025-11-25
-// the SDK sends the same questions as requests of their own.
+// Tools that send requests to their client. Each asks as in 2026-07-28, with an input_required result; for a client
+// of 2025-11-25 the SDK sends the same questions as separate requests.
 import { randomUUID } from 'node:crypto';
 import { inputRequired } from '@modelcontextprotocol/server';
-import { answersOf, filledIn, offeredBy, say } from './call.mjs';
+import { answersOf, filledIn, offeredBy, textResult } from './call.mjs';
 import { CHOICES, CONTACT, DEFAULTS, formOf } from './forms.mjs';
 import { states } from './states.mjs';
 
@@ -25,7 +25,7 @@ const sampling = (text) => ({
 });
 
 /**
- * A tool that asks everything at once and shows the answers.
+ * A tool that asks everything at once and returns the answers.
  * @param {(args: Record<string, unknown>) => Record<string, InputRequest>} questions
  * @param {Tool['inputSchema']} [inputSchema]
  * @returns {Tool}
@@ -36,7 +36,7 @@ const asking = (questions, inputSchema) => ({
     const inputRequests = questions(args);
     const answers = answersOf(call);
     return Object.keys(inputRequests).every((key) => answers[key] !== undefined)
-      ? say(`The answers: ${JSON.stringify(answers)}`)
+      ? textResult(`The answers: ${JSON.stringify(answers)}`)
       : inputRequired({ inputRequests });
   },
 });
@@ -58,7 +58,7 @@ const nameForm = inputRequired.elicit(NAME);
 const withState = {
   run: async (_args, call) => {
     if (call.context.mcpReq.requestState() !== undefined && filledIn(call, 'confirm') !== undefined)
-      return say('state-ok');
+      return textResult('state-ok');
     return inputRequired({
       inputRequests: { confirm: form('Please confirm', formOf({ ok: { type: 'boolean' } }, ['ok'])) },
       requestState: await states.mint({ nonce: randomUUID() }),
@@ -71,7 +71,7 @@ const twoRounds = {
   run: async (_args, { context }) => {
     const state = context.mcpReq.requestState();
     const round = typeof state === 'object' && state !== null && 'round' in state ? state.round : 0;
-    if (round === 2) return say('both rounds are over');
+    if (round === 2) return textResult('both rounds are over');
     const question =
       round === 0
         ? { step1: nameForm }
@@ -84,7 +84,7 @@ const twoRounds = {
 };
 
 /**
- * In the older revision nobody says per request what can be asked: one tries, and takes a refusal for a no.
+ * In the older revision, requests do not carry the client's capabilities: the tool tries, and treats an error as unsupported.
  * @type {Tool}
  */
 const whatIsOffered = {
@@ -94,14 +94,14 @@ const whatIsOffered = {
     if (offered === undefined) {
       await mcpReq.elicitInput(NAME).catch(() => {});
       const answer = await mcpReq.requestSampling(sampling('Say hello'));
-      return say(`The model: ${JSON.stringify(answer.content)}`);
+      return textResult(`The model: ${JSON.stringify(answer.content)}`);
     }
     const inputRequests = {
       ...(offered.sampling !== undefined && { greeting: inputRequired.createMessage(sampling('Say hello')) }),
       ...(offered.elicitation !== undefined && { user_name: nameForm }),
     };
     const isOver = Object.keys(inputRequests).length === 0 || Object.keys(answersOf(call)).length > 0;
-    return isOver ? say('nothing is left to ask') : inputRequired({ inputRequests });
+    return isOver ? textResult('nothing is left to ask') : inputRequired({ inputRequests });
   },
 };
 
@@ -139,7 +139,7 @@ export const ASKING_TOOLS = {
       };
       const answers = answersOf(call);
       return Object.keys(inputRequests).every((key) => answers[key] !== undefined)
-        ? say('all inputs received')
+        ? textResult('all inputs received')
         : inputRequired({ inputRequests, requestState: await states.mint({ nonce: randomUUID() }) });
     },
   },

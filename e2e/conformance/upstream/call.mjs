@@ -1,4 +1,4 @@
-// What the tools, resources and prompts of this server are made of.
+// Types and helpers of this server's tools, resources and prompts.
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 
 /**
@@ -23,17 +23,17 @@ export const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIA
  * @param {string} text
  * @returns {CallToolResult}
  */
-export const say = (text) => ({ content: [{ type: 'text', text }] });
+export const textResult = (text) => ({ content: [{ type: 'text', text }] });
 
 /**
- * The answers that came with a request, or an empty list of them.
+ * The answers that the request contains; empty if there are none.
  * @param {Call} call
  * @returns {Record<string, unknown>}
  */
 export const answersOf = ({ context }) => context.mcpReq.inputResponses ?? {};
 
 /**
- * What the form with this key was filled in with; undefined when it was not.
+ * The content of the form with this key; undefined if it was not accepted.
  * @param {Call} call
  * @param {string} key
  * @returns {Record<string, unknown> | undefined}
@@ -48,11 +48,11 @@ export function filledIn(call, key) {
 }
 
 /**
- * What the client says that it can do; undefined in the older revision, where it said so once.
+ * The client's capabilities in the request; undefined in the older revision, where only `initialize` has them.
  * @param {Call} call
  */
 export function offeredBy({ context }) {
-  // The SDK's type leaves the keys of the revision open.
+  // The SDK's type does not name the keys of this revision.
   const envelope =
     /** @type {Record<string, import('@modelcontextprotocol/server').ClientCapabilities> | undefined} */ (
       context.mcpReq.envelope

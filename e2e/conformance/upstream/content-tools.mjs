@@ -1,6 +1,6 @@
-// Tools that answer at once, or tell something on the way.
+// Tools that return content at once, or send notifications first.
 import { setTimeout as pause } from 'node:timers/promises';
-import { PIXEL, SILENCE, say } from './call.mjs';
+import { PIXEL, SILENCE, textResult } from './call.mjs';
 
 const STEP_MS = 40;
 const image = { type: /** @type {const} */ ('image'), data: PIXEL, mimeType: 'image/png' };
@@ -13,7 +13,7 @@ const embedded = (uri, mimeType, text) => ({
 
 /** @type {import('./call.mjs').Tools} */
 export const CONTENT_TOOLS = {
-  test_simple_text: { run: () => say('This is a simple text response for testing.') },
+  test_simple_text: { run: () => textResult('This is a simple text response for testing.') },
   test_image_content: { run: () => ({ content: [image] }) },
   test_audio_content: {
     run: () => ({ content: [{ type: 'audio', data: SILENCE, mimeType: 'audio/wav' }] }),
@@ -33,7 +33,7 @@ export const CONTENT_TOOLS = {
     }),
   },
   test_error_handling: {
-    run: () => ({ ...say('This tool intentionally returns an error for testing'), isError: true }),
+    run: () => ({ ...textResult('This tool intentionally returns an error for testing'), isError: true }),
   },
   test_tool_with_logging: {
     run: async (_args, { context }) => {
@@ -41,13 +41,13 @@ export const CONTENT_TOOLS = {
         await context.mcpReq.log('info', step);
         await pause(STEP_MS);
       }
-      return say('logged three times');
+      return textResult('logged three times');
     },
   },
   test_logging_tool: {
     run: async (_args, { context }) => {
       await context.mcpReq.log('info', 'one line');
-      return say('logged once');
+      return textResult('logged once');
     },
   },
   test_tool_with_progress: {
@@ -58,26 +58,26 @@ export const CONTENT_TOOLS = {
         await context.mcpReq.notify({ method: 'notifications/progress', params });
         await pause(STEP_MS);
       }
-      return say('done');
+      return textResult('done');
     },
   },
   test_reconnection: {
     run: async (_args, { context }) => {
       context.http?.closeSSE?.();
       await pause(100);
-      return say('Reconnection test completed');
+      return textResult('Reconnection test completed');
     },
   },
   test_trigger_tool_change: {
     run: (_args, { world }) => {
       world.change('tools');
-      return say('the list of tools is another one');
+      return textResult('the list of tools is another one');
     },
   },
   test_trigger_prompt_change: {
     run: (_args, { world }) => {
       world.change('prompts');
-      return say('the list of prompts is another one');
+      return textResult('the list of prompts is another one');
     },
   },
   test_custom_header: {
@@ -86,7 +86,7 @@ export const CONTENT_TOOLS = {
       properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, query: { type: 'string' } },
       required: ['region'],
     },
-    run: (args) => say(JSON.stringify(args)),
+    run: (args) => textResult(JSON.stringify(args)),
   },
   json_schema_2020_12_tool: {
     inputSchema: {
@@ -113,6 +113,6 @@ export const CONTENT_TOOLS = {
       else: { required: ['email'] },
       additionalProperties: false,
     },
-    run: (args) => say(JSON.stringify(args)),
+    run: (args) => textResult(JSON.stringify(args)),
   },
 };

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { ASKING_TOOLS } from './asking-tools.mjs';
-import { say } from './call.mjs';
+import { textResult } from './call.mjs';
 import { CONTENT_TOOLS } from './content-tools.mjs';
 import { servePrompts } from './prompts.mjs';
 import { serveResources } from './resources.mjs';
@@ -12,12 +12,12 @@ const PLAIN_TOOLS = { ...CONTENT_TOOLS, ...ASKING_TOOLS };
 const NO_ARGUMENTS = { type: 'object' };
 const HINT = { ttlMs: 1_000, cacheScope: /** @type {const} */ ('public') };
 /** @type {import('./call.mjs').Tools} */
-const EXTRA = { test_extra_tool: { run: () => say('Here today.') } };
+const EXTRA = { test_extra_tool: { run: () => textResult('Here today.') } };
 
 /**
- * A server with everything that the referee's scenarios look for; not connected yet.
+ * A server with everything that the referee's scenarios need; not connected yet.
  * @param {import('./world.mjs').World} world
- * @param {'modern' | 'legacy'} era tasks are an extension of the newer revision only
+ * @param {'modern' | 'legacy'} era tasks are an extension of the modern era only
  */
 export function createServer(world, era) {
   const server = new Server(

@@ -1,7 +1,7 @@
 /** @typedef {import('@modelcontextprotocol/server').EventStore} EventStore */
 
 /**
- * Keeps what was sent on streams, for clients whose stream broke.
+ * Stores the events of streams, for clients that resume a broken stream.
  * @implements {EventStore}
  */
 export class EventLog {

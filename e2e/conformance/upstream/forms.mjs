@@ -1,4 +1,4 @@
-// The forms that the elicitation scenarios want to see.
+// The forms that the elicitation scenarios expect.
 
 /** @typedef {import('@modelcontextprotocol/server').ElicitRequestFormParams['requestedSchema']} Form */
 

@@ -20,7 +20,7 @@ const messages = (...contents) => ({ messages: contents.map((content) => ({ role
  * @param {string} text
  * @returns {ContentBlock}
  */
-const words = (text) => ({ type: 'text', text });
+const textContent = (text) => ({ type: 'text', text });
 
 /** @param {string} name @param {string} description */
 const argument = (name, description) => ({ name, description, required: true });
@@ -29,10 +29,10 @@ const COMPLETIONS = ['testValue1', 'testValue2', 'paris', 'park'];
 
 /** @type {Record<string, Prompt>} */
 const PROMPTS = {
-  test_simple_prompt: { get: () => messages(words('This is a simple prompt for testing.')) },
+  test_simple_prompt: { get: () => messages(textContent('This is a simple prompt for testing.')) },
   test_prompt_with_arguments: {
     arguments: [argument('arg1', 'First test argument'), argument('arg2', 'Second test argument')],
-    get: ({ arg1, arg2 }) => messages(words(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)),
+    get: ({ arg1, arg2 }) => messages(textContent(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)),
   },
   test_prompt_with_embedded_resource: {
     arguments: [argument('resourceUri', 'The resource to embed')],
@@ -42,20 +42,20 @@ const PROMPTS = {
           type: 'resource',
           resource: { uri, mimeType: 'text/plain', text: 'Embedded resource content for testing.' },
         },
-        words('Please process the embedded resource above.'),
+        textContent('Please process the embedded resource above.'),
       ),
   },
   test_prompt_with_image: {
     get: () =>
       messages(
         { type: 'image', data: PIXEL, mimeType: 'image/png' },
-        words('Please analyze the image above.'),
+        textContent('Please analyze the image above.'),
       ),
   },
   test_input_required_result_prompt: {
     get: (_args, call) => {
       const content = filledIn(call, 'user_context');
-      if (content !== undefined) return messages(words(`The context is: ${content.context}`));
+      if (content !== undefined) return messages(textContent(`The context is: ${content.context}`));
       const user_context = inputRequired.elicit({
         message: 'What context should the prompt use?',
         requestedSchema: {
@@ -69,7 +69,7 @@ const PROMPTS = {
   },
 };
 /** @type {Record<string, Prompt>} */
-const EXTRA = { test_extra_prompt: { get: () => messages(words('Here today.')) } };
+const EXTRA = { test_extra_prompt: { get: () => messages(textContent('Here today.')) } };
 
 /**
  * @param {import('@modelcontextprotocol/server').Server} server

@@ -19,7 +19,7 @@ import { EventLog } from './event-log.mjs';
  */
 
 /**
- * Serves at `/mcp` of a port of its own, and returns the address.
+ * Serves `/mcp` on a free port, and returns the URL.
  * @param {World} world
  * @param {'modern' | 'legacy' | 'both'} era
  * @returns {Promise<string>}
@@ -31,12 +31,12 @@ export async function serveHttp(world, era) {
     kind === 'tools' ? handler.notify.toolsChanged() : handler.notify.promptsChanged(),
   );
   const serveModern = toNodeHandler(handler);
-  const isForUs = localhostHostValidation();
-  const isFromHere = localhostOriginValidation();
+  const hasValidHost = localhostHostValidation();
+  const hasValidOrigin = localhostOriginValidation();
   const http = createHttpServer(async (incoming, response) => {
-    // Node leaves both open because answers share the class; a request has them.
+    // Node types `method` and `url` as optional because responses share the class; a request has both.
     const request = /** @type {IncomingMessage} */ (incoming);
-    if (!isForUs(request, response) || !isFromHere(request, response)) return;
+    if (!hasValidHost(request, response) || !hasValidOrigin(request, response)) return;
     if (request.url !== '/mcp') return void response.writeHead(404).end();
     const body = parse(request.method === 'POST' ? await text(request) : '');
     const isLegacy =
@@ -52,7 +52,7 @@ export async function serveHttp(world, era) {
 }
 
 /**
- * What is not JSON is told so by whoever serves it.
+ * Returns undefined for invalid JSON; the handler then responds with the error.
  * @param {string} body
  * @returns {unknown}
  */
@@ -64,7 +64,7 @@ function parse(body) {
   }
 }
 
-/** One server for each session of a client of an older revision. */
+/** One server for each session of a legacy client. */
 class Sessions {
   #world;
   #events = new EventLog();
@@ -102,7 +102,7 @@ class Sessions {
       onsessionclosed: (id) => void this.#open.delete(id),
     });
     const server = createServer(this.#world, 'legacy');
-    this.#world.tell(server);
+    this.#world.forwardChanges(server);
     await server.connect(transport);
     return transport;
   }

@@ -1,5 +1,5 @@
 // node server.mjs [--era both|modern|legacy] [--transport http|stdio]
-// The server behind the gateway. Over HTTP it writes its address as its first line, and ends with its stdin.
+// The server behind the gateway. Over HTTP it prints its URL as its first line, and ends when stdin closes.
 import { parseArgs } from 'node:util';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createServer } from './create-server.mjs';
@@ -20,13 +20,13 @@ if (transport === 'http') {
   process.stdin.resume().once('end', () => process.exit());
 } else if (era === 'legacy') {
   const server = createServer(world, 'legacy');
-  world.tell(server);
+  world.forwardChanges(server);
   await server.connect(new StdioServerTransport());
 } else {
   serveStdio(
     (context) => {
       const server = createServer(world, context.era);
-      world.tell(server);
+      world.forwardChanges(server);
       return server;
     },
     { legacy: era === 'modern' ? 'reject' : 'serve' },

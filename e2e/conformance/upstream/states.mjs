@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createRequestStateCodec } from '@modelcontextprotocol/server';
 
-/** What a client has to bring back unchanged: signed, so that a change shows. */
+/** Request states, which a client returns unchanged: signed, so that a change is detected. */
 export const states = createRequestStateCodec({ key: randomBytes(32), ttlSeconds: 600 });

@@ -1,8 +1,8 @@
-// The tools of the tasks scenarios, and the methods by which a client follows a task.
+// The tools of the tasks scenarios, and the methods with which a client polls and updates a task.
 import { setTimeout as pause } from 'node:timers/promises';
 import { inputRequired, MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { answersOf, filledIn, offeredBy, say } from './call.mjs';
+import { answersOf, filledIn, offeredBy, textResult } from './call.mjs';
 import { formOf } from './forms.mjs';
 
 export const EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -39,7 +39,7 @@ function needTasks(call) {
 function begin(call, work) {
   needTasks(call);
   const task = call.world.tasks.start(work);
-  // The SDK has no type for what this extension answers.
+  // The SDK has no type for the result of this extension.
   return /** @type {CallToolResult} */ (/** @type {unknown} */ ({ resultType: 'task', ...task.summary() }));
 }
 
@@ -51,7 +51,7 @@ const isAccepted = (answer) =>
 export const TASK_TOOLS = {
   greet: {
     inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-    run: ({ name }) => say(`Hello, ${name}!`),
+    run: ({ name }) => textResult(`Hello, ${name}!`),
   },
   slow_compute: {
     inputSchema: {
@@ -63,7 +63,7 @@ export const TASK_TOOLS = {
       /** @param {AbortSignal} signal */
       const compute = async (signal) => {
         await pause(Number(args.seconds) * 1_000, undefined, { signal });
-        return say(`computed ${args.label}`);
+        return textResult(`computed ${args.label}`);
       };
       return hasTasks(call)
         ? begin(call, ({ signal }) => compute(signal))
@@ -74,7 +74,7 @@ export const TASK_TOOLS = {
     run: (_args, call) =>
       begin(call, async ({ signal }) => {
         await pause(1_000, undefined, { signal });
-        return { ...say('the job did not work'), isError: true };
+        return { ...textResult('the job did not work'), isError: true };
       }),
   },
   protocol_error_job: {
@@ -89,7 +89,7 @@ export const TASK_TOOLS = {
     run: ({ filename }, call) =>
       begin(call, async (task) => {
         const answer = await task.ask('confirmation', form(`Delete ${filename}?`, 'confirm', 'boolean'));
-        return say(isAccepted(answer) ? `deleted ${filename}` : `kept ${filename}`);
+        return textResult(isAccepted(answer) ? `deleted ${filename}` : `kept ${filename}`);
       }),
   },
   multi_input: {
@@ -99,7 +99,7 @@ export const TASK_TOOLS = {
           task.ask('first', form('The first name?', 'name', 'string')),
           task.ask('second', form('The second name?', 'name', 'string')),
         ]);
-        return say(`${answers.filter(isAccepted).length} answers`);
+        return textResult(`${answers.filter(isAccepted).length} answers`);
       }),
   },
   test_tool_with_task: {
@@ -110,7 +110,7 @@ export const TASK_TOOLS = {
           inputRequests: { user_name: form('What is your name?', 'name', 'string') },
         });
       const name = filledIn(call, 'user_name')?.name ?? 'nobody';
-      return begin(call, async () => say(`Hello from the task, ${name}`));
+      return begin(call, async () => textResult(`Hello from the task, ${name}`));
     },
   },
 };

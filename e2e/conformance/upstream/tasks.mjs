@@ -1,4 +1,4 @@
-// Tasks as the extension of 2026-07-28 has them: made by the server, polled by the client, asked by answers.
+// Tasks of the 2026-07-28 extension: created by the server, polled by the client, which also sends the requested input.
 import { randomUUID } from 'node:crypto';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
@@ -17,7 +17,7 @@ export class Tasks {
   #tasks = new Map();
 
   /**
-   * The task exists before its id is told to anybody.
+   * The task is stored before its id is sent to a client.
    * @param {(task: Task) => Promise<CallToolResult>} work
    */
   start(work) {
@@ -72,7 +72,7 @@ export class Task {
   ask(key, request) {
     return new Promise((answer) => {
       this.#questions.set(key, { request, answer });
-      this.#become('input_required');
+      this.#setStatus('input_required');
     });
   }
 
@@ -84,7 +84,7 @@ export class Task {
       this.#questions.delete(key);
       question.answer(response);
     }
-    if (this.#questions.size === 0 && this.#status === 'input_required') this.#become('working');
+    if (this.#questions.size === 0 && this.#status === 'input_required') this.#setStatus('working');
   }
 
   cancel() {
@@ -92,7 +92,7 @@ export class Task {
     this.#abort.abort();
   }
 
-  /** What a client is told of it when it begins. */
+  /** The task as the client sees it when it starts. */
   summary() {
     return {
       taskId: this.id,
@@ -104,7 +104,7 @@ export class Task {
     };
   }
 
-  /** The same with its questions, its result or its error. */
+  /** The same with its open input requests, result or error. */
   detail() {
     const open = [...this.#questions].map(([key, { request }]) => [key, request]);
     return {
@@ -115,18 +115,18 @@ export class Task {
   }
 
   /**
-   * Only the first end counts.
+   * Only the first final status counts.
    * @param {Status} status
    * @param {{ result?: CallToolResult, error?: { code: number, message: string } }} outcome
    */
   #end(status, outcome) {
     if (this.#status !== 'working' && this.#status !== 'input_required') return;
     this.#outcome = outcome;
-    this.#become(status);
+    this.#setStatus(status);
   }
 
   /** @param {Status} status */
-  #become(status) {
+  #setStatus(status) {
     this.#status = status;
     this.#updatedAt = new Date().toISOString();
   }

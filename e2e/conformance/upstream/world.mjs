@@ -2,7 +2,7 @@ import { Tasks } from './tasks.mjs';
 
 /** @typedef {'tools' | 'prompts'} Kind */
 
-/** What all servers of this process share: extra entries in the lists, tasks, and who is told of changes. */
+/** The state that all servers of this process share: extra list entries, tasks, and listeners for changes. */
 export class World {
   tasks = new Tasks();
   /** @type {Set<Kind>} */
@@ -16,7 +16,7 @@ export class World {
   }
 
   /**
-   * Puts the extra entry into a list or takes it out, and says so.
+   * Adds the extra entry to a list or removes it, and notifies the listeners.
    * @param {Kind} kind
    */
   change(kind) {
@@ -25,7 +25,7 @@ export class World {
   }
 
   /**
-   * Returns the function that ends it.
+   * Returns a function that removes the listener.
    * @param {(kind: Kind) => void} listener
    */
   listen(listener) {
@@ -34,13 +34,13 @@ export class World {
   }
 
   /**
-   * Tells the client of this server as long as it is connected.
+   * Sends list changes to the client of this server while it is connected.
    * @param {import('@modelcontextprotocol/server').Server} server
    */
-  tell(server) {
+  forwardChanges(server) {
     const end = this.listen((kind) => {
-      const told = kind === 'tools' ? server.sendToolListChanged() : server.sendPromptListChanged();
-      told.catch(() => {});
+      const sent = kind === 'tools' ? server.sendToolListChanged() : server.sendPromptListChanged();
+      sent.catch(() => {});
     });
     server.onclose = end;
   }
