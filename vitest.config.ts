@@ -17,5 +17,7 @@ export default defineConfig({
     isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A busy machine takes longer than the default second.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -1,7 +1,7 @@
 // node scripts/check-skips.mjs <results of vitest as JSON> ...
-// Fails when a test was skipped in each of these runs: on a machine that has everything, none has to be. One that only
-// root can run, or only somebody else, is in order when the other run had it.
-// `--files` prints the files that have skipped tests instead, `--failed` those that failed.
+// Fails if a test was skipped in each of these runs: a machine with all programs needs to skip none. A test that only
+// root can run, or only another user, is fine if it ran in the other run.
+// `--files` prints the files with skipped tests instead, `--failed` those that failed.
 import { readFileSync } from 'node:fs';
 
 const [first, ...others] = process.argv.slice(2);
@@ -13,14 +13,14 @@ if (paths.length === 0) {
   process.exit(2);
 }
 
-/** Below the root of the repository, which is another one in each run. */
+/** The path from the root of the repository, which differs between runs. */
 const inRepository = (file) => /(?:packages|testing|docs|e2e)\/.*$/.exec(file)?.[0] ?? file;
 
 const files = paths.flatMap((path) => JSON.parse(readFileSync(path, 'utf8')).testResults);
 const tests = files.flatMap(({ name, assertionResults }) =>
   assertionResults.map(({ fullName, status }) => ({ file: inRepository(name), fullName, status })),
 );
-/** A contract is held by every transport that can: there a test is missing when it ran for none of them. */
+/** A contract test runs for every transport that supports it: it counts as skipped only if it ran for none of them. */
 const contractOf = (name) =>
   /^packages\/core\/test\/contract\/[^:]*: .*? lane (?<title>.*)$/.exec(name)?.groups?.title;
 const hasRun = ({ status }) => status === 'passed' || status === 'failed';

@@ -4,10 +4,9 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 
 /**
- * Installs published packages, each exact `name@version` into a directory of its own under `directory`,
- * two at a time and without running install scripts. What is already there is left alone. Resolves with
- * the package directories in the order asked; rejects with one sentence when an install fails or takes
- * longer than `timeoutMs`.
+ * Installs published packages, each exact `name@version` into its own directory under `directory`, two at a time
+ * and without running install scripts. Skips packages that are already installed. Resolves with the package
+ * directories in the given order; rejects with one sentence if an install fails or takes longer than `timeoutMs`.
  * @param {{ directory: string, packages: string[], timeoutMs?: number, onProgress?: (line: string) => void }} options
  * @returns {Promise<string[]>}
  */
@@ -26,7 +25,7 @@ export async function installPublished({ directory, packages, timeoutMs = 300_00
       onProgress(`installed ${spec} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s (${done}/${total})`);
     }
   };
-  // On a failure the other worker stops taking packages, and what it has begun is still waited for.
+  // After a failure the other worker finishes its current package and starts no new one.
   const stopped = () =>
     worker().catch((error) => {
       missing.length = 0;
@@ -38,7 +37,7 @@ export async function installPublished({ directory, packages, timeoutMs = 300_00
 }
 
 /**
- * Where `installPublished` puts the package `spec`, installed or not.
+ * The directory of the package `spec`, whether or not it is installed.
  * @param {string} directory
  * @param {string} spec
  */
@@ -47,7 +46,7 @@ export function packageDirectory(directory, spec) {
 }
 
 /**
- * The script behind an installed package's command, for starting it with a Node of one's choice.
+ * The script of an installed package's command, so that any Node can run it.
  * @param {string} packageRoot
  * @returns {Promise<string>}
  */
@@ -72,8 +71,8 @@ function slug(spec) {
 const PARTIAL = /^\.partial-(\d+)-/;
 
 /**
- * Installs beside the final place and renames, so that an interrupted install is never taken for a
- * whole one and two processes may install the same package at once.
+ * Installs into a partial directory and renames it, so that an interrupted install never looks complete and two
+ * processes may install the same package at once.
  * @param {{ directory: string, spec: string, timeoutMs: number }} options
  */
 async function installOne({ directory, spec, timeoutMs }) {
@@ -111,9 +110,9 @@ async function npmInstall({ directory, spec, timeoutMs }) {
     stdio: ['ignore', 'ignore', 'pipe'],
     shell: npm.shell,
   });
-  let complaint = '';
+  let stderrTail = '';
   child.stderr.on('data', (chunk) => {
-    complaint = (complaint + chunk).slice(-2000);
+    stderrTail = (stderrTail + chunk).slice(-2000);
   });
   let timedOut = false;
   const timer = setTimeout(() => {
@@ -125,10 +124,10 @@ async function npmInstall({ directory, spec, timeoutMs }) {
     child.once('close', resolve);
   }).finally(() => clearTimeout(timer));
   if (timedOut) throw new Error(`Installing ${spec} did not finish within ${timeoutMs / 1000} s.`);
-  if (code !== 0) throw new Error(`npm could not install ${spec} (exit ${code}).\n${complaint.trim()}`);
+  if (code !== 0) throw new Error(`npm could not install ${spec} (exit ${code}).\n${stderrTail.trim()}`);
 }
 
-/** Inside an npm script the same npm is used again; otherwise the one on the PATH. */
+/** Inside an npm script, the same npm; otherwise the one on the PATH. */
 function npmCommand() {
   const script = process.env.npm_execpath;
   if (script !== undefined && /npm-cli\.c?js$/.test(script))

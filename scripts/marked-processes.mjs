@@ -4,11 +4,11 @@ import { readdir, readFile } from 'node:fs/promises';
 /** Name of the environment variable that marks the processes a test or an example starts. */
 export const MARK = 'TURNBUCKLE_MARK';
 
-/** False where the system does not show the environment of processes; `markedProcesses` then finds none. */
+/** False if the system does not show the environment of processes; `markedProcesses` then finds none. */
 export const canSeeProcesses = existsSync('/proc/self/environ');
 
 /**
- * Process ids, descendants included, whose environment carries `MARK=mark`.
+ * The ids of processes, including descendants, whose environment contains `MARK=mark`.
  * @param {string} mark
  * @returns {Promise<number[]>}
  */
@@ -20,8 +20,7 @@ export async function markedProcesses(mark) {
 }
 
 /**
- * A process that ended while we looked, or that belongs to somebody else, is not ours. A zombie has no
- * environment any more.
+ * False for a process that has ended meanwhile or belongs to another user. A zombie has no environment.
  * @param {string} id
  * @param {string} mark
  */

@@ -1,4 +1,4 @@
-// Makes a fresh clone ready: installs when the lock or a package changed since the last time, then builds.
+// Prepares a clone: installs if the lock file or a package.json changed since the last time, then builds.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ function run(title, command, args) {
   console.log(`${title}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
-/** The bundle is made of the sources and of what is installed. */
+/** True if a source file or the installed dependencies changed after the bundle was built. */
 function isBundleOld() {
   const bundle = join(root, 'packages', 'cli', 'dist', 'bin.js');
   if (!existsSync(bundle)) return true;

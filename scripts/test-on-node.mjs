@@ -1,5 +1,5 @@
-// Runs the tests on another Node: `node scripts/test-on-node.mjs 22`. The binary comes as an npm package, kept
-// outside the workspace's node_modules: a `node` in there would be the one that every npm script uses.
+// Runs the tests on another Node: `node scripts/test-on-node.mjs 22`. The binary comes from an npm package outside
+// the workspace's node_modules: every npm script would use a `node` in there.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -34,7 +34,7 @@ if (!existsSync(installed) || JSON.parse(readFileSync(installed, 'utf8')).versio
   if (install.status !== 0) process.exit(install.status ?? 1);
 }
 
-// Child processes of the tests that say just `node` get this one too.
+// Tests that start `node` by name get this one too.
 const env = {
   ...process.env,
   TURNBUCKLE_TESTS: 'all',

@@ -1,5 +1,5 @@
 // Writes docs/commands.md from the command table: write-command-reference.mjs [--check] [file].
-// With --check nothing is written; the exit code is 1 when the page is not up to date.
+// With --check it writes nothing; the exit code is 1 if the page is not up to date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -24,10 +24,10 @@ const { GLOBAL_OPTIONS } = await load('command');
 const { helpFor } = await load('help');
 
 const code = (text) => `\`${text}\``;
-// A bar ends a cell, even inside code.
+// A vertical bar ends a cell, even inside code.
 const cell = (text) => text.replaceAll('|', '\\|');
 
-/** A Markdown table whose columns are aligned, as the other pages have them. */
+/** A Markdown table with aligned columns, as on the other pages. */
 function table(head, rows) {
   const all = [head, ...rows.map((row) => row.map(cell))];
   const widths = head.map((_, column) => Math.max(...all.map((row) => [...row[column]].length)));
@@ -48,7 +48,7 @@ function optionTable(options) {
   return table(['option', 'what it does'], rows);
 }
 
-/** Examples as a shell takes them; what each is for stands behind it. */
+/** The lines of a shell block: each example, followed by a comment that explains it. */
 function exampleLines(examples) {
   const longest = Math.max(...examples.map(({ line }) => line.length));
   return examples.map(({ line, what }) => (what === '' ? line : `${line.padEnd(longest)}  # ${what}`));

@@ -1,0 +1,128 @@
+// Checks the words of docs/glossary.md (CONTRIBUTING.md, "Words"). Fails if a word of its "not" column, or one of
+// scripts/forbidden-words.json, is part of a name in packages/*/src, or occurs in a message or on a page.
+import { readdirSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+const GLOSSARY = 'docs/glossary.md';
+/** Shorter texts are keys and values of protocols and files, not sentences. */
+const MIN_WORDS_OF_A_SENTENCE = 4;
+
+const { words, names, prefixes, phrases, allowed } = JSON.parse(
+  readFileSync('scripts/forbidden-words.json', 'utf8'),
+);
+
+/** The cells of the "not" column of every table. */
+function notColumn(page) {
+  let column = -1;
+  return page.split('\n').flatMap((line) => {
+    const cells = line.split('|').map((cell) => cell.trim());
+    if (!line.startsWith('|')) column = -1;
+    else if (column === -1) column = cells.indexOf('not');
+    else if (!/^-+$/.test(cells[column] ?? '')) return (cells[column] ?? '').split(', ').filter(Boolean);
+    return [];
+  });
+}
+
+/** `McpEndpoint`, `#mcp_endpoint` and `MCP_ENDPOINT` are all "mcp endpoint". */
+const wordsOf = (name) =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .replace(/[_$#-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+
+/** The word on its own, in singular or plural. */
+const pattern = (word) => new RegExp(`(?<![\\w-])${word.replace(/s$/, '')}(?:s|es)?(?![\\w-])`, 'i');
+
+const glossaryWords = notColumn(readFileSync(GLOSSARY, 'utf8'));
+const everywhere = [...new Set([...glossaryWords, ...words])].map((word) => ({ word, found: pattern(word) }));
+const inNames = [...everywhere, ...names.map((word) => ({ word, found: pattern(word) }))];
+const inTexts = [
+  ...everywhere,
+  ...phrases.map((phrase) => ({ word: phrase, found: new RegExp(`(?<!\\w)${phrase}(?!\\w)`, 'i') })),
+];
+
+const used = new Set();
+/** An exception is for exactly one word at one name, text or page. */
+function isAllowed(word, where) {
+  const index = allowed.findIndex((one) => one.word === word && one.in === where);
+  if (index !== -1) used.add(index);
+  return index !== -1;
+}
+
+function checkName(name, place) {
+  const parts = wordsOf(name);
+  return inNames
+    .filter(({ word, found }) => found.test(parts) && !isAllowed(word, name))
+    .map(({ word }) => word)
+    .concat(prefixes.filter((prefix) => name.startsWith(prefix)))
+    .map((word) => `${place}: the name ${name} has "${word}" in it.`);
+}
+
+function checkSource(file) {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const faults = [];
+  const placeOf = (node) => `${file}:${source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1}`;
+  const checkText = (text, node) => {
+    if (text.trim().split(/\s+/).length < MIN_WORDS_OF_A_SENTENCE) return;
+    for (const { word, found } of inTexts)
+      if (found.test(text) && !isAllowed(word, file))
+        faults.push(`${placeOf(node)}: the text has "${word}" in it.`);
+  };
+  const visit = (node) => {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node))
+      faults.push(...checkName(node.text, placeOf(node)));
+    else if (ts.isStringLiteralLike(node)) checkText(node.text, node);
+    else if (ts.isTemplateExpression(node))
+      // An interpolated value counts as one word.
+      checkText([node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('…'), node);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return faults;
+}
+
+function checkPage(file) {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line, index) =>
+      inTexts
+        .filter(({ word, found }) => found.test(line) && !isAllowed(word, file))
+        .map(({ word }) => `${file}:${index + 1}: the page has "${word}" in it.`),
+    );
+}
+
+const list = (root, ending) =>
+  readdirSync(root, { recursive: true })
+    .map((path) => `${root}/${path.replaceAll('\\', '/')}`)
+    .filter((path) => path.endsWith(ending));
+const sources = readdirSync('packages').flatMap((name) => list(`packages/${name}/src`, '.ts'));
+const pages = [
+  ...readdirSync('.').filter((name) => name.endsWith('.md')),
+  ...readdirSync('packages').flatMap((name) =>
+    readdirSync(`packages/${name}`)
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => `packages/${name}/${file}`),
+  ),
+  ...list('docs', '.md'),
+].filter((page) => page !== GLOSSARY && !page.startsWith('docs/agents/'));
+
+const faults = [
+  ...(glossaryWords.length < 10
+    ? [`${GLOSSARY}: only ${glossaryWords.length} words were found to forbid.`]
+    : []),
+  ...(sources.length < 100 || pages.length < 20 ? ['The paths are wrong: too few files were found.'] : []),
+  ...new Set([...sources.flatMap(checkSource), ...pages.flatMap(checkPage)]),
+  ...allowed
+    .filter((_, index) => !used.has(index))
+    .map(
+      (one) =>
+        `scripts/forbidden-words.json: "${one.word}" in ${one.in} does not occur: remove the exception.`,
+    ),
+];
+for (const fault of faults) console.error(fault);
+console.log(
+  `Words: ${inNames.length + phrases.length} words, ${sources.length + pages.length} files, ${faults.length} faults`,
+);
+process.exit(faults.length === 0 ? 0 : 1);
