@@ -1,6 +1,6 @@
 /**
- * What is measured and the bound each figure must keep. A figure `against: 'reference'` is our value over
- * the raw SDK's of the same round; one `against: 'itself'` is recorded as it is judged.
+ * The figures and their bounds. A figure `against: 'reference'` is our value divided by the raw SDK's of the same
+ * round; for `against: 'itself'` the recorded value itself is compared with the bound.
  * @typedef {object} Figure
  * @property {string} id
  * @property {string} name

@@ -1,5 +1,5 @@
-// Installs the peers into .cache/bench-peers/<id>, each with a package.json of its own. A peer that is
-// already there at the right version is left alone; one that cannot be installed is named with its reason.
+// Installs the peers into .cache/bench-peers/<id>, each with its own package.json. A peer that is already installed
+// at the right version is skipped; one that cannot be installed is reported with the reason.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ const cacheDirectory = fileURLToPath(new URL('../.cache/bench-peers/', import.me
 const installTimeoutMs = 240_000;
 
 /**
- * Where a peer's node_modules live; the directory may not exist yet.
+ * The directory of a peer's node_modules; it may not exist yet.
  * @param {string} id
  */
 export const peerDirectory = (id) => join(cacheDirectory, id);
@@ -42,21 +42,20 @@ function runInstall(directory) {
       timeout: installTimeoutMs,
       shell: process.platform === 'win32',
     });
-    let complaint = '';
+    let stderrTail = '';
     child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      complaint = (complaint + chunk).slice(-2000);
+      stderrTail = (stderrTail + chunk).slice(-2000);
     });
     child.once('error', (error) => settle(error.message));
     child.once('close', (code, signal) => {
-      const lines = complaint.trim().split('\n');
+      const lines = stderrTail.trim().split('\n');
       settle(code === 0 ? undefined : `npm ended with ${code ?? signal}: ${lines[0] ?? ''}`);
     });
   });
 }
 
 /**
- * Makes every peer available, one install at a time. Never rejects: answers which are ready and why
- * the others are missing.
+ * Installs every peer, one at a time. Never rejects: returns which are ready and why the others are missing.
  * @param {(line: string) => void} [report]
  */
 export async function installPeers(report = () => {}) {

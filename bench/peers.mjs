@@ -1,6 +1,6 @@
 /**
- * The other clients the runner compares with, at exact versions. Each is installed by itself, so that
- * none sees another's dependencies.
+ * The other clients that the runner compares with, at exact versions. Each is installed separately, so that none
+ * uses another's dependencies.
  * @typedef {{ id: string, label: string, dependencies: Record<string, string> }} Peer
  */
 

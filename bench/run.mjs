@@ -1,5 +1,5 @@
-// Runs the figures and prints them against their bounds, then every client beside the raw SDK.
-// Exits with 1 when a figure is short.
+// Runs the benchmarks and prints each figure with its bound, then every client compared with the raw SDK.
+// Exits with 1 if a figure misses its bound.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ async function selectSubjects(options, scratchDirectory) {
   const { missing } = withPeers ? await installPeers(note) : { missing: {} };
   const taking = subjects
     .filter(({ peer }) => peer === undefined || (withPeers && missing[peer] === undefined))
-    // A state directory of the run's own: era verdicts must neither come from nor go to the user's.
+    // A separate state directory: the run must neither read nor write the user's era verdicts.
     .map((subject) => ({
       ...subject,
       settings: { ...subject.settings, stateDir: join(scratchDirectory, 'state') },

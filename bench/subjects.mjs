@@ -1,5 +1,5 @@
-// Who takes part, and what a client file in clients/ must offer: an export `load` of type LoadClient. A subject
-// is a client file with settings; `informative` ones vary a client that is already there.
+// The subjects of the benchmark. A client file in clients/ exports `load` of type LoadClient. A subject is a client
+// file with settings; `informative` subjects are variants of another subject.
 import { peers } from './peers.mjs';
 
 /**
@@ -8,7 +8,7 @@ import { peers } from './peers.mjs';
  * @property {string} label
  * @property {string} client file in clients/, without its ending
  * @property {string} [peer] id of the peer whose packages it needs
- * @property {'legacy' | 'both'} era what its server speaks
+ * @property {'legacy' | 'both'} era the era of its server
  * @property {ClientSettings} settings
  * @property {boolean} [informative]
  */
@@ -20,7 +20,7 @@ import { peers } from './peers.mjs';
  * @typedef {{ name: string, transport: 'http', url: string }} HttpSpec
  * @typedef {StdioSpec | HttpSpec} ServerSpec
  *
- * An open client that knows all its tools. `call` answers the text of the result's first block.
+ * An open client that has listed all tools. `call` returns the text of the result's first block.
  * @typedef {object} Session
  * @property {number} toolCount
  * @property {(server: string, tool: string, args: Record<string, unknown>) => Promise<string>} call

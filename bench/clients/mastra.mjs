@@ -18,7 +18,7 @@ export async function load({ importPeer }) {
       toolCount: Object.keys(tools).length,
       call: async (server, tool, args) => {
         const result = await tools[`${server}_${tool}`].execute(args, {});
-        // A tool with an output schema answers its structured content alone.
+        // A tool with an output schema returns only its structured content.
         return result.content?.[0]?.text ?? result.text;
       },
       close: () => client.disconnect(),

@@ -1,4 +1,4 @@
-// Our library as a user has it: servers by configuration, every guard at its default, express lane on.
+// Our library as users run it: servers by configuration, every guard at its default, express lane on.
 
 /** @param {import('../subjects.mjs').ServerSpec} server */
 const toConfig = (server) =>
@@ -21,8 +21,9 @@ const createExecute = (runtime) => async (server, tool, args) => {
 
 /** @type {import('../subjects.mjs').LoadClient} */
 export async function load({ settings }) {
-  const { createRuntime, preload } = await import('turnbuckle');
-  // Loading is no part of any figure; ours would otherwise load its parts when they are first needed.
+  const { createRuntime } = await import('turnbuckle');
+  const { preload } = await import('turnbuckle/host');
+  // Load time is not part of any figure; without this, our library loads its parts when they are first needed.
   await preload();
 
   return async (servers) => {
@@ -32,7 +33,7 @@ export async function load({ settings }) {
       ...(settings.stateDir === undefined ? {} : { stateDir: settings.stateDir }),
     });
     await runtime.connectAll();
-    // Nothing of the list is kept here: the memory figure counts what the library itself holds.
+    // The list is not stored here: the memory figure counts only the memory of the library.
     const toolCount = runtime.tools().filter((tool) => !tool.native).length;
     return {
       toolCount,

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** An MCP client of the older revision with nothing in it but what the wire needs, over connections that are kept. */
+/** A minimal legacy MCP client over kept connections. */
 export class BareClient {
   #agent = new Agent({ keepAlive: true, maxSockets: 64 });
   #url;

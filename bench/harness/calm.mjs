@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const probeMs = 40;
 const busyShare = 0.35;
 const longestWaitMs = 400;
-// A machine that is never calm must not stretch the run: after this the medians alone have to cope.
-let patienceMs = 30_000;
+// The total waiting time of a run: on a machine that is never idle, the medians alone must absorb the noise.
+let waitBudgetMs = 30_000;
 
 function readTimes() {
   let idle = 0;
@@ -25,12 +25,12 @@ async function isBusy() {
   return total > 0 && 1 - (after.idle - before.idle) / total > busyShare;
 }
 
-/** Waits a moment for other work on the machine to pause; gives up early rather than late. */
+/** Waits briefly until the machine is idle; gives up after `longestWaitMs`. */
 export async function calm() {
   let waitedMs = 0;
   while (await isBusy()) {
     waitedMs += probeMs;
-    patienceMs -= probeMs;
-    if (waitedMs >= longestWaitMs || patienceMs <= 0) return;
+    waitBudgetMs -= probeMs;
+    if (waitedMs >= longestWaitMs || waitBudgetMs <= 0) return;
   }
 }

@@ -6,13 +6,13 @@ const workerPath = fileURLToPath(new URL('./worker.mjs', import.meta.url));
 const commandTimeoutMs = 60_000;
 const closeTimeoutMs = 5_000;
 
-/** A subject in a child process. A command rejects when the child fails, dies or stays silent. */
+/** A subject in a child process. A command rejects if the child fails, exits or does not respond. */
 export class ClientProcess {
   #child;
   #label;
   #waiting = new Map();
   #nextId = 1;
-  #complaint = '';
+  #stderrTail = '';
 
   /** @param {import('../subjects.mjs').Subject} subject */
   constructor(subject) {
@@ -31,11 +31,11 @@ export class ClientProcess {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (chunk) => {
-      this.#complaint = (this.#complaint + chunk).slice(-400);
+      this.#stderrTail = (this.#stderrTail + chunk).slice(-400);
     });
     this.#child.on('message', (message) => this.#settle(message));
     this.#child.once('exit', (code, signal) =>
-      this.#fail(`ended with ${code ?? signal} ${this.#complaint.trim()}`),
+      this.#fail(`ended with ${code ?? signal} ${this.#stderrTail.trim()}`),
     );
     this.#child.once('error', (error) => this.#fail(error.message));
   }
@@ -52,7 +52,7 @@ export class ClientProcess {
     this.#waiting.clear();
   }
 
-  /** Runs a command of the worker and answers its value. */
+  /** Runs a command of the worker and returns its value. */
   async run(command, input = {}, timeoutMs = commandTimeoutMs) {
     const id = this.#nextId++;
     let timer;
@@ -69,7 +69,7 @@ export class ClientProcess {
     }
   }
 
-  /** Closes the client politely, then ends the process whatever it answered. */
+  /** Closes the client, then kills the process whatever the result. */
   async stop() {
     if (this.#child.exitCode !== null) return;
     await this.run('close', {}, closeTimeoutMs).catch(() => {});
@@ -81,7 +81,7 @@ export class ClientProcess {
 }
 
 /**
- * A client process that is loaded and has its servers open. Stops the process when that fails.
+ * Starts a client process, loads the client and connects its servers. Stops the process if that fails.
  * @param {import('../subjects.mjs').Subject} subject
  * @param {readonly import('../subjects.mjs').ServerSpec[]} servers
  */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export const command = fileURLToPath(new URL('../../packages/cli/dist/bin.js', import.meta.url));
 
 /**
- * Starts the daemon as a user does, on a free port; resolves when it answers.
+ * Starts the daemon as a user does, on a free port; resolves when it is ready.
  * @param {{ env: NodeJS.ProcessEnv, config?: string }} options
  */
 export async function startDaemon({ env, config }) {
@@ -13,10 +13,10 @@ export async function startDaemon({ env, config }) {
   const child = spawn(process.execPath, [command, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const text = await new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     child.stdout.setEncoding('utf8').on('data', (part) => {
-      said += part;
-      if (said.trimEnd().endsWith('}')) resolve(said);
+      output += part;
+      if (output.trimEnd().endsWith('}')) resolve(output);
     });
     child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}`)));
   });

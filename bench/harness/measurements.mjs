@@ -1,6 +1,6 @@
 import { median, quantile } from './statistics.mjs';
 
-/** Every value of a run, by figure, subject and round, and what went wrong on the way. */
+/** Every value of a run, by figure, subject and round, and the failures. */
 export class Measurements {
   /** @type {Map<string, Map<string, Map<number, number>>>} */
   #values = new Map();
@@ -31,7 +31,7 @@ export class Measurements {
   }
 
   /**
-   * The median of the ratios, round by round, so that a slow moment weighs on both sides alike.
+   * The median of the ratios of each round, so that a slow moment of the machine affects both sides.
    * @param {string} figure
    * @param {string} subject
    * @param {string} reference

@@ -23,7 +23,7 @@ function toQuantity(value, unit) {
 }
 
 /**
- * A figure held against its bound; `short` also when it could not be measured.
+ * Compares a figure with its bound; `short` also if it could not be measured.
  * @param {import('../figures.mjs').Figure} figure
  * @param {import('./measurements.mjs').Measurements} measurements
  */
@@ -33,7 +33,7 @@ export function judge(figure, measurements) {
       ? summarise(measurements.valuesOf(figure.id, ours.id))
       : measurements.ratioOf(figure.id, ours.id, reference.id);
   const failed = measurements.reasonOf(figure.id, ours.id) ?? measurements.reasonOf(figure.id, reference.id);
-  // A start too many in any round is one too many: a count is not averaged.
+  // One extra start in any round is a failure: counts are not averaged.
   const value = figure.unit === 'starts' ? summary.greatest : summary.median;
   const kept = failed === undefined && isKept(figure.bound, value);
   return {
@@ -57,7 +57,7 @@ export function toFigureLine({ name, value, low, high, rounds, bound, verdict, f
 }
 
 /**
- * Every client over the raw SDK, and in the first row what the raw SDK itself took.
+ * The ratio of every client to the raw SDK; the first row has the absolute values of the raw SDK.
  * @param {readonly import('../figures.mjs').Figure[]} figures
  * @param {readonly import('../subjects.mjs').Subject[]} subjects
  * @param {import('./measurements.mjs').Measurements} measurements

@@ -2,7 +2,7 @@ import { ours, reference } from '../subjects.mjs';
 import { shuffle } from './statistics.mjs';
 
 /**
- * What a suite works with.
+ * The input of a suite.
  * @typedef {object} RunContext
  * @property {number} rounds
  * @property {readonly import('../subjects.mjs').Subject[]} subjects
@@ -12,7 +12,7 @@ import { shuffle } from './statistics.mjs';
  * @property {(line: string) => void} note
  */
 
-// The peers are there for context: where each sample costs a fresh process they get fewer rounds.
+// The peers are only for context: where each sample needs a new process, they get fewer rounds.
 const peerRounds = 3;
 
 /**
@@ -26,8 +26,7 @@ export function toRoundOrder(subjects) {
 }
 
 /**
- * Takes one sample per subject and round, each in a process of its own; a subject that failed is not
- * asked again.
+ * Takes one sample per subject and round, each in its own process; skips a subject after a failure.
  * @param {RunContext} context
  * @param {string} figure
  * @param {(subject: import('../subjects.mjs').Subject) => Promise<number>} sample

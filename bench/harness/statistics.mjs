@@ -1,5 +1,5 @@
 /**
- * The value below which a share of the samples lies, interpolated; NaN without samples.
+ * The quantile of the samples, interpolated; NaN without samples.
  * @param {readonly number[]} samples
  * @param {number} share between 0 and 1
  */

@@ -1,5 +1,5 @@
-// One client in a process of its own, driven over IPC. Times are taken here, next to the calls, so that
-// neither the runner nor the channel is part of them.
+// One client in its own process, controlled over IPC. Times are measured here, so that they include neither the
+// runner nor the IPC channel.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
@@ -35,7 +35,7 @@ const commands = {
     return { elapsedMs, toolCount: session.toolCount };
   },
 
-  /** One call after the other; answers the microseconds of each. */
+  /** Makes one call after the other; returns the microseconds of each. */
   async sequence({ server, count, bytes, unmeasured }) {
     for (let index = 0; index < unmeasured; index++) await callEcho(server, bytes);
     const samples = new Array(count);
@@ -47,7 +47,7 @@ const commands = {
     return { samples };
   },
 
-  /** Keeps a number of calls in flight; answers how many ended per second. */
+  /** Keeps a number of calls in flight; returns how many ended per second. */
   async flight({ server, count, bytes, inFlight, unmeasured }) {
     const run = async (total) => {
       let left = total;
@@ -62,7 +62,7 @@ const commands = {
     return { perSecond: (count * 1000) / (performance.now() - start) };
   },
 
-  /** Bytes alive after a full collection, buffers included. */
+  /** Bytes in use after a full garbage collection, including buffers. */
   async memory() {
     for (let pass = 0; pass < 3; pass++) {
       globalThis.gc?.();

@@ -1,5 +1,5 @@
-// The protocol of the bare servers: no SDK, no validation, and everything but the echoed text serialised
-// once, so that what a run measures is the client.
+// The protocol of the bare servers: no SDK, no validation, and everything but the echoed text is serialised once,
+// so that a run measures the client.
 import { createCatalogue } from './catalogue.mjs';
 
 const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
@@ -18,7 +18,7 @@ const discovery = `"result":${JSON.stringify({
 })}}`;
 
 /**
- * What the servers look at in a message.
+ * The parts of a message that the servers read.
  * @typedef {{ protocolVersion?: string, arguments?: { text: string }, _meta?: Record<string, unknown> }} Params
  * @typedef {{ id?: string | number, method?: string, params?: Params }} Message
  */
@@ -31,7 +31,7 @@ function toHandshake(asked) {
 
 /**
  * @param {{ modern: boolean, outputSchemas: boolean }} options
- * @returns {(text: string) => string} the rest of an answer to `tools/call`
+ * @returns {(text: string) => string} the rest of a response to `tools/call`
  */
 function createEcho({ modern, outputSchemas }) {
   const kind = modern ? '"resultType":"complete",' : '';
@@ -43,7 +43,7 @@ function createEcho({ modern, outputSchemas }) {
 }
 
 /**
- * Answers one JSON-RPC message with a line of JSON, or with nothing where none is due.
+ * Returns a function that answers one JSON-RPC message with a line of JSON, or undefined if it needs no response.
  * @param {{ tools: number, outputSchemas: boolean, era: 'legacy' | 'both' }} settings
  * @returns {(message: Message) => string | undefined}
  */

@@ -1,6 +1,5 @@
 /**
- * The tools every bare server lists: `echo` first, then records tools of about 1 KB of JSON each, as real
- * servers have them.
+ * The tools of every bare server: `echo` first, then record tools of about 1 KB of JSON each, as real servers have.
  */
 
 const echoInput = {
@@ -72,7 +71,7 @@ function toRecordTool(index) {
 }
 
 /**
- * The catalogue of a server, `echo` included in the count.
+ * The tools of a server; `count` includes `echo`.
  * @param {{ count: number, outputSchemas: boolean }} options
  */
 export function createCatalogue({ count, outputSchemas }) {

@@ -1,12 +1,12 @@
-// The least a gateway in Node can do: one HTTP server before stdio servers, ids rewritten, nothing checked,
-// nothing recorded. What ours costs beyond it is what its guards, its log and its numbers cost.
+// The minimum that a gateway in Node can do: one HTTP server in front of stdio servers, ids rewritten, nothing
+// checked, nothing recorded. The difference to ours is the cost of guards, log and metrics.
 // node floor-gateway.mjs <specs as JSON>; prints its URL when every server has listed its tools.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 
 /** @type {{ name: string, command: string, args: string[] }[]} */
 const specs = JSON.parse(process.argv[2] ?? '[]');
-const upstreams = new Map();
+const servers = new Map();
 
 function connect({ name, command, args }) {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -28,19 +28,19 @@ function connect({ name, command, args }) {
       waiting.set(last, resolve);
       child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: last, method, params })}\n`);
     });
-  upstreams.set(name, { request, tools: [] });
+  servers.set(name, { request, tools: [] });
 }
 
-async function handshake([name, upstream]) {
+async function handshake([name, target]) {
   const clientInfo = { name: 'floor', version: '1' };
-  await upstream.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
-  const { tools } = await upstream.request('tools/list', {});
-  upstream.tools = tools.map((tool) => ({ ...tool, name: `${name}_${tool.name}` }));
+  await target.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+  const { tools } = await target.request('tools/list', {});
+  target.tools = tools.map((tool) => ({ ...tool, name: `${name}_${tool.name}` }));
 }
 
 for (const spec of specs) connect(spec);
-await Promise.all([...upstreams].map(handshake));
-const list = JSON.stringify([...upstreams.values()].flatMap(({ tools }) => tools));
+await Promise.all([...servers].map(handshake));
+const list = JSON.stringify([...servers.values()].flatMap(({ tools }) => tools));
 
 async function answer({ id, method, params }) {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
@@ -48,8 +48,8 @@ async function answer({ id, method, params }) {
   if (method !== 'tools/call')
     return `${head}{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"floor","version":"1"}}}`;
   const cut = params.name.indexOf('_');
-  const upstream = upstreams.get(params.name.slice(0, cut));
-  const result = await upstream.request('tools/call', { ...params, name: params.name.slice(cut + 1) });
+  const target = servers.get(params.name.slice(0, cut));
+  const result = await target.request('tools/call', { ...params, name: params.name.slice(cut + 1) });
   return `${head}${JSON.stringify(result)}}`;
 }
 

@@ -1,5 +1,5 @@
-// A bare MCP server over Streamable HTTP: stateless, answers in plain JSON. Prints its URL once it listens
-// and ends when its stdin does, so that it never outlives the runner.
+// A bare MCP server over Streamable HTTP: stateless, responds in plain JSON. Prints its URL once it listens
+// and ends when stdin ends, so that it never outlives the runner.
 import { createServer } from 'node:http';
 import { createAnswers } from './answers.mjs';
 import { parseSettings } from './settings.mjs';

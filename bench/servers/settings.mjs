@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
 /**
- * What a bare server is told on its command line. `era: both` also answers 2026-07-28 requests;
- * `startsFile` gets one line per process start.
+ * The command line options of a bare server. `era: both` also answers 2026-07-28 requests; the server appends one
+ * line per process start to `startsFile`.
  * @returns {{ tools: number, outputSchemas: boolean, era: 'legacy' | 'both', startsFile: string | undefined }}
  */
 export function parseSettings() {

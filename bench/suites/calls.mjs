@@ -1,5 +1,5 @@
-// Small calls over one transport: every subject in a process of its own with a server of its own, all warm,
-// driven in short interleaved blocks.
+// Small calls over one transport: every subject has its own process and server, all are warmed up, and they run in
+// short interleaved blocks.
 import { startHttpServer, stdioServer } from '../harness/bare-server.mjs';
 import { calm } from '../harness/calm.mjs';
 import { openClient } from '../harness/client-process.mjs';
@@ -8,7 +8,7 @@ import { median } from '../harness/statistics.mjs';
 
 const server = 'bench';
 const warmUpPasses = 4;
-// Blocks are short and the clients stay open, so more rounds cost little and calm the medians.
+// Blocks are short and the clients stay open, so more rounds cost little and make the medians more stable.
 const blocksPerRound = 2;
 
 const small = { server, bytes: 16 };
@@ -55,7 +55,7 @@ function createKinds(transport) {
   };
 }
 
-/** Warms in turns: V8 drops the code of a process that sat idle while the others were warmed. */
+/** Warms up in turns: V8 drops the optimised code of a process that is idle while the others warm up. */
 async function warmUp(transport, entrants) {
   const { sequence, flight } = blocks[transport];
   for (let pass = 0; pass < warmUpPasses; pass++) {

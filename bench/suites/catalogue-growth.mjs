@@ -1,5 +1,5 @@
-// What a call costs when the catalogue is large, and what each tool of it costs in memory. Both compare our
-// library with itself: a process with few tools beside one with many.
+// The cost of a call with a large catalog, and the memory per tool. Both compare our library with itself: a process
+// with few tools and one with many.
 import { stdioServer } from '../harness/bare-server.mjs';
 import { calm } from '../harness/calm.mjs';
 import { openClient } from '../harness/client-process.mjs';
@@ -7,7 +7,7 @@ import { median, shuffle } from '../harness/statistics.mjs';
 import { createCatalogue } from '../servers/catalogue.mjs';
 import { ours } from '../subjects.mjs';
 
-// Five servers on both sides, since the library takes at most a thousand tools from each.
+// Five servers on both sides, since the library accepts at most a thousand tools from each.
 const serverCount = 5;
 const few = 10;
 const many = 5000;

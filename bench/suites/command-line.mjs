@@ -1,4 +1,4 @@
-// What a shell pays for the command: whole processes, from start to exit, against a bare Node beside them.
+// The cost of the command in a shell: whole processes, from start to exit, compared with a bare Node.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ export async function runCommandLine(context) {
     context.note(figure);
     const daemon = figure === 'cli-warm' ? await startDaemon({ env }) : undefined;
     try {
-      timeProcess(commands[figure], env); // the first run finds out the server's era
+      timeProcess(commands[figure], env); // the first run detects the server's era
       for (let round = 0; round < context.rounds; round++) {
         await calm();
         const bare = [];

@@ -1,5 +1,5 @@
-// Twenty stdio servers at once, from nothing to every tool known. The library is loaded beforehand on all
-// sides, and ours has met these servers before, as in every run of a user's but the first.
+// Twenty stdio servers at once, from the start until all tools are listed. Every library is loaded in advance, and
+// ours has cached the era of these servers, as in every run of a user but the first.
 import { stdioServer } from '../harness/bare-server.mjs';
 import { calm } from '../harness/calm.mjs';
 import { openClient } from '../harness/client-process.mjs';

@@ -1,5 +1,5 @@
-// The first call after a long list of tools with output schemas: what a client puts off until then, or
-// does for tools nobody asked for, shows here.
+// The first call after a long list of tools with output schemas: shows work that a client defers until then, or
+// does for tools that are not called.
 import { stdioServer } from '../harness/bare-server.mjs';
 import { calm } from '../harness/calm.mjs';
 import { openClient } from '../harness/client-process.mjs';

@@ -1,5 +1,5 @@
-// Through the daemon: ten stdio servers of ten tools behind it, a bare HTTP client in front, everything on
-// (log, metrics, policy), against the same client at a bare HTTP server without anything between.
+// Calls through the daemon: ten stdio servers with ten tools each, a bare HTTP client, everything enabled (log,
+// metrics, policy), compared with the same client directly at a bare HTTP server.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ async function startFloor() {
   return { ...JSON.parse(line), pid: child.pid ?? 0, stop };
 }
 
-/** Until all tools are listed. @param {Running} running */
+/** Resolves when all tools are listed. @param {Running} running */
 async function openClient(running) {
   const client = await new BareClient(running).initialize();
   const until = performance.now() + 30_000;
@@ -81,7 +81,7 @@ async function medianOf(work, times) {
 }
 
 /**
- * The medians of two that differ by little: call by call in turns, so that whatever else the machine does meets both.
+ * The medians of two clients that differ little: they call in turns, so that other work on the machine affects both.
  * @param {BareClient[]} clients @param {(client: BareClient) => Promise<unknown>} work @param {number} times
  */
 async function inTurns(clients, work, times) {
@@ -158,7 +158,7 @@ async function runSteady(context) {
   }
 }
 
-/** What a session of an older client adds, by the memory of the process after many of them. */
+/** The memory per legacy session, from the memory of the process after many sessions. */
 async function measureSessions(running, record) {
   const client = new BareClient(running);
   const open = async (many) => {

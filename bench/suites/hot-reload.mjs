@@ -1,4 +1,4 @@
-// From a written file to a callable new tool, with 20 servers running, beyond the new server's own start.
+// From a written file to a callable new tool, with 20 servers running, without the new server's own start time.
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stdioServer } from '../harness/bare-server.mjs';
@@ -18,7 +18,8 @@ const toConfig = ({ command, args }, generation) => ({
 export async function runHotReload(context) {
   if (!context.wants(figure)) return;
   context.note(figure);
-  const { createConfiguredRuntime, createRuntime, preload } = await import('turnbuckle');
+  const { createConfiguredRuntime, createRuntime } = await import('turnbuckle');
+  const { preload } = await import('turnbuckle/host');
   await preload();
   const file = join(context.scratchDirectory, 'reload.json');
   const servers = Array.from({ length: count }, (_, index) => stdioServer(`server${index}`, { tools: 10 }));
@@ -31,7 +32,7 @@ export async function runHotReload(context) {
     await rename(`${file}.new`, file);
   };
   const stateDir = join(context.scratchDirectory, 'reload-state');
-  /** How long the same server takes to start on its own. */
+  /** The start time of the same server alone. */
   const ownStart = async () => {
     const runtime = await createRuntime({ stateDir, servers: { alone: toConfig(servers[0], 0) } });
     const start = performance.now();

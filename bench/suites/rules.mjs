@@ -1,4 +1,4 @@
-// What a decision costs when there are many rules: every kind of rule, and nothing fits before the last.
+// The cost of a decision with many rules: every kind of rule, and only the last one matches.
 import { join } from 'node:path';
 import { calm } from '../harness/calm.mjs';
 import { median } from '../harness/statistics.mjs';
@@ -12,7 +12,7 @@ const perBlock = 100;
 
 const serverName = (index) => `server${index % serverCount}`;
 
-/** Rules of all kinds, for all servers, that do not fit the calls below; the last one fits everything. */
+/** Rules of all kinds, for all servers, that do not match the calls below; the last one matches everything. */
 function mixedRules() {
   const kinds = [
     (index) => ({ action: 'deny', server: serverName(index), tool: `gone_${index}` }),
@@ -26,7 +26,7 @@ function mixedRules() {
   return [...rules, { action: 'allow' }];
 }
 
-/** The worst of them: each one has to look at the arguments of every call. */
+/** The slowest kind: each rule checks the arguments of every call. */
 function argumentRules() {
   const rules = Array.from({ length: ruleCount - 1 }, (_, index) => ({
     action: 'allow',
@@ -36,7 +36,7 @@ function argumentRules() {
 }
 
 /**
- * The median of short blocks: in one of them hardly anything else gets its turn.
+ * The median of short blocks, which are rarely interrupted by other work.
  * @param {import('turnbuckle').Runtime} runtime
  */
 function timeDecisions(runtime) {

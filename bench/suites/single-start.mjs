@@ -1,5 +1,5 @@
-// Finding out a server's era may cost a second process, but only once: after that each connection starts
-// the server exactly once. The server writes a line per start.
+// Detecting a server's era may start a second process, but only once: after that each connection starts the
+// server exactly once. The server writes a line per start.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stdioServer } from '../harness/bare-server.mjs';

@@ -1,4 +1,4 @@
-// The daemon in one story: started with a demo server, called over HTTP and from the command line, ended again.
+// Starts the daemon with a demo server, calls it over HTTP and from the command line, and stops it.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const state = join(home, 'state');
 const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, TURNBUCKLE_STATE_DIR: state };
 
 /**
- * What the command prints, in a home of its own.
+ * Runs the command in a temporary home and returns its output.
  * @param {string[]} words
  */
 async function turnbuckle(...words) {
@@ -25,7 +25,7 @@ try {
   const { url } = JSON.parse(await turnbuckle('serve', 'start', '--demo', '--port', '0', '--json'));
   console.log(`It runs at ${url}`);
 
-  // Any program in any language: one POST. This token is the owner's.
+  // Any program in any language can do this: one POST. This token is the owner's.
   const token = (await readFile(join(state, 'daemon-token'), 'utf8')).trim();
   const response = await fetch(`${url}/mcp/call`, {
     method: 'POST',
@@ -37,11 +37,11 @@ try {
   assert.deepEqual([success, result.structuredContent], [true, { sum: 5 }]);
 
   // The command line finds the daemon by itself and uses its connections.
-  const said = await turnbuckle('call', 'demo', 'echo', 'text=hello');
-  console.log('By the command:', said); // hello
-  assert.equal(said, 'hello');
+  const echoed = await turnbuckle('call', 'demo', 'echo', 'text=hello');
+  console.log('By the command:', echoed); // hello
+  assert.equal(echoed, 'hello');
 
-  // A token for an agent: nobody gets in without one.
+  // A token for an agent: requests without a token are refused.
   const agent = await turnbuckle('token', 'create', 'agent');
   assert.match(agent, /^tbk_/);
   assert.equal((await fetch(`${url}/tools`)).status, 401);

@@ -1,4 +1,4 @@
-// The stops of the tour. Each one does something with the runtime, shows it, and checks that it happened.
+// The stops of the tour. Each one does something with the runtime, prints it, and checks the outcome.
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { canSeeProcesses, markedProcesses } from '../../scripts/marked-processes.mjs';
@@ -6,8 +6,8 @@ import { bold, dim, green, heading, paragraph, red, table, yellow } from './term
 
 /** @typedef {import('turnbuckle').Runtime} Runtime */
 
-/** A stop that did not do what it says; the message tells which promise was not kept. */
-export class PromiseBroken extends Error {}
+/** A failed check of a stop; the message says what should have happened. */
+export class CheckFailed extends Error {}
 
 /**
  * @param {Runtime} runtime
@@ -160,7 +160,7 @@ export async function leaveNothing(runtime, mark) {
  * @returns {asserts condition}
  */
 function check(condition, promise) {
-  if (!condition) throw new PromiseBroken(promise);
+  if (!condition) throw new CheckFailed(promise);
 }
 
 /**

@@ -1,4 +1,4 @@
-// How the tour looks: 78 columns, colours only on a terminal that wants them.
+// The output of the tour: 78 columns, colours only on a terminal that supports them.
 const WIDTH = 78;
 const coloured = process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 
@@ -17,7 +17,7 @@ export function heading(text) {
 }
 
 /**
- * Prints a paragraph, indented and broken at words.
+ * Prints a paragraph, indented and wrapped between words.
  * @param {string} text
  * @param {(text: string) => string} [style]
  */
@@ -34,7 +34,7 @@ export function paragraph(text, style = (line) => line) {
 }
 
 /**
- * Prints rows in columns; the last column is cut where the width ends.
+ * Prints rows in columns; the last column is cut at the width.
  * @param {readonly (readonly string[])[]} rows
  * @param {(cell: string, column: number, row: number) => string} [style]
  */

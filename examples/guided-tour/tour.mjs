@@ -1,5 +1,5 @@
-// A tour of Turnbuckle with three published MCP servers. Every stop checks itself: exit code 1 and one
-// sentence when something did not happen as told.
+// A tour of Turnbuckle with three published MCP servers. Every stop checks its outcome; a failed check ends the
+// tour with one sentence and exit code 1.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -50,7 +50,7 @@ async function cleanUp() {
   await rm(directory, { recursive: true, force: true });
 }
 
-/** What a user would write into a configuration, with scripts in place of `npx -y …`. */
+/** The configuration that a user would write, with scripts instead of `npx -y …`. */
 async function configuration() {
   const [everything, filesystem, memory] = await Promise.all(names.map(serverScript));
   const command = process.execPath;
