@@ -34,7 +34,7 @@ const LEVELS = {
     ['index.ts'],
   ],
   cli: [
-    ['version.ts', 'terminal/'],
+    ['version.ts', 'launch/', 'terminal/'],
     ['command.ts'],
     ['command-line/'],
     ['approvals/'],

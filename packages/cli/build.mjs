@@ -1,5 +1,6 @@
 // The command as a split bundle: a command loads only its own chunk, and the heavy parts when it needs them.
 // CommonJS, because Node reads, links and starts it faster than modules; in few chunks, for the same reason.
+import { createHash } from 'node:crypto';
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
@@ -79,6 +80,13 @@ const calls = loadedWith(at('src/calls/local-call.ts'), split);
 const groupOf = (id) =>
   table.has(id) ? 'table' : attached.has(id) ? 'attached' : calls.has(id) ? 'calls' : null;
 
+// The cache of compiled code keeps the last few builds apart.
+const buildId = split.output.reduce((hash, { code = '' }) => hash.update(code), createHash('sha256'));
+const transform = {
+  ...options.transform,
+  define: { BUILD_ID: JSON.stringify(buildId.digest('hex').slice(0, 16)) },
+};
+
 // Names of classes stand in errors and traces.
 const minify = { compress: true, mangle: { keepNames: { class: true, function: false } } };
 
@@ -86,6 +94,7 @@ const minify = { compress: true, mangle: { keepNames: { class: true, function: f
 await rm(at('dist.new'), { recursive: true, force: true });
 await build({
   ...options,
+  transform,
   output: {
     dir: at('dist.new'),
     format: 'cjs',

@@ -1,7 +1,21 @@
 #!/usr/bin/env node
+import { isAbsolute } from 'node:path';
+import { defaultStateDirectory } from 'turnbuckle/light';
+import { CodeCache } from './launch/code-cache.js';
+import { useCompiledChunks } from './launch/compiled-chunks.js';
 import { main } from './main.js';
 
+declare const BUILD_ID: string;
+
 const IO_ERROR_EXIT = 74;
+
+const { TURNBUCKLE_STATE_DIR: stateDirectory = '', NODE_DISABLE_COMPILE_CACHE: isCacheDisabled } =
+  process.env;
+if (!isCacheDisabled && (stateDirectory === '' || isAbsolute(stateDirectory)))
+  useCompiledChunks({
+    directory: import.meta.dirname,
+    cache: new CodeCache(stateDirectory || defaultStateDirectory(process.env), BUILD_ID),
+  });
 
 const abort = new AbortController();
 let forcedExitCode: number | undefined;

@@ -8,5 +8,6 @@ export {
   ownIdentity,
   type ProcessIdentity,
 } from '../files/process-identity.js';
+export { defaultStateDirectory } from '../files/state-directory.js';
 export { isRecord } from '../json/is-record.js';
 export { shellQuote } from '../text/shell-quote.js';
