@@ -54,8 +54,12 @@ export class CodeCache {
       crc.writeUInt32LE(crcOf(data));
       const path = this.#pathOf(name);
       const temporary = `${path}.${process.pid}.tmp`;
-      writeFileSync(temporary, Buffer.concat([crc, data]), { mode: 0o600, flag: 'wx' });
-      renameSync(temporary, path);
+      try {
+        writeFileSync(temporary, Buffer.concat([crc, data]), { mode: 0o600, flag: 'wx' });
+        renameSync(temporary, path);
+      } catch {
+        rmSync(temporary, { force: true });
+      }
     });
   }
 
