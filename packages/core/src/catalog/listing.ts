@@ -35,13 +35,13 @@ export interface Listing {
 /** All items up to the limits; rejects if a page cannot be read. */
 export async function readListing(lane: Lane, request: ListRequest): Promise<Listing> {
   const { server, method, key, timeoutMs, maxPages, maxItems } = request;
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   const items: unknown[] = [];
   const seen = new Set<string>();
   let ttlMs: number | undefined;
   let cursor: string | undefined;
   for (let page = 1; ; page += 1) {
-    const leftMs = Math.max(deadline - Date.now(), 1);
+    const leftMs = Math.max(deadline - performance.now(), 1);
     const { result, isDeep } = await requestPage(lane, {
       method,
       // The empty string is a valid cursor.

@@ -9,7 +9,7 @@ export interface IdleTimerOptions {
 export class IdleTimer {
   readonly #options: IdleTimerOptions;
   #users = 0;
-  #lastUse = Date.now();
+  #lastUse = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: IdleTimerOptions) {
@@ -32,7 +32,7 @@ export class IdleTimer {
   /** Also starts the wait if it is called without a user. */
   leave(): void {
     if (this.#users > 0) this.#users -= 1;
-    this.#lastUse = Date.now();
+    this.#lastUse = performance.now();
     if (this.#options.idleMs === 0) return;
     if (this.#timer === undefined) this.#startTimer(this.#options.idleMs);
   }
@@ -50,7 +50,7 @@ export class IdleTimer {
     this.#timer = undefined;
     // The current user restarts the wait when it leaves.
     if (this.#users > 0) return;
-    const leftMs = this.#lastUse + this.#options.idleMs - Date.now();
+    const leftMs = this.#lastUse + this.#options.idleMs - performance.now();
     if (leftMs > 0) this.#startTimer(leftMs);
     else this.#options.onIdle();
   }

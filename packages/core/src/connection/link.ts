@@ -45,7 +45,7 @@ export interface Link {
 export async function openLink(options: LinkOptions, signal: AbortSignal): Promise<Link> {
   const { config, server } = options;
   const timeoutMs = config.connectTimeoutMs;
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   // A server known to be newer is probed anyway: that costs one message, and returns its capabilities.
   const remembered = config.era === 'auto' ? await options.verdicts.get(config) : config.era;
   const asked = config.era === 'auto' && remembered === 'modern' ? undefined : remembered;
@@ -58,7 +58,7 @@ export async function openLink(options: LinkOptions, signal: AbortSignal): Promi
   const attempt = (target: ServerConfig, era: Era | undefined): Promise<Link> =>
     connectOnce(
       { ...options, config: target, onCleanup: track },
-      { era, leftMs: Math.max(deadline - Date.now(), 1), signal },
+      { era, leftMs: Math.max(deadline - performance.now(), 1), signal },
     );
   let way: ConnectionAttempt = {
     target: config,

@@ -7,15 +7,44 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { errorCode } from '../errors.js';
 
+/** Measures what is read from sockets. */
+export interface SocketMeter {
+  /** Returns for how many milliseconds to pause reading. */
+  read(bytes: number): number;
+}
+
 export const withDeferredSocketEnd =
-  (connect: buildConnector.connector): buildConnector.connector =>
+  (connect: buildConnector.connector, meter?: SocketMeter): buildConnector.connector =>
   (options, callback) =>
     connect(options, (...opened) => {
-      if (opened[0] === null) deferSocketEnd(opened[1]);
+      if (opened[0] === null) {
+        if (meter !== undefined) meterSocket(opened[1], meter);
+        deferSocketEnd(opened[1]);
+      }
       callback(...opened);
     });
 
 type Emit = (this: Socket, event: string | symbol, ...values: unknown[]) => boolean;
+
+/** While it pauses, the parser finds nothing to read, and the kernel stops the server. */
+function meterSocket(socket: Socket, meter: SocketMeter): void {
+  const { read } = socket;
+  let isPaused = false;
+  socket.read = (size) => {
+    if (size === 0) return read.call(socket, size);
+    if (isPaused) return null;
+    const chunk: unknown = read.call(socket, size);
+    const pauseMs = chunk instanceof Uint8Array ? meter.read(chunk.length) : 0;
+    if (pauseMs > 0) {
+      isPaused = true;
+      setTimeout(() => {
+        isPaused = false;
+        if (!socket.destroyed) socket.emit('readable');
+      }, pauseMs).unref();
+    }
+    return chunk;
+  };
+}
 
 export function deferSocketEnd(socket: Socket): void {
   const { read, unshift } = socket;

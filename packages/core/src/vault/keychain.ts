@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
+import { childStreams } from '../files/child-streams.js';
 import { isRecord } from '../json/is-record.js';
 import { formatKeys, type KeyLocation, parseKeys } from './key-location.js';
 import { secretsUnavailable } from './vault-errors.js';
@@ -88,10 +89,12 @@ async function requestKeychain(
     late = true;
     child.kill('SIGKILL');
   }, timeoutMs);
-  child.stdin.on('error', () => {});
-  child.stdin.end(JSON.stringify(question));
+  const { stdin, stdout } = childStreams(child);
   const failed = new Promise<string>((resolve) => child.once('error', () => resolve('')));
-  const printed = await Promise.race([text(child.stdout), failed]).finally(() => clearTimeout(timer));
+  stdin?.on('error', () => {}).end(JSON.stringify(question));
+  const printed = await Promise.race([stdout === undefined ? '' : text(stdout), failed]).finally(() =>
+    clearTimeout(timer),
+  );
   const answer = parseResponse(printed);
   if (answer.ok) return answer.value;
   throw keychainUnavailable(

@@ -16,7 +16,7 @@ export interface SdkPeerOptions extends PeerOptions {
 export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
   const { Client, SdkError, SdkErrorCode } = await loadSdk();
   const { serverTransport, capabilities, era, leftMs, signal } = options;
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   // Over HTTP there is no fallback after a probe without a response: it gets the whole time limit.
   const probeMs = serverTransport.type === 'http' ? leftMs : Math.ceil(leftMs / 2);
   const client = new Client(options.clientInfo, {
@@ -52,7 +52,7 @@ export async function connectSdkPeer(options: SdkPeerOptions): Promise<Peer> {
     const silent =
       thrown instanceof SdkError &&
       thrown.code === SdkErrorCode.EraNegotiationFailed &&
-      Date.now() - startedAt >= probeMs;
+      performance.now() - startedAt >= probeMs;
     if (typeof offered === 'string' && !LEGACY_REVISIONS.includes(offered))
       throw unknownRevision(options.server, offered);
     throw silent ? new SdkError(SdkErrorCode.RequestTimeout, 'The server did not answer') : thrown;

@@ -15,8 +15,9 @@ export async function explainExit(
 ): Promise<unknown> {
   const isSpecific = error instanceof TurnbuckleError && error.code !== 'CONNECTION_LOST';
   if (serverTransport.type !== 'stdio' || isSpecific) return error;
-  const until = Date.now() + (error instanceof TurnbuckleError ? EXIT_WAIT_AFTER_LOSS_MS : EXIT_WAIT_MS);
-  while (serverTransport.exit === undefined && Date.now() < until)
+  const until =
+    performance.now() + (error instanceof TurnbuckleError ? EXIT_WAIT_AFTER_LOSS_MS : EXIT_WAIT_MS);
+  while (serverTransport.exit === undefined && performance.now() < until)
     await new Promise((resolve) => setTimeout(resolve, EXIT_POLL_MS));
   return exitError(server, serverTransport, error) ?? error;
 }

@@ -7,8 +7,8 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
-import { Writable } from 'node:stream';
 import spawn from 'cross-spawn';
+import { type ChildStreams, childStreams } from '../../files/child-streams.js';
 import { isSameProcess, pidNamespace } from '../../files/process-identity.js';
 import { END_DETACHED_SUFFIX, withoutDetached } from './detached-processes.js';
 import { inheritedDescriptors } from './inherited-descriptors.js';
@@ -36,6 +36,7 @@ export interface SpawnOptions {
 
 export interface Child {
   readonly process: ChildProcess;
+  readonly streams: ChildStreams;
   readonly pid: number | undefined;
   /** Closes its input, then sends SIGTERM, then SIGKILL; resolves when the whole tree is gone. */
   stop(): Promise<void>;
@@ -70,10 +71,11 @@ export class ProcessTable {
     this.#spawned += 1;
     const isAll = options.endDetached === true || options.toPreamble !== undefined;
     const tag = `${this.#host}.${this.#id}.${this.#spawned}${isAll ? END_DETACHED_SUFFIX : ''}`;
-    const child = start(options, tag);
+    const { child, streams } = start(options, tag);
     let stopping: Promise<void> | undefined;
     const owned: Child = {
       process: child,
+      streams,
       pid: child.pid,
       stop: () => {
         stopping ??= this.#stop(child, { tag, shielded: options.toPreamble !== undefined });
@@ -128,13 +130,20 @@ export class ProcessTable {
   async #stopGroup(group: number, ask: () => void): Promise<void> {
     if (!isGroupAlive(group)) return;
     ask();
-    const deadline = Date.now() + this.#termMs;
-    for (let pauseMs = 5; isGroupAlive(group) && Date.now() < deadline; pauseMs = Math.min(pauseMs * 2, 100))
+    const deadline = performance.now() + this.#termMs;
+    for (
+      let pauseMs = 5;
+      isGroupAlive(group) && performance.now() < deadline;
+      pauseMs = Math.min(pauseMs * 2, 100)
+    )
       await pause(pauseMs);
   }
 }
 
-function start({ command, args, env, cwd, toPreamble }: SpawnOptions, tag: string): ChildProcess {
+function start(
+  { command, args, env, cwd, toPreamble }: SpawnOptions,
+  tag: string,
+): { readonly child: ChildProcess; readonly streams: ChildStreams } {
   const tagged = { ...env, [TAG_VARIABLE]: tag };
   const stray = inheritedDescriptors();
   const nothing = stray.length === 0 ? undefined : openSync('/dev/null', 'r');
@@ -153,11 +162,10 @@ function start({ command, args, env, cwd, toPreamble }: SpawnOptions, tag: strin
       windowsHide: true,
       shell: false,
     });
-    const preamble = child.stdio[3];
+    const streams = childStreams(child);
     // A program that exited before reading all of it reports that itself.
-    if (toPreamble !== undefined && preamble instanceof Writable)
-      preamble.on('error', () => {}).end(toPreamble(tagged));
-    return child;
+    if (toPreamble !== undefined) streams.extra?.on('error', () => {}).end(toPreamble(tagged));
+    return { child, streams };
   } finally {
     if (nothing !== undefined) closeSync(nothing);
   }
@@ -184,8 +192,8 @@ function findTagged(): Promise<TaggedProcess[]> {
 
 /** Kills the rest of a group and what left it, until nothing is left: a dying process may have forked once more. */
 async function killTree(group: number, tag: string): Promise<void> {
-  const deadline = Date.now() + KILL_TIMEOUT_MS;
-  for (let pauseMs = 1; Date.now() < deadline; pauseMs = Math.min(pauseMs * 2, 50)) {
+  const deadline = performance.now() + KILL_TIMEOUT_MS;
+  for (let pauseMs = 1; performance.now() < deadline; pauseMs = Math.min(pauseMs * 2, 50)) {
     const tagged = withoutDetached((await findTagged()).filter(({ value }) => value === tag));
     const grouped = process.platform !== 'win32' && isGroupAlive(group);
     if (!grouped && tagged.length === 0) return;

@@ -122,7 +122,7 @@ export class StdioTransport implements Transport {
   #spawn(): Promise<void> {
     const child = this.#processes.spawn(this.#options);
     this.#child = child;
-    const { stdin, stdout, stderr } = child.process;
+    const { stdin, stdout, stderr } = child.streams;
     stdin?.on('error', () => this.#onEnd());
     this.#readStderr(stderr);
     const reader = this.#readStdout(stdout);
@@ -140,8 +140,8 @@ export class StdioTransport implements Transport {
     });
   }
 
-  #readStdout(stdout: Readable | null): MessageReader {
-    const pauses = stdout === null ? undefined : this.#pausesOf(stdout);
+  #readStdout(stdout: Readable | undefined): MessageReader {
+    const pauses = stdout === undefined ? undefined : this.#pausesOf(stdout);
     const reader = new MessageReader(this.#options.rules, this.#sink, {
       // Unread data waits in the pipe, and blocks only its server.
       onBusy: (isBusy) => pauses?.setBusy(isBusy),
@@ -174,8 +174,8 @@ export class StdioTransport implements Transport {
     return reader;
   }
 
-  #readStderr(stderr: Readable | null): void {
-    if (stderr === null) return;
+  #readStderr(stderr: Readable | undefined): void {
+    if (stderr === undefined) return;
     const pauses = this.#pausesOf(stderr);
     stderr.on('data', (chunk: Buffer) => {
       this.stderr.push(chunk);

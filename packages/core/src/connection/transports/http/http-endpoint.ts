@@ -2,7 +2,7 @@
  * One remote endpoint and its socket pool. It has no time limits for responses (a tool may take an hour; the call's
  * clock decides), but limits on size. The SDK uses `fetch`, the express lane `dispatch`.
  */
-import type { FetchLike } from '@modelcontextprotocol/client';
+import type { FetchLike, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher, Pool } from 'undici';
 import type { Authorizer, Credentials, OutgoingRequest } from '../../../auth/authorizer.js';
 import { TurnbuckleError } from '../../../errors.js';
@@ -13,6 +13,7 @@ import type { UnsentLimits } from '../outbox.js';
 import { crossOriginRedirect, rateLimited } from './http-error.js';
 import { limitBody } from './limited-body.js';
 import { PendingPosts } from './pending-posts.js';
+import { WireMeter } from './wire-meter.js';
 
 export interface EndpointOptions {
   readonly server: string;
@@ -39,14 +40,16 @@ export class HttpEndpoint {
   readonly headers: Readonly<Record<string, string>>;
   readonly authorizer: Authorizer | undefined;
   readonly flood: FloodMeter;
+  readonly wire: WireMeter;
   readonly #sockets: Sockets;
+  readonly #posts: PendingPosts;
   readonly #fetch: FetchLike;
   readonly #authErrors: { last?: unknown };
 
   private constructor(
     options: EndpointOptions,
     sockets: Sockets,
-    { fetch, refusals }: { fetch: FetchLike; refusals: { last?: unknown } },
+    { fetch, refusals, wire }: { fetch: FetchLike; refusals: { last?: unknown }; wire: WireMeter },
   ) {
     this.#authErrors = refusals;
     this.url = new URL(options.url);
@@ -57,14 +60,18 @@ export class HttpEndpoint {
     this.authorizer = options.authorizer;
     this.flood = options.flood;
     this.#sockets = sockets;
-    this.#fetch = fetch;
+    this.wire = wire;
+    this.#posts = new PendingPosts(options);
+    this.#fetch = this.#posts.limitFetch(fetch);
   }
 
   /** Loads the HTTP client on first use: a runtime with only local servers does not pay for it. */
   static async open(options: EndpointOptions): Promise<HttpEndpoint> {
     // The default export: a bundle of the library has no named exports of a CommonJS package.
     const { default: undici } = await import('undici');
-    const connect = withDeferredSocketEnd(undici.buildConnector({ timeout: options.connectTimeoutMs }));
+    const connector = undici.buildConnector({ timeout: options.connectTimeoutMs });
+    const wire = new WireMeter(options.flood);
+    const connect = withDeferredSocketEnd(connector, wire);
     const open = (): Pool =>
       new undici.Pool(new URL(options.url).origin, {
         connections: 256,
@@ -73,11 +80,15 @@ export class HttpEndpoint {
         bodyTimeout: 0,
         connect,
       });
-    const sockets: Sockets = { open, pool: open() };
+    const sockets: Sockets = { open, pool: open(), retired: new Set() };
     const { origin } = new URL(options.url);
     // The SDK expects a standard fetch; undici's types differ from the platform's in name only.
     const raw = undici.fetch as unknown as (url: string | URL, init: unknown) => Promise<Response>;
-    const agent = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0, connect });
+    const agent = new undici.Agent({
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: withDeferredSocketEnd(connector),
+    });
     const refusals: { last?: unknown } = {};
     const fetch: FetchLike = async (url, init) => {
       const inside = new URL(url).origin === origin;
@@ -99,14 +110,11 @@ export class HttpEndpoint {
         : send({}));
       return checkResponse(response, options, {
         url: new URL(url),
-        isOwnOrigin: inside,
+        wire: inside ? wire : undefined,
         method: init?.method,
       });
     };
-    return new HttpEndpoint(options, sockets, {
-      fetch: new PendingPosts(options).limitFetch(fetch),
-      refusals,
-    });
+    return new HttpEndpoint(options, sockets, { fetch, refusals, wire });
   }
 
   /** Why a request was last not sent for lack of a credential: the SDK's event source does not pass it on. */
@@ -130,8 +138,14 @@ export class HttpEndpoint {
     this.#sockets.pool.dispatch(request, sink);
   }
 
+  /** A message arrived: if it is a response, nothing more is expected of the request that it answers. */
+  received(message: JSONRPCMessage): void {
+    if (!('method' in message)) this.#posts.answered(message.id);
+  }
+
   async close(): Promise<void> {
-    await this.#sockets.pool.destroy();
+    const { pool, retired } = this.#sockets;
+    await Promise.all([pool, ...retired].map((each) => each.destroy()));
   }
 
   /**
@@ -139,9 +153,13 @@ export class HttpEndpoint {
    * normally.
    */
   replacePool(): void {
-    const { pool, open } = this.#sockets;
+    const { pool, open, retired } = this.#sockets;
     this.#sockets.pool = open();
-    pool.close().catch(() => {});
+    retired.add(pool);
+    pool
+      .close()
+      .catch(() => {})
+      .finally(() => retired.delete(pool));
   }
 }
 
@@ -149,6 +167,8 @@ export class HttpEndpoint {
 interface Sockets {
   pool: Pool;
   readonly open: () => Pool;
+  /** Replaced ones, until their last request is over. */
+  readonly retired: Set<Pool>;
 }
 
 interface AuthorizedRequest extends OutgoingRequest {
@@ -195,23 +215,26 @@ function checkResponse(
   options: EndpointOptions,
   {
     url,
-    isOwnOrigin,
+    wire,
     method,
-  }: { readonly url: URL; readonly isOwnOrigin: boolean; readonly method: string | undefined },
+  }: { readonly url: URL; readonly wire: WireMeter | undefined; readonly method: string | undefined },
 ): Response {
+  wire?.response();
   const location = response.headers.get('location');
   const elsewhere = crossOriginRedirect(options.server, response.status, { url, location });
-  if (isOwnOrigin && elsewhere !== undefined) throw elsewhere;
+  if (wire !== undefined && elsewhere !== undefined) throw elsewhere;
   const refused = method === 'POST' ? retryLaterError(options.server, response) : undefined;
   if (refused !== undefined) throw refused;
   if (!response.ok)
     return limitBody(response, {
       maxBytes: MAX_ERROR_BODY_BYTES,
+      wire,
       onExceeded: () => responseTooLarge(options),
     });
   return limitBody(response, {
     maxBytes: options.maxBytes,
     flood: options.flood,
+    wire,
     largeMessages: options.largeMessages,
     onExceeded: () => {
       options.onTooLarge?.(options.maxBytes);

@@ -1,5 +1,5 @@
 /** The meaning of an HTTP status other than 200 for a request, by status and headers alone. */
-import { TurnbuckleError } from '../../../errors.js';
+import { errorCode, TurnbuckleError } from '../../../errors.js';
 import { isRecord } from '../../../json/is-record.js';
 import { parseJson } from '../../../json/parse-json.js';
 import { connectionLost, type RpcError, serverError } from '../../lanes/server-error.js';
@@ -108,4 +108,27 @@ export function crossOriginRedirect(
       data: { status, origin: origin.slice(0, 200), sent: false },
     },
   );
+}
+
+/** The values of a header as one text. */
+export const textOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header.join(', ') : header;
+
+export function noAnswerError(server: string, detail: string): TurnbuckleError {
+  return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" violated the protocol (${detail}).`, {
+    server,
+  });
+}
+
+/** No connection was made, so nothing was sent. */
+export function isConnectFailure(error: Error): boolean {
+  const code = errorCode(error) ?? '';
+  return [
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'UND_ERR_CONNECT_TIMEOUT',
+  ].includes(code);
 }

@@ -3,7 +3,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
 import { timerDelay } from '../../../async/timer-delay.js';
 import type { Credentials } from '../../../auth/authorizer.js';
-import { TurnbuckleError, toTurnbuckleError } from '../../../errors.js';
+import { errorCode, type TurnbuckleError, toTurnbuckleError } from '../../../errors.js';
 import { GrowingBuffer } from '../../../fetching/growing-buffer.js';
 import { spendTurn } from '../../../json/slices.js';
 import { isProgress } from '../../lanes/channel-lane.js';
@@ -16,10 +16,12 @@ import { MessageReader } from '../../protocol/message-reader.js';
 import { EventLines } from './event-lines.js';
 import { EventReader } from './event-reader.js';
 import { type HttpEndpoint, MAX_ERROR_BODY_BYTES, responseTooLarge } from './http-endpoint.js';
-import { crossOriginRedirect, fromHttpError } from './http-error.js';
+import { crossOriginRedirect, fromHttpError, isConnectFailure, noAnswerError, textOf } from './http-error.js';
 
 /** How long a stream may stay open after its response. */
 const STREAM_END_MS = 1_000;
+/** What is read of a stream after its response, such as a last comment. */
+const MAX_DROPPED_BYTES = 16 * 1_024;
 const MAX_REDIRECTS = 3;
 const MAX_RESUMES = 5;
 /** Also the minimum that a server can request: it may end each stream immediately. */
@@ -53,7 +55,7 @@ export class HttpExchange {
   #controller: Dispatcher.DispatchController | undefined;
   #pauses: StreamPauses | undefined;
   #body: string | undefined;
-  #path: string;
+  #url: URL;
   #head: Head | undefined;
   #buffer: GrowingBuffer | EventLines = new GrowingBuffer();
   #events: EventReader | undefined;
@@ -68,13 +70,14 @@ export class HttpExchange {
   /** Without a credential nothing has reached the server: not sent yet, or rejected. */
   #awaitsCredentials = false;
   #done = false;
+  #droppedBytes = 0;
   #isEnded = false;
   readonly #reader: MessageReader;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.#reader = new MessageReader(options.rules, this, { onBusy: this.#onBusy });
-    this.#path = options.endpoint.url.pathname + options.endpoint.url.search;
+    this.#url = options.endpoint.url;
   }
 
   post(body: string): void {
@@ -110,7 +113,7 @@ export class HttpExchange {
     const { endpoint } = this.#options;
     this.#method = method;
     this.#awaitsCredentials = true;
-    const credentials = endpoint.authorizer?.headers({ method, url: new URL(this.#path, endpoint.url) });
+    const credentials = endpoint.authorizer?.headers({ method, url: this.#url });
     if (!(credentials instanceof Promise)) return this.#send(method, credentials ?? {});
     credentials.then(
       (ready) => {
@@ -133,10 +136,10 @@ export class HttpExchange {
     this.#pauses = undefined;
     endpoint.dispatch(
       {
-        path: this.#path,
+        path: this.#url.pathname + this.#url.search,
         method,
         headers: resumed
-          ? { ...headers, accept: 'text/event-stream', 'last-event-id': this.#lastEventId ?? '' }
+          ? { ...headers, accept: 'text/event-stream', 'last-event-id': toHeaderText(this.#lastEventId) }
           : headers,
         ...(method === 'POST' && this.#body !== undefined && { body: this.#body }),
       },
@@ -157,12 +160,14 @@ export class HttpExchange {
   #onHead(head: Head): void {
     this.#head = head;
     const { endpoint } = this.#options;
+    if (head.status >= 200) endpoint.wire.response();
     endpoint.authorizer?.observe?.(endpoint.url, (name) => textOf(head.headers[name]));
     if (head.status !== 200 || !String(head.headers['content-type']).includes('text/event-stream')) return;
     this.#buffer = new EventLines();
     this.#events = new EventReader({
       onEvent: (event) => {
-        if (event.id !== undefined) this.#lastEventId = event.id;
+        if (event.id !== undefined)
+          this.#lastEventId = CONTROL_CHARACTER.test(event.id) ? undefined : event.id;
         if (event.data !== '' && (event.event === undefined || event.event === 'message'))
           this.#reader.push(event.data);
       },
@@ -173,7 +178,9 @@ export class HttpExchange {
   }
 
   #onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { maxBytes, server } = this.#options;
+    const { maxBytes, server, endpoint } = this.#options;
+    endpoint.wire.payload(chunk.length);
+    if (this.#done) return this.#dropRest(controller, chunk);
     const max = this.#head?.status === 200 ? maxBytes : MAX_ERROR_BODY_BYTES;
     const lines = this.#buffer.push(chunk);
     if (this.#buffer.length > max) {
@@ -185,10 +192,17 @@ export class HttpExchange {
       // A large message is known to be the response only after it was parsed.
       this.#reader.whenIdle(() => {
         if (this.#done || this.#isEnded) return;
-        const pauseMs = this.#options.endpoint.flood.record(chunkCost(lines));
+        const pauseMs = endpoint.flood.record(chunkCost(lines));
         this.#pause(controller, isTurnSpent ? Math.max(pauseMs, 1) : pauseMs);
       });
     }
+  }
+
+  /** The request has its response: nothing that follows is for it, and a server could send it without end. */
+  #dropRest(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#droppedBytes += chunk.length;
+    if (this.#droppedBytes > MAX_DROPPED_BYTES)
+      controller.abort(new Error('The server sent more after the response'));
   }
 
   #pause(controller: Dispatcher.DispatchController, ms: number): void {
@@ -239,11 +253,11 @@ export class HttpExchange {
     else deliver(message, pendingRequest);
   }
 
-  /** After its response, a server ends the stream. One that does not would keep the socket. */
+  /** After its response, wherever that came, a server ends the stream. One that does not would keep the socket. */
   #endStream(): void {
-    if (this.#events === undefined || this.#isEnded) return;
+    if (this.#isEnded) return;
     this.#timer = setTimeout(
-      () => this.#controller?.abort(new Error('The stream did not end after the response')),
+      () => this.#controller?.abort(new Error('The request did not end after its response')),
       STREAM_END_MS,
     ).unref();
   }
@@ -286,7 +300,7 @@ export class HttpExchange {
     if (target.origin !== url.origin || (this.#head?.status !== 307 && this.#head?.status !== 308))
       return false;
     this.#redirects += 1;
-    this.#path = target.pathname + target.search;
+    this.#url = target;
     this.#dispatch('POST');
     return true;
   }
@@ -346,10 +360,12 @@ export class HttpExchange {
   #onError(cause: Error): void {
     if (this.#done) return;
     if (this.#events !== undefined && this.#lastEventId !== undefined) return this.#onStreamEnd(cause);
-    const sent = !isConnectFailure(cause);
+    const isInvalid = errorCode(cause) === 'UND_ERR_INVALID_ARG';
+    const sent = !isInvalid && !isConnectFailure(cause);
     const error = connectionLost(this.#options.server, { sent, cause, detail: cause.message });
     this.#fail(error);
-    this.#options.onBroken(error);
+    // A request that could not be written says nothing about the connection.
+    if (!isInvalid) this.#options.onBroken(error);
   }
 
   #fail(error: TurnbuckleError): void {
@@ -369,24 +385,9 @@ export class HttpExchange {
 const isServerRequest = (message: JSONRPCMessage): message is ServerRequest =>
   'method' in message && 'id' in message;
 
-const textOf = (header: string | string[] | undefined): string | undefined =>
-  Array.isArray(header) ? header.join(', ') : header;
+/** A header cannot contain these; an id with one of them cannot be resumed at. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
+const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/;
 
-function noAnswerError(server: string, detail: string): TurnbuckleError {
-  return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" violated the protocol (${detail}).`, {
-    server,
-  });
-}
-
-/** No connection was made, so nothing was sent. */
-function isConnectFailure(error: Error): boolean {
-  const code = 'code' in error ? String(error.code) : '';
-  return [
-    'ECONNREFUSED',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'UND_ERR_CONNECT_TIMEOUT',
-  ].includes(code);
-}
+/** A header carries bytes: text outside of ASCII is sent as UTF-8. */
+const toHeaderText = (text = ''): string => Buffer.from(text).toString('latin1');

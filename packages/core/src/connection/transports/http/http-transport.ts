@@ -53,6 +53,7 @@ export async function createHttpTransport(
   const refund = refundAnswers(transport, endpoint.flood, options.maxMessageBytes);
   const route = (message: JSONRPCMessage, listen: (message: JSONRPCMessage) => void): void => {
     refund(message);
+    endpoint.received(message);
     pace.reset();
     // Older servers may send progress, and resumed responses, on the stream that the SDK keeps open.
     if (!lane.accept(message)) gate.passAny(message, listen);

@@ -5,6 +5,7 @@ import type { LargeMessages, StreamReferences } from '../../handshake/large-mess
 import { chunkCost, type FloodMeter } from '../../protocol/flood-meter.js';
 import { EventLines } from './event-lines.js';
 import { EventReader, type StreamEvent } from './event-reader.js';
+import type { WireMeter } from './wire-meter.js';
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -12,6 +13,7 @@ export interface BodyLimits {
   readonly onExceeded: () => Error;
   /** Measures an event stream, which has no end. */
   readonly flood?: FloodMeter | undefined;
+  readonly wire?: WireMeter | undefined;
   /** For a reader that would parse a large message in one go. */
   readonly largeMessages?: LargeMessages | undefined;
 }
@@ -19,7 +21,7 @@ export interface BodyLimits {
 /** The same response with a body that fails once it exceeds the limit. */
 export function limitBody(
   response: Response,
-  { maxBytes, onExceeded, flood, largeMessages }: BodyLimits,
+  { maxBytes, onExceeded, flood, wire, largeMessages }: BodyLimits,
 ): Response {
   if (response.body === null) return response;
   const perEvent = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
@@ -28,6 +30,7 @@ export function limitBody(
   const rewrite = perEvent ? rewriteEvents(largeMessages, brought) : undefined;
   const limited = new TransformStream<Uint8Array, Uint8Array>({
     async transform(chunk, controller) {
+      wire?.payload(chunk.length);
       const ready = held.push(chunk);
       if (held.length > maxBytes) return controller.error(onExceeded());
       if (rewrite === undefined) {

@@ -14,6 +14,10 @@ const EDGE_LENGTH = 64;
 /** Only for a notification: its outermost method. */
 const CANCEL_METHOD = /"method":"notifications\/cancelled"/;
 const CANCEL_TIMEOUT_MS = 5_000;
+/** For every other message that is not a request: the server only has to accept it. */
+const ACCEPT_TIMEOUT_MS = 60_000;
+/** How long a server may take to end the request after its response came on another stream. */
+const END_TIMEOUT_MS = 1_000;
 const REQUEST_ID = /"requestId":(\d+)/;
 
 interface Post {
@@ -51,21 +55,35 @@ export class PendingPosts {
     const own = new AbortController();
     const signal = init?.signal == null ? own.signal : AbortSignal.any([init.signal, own.signal]);
     // While it is in flight, the SDK keeps the request that it belongs to.
-    const timer = isCancelling ? setTimeout(() => own.abort(), CANCEL_TIMEOUT_MS).unref() : undefined;
+    const timeoutMs = isCancelling ? CANCEL_TIMEOUT_MS : ACCEPT_TIMEOUT_MS;
+    const timer = id === undefined ? setTimeout(() => own.abort(), timeoutMs).unref() : undefined;
     if (id !== undefined) this.#open.set(id, own);
     this.#bytes += body.length;
     try {
+      // Its body may be open until the answer: from here on, `answered` or a cancellation ends it.
       return await fetch(url, { ...init, signal });
+    } catch (error) {
+      if (id !== undefined && this.#open.get(id) === own) this.#open.delete(id);
+      throw error;
     } finally {
       clearTimeout(timer);
       this.#bytes -= body.length;
-      if (id !== undefined && this.#open.get(id) === own) this.#open.delete(id);
     }
+  }
+
+  /** The request has its response. A server that does not end it would keep the socket. */
+  answered(id: unknown): void {
+    const own = this.#open.get(String(id));
+    if (own === undefined) return;
+    this.#open.delete(String(id));
+    setTimeout(() => own.abort(), END_TIMEOUT_MS).unref();
   }
 
   /** The request that a notification cancels need not be read to its end any more. */
   #abortCancelled(notice: string): void {
     const id = REQUEST_ID.exec(notice)?.[1];
-    if (id !== undefined) this.#open.get(id)?.abort();
+    if (id === undefined) return;
+    this.#open.get(id)?.abort();
+    this.#open.delete(id);
   }
 }

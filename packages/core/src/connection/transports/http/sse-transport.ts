@@ -33,6 +33,7 @@ export async function createSseTransport(
     onDefect: () => void transport.close(),
     route: (message, listen) => {
       note(message);
+      endpoint.received(message);
       listen(message);
     },
   });
