@@ -100,7 +100,7 @@ export class StdioTransport implements Transport {
   async #startWhenAllowed(): Promise<void> {
     await this.#probeProgram();
     await this.#processes.acquireSpawnSlot();
-    if (!this.#closed) return this.#spawn();
+    if (!this.#closed) return this.#spawn().catch((cause: Error) => this.#spawnError(cause));
     throw new TurnbuckleError('CONNECTION_LOST', `Server "${this.#options.server}" was stopped.`);
   }
 
@@ -119,7 +119,8 @@ export class StdioTransport implements Transport {
     }
   }
 
-  #spawn(): Promise<void> {
+  /** Rejects with the system's error. */
+  async #spawn(): Promise<void> {
     const child = this.#processes.spawn(this.#options);
     this.#child = child;
     const { stdin, stdout, stderr } = child.streams;
@@ -128,7 +129,7 @@ export class StdioTransport implements Transport {
     const reader = this.#readStdout(stdout);
     return new Promise((resolve, reject) => {
       child.process.once('spawn', resolve);
-      child.process.once('error', (cause) => void this.#spawnError(cause).then(reject));
+      child.process.once('error', reject);
       child.process.once('exit', (code, signal) => {
         if (!this.#stopped) this.#exit = { code, signal };
         for (const pauses of this.#pauses) pauses.end();
@@ -271,23 +272,28 @@ export class StdioTransport implements Transport {
     void this.#child?.stop();
   }
 
-  async #spawnError(cause: Error): Promise<TurnbuckleError> {
+  async #spawnError(cause: Error): Promise<never> {
     const { command, cwd, server } = this.#options;
     const errno = 'code' in cause ? cause.code : undefined;
     const missing = errno === 'ENOENT' || errno === 'EACCES' || errno === 'ENOTDIR';
     const what = errno === 'EACCES' ? 'is not executable' : 'was not found';
     if (!missing)
-      return new TurnbuckleError('CONNECT_FAILED', `Cannot start server "${server}".`, {
+      throw new TurnbuckleError('CONNECT_FAILED', `Cannot start server "${server}".`, {
         server,
         cause,
+        ...(isOutOfDescriptors(errno) && {
+          hint: 'This process has too many open files. Raise its limit (ulimit -n), or use fewer servers and connections.',
+        }),
       });
     // The system reports the same error for both.
     if (cwd !== undefined && (await statOrUndefined(cwd))?.isDirectory() !== true)
-      return new TurnbuckleError(
+      throw new TurnbuckleError(
         'COMMAND_NOT_FOUND',
         `Cannot start server "${server}" because its working directory ${cwd} does not exist or is not a directory.`,
         { server, cause, hint: 'Correct "cwd" in the configuration of the server, or create the directory.' },
       );
-    return commandNotFound({ server, command, directory: cwd ?? '.', what, cause });
+    throw commandNotFound({ server, command, directory: cwd ?? '.', what, cause });
   }
 }
+
+const isOutOfDescriptors = (errno: unknown): boolean => errno === 'EMFILE' || errno === 'ENFILE';
